@@ -1,0 +1,92 @@
+"""Compares one named result with the reference, and says what differs first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def difference(
+    name: str, actual: Any, expected: Any, tolerance: float, *, dtype: str | None = None, reveal: bool = True
+) -> str | None:
+    """Return one sentence on the first difference between a result and the reference, or None when they agree.
+
+    Args:
+        name: the result's name, such as ``"weights"``.
+        actual: what the student's code returned: array, number, string or list.
+        expected: the reference. NaN in it stands for "any finite number".
+        tolerance: largest absolute difference that rounding explains.
+        dtype: the float type that the result must have; None when any will do.
+        reveal: whether the sentence may state the reference value.
+    """
+    if not isinstance(expected, np.ndarray):
+        return _plain_difference(name, actual, expected, tolerance, reveal)
+    if isinstance(actual, (int, float, bool)):
+        actual = np.asarray(actual)
+    if not isinstance(actual, np.ndarray) or actual.dtype.kind not in "biuf":
+        kind = f"array of {actual.dtype}" if isinstance(actual, np.ndarray) else type(actual).__name__
+        return f"`{name}` is a {kind}; expected an array of numbers."
+    if actual.shape != expected.shape:
+        return f"`{name}` has shape {_shape(actual)}; expected {_shape(expected)}."
+    anything = np.isnan(expected) if expected.dtype.kind == "f" else np.zeros(expected.shape, bool)
+    not_finite = (
+        ~np.isfinite(actual) & (anything | np.isfinite(expected)) if actual.dtype.kind == "f" else anything & False
+    )
+    if not_finite.any():
+        index = _first(not_finite)
+        return f"{_at(name, index)} is {actual[index]}: {int(not_finite.sum())} of {actual.size} values are not finite."
+    wide = actual.astype("float64") if actual.dtype.kind != "f" else actual.astype(np.result_type(actual, "float64"))
+    with np.errstate(invalid="ignore"):
+        apart = ~((np.abs(wide - expected) <= tolerance) | (wide == expected) | anything)
+    if apart.any():
+        index = _first(apart)
+        value = f"{_at(name, index)} is {_number(wide[index])}"
+        value += f", expected {_number(expected[index])}" if reveal else ", which is not right"
+        return f"{value}; {int(apart.sum())} of {actual.size} values differ."
+    if dtype is not None and actual.dtype != np.dtype(dtype):
+        return (
+            f"`{name}` is {actual.dtype} for {dtype} input; expected {dtype}. "
+            "Does a constant of another float type join the calculation (`np.sqrt` of an int is float64)?"
+        )
+    return None
+
+
+def _plain_difference(name: str, actual: Any, expected: Any, tolerance: float, reveal: bool) -> str | None:
+    if isinstance(actual, np.ndarray) and actual.ndim == 0:
+        actual = actual.item()
+    if isinstance(expected, (int, float)) and not isinstance(expected, bool):
+        if isinstance(actual, bool) or not isinstance(actual, (int, float)):
+            return f"`{name}` is {_quoted(actual)}; expected a number."
+        same = actual == expected or abs(actual - expected) <= tolerance
+    elif isinstance(expected, list):
+        actual = list(actual) if isinstance(actual, (list, tuple, np.ndarray)) else actual
+        same = actual == expected
+    else:
+        same = type(actual) is type(expected) and actual == expected
+    if same:
+        return None
+    return f"`{name}` is {_quoted(actual)}" + (
+        f"; expected {_quoted(expected)}." if reveal else ", which is not right."
+    )
+
+
+def _quoted(value: Any) -> str:
+    text = _number(value) if isinstance(value, float) else repr(value)
+    return text if len(text) <= 200 else text[:197] + "…"
+
+
+def _shape(array: np.ndarray) -> str:
+    return "(" + ", ".join(map(str, array.shape)) + ("," if array.ndim == 1 else "") + ")"
+
+
+def _first(where: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape))
+
+
+def _at(name: str, index: tuple[int, ...]) -> str:
+    return f"`{name}[{', '.join(map(str, index))}]`" if index else f"`{name}`"
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.6g}"

@@ -1,0 +1,220 @@
+"""Judges what a student's object returned against references: which groups of cases pass, and what went wrong.
+
+The same code serves the notebook's `check` (visible cases) and the grader (hidden cases). It never runs student code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from coursekit import properties
+from coursekit.comparison import difference
+from coursekit.diagnosis import Mistakes, diagnose
+
+
+@dataclass(frozen=True)
+class GroupFacts:
+    """A named group of cases that is passed or failed as a whole, its share of the points, and advice on failure."""
+
+    name: str
+    title: str
+    weight: int
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class ExerciseFacts:
+    """What a student may know of an exercise: its groups, the sentence of each mistake, hints, rules.
+
+    Attributes:
+        name: the exercise's name in the syllabus.
+        groups: the groups of cases, in the order in which they are shown.
+        sentences: for each misconception's id, the sentence that names it to the student.
+        hints: hints of rising strength.
+        forbidden: dotted names that may not do the work.
+        no_loops: whether Python loops are ruled out.
+        reveal: whether a message may state the reference value.
+    """
+
+    name: str
+    groups: tuple[GroupFacts, ...]
+    sentences: Mapping[str, str]
+    hints: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    no_loops: bool = False
+    reveal: bool = True
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One case with its references.
+
+    Attributes:
+        group: name of the group that the case belongs to.
+        how: what is tried, in the student's terms.
+        inputs: named inputs of the probe.
+        mode: the probe's mode.
+        expected: right results by name; NaN in an array stands for any finite number.
+        tolerance: by name, the largest difference that rounding explains.
+        dtype: the float type that every result must have, or None.
+        wrong: fingerprints of the results made with each set of mistakes that changes them.
+        property: name of a property in `coursekit.properties` that the results must have, or None.
+    """
+
+    group: str
+    how: str
+    inputs: Mapping[str, Any]
+    mode: str
+    expected: Mapping[str, Any]
+    tolerance: Mapping[str, float]
+    dtype: str | None = None
+    wrong: Mapping[Mistakes, Mapping[str, Any]] = field(default_factory=dict)
+    property: str | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came back from one case: named results, or the kind and text of a failure.
+
+    `kind` is ``missing``, ``error``, ``contract`` or ``forbidden``; None with results.
+    """
+
+    outputs: Mapping[str, Any] | None = None
+    kind: str | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class GroupJudgement:
+    """Whether one group passed; if not, what was tried and what was wrong."""
+
+    facts: GroupFacts
+    passed: bool
+    how: str = ""
+    message: str = ""
+
+    def explanation(self, *, advise: bool) -> str:
+        """What was tried and what was wrong, with the group's advice where `advise`; empty for a passed group."""
+        if self.passed:
+            return ""
+        text = f"tried {self.how}: {self.message}" if self.how else self.message
+        if not advise or not self.facts.advice:
+            return text
+        return f"{text if text.endswith(('.', '?', '…')) else f'{text}.'} {self.facts.advice}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The outcome of an exercise.
+
+    `status` is ``graded``, ``missing`` (nothing written yet), ``error`` (every case raised) or ``forbidden``.
+    """
+
+    exercise: str
+    status: str
+    groups: tuple[GroupJudgement, ...]
+    misconceptions: Mistakes
+    message: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "graded" and all(group.passed for group in self.groups)
+
+    @property
+    def explanations(self) -> list[str]:
+        """For each group what was wrong, empty for a passed one.
+
+        A group's advice supposes that the groups before it pass, and what fails later usually fails for the same
+        reason: the first failure alone is given its advice, and none where the mistake has a name.
+        """
+        first = next((group for group in self.groups if not group.passed), None)
+        return [group.explanation(advise=group is first and not self.misconceptions) for group in self.groups]
+
+    @property
+    def share(self) -> float:
+        """The share of the points that was earned, from 0 to 1."""
+        if self.status != "graded":
+            return 0.0
+        total = sum(group.facts.weight for group in self.groups)
+        return sum(group.facts.weight for group in self.groups if group.passed) / total
+
+
+def tidy_message(text: str) -> str:
+    """An error's text without what TensorFlow and Keras add to it, in at most three lines and 400 characters.
+
+    They add colours, the steps of a graph, a trace of files ("in user code: …") and a list of the layer's arguments.
+    """
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text[:20_000]).partition("Arguments received by")[0]
+    text = re.sub(r"\{\{function_node[^}]*\}\}\s*|\[Op:\w+\]\s*(name:\s*)?", "", text)
+    text = re.sub(r"\s*; NodeDef:.*", "", text, flags=re.DOTALL)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if any("Graph execution error" in line for line in lines):  # what is wrong stands below the trace
+        trace = re.compile(r'Graph execution error|^Detected at node|^File "|^<stack traces|^\[\[\{\{node')
+        lines = [line for line in lines if not trace.search(line)] or lines
+    if any("in user code:" in line for line in lines):
+        named = [index for index, line in enumerate(lines) if re.match(r"\w{1,60}(Error|Exception): ", line)]
+        lines = lines[named[-1] if named else 0 :]
+    text = " ".join(lines[:3])
+    return text if len(text) <= 400 else text[:399] + "…"
+
+
+def judge(
+    facts: ExerciseFacts,
+    expectations: Sequence[Expectation],
+    attempts: Sequence[Attempt],
+    violations: Sequence[str] = (),
+) -> Judgement:
+    """Judge an exercise.
+
+    Args:
+        facts: the exercise.
+        expectations: its cases.
+        attempts: what came back, one for each case.
+        violations: rules that the source code breaks, as sentences.
+    """
+    forbidden = [*violations, *(attempt.message for attempt in attempts if attempt.kind == "forbidden")]
+    problems = [_problem(facts, case, attempt) for case, attempt in zip(expectations, attempts, strict=True)]
+    groups = tuple(_group(group, expectations, problems) for group in facts.groups)
+    if forbidden:
+        return Judgement(facts.name, "forbidden", groups, (), forbidden[0])
+    kinds = {attempt.kind for attempt in attempts}
+    if kinds == {"missing"}:
+        return Judgement(facts.name, "missing", groups, (), attempts[0].message)
+    if None not in kinds and "contract" not in kinds:
+        return Judgement(facts.name, "error", groups, (), attempts[0].message)
+    found = diagnose(
+        [attempt.outputs for attempt in attempts],
+        [case.expected for case in expectations],
+        [case.wrong for case in expectations],
+        [case.tolerance for case in expectations],
+    )
+    return Judgement(facts.name, "graded", groups, found)
+
+
+def _problem(facts: ExerciseFacts, case: Expectation, attempt: Attempt) -> str | None:
+    if attempt.outputs is None:
+        return attempt.message or "nothing came back."
+    for name, expected in case.expected.items():
+        if name not in attempt.outputs:
+            return f"`{name}` did not come back."
+        found = difference(
+            name, attempt.outputs[name], expected, case.tolerance.get(name, 0.0), dtype=case.dtype, reveal=facts.reveal
+        )
+        if found:
+            return found
+    if case.property:
+        return properties.PROPERTIES[case.property](case.inputs, attempt.outputs)
+    return None
+
+
+def _group(facts: GroupFacts, expectations: Sequence[Expectation], problems: Sequence[str | None]) -> GroupJudgement:
+    members = [
+        (case, problem) for case, problem in zip(expectations, problems, strict=True) if case.group == facts.name
+    ]
+    for case, problem in members:
+        if problem is not None:
+            return GroupJudgement(facts, False, case.how, problem)
+    return GroupJudgement(facts, bool(members))

@@ -1,0 +1,297 @@
+"""The plots that several lectures share: attention maps, attention lines, measured curves, images with overlays.
+
+Each function draws on the axes given as `ax=` (or makes its own) and returns the axes; those that need several panels
+return the figure. End a cell with `show(figure, alt="…")`: it displays the picture with alternative text for readers
+who do not see it.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import display
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from coursekit.diagrams import HATCHES, PALETTE, text_colour
+
+# One entry per line of a plot: colour, dash pattern and marker differ together, so that a grey print stays legible.
+LINES = (
+    {"color": PALETTE["query"], "linestyle": "-", "marker": "o"},
+    {"color": PALETTE["accent"], "linestyle": "--", "marker": "s"},
+    {"color": PALETTE["value"], "linestyle": "-.", "marker": "^"},
+    {"color": PALETTE["key"], "linestyle": ":", "marker": "D"},
+    {"color": PALETTE["output"], "linestyle": (0, (5, 1, 1, 1)), "marker": "v"},
+    {"color": PALETTE["residual"], "linestyle": "-", "marker": "x"},
+)
+
+
+def use_course_style() -> None:
+    """Set matplotlib's defaults for the course: white opaque background, 110 dpi, light grid, constrained layout."""
+    plt.rcParams.update(
+        {
+            "figure.dpi": 110,
+            "savefig.dpi": 110,
+            "figure.figsize": (6.5, 3.6),
+            "figure.facecolor": "white",
+            "savefig.facecolor": "white",
+            "savefig.transparent": False,
+            "figure.constrained_layout.use": True,
+            "font.size": 10,
+            "axes.titlesize": 11,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "axes.axisbelow": True,
+            "grid.color": PALETTE["neutral"],
+            "lines.linewidth": 1.8,
+            "lines.markersize": 5,
+            "legend.frameon": False,
+            "hatch.linewidth": 0.6,
+            "image.cmap": "Blues",
+        }
+    )
+
+
+def show(figure: Figure | Axes, alt: str) -> None:
+    """Display a figure as PNG with alternative text, then close it.
+
+    The alternative text goes into the output's metadata (nbconvert writes it as <img alt>), into the plain-text form of
+    the output, into the PNG itself, and, because JupyterLab ignores the metadata, into a folded line below the picture.
+    Raises ValueError when alt is empty.
+    """
+    if not alt.strip():
+        raise ValueError("show needs alternative text: say in a sentence or two what the reader should see")
+    figure = figure.figure if isinstance(figure, Axes) else figure
+    alt = " ".join(alt.split())
+    buffer = io.BytesIO()
+    keywords = {"Description": alt, "Software": None}
+    figure.savefig(buffer, format="png", bbox_inches="tight", facecolor="white", metadata=keywords)
+    plt.close(figure)
+    picture = {"image/png": base64.b64encode(buffer.getvalue()).decode("ascii"), "text/plain": f"[Figure: {alt}]"}
+    display(picture, raw=True, metadata={"image/png": {"alt": alt}})
+    words = f"<details><summary><small>Figure in words</small></summary><small>{html.escape(alt)}</small></details>"
+    display({"text/html": words, "text/plain": ""}, raw=True)
+
+
+def _axes(ax: Axes | None, width: float, height: float) -> Axes:
+    return plt.subplots(figsize=(width, height))[1] if ax is None else ax
+
+
+def matrix_map(
+    matrix: np.ndarray,
+    *,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    mask: np.ndarray | None = None,
+    limits: tuple[float, float] | None = None,
+    values: bool | None = None,
+    digits: int = 2,
+    cmap: str | Colormap = "Blues",
+    title: str | None = None,
+    colorbar: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a matrix (R, C) as a heat map with labelled rows and columns.
+
+    Cells where the boolean `mask` (R, C) is False are hatched: blocked, by the course's convention. `limits` are the
+    values of the lightest and darkest colour (default: the matrix's own). Numbers are printed when the matrix has at
+    most 12 rows and columns, or as `values` says.
+    """
+    matrix = np.asarray(matrix, dtype=float)
+    if matrix.ndim != 2:
+        raise ValueError(f"matrix_map draws one matrix (rows, columns), got shape {matrix.shape}")
+    n_rows, n_columns = matrix.shape
+    ax = _axes(ax, min(1.6 + 0.55 * n_columns, 8), min(1.1 + 0.42 * n_rows, 7))
+    low, high = limits if limits else (matrix.min(), matrix.max())
+    image = ax.imshow(matrix, cmap=cmap, vmin=low, vmax=high, aspect="auto")
+    ax.grid(visible=False)
+    ax.tick_params(length=0)
+    long_names = max(map(len, columns or [""])) > 4
+    slant = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if long_names else {}
+    ax.set_xticks(range(len(columns or [])), columns, **slant)
+    ax.set_yticks(range(len(rows or [])), rows)
+    if values if values is not None else max(matrix.shape) <= 12:
+        for (row, column), value in np.ndenumerate(matrix):
+            shade = text_colour(image.to_rgba(value))
+            ax.text(column, row, f"{value:.{digits}f}", ha="center", va="center", fontsize=8, color=shade)
+    if mask is not None:
+        for row, column in np.argwhere(~np.asarray(mask, dtype=bool)):
+            cover = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="none", hatch=HATCHES["mask"])
+            cover.set(edgecolor=PALETTE["residual"], linewidth=0)
+            ax.add_patch(cover)
+    if title:
+        ax.set_title(title)
+    if colorbar:
+        ax.figure.colorbar(image, ax=ax, shrink=0.85)
+    return ax
+
+
+def attention_map(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    mask: np.ndarray | None = None,
+    title: str | None = None,
+    values: bool | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw attention weights (T, S): one row per query, one column per key, colours always from 0 to 1.
+
+    Blocked pairs (mask False) are hatched.
+    """
+    ax = matrix_map(weights, rows=queries, columns=keys, mask=mask, limits=(0, 1), values=values, title=title, ax=ax)
+    ax.set(xlabel="key: attended to", ylabel="query: attends from")
+    return ax
+
+
+def attention_lines(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    highlight: int | None = None,
+    threshold: float = 0.02,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw attention weights (T, S) as lines from queries (left) to keys (right); the width is the weight.
+
+    `highlight` picks one query: its lines are coloured, all others pale. Weights below `threshold` are not drawn.
+    """
+    weights = np.asarray(weights, dtype=float)
+    if weights.shape != (len(queries), len(keys)):
+        raise ValueError(f"weights have shape {weights.shape}, expected {(len(queries), len(keys))} from the tokens")
+    longest = max(len(queries), len(keys))
+    ax = _axes(ax, 3.4, 0.6 + 0.3 * longest)
+    for (t, s), weight in np.ndenumerate(weights):
+        if weight < threshold:
+            continue
+        chosen = highlight is None or t == highlight
+        colour = PALETTE["query"] if chosen else PALETTE["mask"]
+        style = {"linewidth": 0.3 + 6 * weight, "alpha": 0.75 if chosen else 0.5, "solid_capstyle": "butt"}
+        ax.plot([0, 1], [-t, -s], color=colour, zorder=2 if chosen else 1, **style)
+    for t, word in enumerate(queries):
+        ax.text(-0.04, -t, word, ha="right", va="center", fontweight="bold" if t == highlight else "normal")
+    for s, word in enumerate(keys):
+        ax.text(1.04, -s, word, ha="left", va="center")
+    ax.text(-0.04, 0.8, "query", ha="right", va="center", color=PALETTE["residual"], style="italic")
+    ax.text(1.04, 0.8, "key", ha="left", va="center", color=PALETTE["residual"], style="italic")
+    ax.set(xlim=(-0.6, 1.6), ylim=(-longest + 0.4, 1.1))
+    ax.axis("off")
+    if title:
+        ax.set_title(title)
+    return ax
+
+
+def head_maps(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    titles: Sequence[str] | None = None,
+    columns: int = 4,
+) -> Figure:
+    """Draw the attention weights of several heads (H, T, S) as small heat maps side by side, on one 0 to 1 scale."""
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim != 3:
+        raise ValueError(
+            f"head_maps needs weights (heads, T, S), got shape {weights.shape}; pick one of the batch first"
+        )
+    titles = titles if titles is not None else [f"head {h}" for h in range(len(weights))]
+    figure, panels = _panels(len(weights), columns, width=2.3, height=2.4)
+    for number, (panel, head, title) in enumerate(zip(panels, weights, titles, strict=True)):
+        attention_map(head, queries, keys, title=title, values=False, ax=panel)
+        if number % columns:
+            panel.set(ylabel="", yticks=[])
+        if number + columns < len(weights):
+            panel.set(xlabel="", xticks=[])
+    return figure
+
+
+def measured_curve(
+    x: Sequence[float], runs: np.ndarray, *, label: str, line: int = 0, ax: Axes | None = None, **axes_settings: object
+) -> Axes:
+    """Draw repeated measurements (R, N), or single ones (N,), against x (N,): the median, and the range as a band.
+
+    `line` picks colour, dashes and marker from LINES. Further keywords go to `ax.set`: xlabel, ylabel, xscale, title.
+    """
+    runs = np.atleast_2d(np.asarray(runs, dtype=float))
+    if runs.shape[-1] != len(x):
+        raise ValueError(f"{len(x)} places on the x axis but runs of shape {runs.shape}; expected (repeats, {len(x)})")
+    ax = _axes(ax, 6.0, 3.4)
+    style = LINES[line % len(LINES)]
+    ax.plot(x, np.median(runs, axis=0), label=label, **style)
+    if len(runs) > 1:
+        ax.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=style["color"], alpha=0.18, linewidth=0)
+    ax.set(**axes_settings)
+    ax.legend()
+    return ax
+
+
+def training_history(
+    histories: Mapping[str, Mapping[str, Sequence[float]]], *, metric: str = "loss", ax: Axes | None = None
+) -> Axes:
+    """Draw one metric by epoch for several named runs; each is the dictionary `history.history` of a Keras fit.
+
+    A run's validation metric, where it has one, is drawn in the same colour, dashed.
+    """
+    ax = _axes(ax, 6.0, 3.4)
+    for number, (name, history) in enumerate(histories.items()):
+        style = LINES[number % len(LINES)]
+        epochs = range(1, len(history[metric]) + 1)
+        ax.plot(epochs, history[metric], color=style["color"], marker=style["marker"], label=f"{name}, training")
+        if f"val_{metric}" in history:
+            look = {"color": style["color"], "linestyle": "--", "marker": style["marker"], "markerfacecolor": "white"}
+            ax.plot(epochs, history[f"val_{metric}"], label=f"{name}, validation", **look)
+    ax.set(xlabel="epoch", ylabel=metric)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend()
+    return ax
+
+
+def image_maps(
+    images: np.ndarray,
+    maps: np.ndarray | None = None,
+    *,
+    titles: Sequence[str] | None = None,
+    columns: int = 4,
+    strength: float = 0.55,
+) -> Figure:
+    """Draw images (N, h, w), (N, h, w, 1) or (N, h, w, 3), each with a map (N, h', w') laid over it, stretched to fit.
+
+    Maps are scaled to their own largest value: they compare places within an image, not images with each other.
+    """
+    images = np.asarray(images)
+    figure, panels = _panels(len(images), columns, width=1.7, height=1.8 if titles is None else 2.0)
+    for number, (panel, image) in enumerate(zip(panels, images, strict=True)):
+        height, width = image.shape[:2]
+        extent = (-0.5, width - 0.5, height - 0.5, -0.5)
+        panel.imshow(image.squeeze(), cmap="gray", extent=extent)
+        if maps is not None:
+            overlay = np.asarray(maps[number], dtype=float)
+            panel.imshow(
+                overlay / max(overlay.max(), 1e-12), cmap="inferno", vmin=0, vmax=1, alpha=strength, extent=extent
+            )
+        panel.axis("off")
+        if titles is not None:
+            panel.set_title(titles[number], fontsize=9)
+    return figure
+
+
+def _panels(count: int, columns: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure with `count` panels, at most `columns` in a row; panels left over are hidden."""
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure, grid = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)
+    for spare in grid.flat[count:]:
+        spare.axis("off")
+    return figure, list(grid.flat[:count])

@@ -1,0 +1,374 @@
+"""The ways to drive a student's object: call a function, build and call a layer, read a value.
+
+A probe is a function ``probe(namespace, inputs, mode) -> outputs``. It takes the student's object out of
+`namespace`, runs it on `inputs` and returns named results. It judges nothing.
+
+Modes of a function: ``call`` (NumPy arguments) and ``tensor`` (TensorFlow arguments).
+Modes of a layer: ``call``, ``graph`` (inside `tf.function` with unknown batch size and length), ``gradient``
+(gradients of ``sum(output * cotangent)``), ``parameters`` (number of trainable numbers), ``reload`` (rebuilt from
+`get_config`, weights copied).
+Mode of either, through `refusing`: ``refusal`` (which error is raised).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coursekit.rules import ForbiddenCall
+
+Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
+
+
+class NotFound(Exception):
+    """The notebook defines nothing under the exercise's name."""
+
+
+class ContractError(Exception):
+    """The student's object does not keep the contract: a wrong number of results, a missing attribute."""
+
+
+def find(namespace: Mapping[str, Any], name: str) -> Any:
+    """Return the student's object called `name`, or raise `NotFound` with what to do."""
+    if name not in namespace:
+        raise NotFound(f"`{name}` is not defined. Run the cell that defines it, and keep its name as given.")
+    return namespace[name]
+
+
+def unpack(result: Any, names: Sequence[str], call: str) -> dict[str, Any]:
+    """Give the results of a call their names, or raise `ContractError` when their number is wrong."""
+    if result is None:
+        raise ContractError(f"{call} returned None. Is the `return` missing?")
+    if len(names) == 1:
+        if isinstance(result, (tuple, list)) and not _is_numeric_list(result):
+            raise ContractError(f"{call} returned a {type(result).__name__} of {len(result)}; expected one array.")
+        return {names[0]: result}
+    wanted = ", ".join(names)
+    if not isinstance(result, (tuple, list)):
+        raise ContractError(f"{call} returned one {type(result).__name__}; expected the tuple ({wanted}).")
+    if len(result) != len(names):
+        raise ContractError(f"{call} returned {len(result)} results; expected ({wanted}).")
+    for name, value in zip(names, result, strict=True):
+        if value is None:
+            raise ContractError(f"{call} returned None for `{name}`.")
+    return dict(zip(names, result, strict=True))
+
+
+def _is_numeric_list(value: Sequence[Any]) -> bool:
+    try:
+        return np.asarray(value).dtype.kind in "biuf"
+    except (ValueError, TypeError):
+        return False
+
+
+def _tensors(value: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.convert_to_tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def function(name: str, *positional: str, optional: Sequence[str] = (), returns: Sequence[str] = ("output",)) -> Probe:
+    """Probe that calls a function.
+
+    Args:
+        name: the function's name in the notebook.
+        positional: inputs handed over by position, in the order of the signature.
+        optional: inputs handed over by keyword, when the case has them.
+        returns: names of the results; a tuple is expected when there are several.
+    """
+
+    def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        target = find(namespace, name)
+        convert = _tensors if mode == "tensor" else _copy
+        arguments = [convert(inputs[key]) for key in positional]
+        keywords = {key: convert(inputs[key]) for key in optional if key in inputs}
+        shown = ", ".join([*positional, *(f"{key}=…" for key in keywords)])
+        return unpack(target(*arguments, **keywords), returns, f"{name}({shown})")
+
+    return probe
+
+
+def record(name: str, *positional: str, optional: Sequence[str] = (), fields: Sequence[str]) -> Probe:
+    """Probe that calls a function which returns a dictionary, and returns the named `fields` of it."""
+
+    def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        target = find(namespace, name)
+        result = target(
+            *(_copy(inputs[key]) for key in positional),
+            **{key: _copy(inputs[key]) for key in optional if key in inputs},
+        )
+        return _fields(result, fields, f"{name}({', '.join(positional)})")
+
+    return probe
+
+
+def _fields(result: Any, fields: Sequence[str], shown: str) -> dict[str, Any]:
+    if not isinstance(result, Mapping):
+        raise ContractError(f"{shown} returned a {type(result).__name__}; expected a dictionary.")
+    missing = [field for field in fields if field not in result]
+    if missing:
+        raise ContractError(f"{shown} has no entry {', '.join(map(repr, missing))}.")
+    return {field: result[field] for field in fields}
+
+
+def answers(name: str = "answers") -> Probe:
+    """Probe that reads one entry, ``inputs["entry"]``, of a dictionary of answers. None means: not answered yet."""
+
+    def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        entry = inputs["entry"]
+        value = _fields(find(namespace, name), (entry,), f"`{name}`")[entry]
+        if value is None or (isinstance(value, str) and not value.strip()):
+            raise NotImplementedError(f'{name}["{entry}"] is not answered yet.')
+        if isinstance(value, str):
+            return {"answer": value.strip().lower()}
+        return {"answer": np.asarray(value, dtype="float64")}
+
+    return probe
+
+
+def refusing(probe: Probe) -> Probe:
+    """Probe that answers, in the mode ``refusal``, with the error that `probe` raises; in other modes it is `probe`.
+
+    The result ``raised`` is ``"ValueError"`` for that error and errors derived from it, the error's own name for any
+    other, and ``"no error"``.
+    """
+
+    def wrapped(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        if mode != "refusal":
+            return probe(namespace, inputs, mode)
+        try:
+            probe(namespace, inputs, "call")
+        except (NotFound, ContractError, NotImplementedError, ForbiddenCall):
+            raise
+        except ValueError:
+            return {"raised": "ValueError"}
+        except Exception as error:
+            return {"raised": type(error).__name__}
+        return {"raised": "no error"}
+
+    return wrapped
+
+
+def layer(
+    name: str,
+    *,
+    init: Sequence[str],
+    call: Sequence[str],
+    optional: Sequence[str] = ("mask",),
+    weights: Sequence[str] | Callable[[Mapping[str, Any]], Sequence[str]],
+    returns: Sequence[str] = ("output",),
+    with_weights: str | None = None,
+    init_keywords: Sequence[str] = (),
+    unknown_axes: Sequence[int] | None = None,
+    packed: str | None = None,
+    modes: Mapping[str, Callable[[Driven], dict[str, Any]]] | None = None,
+) -> Probe:
+    """Probe that builds a layer, puts known weights into its named attributes and calls it.
+
+    Args:
+        name: the layer's class name in the notebook.
+        init: inputs given to the constructor by position.
+        call: inputs given to the call by position.
+        optional: inputs given to the call by keyword, when the case has them.
+        weights: inputs to assign, as ``"attribute.variable"``, such as ``"w_q.kernel"``; nested attributes are joined
+            by dots. Weights that a case does not hold are left as the layer made them. A function of the inputs when
+            the attributes depend on them, as in a stack of layers.
+        returns: names of the results.
+        with_weights: name of a second result that the layer returns only under ``return_weights=True``.
+        init_keywords: inputs given to the constructor by keyword, when the case has them.
+        unknown_axes: axes whose size is not known in the mode ``graph``; all but the last one when None.
+        packed: name of one input that holds all the weights, flattened and end to end in the order of `weights`.
+        modes: further modes, by name: functions of the layer as it stands once the weights are in it.
+    """
+
+    def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        import tensorflow as tf
+
+        paths = weights(inputs) if callable(weights) else weights
+        built = _construct(find(namespace, name), name, init, init_keywords, inputs)
+        arguments = [_tensors(_copy(inputs[key])) for key in call]
+        keywords = {key: _tensors(_copy(inputs[key])) for key in optional if key in inputs}
+        names = list(returns)
+        if with_weights and inputs.get("return_weights"):
+            keywords["return_weights"] = True
+            names.append(with_weights)
+        shown = f"{name}(…)({', '.join([*call, *(f'{key}=…' for key in keywords)])})"
+
+        def run(*tensors: Any) -> dict[str, Any]:
+            return unpack(built(*tensors, **keywords), names, shown)
+
+        run(*arguments)  # creates the variables
+        if packed in inputs:
+            inputs = {**inputs, **_unpacked(built, inputs[packed], paths, name)}
+        _assign_all(built, inputs, paths)
+        if modes and mode in modes:
+            return modes[mode](Driven(built, arguments, keywords, inputs, paths))
+        if mode == "parameters":
+            return {"trainable_parameters": sum(int(np.prod(v.shape)) for v in built.trainable_variables)}
+        if mode == "reload":
+            built = _reloaded(built, arguments, keywords)
+        if mode == "graph":
+            signature = [tf.TensorSpec(_shape_in_graph(t.shape, unknown_axes), t.dtype) for t in arguments]
+            return _in_graph(tf.function(run, input_signature=signature), arguments)
+        if mode == "gradient":
+            return _gradients(built, run, arguments, inputs, call, paths, shown)
+        return run(*arguments)
+
+    return probe
+
+
+@dataclass(frozen=True)
+class Driven:
+    """A layer that a probe has built: the arguments of its call, the case's inputs, the paths of its named weights."""
+
+    built: Any
+    arguments: Sequence[Any]
+    keywords: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    paths: Sequence[str]
+
+    def attribute(self, path: str) -> Any:
+        """The layer's attribute at a dotted path, or `ContractError` when there is none."""
+        return _variable(self.built, path)
+
+    def reloaded(self) -> Driven:
+        """The same with a copy of the layer, made from its `get_config` and its weights."""
+        return replace(self, built=_reloaded(self.built, self.arguments, self.keywords))
+
+
+def _in_graph(compiled: Callable[..., dict[str, Any]], arguments: Sequence[Any]) -> dict[str, Any]:
+    try:
+        return compiled(*arguments)
+    except NotImplementedError as error:
+        if "symbolic" not in str(error):  # the stub's own: nothing is written yet
+            raise
+        raise ContractError(
+            "inside tf.function a tensor has no numbers yet, and a NumPy function asked for them. Use `keras.ops`."
+        ) from error
+
+
+def _shape_in_graph(shape: Sequence[int], unknown_axes: Sequence[int] | None) -> list[int | None]:
+    unknown = range(len(shape) - 1) if unknown_axes is None else unknown_axes
+    return [None if axis in unknown else size for axis, size in enumerate(shape)]
+
+
+def _copy(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _construct(cls: Any, name: str, init: Sequence[str], keywords: Sequence[str], inputs: Mapping[str, Any]) -> Any:
+    if not inspect.isclass(cls):
+        raise ContractError(f"`{name}` is a {type(cls).__name__}; expected a class derived from `keras.Layer`.")
+    import keras
+
+    if not issubclass(cls, keras.Layer):
+        raise ContractError(f"`{name}` is not derived from `keras.Layer` (Keras {keras.__version__}).")
+    return cls(*(inputs[key] for key in init), **{key: inputs[key] for key in keywords if key in inputs})
+
+
+def _variable(built: Any, path: str) -> Any:
+    target = built
+    for part in path.split("."):
+        if isinstance(target, (list, tuple)) and part.isdigit() and int(part) < len(target):
+            target = target[int(part)]
+        elif getattr(target, part, None) is not None:  # a Dense layer without bias has `bias = None`
+            target = getattr(target, part)
+        else:
+            raise ContractError(_absence(target, path, part))
+    return target
+
+
+def _absence(owner: Any, path: str, part: str) -> str:
+    """Why nothing is at `path`, of which `owner` lacks `part`: a layer that no call uses, one without bias, or none."""
+    name = path.rpartition(".")[0]
+    if name and _is_unused(owner):
+        return f"`{name}` has no weights after a call: `call` does not use it."
+    if part == "bias" and name and hasattr(owner, "use_bias"):
+        return f"`{name}` has no bias; the lab's text says which layers have one."
+    return f"the layer has no `{path}`; the lab's text lists the attributes by name."
+
+
+def _is_unused(target: Any) -> bool:
+    """Whether this is a Keras layer that no call has reached, so that it has no weights yet."""
+    import keras
+
+    return isinstance(target, keras.Layer) and not target.built
+
+
+def _is_reached(built: Any, path: str) -> bool:
+    """Whether the call used the layer that owns the weight at `path`; if not, the weight cannot change a result."""
+    owner = path.rpartition(".")[0]
+    return not owner or not _is_unused(_variable(built, owner))
+
+
+def _unpacked(built: Any, values: np.ndarray, paths: Sequence[str], name: str) -> dict[str, np.ndarray]:
+    """Cut one vector into the weights at `paths`, each in the shape that the layer gave it."""
+    shapes = {path: tuple(_variable(built, path).shape) for path in paths}
+    sizes = [int(np.prod(shape)) for shape in shapes.values()]
+    if sum(sizes) != len(values):
+        raise ContractError(
+            f"the named weights of `{name}` hold {sum(sizes):,} numbers; expected {len(values):,}. "
+            "Compare the width of each part with the lab's text."
+        )
+    pieces = np.split(values, np.cumsum(sizes)[:-1])
+    return {path: piece.reshape(shape) for (path, shape), piece in zip(shapes.items(), pieces, strict=True)}
+
+
+def _assign_all(built: Any, inputs: Mapping[str, Any], weights: Sequence[str]) -> None:
+    for path in weights:
+        if path not in inputs or not _is_reached(built, path):
+            continue
+        variable = _variable(built, path)
+        value = inputs[path]
+        if tuple(variable.shape) != value.shape:
+            raise ContractError(f"`{path}` has shape {tuple(variable.shape)}; expected {value.shape}.")
+        variable.assign(value)
+
+
+def _reloaded(built: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    config = built.get_config()
+    try:
+        copy = type(built).from_config(config)
+    except TypeError as error:
+        raise ContractError(
+            f"`from_config(get_config())` fails: {error}. Does `get_config` hold every argument?"
+        ) from error
+    copy(*arguments, **keywords)
+    copy.set_weights(built.get_weights())
+    return copy
+
+
+def _gradients(
+    built: Any,
+    run: Callable[..., dict[str, Any]],
+    arguments: Sequence[Any],
+    inputs: Mapping[str, Any],
+    call: Sequence[str],
+    weights: Sequence[str],
+    shown: str,
+) -> dict[str, Any]:
+    import tensorflow as tf
+
+    variables = {path: _variable(built, path) for path in weights if path in inputs}
+    variables = {path: variable.value for path, variable in variables.items()}  # Keras variable -> tf.Variable
+    numbers = {key: each for key, each in zip(call, arguments, strict=True) if each.dtype.is_floating}  # not token ids
+    with tf.GradientTape() as tape:
+        tape.watch(list(numbers.values()))
+        loss = sum(
+            tf.reduce_sum(tf.cast(value, "float32") * inputs[f"cotangent.{key}"])
+            for key, value in run(*arguments).items()
+            if f"cotangent.{key}" in inputs
+        )
+    sources = {**numbers, **variables}
+    gradients = dict(zip(sources, tape.gradient(loss, list(sources.values())), strict=True))
+    lost = [key for key, gradient in gradients.items() if gradient is None]
+    if lost:
+        raise ContractError(
+            f"no gradient flows from the result of {shown} to {', '.join(f'`{key}`' for key in lost)}. "
+            "Is a NumPy function, `.numpy()` or `stop_gradient` in the way?"
+        )
+    return {f"gradient.{key}": tf.convert_to_tensor(gradient) for key, gradient in gradients.items()}

@@ -1,0 +1,130 @@
+"""Probes of lab 04, the encoder block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.probes.driving import ContractError, Driven, function, layer, unpack
+
+FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
+BLOCK = (
+    *(f"attention.{part}_dense.{v}" for part in ("query", "key", "value", "output") for v in ("kernel", "bias")),
+    *(f"feed_forward.{path}" for path in FEED_FORWARD),
+    *(f"{norm}.{variable}" for norm in ("norm1", "norm2") for variable in ("gamma", "beta")),
+)
+
+
+def _stack(inputs: Mapping[str, Any]) -> Sequence[str]:
+    """The weights of a stack of blocks, block by block; a pre-norm stack ends with those of its final norm."""
+    final = ("norm.gamma", "norm.beta") if inputs.get("norm") == "pre" else ()
+    return (*(f"blocks.{number}.{path}" for number in range(inputs["num_layers"]) for path in BLOCK), *final)
+
+
+def _dropouts(driven: Driven) -> list[Any]:
+    """The dropout layers that the contract names: two in each block."""
+    blocks = [f"blocks.{number}." for number in range(driven.inputs.get("num_layers", 0))] or [""]
+    return [driven.attribute(f"{block}{name}") for block in blocks for name in ("dropout1", "dropout2")]
+
+
+def loaded_dice(training: bool | None) -> Callable[[Driven], dict[str, Any]]:
+    """Mode that calls the layer with dropouts whose dice are loaded, so that results are the same every time.
+
+    In training, dropout1 keeps the odd features and doubles them, dropout2 keeps the even ones; otherwise they change
+    nothing, as every dropout does.
+    """
+
+    def call(driven: Driven) -> dict[str, Any]:
+        for number, dropout in enumerate(_dropouts(driven)):
+
+            def drop(inputs: Any, training: bool | None = False, odd: int = number % 2) -> Any:
+                kept = 2.0 * ((np.arange(inputs.shape[-1]) + odd) % 2)
+                return inputs * kept.astype("float32") if training else inputs
+
+            dropout.call = drop
+        return unpack(driven.built(*driven.arguments, **driven.keywords, training=training), ("output",), "the call")
+
+    return call
+
+
+def _dropped(driven: Driven) -> dict[str, Any]:
+    """What each dropout does, seen from outside: the share of zeros in training, the factor on what is kept,
+    and the largest change at inference."""
+    seen: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
+    for number, dropout in enumerate(_dropouts(driven)):
+
+        def watched(inputs: Any, training: bool | None = False, number: int = number, call: Any = dropout.call) -> Any:
+            result = call(inputs, training=training)
+            seen.setdefault(number, []).append((np.asarray(inputs), np.asarray(result)))
+            return result
+
+        dropout.call = watched
+    for training in (True, False):
+        driven.built(*driven.arguments, **driven.keywords, training=training)
+    if any(len(seen.get(number, ())) != 2 for number in range(len(_dropouts(driven)))):
+        raise ContractError("each of the dropouts must be called once in a call of the layer.")
+    rows = []
+    for (before, after), (still_before, still_after) in (seen[number] for number in sorted(seen)):
+        kept = (after != 0) & (before != 0)
+        factor = float(np.mean(after[kept] / before[kept])) if kept.any() else 0.0
+        rows.append([float(np.mean(after == 0)), factor, float(np.abs(still_after - still_before).max())])
+    return {"dropped": np.array(rows)}
+
+
+def _slopes(driven: Driven) -> dict[str, Any]:
+    """Derivatives of ``sum(output * weighting)`` along the given direction, for the inputs and each named weight."""
+    import tensorflow as tf
+
+    x = driven.arguments[0]
+    variables = {path: driven.attribute(path).value for path in driven.paths}  # Keras variable -> tf.Variable
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(driven.built(x, **driven.keywords) * driven.inputs["weighting"])
+    sources = {"x": x, **variables}
+    gradients = dict(zip(sources, tape.gradient(loss, list(sources.values())), strict=True))
+    lost = [path for path, gradient in gradients.items() if gradient is None]
+    if lost:
+        raise ContractError(
+            f"no gradient flows from the output to {', '.join(f'`{path}`' for path in lost)}. "
+            "Is this part used in `call`, and is everything there `keras.ops` or TensorFlow?"
+        )
+    sizes = [int(np.prod(variable.shape)) for variable in variables.values()]
+    directions = [driven.inputs["direction_x"], *np.split(driven.inputs["direction"], np.cumsum(sizes)[:-1])]
+    pairs = zip(gradients.values(), directions, strict=True)
+    return {"slopes": np.array([float(np.sum(np.ravel(gradient) * np.ravel(along))) for gradient, along in pairs])}
+
+
+MODES = {
+    "training": loaded_dice(True),
+    "inference": loaded_dice(False),
+    "dropped": _dropped,
+    "dropped_reloaded": lambda driven: _dropped(driven.reloaded()),
+    "slopes": _slopes,
+}
+SIZES = ("d_model", "num_heads", "d_ff")
+
+PROBES = {
+    "layer_norm": function("layer_norm", "x", "gamma", "beta", optional=("eps",)),
+    "FeedForward": layer("FeedForward", init=("d_model", "d_ff"), call=("x",), optional=(), weights=FEED_FORWARD),
+    "EncoderBlock": layer(
+        "EncoderBlock",
+        init=SIZES,
+        init_keywords=("dropout", "norm"),
+        call=("x",),
+        weights=lambda inputs: BLOCK if "weights" in inputs else (),
+        packed="weights",
+        modes=MODES,
+    ),
+    "Encoder": layer(
+        "Encoder",
+        init=("num_layers", *SIZES),
+        init_keywords=("dropout", "norm"),
+        call=("x",),
+        weights=lambda inputs: _stack(inputs) if "weights" in inputs else (),
+        packed="weights",
+        modes=MODES,
+    ),
+    "encoder_parameter_count": function("encoder_parameter_count", *SIZES, optional=("key_dim",)),
+}

@@ -1,0 +1,90 @@
+"""Probes of lab 03, multi-head attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from coursekit.probes.driving import ContractError, find, function, layer, refusing
+
+DENSE = ("w_q", "w_k", "w_v", "w_o")
+
+
+def _load_keras_weights(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Let the student copy known Keras weights into a layer of zeros; return those that the case names in "parts"."""
+    import keras
+
+    load = find(namespace, "load_keras_weights")
+    d_model, num_heads = inputs["d_model"], inputs["num_heads"]
+    tokens = keras.ops.zeros((1, 2, d_model))
+    theirs = keras.layers.MultiHeadAttention(num_heads=num_heads, key_dim=d_model // num_heads)
+    theirs(query=tokens, value=tokens)
+    theirs.set_weights([inputs[f"keras.{key}"] for key in KERAS_WEIGHTS])
+    mine = _students_layer(namespace, d_model, num_heads, tokens) or _stand_in(d_model, tokens)
+    for name in DENSE:
+        dense = getattr(mine, name)
+        dense.set_weights([np.zeros_like(weight) for weight in dense.get_weights()])
+    load(mine, theirs)
+    weights = {}
+    for part in inputs["parts"]:
+        name, variable = part.split(".")
+        weights[part] = np.asarray(getattr(getattr(mine, name), variable))
+    return weights
+
+
+KERAS_WEIGHTS = tuple(
+    f"{name}.{variable}" for name in ("query", "key", "value", "output") for variable in ("kernel", "bias")
+)
+
+
+def _students_layer(namespace: Mapping[str, Any], d_model: int, num_heads: int, tokens: Any) -> Any:
+    """The student's own layer, built; None when it cannot be used: this exercise does not depend on that one."""
+    try:
+        built = namespace["MultiHeadAttention"](d_model, num_heads)
+        built(tokens, tokens, tokens)
+        shapes = {(tuple(getattr(built, n).kernel.shape), tuple(getattr(built, n).bias.shape)) for n in DENSE}
+    except Exception:
+        return None
+    return built if shapes == {((d_model, d_model), (d_model,))} else None
+
+
+def _stand_in(d_model: int, tokens: Any) -> Any:
+    """A layer with the four Dense layers of the contract that attends to nothing."""
+    import keras
+
+    class StandIn(keras.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            for name in DENSE:
+                setattr(self, name, keras.layers.Dense(d_model))
+
+        def call(self, query: Any, key: Any, value: Any, mask: Any = None, return_weights: bool = False) -> Any:
+            if return_weights:
+                raise ContractError("the layer handed to load_keras_weights is a stand-in without attention weights.")
+            return self.w_o(self.w_q(query) + self.w_k(key) + self.w_v(value))
+
+    stand_in = StandIn()
+    stand_in(tokens, tokens, tokens)
+    return stand_in
+
+
+PROBES = {
+    "split_heads": function("split_heads", "x", "num_heads"),
+    "merge_heads": function("merge_heads", "x"),
+    "MultiHeadAttention": refusing(
+        layer(
+            "MultiHeadAttention",
+            init=("d_model", "num_heads"),
+            call=("query", "key", "value"),
+            weights=tuple(f"{name}.{variable}" for name in DENSE for variable in ("kernel", "bias")),
+            with_weights="weights",
+        )
+    ),
+    "mha_parameter_count": function(
+        "mha_parameter_count", "d_model", "num_heads", optional=("key_dim", "value_dim", "use_bias")
+    ),
+    "load_keras_weights": _load_keras_weights,
+    "ablate_heads": function("ablate_heads", "head_outputs", "keep"),
+}

@@ -1,0 +1,38 @@
+"""Starts TensorFlow without its log messages, which notebooks show as errors."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+
+
+def start_tensorflow() -> None:
+    """Import TensorFlow and Keras and run one operation, with what they log meanwhile thrown away.
+
+    Their messages come from C++ and ignore Python's logging. Python exceptions come through.
+    """
+    with _no_messages():
+        import keras
+        import tensorflow as tf
+
+        tf.constant(0.0) + keras.ops.zeros(())
+
+
+@contextlib.contextmanager
+def _no_messages() -> Iterator[None]:
+    sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:  # no standard error at all, as under some servers
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(nowhere)
+        os.close(kept)

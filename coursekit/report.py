@@ -1,0 +1,112 @@
+"""Shows a judgement to a student: as HTML in a notebook, as plain text in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from coursekit.judge import ExerciseFacts, Judgement
+
+GREEN, RED, GREY = "#2e8b57", "#c0392b", "#8a8a8a"
+
+
+class CheckFailed(Exception):
+    """A check did not pass. Notebooks show the report above it and one line instead of a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"CheckFailed: {self}"]
+
+
+class Report:
+    """The outcome of one check.
+
+    Args:
+        facts: the exercise.
+        judgement: what was found.
+        attempt: how many times the exercise was checked without passing; hints grow with it.
+        progress: for each exercise of the lab, whether it passed when last checked.
+    """
+
+    def __init__(self, facts: ExerciseFacts, judgement: Judgement, attempt: int, progress: Mapping[str, bool]):
+        self.facts = facts
+        self.judgement = judgement
+        self.progress = progress
+        self.sentences = [facts.sentences[each] for each in judgement.misconceptions]
+        self.hints = list(facts.hints[: max(0, attempt - 1)])
+
+    @property
+    def headline(self) -> str:
+        """One line: the exercise, and how many of its checks pass."""
+        passed = sum(group.passed for group in self.judgement.groups)
+        text = {
+            "missing": "not started yet",
+            "forbidden": "something does the work that may not",
+            "error": "your code raises an error",
+        }.get(self.judgement.status, f"{passed} of {len(self.judgement.groups)} checks pass")
+        return f"{self.facts.name}: {text}"
+
+    @property
+    def summary(self) -> str:
+        """The headline and the mistake, or else the first thing that is wrong: all that `nbgrader validate` shows."""
+        wrong = [f"{title}: {detail}" if detail else title for passed, title, detail in self._rows() if not passed]
+        return ". ".join([self.headline, *(self.sentences or wrong[:1])])
+
+    def _rows(self) -> list[tuple[bool, str, str]]:
+        """Rows (passed, title, detail); a failure of the exercise as a whole is told once."""
+        if self.judgement.status != "graded":
+            return [(False, self.judgement.message, "")]
+        return [
+            (group.passed, group.facts.title, explanation)
+            for group, explanation in zip(self.judgement.groups, self.judgement.explanations, strict=True)
+        ]
+
+    def __str__(self) -> str:
+        mark = "✓" if self.judgement.passed else "✗"
+        lines = [f"{mark} {self.headline}"]
+        for passed, title, detail in self._rows():
+            lines.append(f"    {'✓' if passed else '✗'} {title}" + (f"\n        {detail}" if detail else ""))
+        lines.extend(f"    → {sentence}" for sentence in self.sentences)
+        lines.extend(f"    Hint {number}: {hint}" for number, hint in enumerate(self.hints, 1))
+        bar = "".join("■" if passed else "□" for passed in self.progress.values())
+        lines.append(f"    Lab: {bar} {sum(self.progress.values())} of {len(self.progress)} exercises pass")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        passed = self.judgement.passed
+        colour = GREEN if passed else GREY if self.judgement.status == "missing" else RED
+        parts = [
+            f'<div role="status" style="border-left:4px solid {colour};padding:.4em .9em;margin:.3em 0;'
+            'max-width:46em;line-height:1.5;overflow-wrap:anywhere">',
+            f'<div><span style="color:{colour};font-weight:bold">{"✓" if passed else "✗"}</span> '
+            f"<b>{_code(self.facts.name)}</b>{escape(self.headline[len(self.facts.name) :])}</div>",
+        ]
+        for row_passed, title, detail in self._rows():
+            row_colour = GREEN if row_passed else RED
+            parts.append(
+                f'<div style="padding-left:1.2em;text-indent:-1.2em;margin-left:.6em">'
+                f'<span style="color:{row_colour};font-weight:bold">{"✓" if row_passed else "✗"}</span> {_code(title)}'
+                + (f'<div style="text-indent:0;opacity:.85">{_code(detail)}</div>' if detail else "")
+                + "</div>"
+            )
+        for sentence in self.sentences:
+            parts.append(f'<div style="margin-top:.4em"><b>It looks like this:</b> {_code(sentence)}</div>')
+        for number, hint in enumerate(self.hints, 1):
+            parts.append(f'<div style="margin-top:.4em"><b>Hint {number}:</b> {_code(hint)}</div>')
+        done = sum(self.progress.values())
+        parts.append(
+            f'<div style="margin-top:.5em;opacity:.85" aria-label="{done} of {len(self.progress)} exercises pass">'
+            + "".join(
+                f'<span title="{escape(name)}" style="color:{GREEN if ok else GREY}">{"■" if ok else "□"}</span>'
+                for name, ok in self.progress.items()
+            )
+            + f" {done} of {len(self.progress)} exercises pass</div></div>"
+        )
+        return "".join(parts)
+
+
+def _code(text: str) -> str:
+    """Escape text for HTML, and set what stands between backquotes as code."""
+    pieces = escape(text).split("`")
+    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))
