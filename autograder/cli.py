@@ -1,0 +1,273 @@
+"""The `course` command: what an instructor types."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from autograder.course import Course, CourseError, load_course
+from autograder.results import STATUSES, LabResult
+
+if TYPE_CHECKING:
+    from autograder.marking import Marking
+
+LONGEST_TABLE = 60
+
+app = typer.Typer(
+    name="course",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    help="Release labs, grade submissions behind walls, defend every mark.\n\n"
+    "Everything is read from [b]course.toml[/b] in this folder or above it. A first round:\n\n"
+    "  course release\n\n  course grade 02_self_attention submissions.zip\n\n  course report",
+)
+out = Console()
+err = Console(stderr=True)
+
+
+def main() -> None:
+    """Run the command; what a person can mend is told in a sentence, without a traceback."""
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    try:
+        app()
+    except (CourseError, FileNotFoundError) as error:
+        _stop(str(error))
+
+
+def _stop(message: str, code: int = 1) -> None:
+    err.print(f"[bold red]course:[/] {escape(message)}", highlight=False)
+    raise SystemExit(code)
+
+
+@app.command()
+def release(
+    labs: Annotated[list[str] | None, typer.Argument(help="Labs to release; all of them when none is named.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if something would change.")] = False,
+) -> None:
+    """Make the students' labs and the reference outputs from the solutions.
+
+    Refuses, and changes nothing, when a lab would leak a solution or its notebook and its declared exercises disagree.
+    Run it after every edit of a solution, of an exercise or of course.toml.
+    """
+    from autograder.release import ReleaseRefused
+    from autograder.release import release as make_release
+
+    course = load_course()
+    try:
+        with out.status("Releasing …"):
+            summary = make_release(course, labs or None, check=check)
+    except ReleaseRefused as refusal:
+        for reason in refusal.reasons:
+            err.print(f"[red]✗[/] {escape(reason)}", highlight=False)
+        _stop("nothing was released; mend what is named above and run it again")
+    if not summary.changed:
+        out.print("Everything is up to date.")
+        return
+    for path in summary.changed:
+        out.print(f"{'would change' if check else 'wrote'}  {escape(path)}", highlight=False)
+    for line in summary.students:
+        out.print(f"for students: {escape(line)}", highlight=False)
+    if check:
+        raise typer.Exit(1)
+
+
+@app.command()
+def grade(
+    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders of submissions, or zip files from an LMS.")],
+    out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where tables and feedback go.")] = Path(
+        "grades"
+    ),
+    workers: Annotated[int, typer.Option(min=1, help="Warm workers; one for each core is a good number.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the hidden cases. The course keeps a secret one of its own.")
+    ] = None,
+    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db.")] = None,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Grade without walls where they cannot be built. Only for code you trust.")
+    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Grade again what is already graded.")] = False,
+) -> None:
+    """Grade submissions, in the sandbox, against hidden cases.
+
+    Writes the gradebook, DIR/results.csv (one row per exercise), DIR/grades.csv (one row per student) and
+    DIR/feedback/STUDENT/LAB.html. A folder may hold STUDENT/LAB/LAB.ipynb, STUDENT/LAB.ipynb or STUDENT.ipynb. What
+    was graded before, and has not changed, keeps its verdict; stopped at any moment, the next run goes on from there.
+    """
+    from autograder.sandbox import SandboxUnavailable
+    from autograder.warming import warming
+
+    course = load_course()
+    try:
+        with warming(course, unsafe=unsafe) as warm:
+            from autograder.marking import Marking  # slow to import: meanwhile the sandbox warms up
+
+            marking = Marking(course, lab, out_dir, db_url=_database(course, db), seed=seed, again=again)
+            found = marking.find(paths)
+            if not found:
+                _stop(f"no submission of {lab} in {', '.join(map(str, paths))}", 2)
+            with Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                TextColumn("{task.fields[last]}"),
+                console=err,
+            ) as progress:
+                task = progress.add_task(f"Grading {lab}", total=len(found), last="starting the sandbox")
+                for result in marking.run(found, warm, workers=workers):
+                    progress.update(task, advance=1, last=escape(f"{result.student}: {result.score:g}"))
+    except SandboxUnavailable as error:
+        _stop(f"{error}\nNothing was graded. `course doctor` explains; --unsafe grades without walls.", 3)
+    _show(marking)
+    if marking.failures:
+        for student, reason in marking.failures.items():
+            err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
+        _stop("some submissions have no verdict: the fault is the grader's, and no mark was written for them")
+
+
+def _database(course: Course, url: str | None) -> str:
+    if url is None:
+        return course.db_url
+    prefix = "sqlite:///"
+    if url.startswith(prefix) and not url.startswith(prefix + "/"):
+        path = Path(url.removeprefix(prefix)).resolve()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return f"{prefix}{path}"
+    return url
+
+
+def _show(marking: Marking) -> None:
+    results = sorted(marking.results, key=lambda each: each.student)
+    if len(results) <= LONGEST_TABLE:
+        table = Table(box=SIMPLE_HEAD, title=marking.lab, title_justify="left", title_style="bold", pad_edge=False)
+        table.add_column("student", no_wrap=True)
+        table.add_column("points", no_wrap=True, justify="right")
+        table.add_column("%", no_wrap=True, justify="right")
+        table.add_column("what was found", overflow="fold")
+        for result in results:
+            table.add_row(
+                escape(result.student),
+                f"{result.score:g}/{result.max_score:g}",
+                f"{result.percent:.0f}",
+                "\n".join(_findings(result)),
+            )
+        out.print(table)
+    else:
+        mean = sum(result.percent for result in results) / len(results)
+        out.print(f"{len(results)} submissions, mean {mean:.0f} %")
+    waiting = sum(result.state == "needs_manual_grade" for result in results)
+    if waiting:
+        out.print(f"{waiting} submissions have a written answer for you to read: nbgrader formgrader\n")
+    out.print(f"gradebook   {marking.db_url}\ntables      {marking.results_csv}, {marking.grades_csv}", highlight=False)
+    out.print(f"feedback    {marking.feedback}/<student>/{marking.lab}.html", highlight=False)
+
+
+def _findings(result: LabResult) -> Iterator[str]:
+    """Lines on a result: named mistakes, groups that fail without one, and exercises without a verdict by status."""
+    if result.reason:
+        yield escape(result.reason)
+        return
+    for exercise in result.exercises:
+        if exercise.misconceptions:
+            yield f"{exercise.exercise}: {', '.join(exercise.misconceptions)}"
+        elif exercise.status == "graded" and not exercise.passed:
+            failed = ", ".join(group.name for group in exercise.groups if not group.passed)
+            yield f"{exercise.exercise}: fails {failed}"
+    for status in STATUSES[1:]:
+        names = [exercise.exercise for exercise in result.exercises if exercise.status == status]
+        if names:
+            yield f"{status}: {', '.join(names)}"
+
+
+@app.command()
+def check(notebook: Annotated[Path, typer.Argument(help="A lab's notebook.", exists=True, dir_okay=False)]) -> None:
+    """Run the student's own checks on a notebook, here and now, without grading it.
+
+    The notebook's code runs with your rights: use it on your own work. Exit 1 when a check does not pass.
+    """
+    from coursekit.notebook import check_notebook
+
+    reports = check_notebook(notebook)
+    for report in reports:
+        out.print(str(report), markup=False, highlight=False)
+    if not all(report.judgement.passed for report in reports):
+        raise typer.Exit(1)
+
+
+@app.command()
+def publish(directory: Annotated[Path, typer.Argument(help="Where the students' repository is made.")]) -> None:
+    """Write the students' repository: lectures, labs, coursekit, data. Refuses if an answer can be found in it."""
+    from autograder.publish import PublishRefused
+    from autograder.publish import publish as make
+
+    try:
+        summary = make(load_course(), directory)
+    except PublishRefused as refusal:
+        for reason in refusal.reasons:
+            err.print(f"[red]✗[/] {escape(reason)}", highlight=False)
+        _stop("nothing was published")
+    changed = len(summary.written) + len(summary.removed)
+    out.print(f"{directory}: {changed} files changed" if changed else f"{directory} is up to date", highlight=False)
+
+
+@app.command()
+def report(
+    target: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path(
+        "grades/report.html"
+    ),
+    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook to read.")] = None,
+) -> None:
+    """Write one page on the whole class: distribution of marks, hard exercises, common mistakes."""
+    from autograder.class_report import write_report
+    from autograder.gradebook import GradebookWriter
+
+    course = load_course()
+    with GradebookWriter(_database(course, db), course) as gradebook:
+        results = gradebook.results()
+    if not results:
+        _stop("the gradebook holds no results yet; run course grade first")
+    write_report(course, results, target)
+    out.print(f"{target}: {len(results)} submissions", highlight=False)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what works on this machine, and how to mend what does not. Exit 1 when grading would refuse to run."""
+    from autograder.doctor import findings
+
+    fine = True
+    table = Table("", "what", "finding", "what to do", show_lines=False)
+    with out.status("Looking …"):
+        for finding in findings(load_course()):
+            fine = fine and (finding.works or not finding.needed)
+            sign = "[green]✓[/]" if finding.works else "[red]✗[/]" if finding.needed else "[yellow]–[/]"
+            table.add_row(sign, finding.name, escape(finding.text), escape(finding.remedy))
+    out.print(table)
+    if not fine:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    main()

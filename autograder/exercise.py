@@ -1,0 +1,295 @@
+"""The declaration of an exercise, and what follows from it: cases with references, tolerances, wrong references."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from coursekit.comparison import difference
+from coursekit.diagnosis import Mistakes, fingerprint
+from coursekit.judge import ExerciseFacts, Expectation, GroupFacts
+
+Oracle = Callable[..., Mapping[str, Any]]
+
+VISIBLE_SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number would do
+EPSILON = float(np.finfo("float32").eps)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to try.
+
+    Attributes:
+        inputs: named inputs, handed to the probe and, without those that only the probe knows, to the oracle.
+        mode: the probe's mode (see `coursekit.probes.driving`).
+        how: what is tried, in the student's terms; shapes of the inputs when empty.
+        dtype: the float type that every result must have; None when any float type will do.
+        property: name of a property in `coursekit.properties` to be met besides.
+    """
+
+    inputs: Mapping[str, Any]
+    mode: str = "call"
+    how: str = ""
+    dtype: str | None = None
+    property: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """A named group of cases, passed or failed as a whole.
+
+    Attributes:
+        name: short id, unique in the exercise.
+        title: what the group tests, in the student's terms.
+        weight: its share of the exercise's points, relative to the other groups.
+        draw: makes the cases from a random generator.
+        advice: what to look at when the group fails and no misconception explains it.
+    """
+
+    name: str
+    title: str
+    weight: int
+    draw: Callable[[np.random.Generator], Sequence[Case]]
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A mistake that can be named: flags of the oracle that make it, and the sentence for the student."""
+
+    id: str
+    flags: Mapping[str, Any]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise of a lab, declared once.
+
+    Attributes:
+        name: the name in the syllabus; the probe is found by it in `coursekit.probes`.
+        oracle: float64 NumPy function of the inputs (and of the flags of the misconceptions) that returns named
+            results. It keeps the float type of its inputs, so that rounding can be measured with it.
+        groups: groups of cases.
+        misconceptions: mistakes that can be named.
+        hints: hints of rising strength for the student; none states the answer.
+        forbidden: dotted names that may not do the work.
+        no_loops: whether Python loops are ruled out.
+        reveal: whether messages may state reference values of visible cases.
+        tolerance: fixed tolerance, for answers that are rounded by hand; None to derive it from rounding.
+        cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
+    """
+
+    name: str
+    oracle: Oracle
+    groups: tuple[Group, ...]
+    misconceptions: tuple[Misconception, ...] = ()
+    hints: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    no_loops: bool = False
+    reveal: bool = True
+    tolerance: float | None = None
+    cpu_seconds: float | None = None
+
+    @property
+    def facts(self) -> ExerciseFacts:
+        """What a student may know of the exercise."""
+        return ExerciseFacts(
+            name=self.name,
+            groups=tuple(GroupFacts(group.name, group.title, group.weight, group.advice) for group in self.groups),
+            sentences={each.id: each.sentence for each in self.misconceptions},
+            hints=self.hints,
+            forbidden=self.forbidden,
+            no_loops=self.no_loops,
+            reveal=self.reveal,
+        )
+
+    def expectations(self, seed: int) -> list[Expectation]:
+        """Draw the cases from `seed` and compute their references, right and wrong.
+
+        Each group draws from a generator of its own, so that a changed group leaves the others' cases as they were.
+        """
+        drawn = []
+        for index, group in enumerate(self.groups):
+            rng = np.random.default_rng([seed, index, *self.name.encode()])
+            drawn.extend(self._expectation(group, case) for case in group.draw(rng))
+        return drawn
+
+    def _expectation(self, group: Group, case: Case) -> Expectation:
+        exact = self.reference(case)
+        single = self.reference(case, precision="float32")
+        size = max((np.size(value) for value in case.inputs.values() if isinstance(value, np.ndarray)), default=1)
+        tolerance = {key: self._tolerance(value, single[key], size) for key, value in exact.items()}
+        return Expectation(
+            group=group.name,
+            how=case.how or _describe(case),
+            inputs=case.inputs,
+            mode=case.mode,
+            expected=exact,
+            tolerance=tolerance,
+            dtype=case.dtype,
+            wrong=_WrongResults(self, case, exact, tolerance),
+            property=case.property,
+        )
+
+    def mistakes(self) -> list[Mistakes]:
+        """Every misconception, and every pair of them."""
+        ids = [each.id for each in self.misconceptions]
+        return [(each,) for each in ids] + list(itertools.combinations(ids, 2))
+
+    def flags(self, mistakes: Mistakes) -> dict[str, Any] | None:
+        """The oracle's flags for a set of mistakes; None when two of them set the same flag differently."""
+        joined: dict[str, Any] = {}
+        for each in self.misconceptions:
+            if each.id in mistakes:
+                for key, value in each.flags.items():
+                    if key in joined and joined[key] != value:
+                        return None
+                    joined[key] = value
+        return joined
+
+    def reference(
+        self, case: Case, flags: Mapping[str, Any] | None = None, precision: str = "float64"
+    ) -> dict[str, Any]:
+        """The oracle's results for a case, computed in the float type `precision`, with the given flags."""
+        inputs = {
+            key: value.astype(precision) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
+            for key, value in case.inputs.items()
+        }
+        cotangents = {key: inputs.pop(key) for key in list(inputs) if key.startswith("cotangent.")}
+        oracle = _keywords(self.oracle, {**(flags or {}), "mode": case.mode})
+        with np.errstate(all="ignore"):
+            if case.mode == "gradient":
+                return numerical_gradients(oracle, inputs, cotangents)
+            results = oracle(inputs)
+        return {key: value.item() if isinstance(value, np.generic) else value for key, value in results.items()}
+
+    def _tolerance(self, exact: Any, single: Any, size: int) -> float:
+        if not isinstance(exact, (np.ndarray, float)) or (isinstance(exact, np.ndarray) and exact.dtype.kind != "f"):
+            return 0.0
+        if self.tolerance is not None:
+            return self.tolerance
+        finite = np.isfinite(exact)
+        values = np.asarray(exact)[finite]
+        scale = max(1.0, float(np.abs(values).max(initial=0.0)))
+        with np.errstate(invalid="ignore"):
+            seen = float(np.nan_to_num(np.abs(np.asarray(single, "float64")[finite] - values)).max(initial=0.0))
+        return 16 * seen + 16 * np.sqrt(size) * EPSILON * scale
+
+
+def _keywords(oracle: Oracle, flags: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+    """The oracle as a function of the inputs alone. `mode` is handed over only to oracles that ask for it."""
+    accepted = inspect.signature(oracle).parameters
+    chosen = {key: value for key, value in flags.items() if key in accepted or key != "mode"}
+
+    def call(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        named = {key.replace(".", "_"): value for key, value in inputs.items()}
+        return oracle(**{key: value for key, value in named.items() if key in accepted}, **chosen)
+
+    return call
+
+
+def numerical_gradients(
+    oracle: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    inputs: Mapping[str, Any],
+    cotangents: Mapping[str, np.ndarray],
+    step: float = 1e-5,
+) -> dict[str, np.ndarray]:
+    """Gradients of ``sum(result * cotangent)`` with respect to every float array among the inputs.
+
+    Central differences in float64 (error of order ``step**2``), whatever the float type of the inputs.
+    """
+    fixed = {
+        key: value.astype("float64") if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
+        for key, value in inputs.items()
+    }
+
+    def loss(changed: Mapping[str, Any]) -> float:
+        results = oracle(changed)
+        return sum(float(np.sum(results[key.partition(".")[2]] * weight)) for key, weight in cotangents.items())
+
+    gradients = {}
+    for key, value in fixed.items():
+        if not (isinstance(value, np.ndarray) and value.dtype.kind == "f") or key == "mask":
+            continue
+        gradient = np.zeros_like(value)
+        for index in np.ndindex(value.shape):
+            shifted = value.copy()
+            shifted[index] = value[index] + step
+            upper = loss({**fixed, key: shifted})
+            shifted[index] = value[index] - step
+            gradient[index] = (upper - loss({**fixed, key: shifted})) / (2 * step)
+        gradients[f"gradient.{key}"] = gradient
+    return gradients
+
+
+def _describe(case: Case) -> str:
+    parts = []
+    for key, value in case.inputs.items():
+        if key.startswith("cotangent."):
+            continue
+        if isinstance(value, np.ndarray):
+            parts.append(f"{key} {value.shape}")
+        else:
+            parts.append(f"{key}={value!r}")
+    return ", ".join(parts)
+
+
+class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
+    """Fingerprints of the results with each set of mistakes that changes them, computed when first asked for.
+
+    Most submissions are right in most cases, and then nobody asks.
+    """
+
+    def __init__(self, exercise: Exercise, case: Case, exact: Mapping[str, Any], tolerance: Mapping[str, float]):
+        self._exercise = exercise
+        self._case = case
+        self._exact = exact
+        self._tolerance = tolerance
+
+    @cached_property
+    def _results(self) -> dict[Mistakes, dict[str, Any]]:
+        found = {}
+        if self._case.mode == "gradient":
+            return found  # hundreds of numerical gradients, to learn what the values have told already
+        for mistakes in self._exercise.mistakes():
+            flags = self._exercise.flags(mistakes)
+            if flags is None:
+                continue
+            try:
+                results = self._exercise.reference(self._case, flags)
+            except (ValueError, IndexError):
+                continue  # with these sizes the mistake ends in an error, which names itself
+            if any(_differs(key, results[key], value, self._tolerance[key]) for key, value in self._exact.items()):
+                found[mistakes] = {key: fingerprint(value) for key, value in results.items()}
+        return found
+
+    def __getitem__(self, mistakes: Mistakes) -> Mapping[str, Any]:
+        return self._results[mistakes]
+
+    def __iter__(self) -> Iterator[Mistakes]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+
+def _differs(key: str, result: Any, exact: Any, tolerance: float) -> bool:
+    """Whether a wrong reference differs from the right one where the right one says anything (is not NaN)."""
+    if isinstance(exact, np.ndarray) and exact.dtype.kind == "f" and np.shape(result) == exact.shape:
+        result = np.where(np.isnan(exact), 0.0, result)
+    return difference(key, result, exact, tolerance) is not None
+
+
+@dataclass(frozen=True)
+class LabExercises:
+    """The declared exercises of one lab, in the lab's order."""
+
+    lab: str
+    exercises: Mapping[str, Exercise] = field(default_factory=dict)

@@ -1,0 +1,217 @@
+"""Grades submissions of a lab: one at a time or many over several warm workers, always to the same verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import secrets
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+import autograder
+import coursekit
+from autograder.course import Course
+from autograder.exercises import load_lab
+from autograder.results import ExerciseResult, LabResult
+from autograder.running import PreparedExercise, Run
+from autograder.sandbox import Limits, Sandbox, SandboxUnavailable
+from autograder.submission import FoundSubmission, Plan, Unreadable, read_plan
+from autograder.warming import limits_of
+
+log = logging.getLogger(__name__)
+
+DEMONSTRATION_TAG = "demonstration"
+SEED_FILE = ".grading-seed"
+QUEUED = 4  # submissions in the hands of each worker: it goes on while verdicts are recorded
+
+
+def grading_seed(course: Course) -> int:
+    """The seed of the hidden cases: drawn at random on first use, and kept where students are not."""
+    path = course.root / SEED_FILE
+    if not path.exists():
+        # Written beside and linked: there is never half of one, and of two graders the first one's counts.
+        with tempfile.NamedTemporaryFile("w", dir=course.root, prefix=SEED_FILE, encoding="utf-8") as file:
+            file.write(f"{secrets.randbits(62)}\n")
+            file.flush()
+            with suppress(FileExistsError):
+                os.link(file.name, path)
+    return int(path.read_text(encoding="utf-8"))
+
+
+class LabGrader:
+    """Grades any number of submissions of one lab. The hidden cases are drawn, and their references computed, once.
+
+    Args:
+        course: the course.
+        lab: the lab's name.
+        seed: seed of the hidden cases; the course's own secret seed when None.
+
+    Raises:
+        CourseError: the course has no such lab.
+        FileNotFoundError: the lab is not released.
+    """
+
+    def __init__(self, course: Course, lab: str, *, seed: int | None = None):
+        self.course = course
+        self.lab = course.lab(lab).name
+        seed = grading_seed(course) if seed is None else seed
+        released = course.release_notebook(self.lab).read_bytes()
+        self.release: NotebookNode = nbformat.reads(released.decode("utf-8"), as_version=4)
+        self.known = {each.name: grade_ids(course, each.name) for each in course.labs}
+        self._demonstrations = {
+            cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
+        }
+        self._prepared = {
+            name: PreparedExercise(exercise, replace(exercise.facts, reveal=False), exercise.expectations(seed))
+            for name, exercise in load_lab(self.lab).exercises.items()
+        }
+        libraries = [version(name) for name in ("tensorflow", "keras", "numpy")]
+        self.version = _digest(_sources(), released, seed, course.limits, libraries)
+
+    @property
+    def limits(self) -> Limits:
+        """What one submission may use, from course.toml."""
+        return limits_of(self.course)
+
+    @property
+    def points(self) -> dict[str, float]:
+        """Points of each exercise, from the released notebook."""
+        found = (cell.metadata.get("nbgrader", {}) for cell in self.release.cells if cell.cell_type == "code")
+        return {each["grade_id"]: float(each["points"]) for each in found if each.get("grade")}
+
+    def grade(self, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
+        """Give a verdict on one submission, whatever is in it."""
+        notes = (found.note,) if found.note else ()
+        digest = ""
+        try:
+            data = found.read()
+            digest = content_hash(data)
+            result = self.grade_plan(read_plan(data, self.release, self.known), found.student, sandbox)
+        except Unreadable as error:
+            result = self._unreadable(found.student, error.reason)
+        return replace(result, content_hash=digest, timestamp=found.timestamp, repairs=(*notes, *result.repairs))
+
+    def grade_plan(self, plan: Plan, student: str, sandbox: Sandbox) -> LabResult:
+        """Run a repaired submission and judge every exercise of the lab."""
+        run = Run(self.lab, self._prepared, self._demonstrations, self.limits, plan, sandbox)
+        results = run.results()
+        return LabResult(
+            student,
+            self.lab,
+            tuple(results.values()),
+            repairs=(*plan.repairs, *run.notes),
+            notebook=plan.notebook,
+            grader_version=self.version,
+        )
+
+    def _unreadable(self, student: str, reason: str) -> LabResult:
+        exercises = tuple(
+            ExerciseResult(name, 0.0, points, "missing", message=reason) for name, points in self.points.items()
+        )
+        return LabResult(student, self.lab, exercises, "unreadable", reason, grader_version=self.version)
+
+
+@dataclass(frozen=True)
+class GradingFailed:
+    """No verdict on a submission, by a fault of the grader or the machine; nothing is recorded for the student."""
+
+    student: str
+    reason: str
+
+
+def grade_all(
+    grader: LabGrader, submissions: Iterable[FoundSubmission], sandbox: Sandbox, *, workers: int = 1
+) -> Iterator[list[LabResult | GradingFailed]]:
+    """Yield verdicts as they come: each time all that have come meanwhile.
+
+    Args:
+        grader: the lab's grader.
+        submissions: what was handed in; not looked at long before it is graded.
+        sandbox: where the submissions run, each behind walls of its own.
+        workers: number of submissions that run at once.
+
+    Raises:
+        SandboxUnavailable: the walls cannot be built; the text says what to type.
+    """
+
+    def verdict(found: FoundSubmission) -> LabResult | GradingFailed:
+        try:
+            return grader.grade(found, sandbox)
+        except SandboxUnavailable:
+            raise
+        except Exception as error:
+            log.exception("no verdict on %s", found.student)
+            return GradingFailed(found.student, f"{type(error).__name__}: {error}")
+
+    todo = iter(submissions)
+    pool = ThreadPoolExecutor(workers)
+    try:
+        waiting = {pool.submit(verdict, found) for found in islice(todo, QUEUED * workers)}
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            waiting |= {pool.submit(verdict, found) for found in islice(todo, len(done))}
+            yield [future.result() for future in done]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def grade_plan(course: Course, lab: str, plan: Plan, student: str) -> LabResult:
+    """Grade one repaired submission with a worker that stays warm for the next one. For `nbgrader autograde`.
+
+    Raises:
+        SandboxUnavailable: the walls cannot be built; the text says what to type.
+    """
+    return _kept_grader(course, lab).grade_plan(plan, student, _kept_sandbox(course))
+
+
+@cache
+def _kept_grader(course: Course, lab: str) -> LabGrader:
+    return LabGrader(course, lab)
+
+
+@cache
+def _kept_sandbox(course: Course) -> Sandbox:
+    sandbox = Sandbox(limits_of(course))
+    sandbox.start()
+    return sandbox
+
+
+def grade_ids(course: Course, lab: str) -> frozenset[str]:
+    """All grade_ids of a released lab; none when it is not released."""
+    path = course.release_notebook(lab)
+    if not path.exists():
+        return frozenset()
+    cells = nbformat.read(path, as_version=4).cells
+    return frozenset(cell.metadata.nbgrader.grade_id for cell in cells if "nbgrader" in cell.metadata)
+
+
+def content_hash(data: bytes) -> str:
+    """What tells one submitted file from another."""
+    return hashlib.sha256(data).hexdigest()
+
+
+@cache
+def _sources() -> str:
+    """A digest of the grader's own code: a changed grader grades again."""
+    files = sorted(path for package in (autograder, coursekit) for path in Path(package.__file__).parent.rglob("*.py"))
+    return _digest(*(path.read_bytes() for path in files))
+
+
+def _digest(*parts: Any) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else repr(part).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()[:32]

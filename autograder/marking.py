@@ -1,0 +1,117 @@
+"""One run of `course grade`: finds submissions, grades what is new, records it, writes tables and feedback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError
+
+from autograder.course import Course, CourseError
+from autograder.feedback import feedback_path, write_feedback
+from autograder.gradebook import GradebookWriter
+from autograder.grading import GradingFailed, LabGrader, content_hash, grade_all
+from autograder.results import LabResult, write_grades_csv, write_results_csv
+from autograder.sandbox import Sandbox
+from autograder.submission import FoundSubmission, Unreadable, find_submissions, read_plan
+
+
+class Marking:
+    """A lab to be marked, and where the results go.
+
+    Args:
+        course: the course.
+        lab: the lab's name.
+        folder: where tables and feedback go.
+        db_url: the gradebook.
+        seed: seed of the hidden cases; the course's own when None.
+        again: grade also what was graded before and has not changed.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        lab: str,
+        folder: Path,
+        *,
+        db_url: str,
+        seed: int | None = None,
+        again: bool = False,
+    ):
+        self.grader = LabGrader(course, lab, seed=seed)
+        self.lab = self.grader.lab
+        self.db_url = db_url
+        self.results_csv = folder / "results.csv"
+        self.grades_csv = folder / "grades.csv"
+        self.feedback = folder / "feedback"
+        self.results: list[LabResult] = []
+        self.failures: dict[str, str] = {}
+        self._course = course
+        self._again = again
+
+    def find(self, paths: Sequence[Path]) -> list[FoundSubmission]:
+        """The submissions in the given notebooks, folders and archives."""
+        return find_submissions(paths, self.lab, self.grader.known)
+
+    def run(self, found: Iterable[FoundSubmission], warm: Future[Sandbox], *, workers: int = 1) -> Iterator[LabResult]:
+        """Grade, record and write; yield each result once it is recorded.
+
+        Args:
+            found: what was handed in.
+            warm: the sandbox, or a promise of it; not asked for when there is nothing new.
+            workers: number of submissions that run at once.
+
+        Raises:
+            SandboxUnavailable: the walls cannot be built; what was recorded before stays.
+            CourseError: the gradebook or the disk takes no more; what was recorded before stays.
+        """
+        try:
+            with GradebookWriter(self.db_url, self._course) as gradebook:
+                new = []
+                for submission in found:
+                    known = None if self._again else self._recorded(gradebook, submission)
+                    if known is None:
+                        new.append(submission)
+                    else:
+                        yield self._keep(known)
+                if new:
+                    for batch in grade_all(self.grader, new, warm.result(), workers=min(workers, len(new))):
+                        yield from self._record(gradebook, batch)
+            write_results_csv(self.results_csv, self.results)
+            write_grades_csv(self.grades_csv, self.results)
+        except (DBAPIError, OSError) as error:
+            reason = error.orig if isinstance(error, DBAPIError) else error
+            raise CourseError(
+                f"stopped, because a result cannot be written: {reason}. What was recorded stays in {self.db_url}; "
+                f"run it again when that is mended, and it goes on from there"
+            ) from error
+
+    def _record(self, gradebook: GradebookWriter, batch: Sequence[LabResult | GradingFailed]) -> Iterator[LabResult]:
+        verdicts = [each for each in batch if isinstance(each, LabResult)]
+        self.failures |= {each.student: each.reason for each in batch if isinstance(each, GradingFailed)}
+        for verdict in verdicts:  # a page of an older verdict would be taken for this one's, were we stopped here
+            feedback_path(self.feedback, verdict).unlink(missing_ok=True)
+        for verdict, result in zip(verdicts, gradebook.record(verdicts), strict=True):
+            write_feedback(self._course, replace(result, notebook=verdict.notebook), self.feedback)
+            yield self._keep(result)
+
+    def _keep(self, result: LabResult) -> LabResult:
+        self.results.append(replace(result, notebook=None))  # a thousand notebooks would fill the memory
+        return self.results[-1]
+
+    def _recorded(self, gradebook: GradebookWriter, submission: FoundSubmission) -> LabResult | None:
+        """The recorded verdict on this very file by this very grader, its feedback written where it is missing."""
+        try:
+            data = submission.read()
+        except Unreadable:
+            return None
+        result = gradebook.already_graded(submission.student, self.lab, content_hash(data), self.grader.version)
+        if result is not None and not feedback_path(self.feedback, result).exists():
+            notebook = None
+            with suppress(Unreadable):
+                notebook = read_plan(data, self.grader.release, self.grader.known).notebook
+            write_feedback(self._course, replace(result, notebook=notebook), self.feedback)
+        return result

@@ -1,0 +1,156 @@
+"""Makes `nbgrader autograde` and Formgrader's button grade as `course grade` does: sandbox, oracles, one writer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import bleach
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbconvert.filters import markdown2html
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_solution, parse_utc
+from traitlets import Unicode
+from traitlets.config import Application
+
+from autograder import grading
+from autograder.course import Course, load_course
+from autograder.gradebook import GradebookWriter
+from autograder.results import ExerciseResult, LabResult
+from autograder.submission import Unreadable, read_notebook, read_plan, repair
+from autograder.verdicts import with_verdicts
+
+Resources = dict[str, Any]
+
+_SAFE_TAGS = {
+    *bleach.ALLOWED_TAGS,
+    *("br", "del", "details", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "kbd", "p", "pre", "s", "span"),
+    *("sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "tt", "u"),
+}
+_SAFE_ATTRIBUTES = {"*": ["class", "id", "title"], "a": ["href"], "img": ["alt", "src"], "ol": ["start"]}
+_SAFE_PROTOCOLS = {"http", "https", "mailto"}
+
+
+def prepare_gradebook(assignment: str, **_: Any) -> None:
+    """Hook before autograding: the gradebook learns of the released labs, which "course release" does not tell it."""
+    course = load_course(Path.cwd())  # nbgrader works in the course's folder
+    running = Application.instance() if Application.initialized() else None
+    coursedir = getattr(running, "coursedir", None)
+    with GradebookWriter(coursedir.db_url if coursedir else course.db_url, course) as writer:
+        for lab in course.labs:
+            if fnmatch(lab.name, assignment) and course.release_notebook(lab.name).is_file():
+                writer.ensure_lab(lab.name)
+
+
+class ForgivingExporter(NotebookExporter):
+    """Reads any file that a student calls a notebook; what nothing can be made of becomes an empty notebook.
+
+    nbgrader would otherwise stop at it and leave the submission without a verdict. The verdict is given later, on the
+    file as it was handed in.
+    """
+
+    def from_filename(
+        self, filename: str, resources: Resources | None = None, **kwargs: Any
+    ) -> tuple[NotebookNode, Resources]:
+        """Called by nbgrader once to sanitise a submission and once to grade it."""
+        path = Path(filename)
+        try:
+            notebook = read_notebook(path.read_bytes())
+        except Unreadable:
+            notebook = nbformat.v4.new_notebook()
+        resources = {**(resources or {})}
+        resources["metadata"] = {"name": path.stem, "path": str(path.parent)}
+        return self.from_notebook_node(nbformat.from_dict(notebook), resources=resources, **kwargs)
+
+
+class _CoursePreprocessor(NbGraderPreprocessor):
+    """A preprocessor that knows the course."""
+
+    course_root = Unicode(help="the folder with course.toml").tag(config=True)
+
+    @property
+    def course(self) -> Course:
+        return load_course(Path(self.course_root))
+
+
+class RestoreRelease(_CoursePreprocessor):
+    """First half of autograding: the submission with its cells put back as they were released."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """Called by nbconvert."""
+        release = read_release(self.course, resources["nbgrader"]["assignment"])
+        try:
+            return repair(nb, release).notebook, resources
+        except Unreadable:
+            return release, resources
+
+
+class GradeSubmission(_CoursePreprocessor):
+    """Second half of autograding: grade the file as it was handed in, record the marks, show the verdicts.
+
+    The notebook that comes in is only a stand-in: nothing it displays is looked at.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """Called by nbconvert."""
+        names = resources["nbgrader"]
+        student, lab = names["student"], names["assignment"]
+        folder = self.course.submitted / student / lab
+        result = grade_file(self.course, student, lab, folder / f"{names['notebook']}.ipynb")
+        result = replace(result, timestamp=_handed_in(folder) or result.timestamp)
+        with GradebookWriter(names["db_url"], self.course) as writer:
+            result = writer.record([result])[0]
+        self.log.info("%s: %g of %g points for %s", lab, result.score, result.max_score, student)
+        shown = result.notebook if result.notebook is not None else nb
+        return with_verdicts(shown, result), resources
+
+
+def grade_file(course: Course, student: str, lab: str, path: Path) -> LabResult:
+    """Grade one submitted file; a file nothing can be made of gets a verdict with zero points and the reason."""
+    release = read_release(course, lab)
+    known = {each.name: grading.grade_ids(course, each.name) for each in course.labs}
+    data = path.read_bytes()
+    try:
+        plan = read_plan(data, release, known)
+    except Unreadable as error:
+        exercises = tuple(
+            ExerciseResult(name, 0.0, points, "missing", message=error.reason)
+            for name, points in _points(release).items()
+        )
+        return LabResult(student, lab, exercises, state="unreadable", reason=error.reason)
+    return replace(grading.grade_plan(course, lab, plan, student), content_hash=grading.content_hash(data))
+
+
+def safe_markdown(source: str) -> str:
+    """HTML of a text cell, for feedback and Formgrader, without anything that runs.
+
+    nbgrader's templates know nothing of nbconvert's `sanitize_html`, and a submission's text cells may hold scripts.
+    """
+    return bleach.clean(markdown2html(source), tags=_SAFE_TAGS, attributes=_SAFE_ATTRIBUTES, protocols=_SAFE_PROTOCOLS)
+
+
+def read_release(course: Course, lab: str) -> NotebookNode:
+    """The lab as students got it."""
+    return nbformat.read(course.release_notebook(course.lab(lab).name), as_version=4)
+
+
+def _handed_in(folder: Path) -> datetime | None:
+    """When nbgrader says the submission was handed in."""
+    path = folder / "timestamp.txt"
+    if not path.is_file():
+        return None
+    return parse_utc(path.read_text(encoding="utf-8").strip()).replace(tzinfo=UTC)
+
+
+def _points(release: NotebookNode) -> dict[str, float]:
+    """Points of each exercise; cells that a person grades are none."""
+    return {
+        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points
+        for cell in release.cells
+        if is_grade(cell) and not is_solution(cell)
+    }

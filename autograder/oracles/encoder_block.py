@@ -1,0 +1,343 @@
+"""Oracles of lab 04: layer norm, the feed-forward network, the encoder block, a stack of blocks, their parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.oracles.attention import masked_softmax
+
+Weights = Mapping[str, np.ndarray]
+AXES = {"features": lambda rank: (-1,), "tokens": lambda rank: (-2,), "sentence": lambda rank: (-2, -1),
+        "batch": lambda rank: tuple(range(rank - 1))}  # fmt: skip
+
+
+def layer_norm(
+    x: np.ndarray,
+    gamma: np.ndarray,
+    beta: np.ndarray,
+    eps: float = 1e-6,
+    *,
+    over: str = "features",
+    unbiased: bool = False,
+    divisor: str = "√(σ²+ε)",
+    fixed_eps: float | None = None,
+    centred: bool = True,
+    use_gamma: bool = True,
+    use_beta: bool = True,
+    swapped: bool = False,
+    shift_first: bool = False,
+) -> dict[str, np.ndarray]:
+    """γ (x − μ) / √(σ² + ε) + β over the last axis, σ² divided by D (Ba et al. 2016, equations 3 and 4)."""
+    eps = eps if fixed_eps is None else fixed_eps
+    axes = AXES[over](x.ndim)
+    mean = x.mean(axis=axes, keepdims=True)
+    count = math.prod(x.shape[axis] for axis in axes) - int(unbiased)
+    variance = ((x - mean) ** 2).sum(axis=axes, keepdims=True) / count
+    by = {
+        "√(σ²+ε)": lambda: np.sqrt(variance + eps),
+        "σ+ε": lambda: np.sqrt(variance) + eps,
+        "σ²+ε": lambda: variance + eps,
+        "√(mean x²+ε)": lambda: np.sqrt((x**2).mean(axis=axes, keepdims=True) + eps),
+        "none": lambda: np.ones_like(variance),
+    }[divisor]()
+    normed = (x - mean if centred else x) / by
+    if swapped:
+        gamma, beta = beta, gamma
+    if shift_first:
+        return {"output": (normed + beta) * gamma}
+    normed = normed * gamma if use_gamma else normed
+    return {"output": normed + beta if use_beta else normed}
+
+
+def feed_forward(
+    x: np.ndarray,
+    dense_in_kernel: np.ndarray,
+    dense_in_bias: np.ndarray,
+    dense_out_kernel: np.ndarray,
+    dense_out_bias: np.ndarray,
+    *,
+    mode: str = "call",
+    activation: str = "relu",
+    output_relu: bool = False,
+    bias: bool = True,
+    residual: bool = False,
+) -> dict[str, Any]:
+    """max(0, x W₁ + b₁) W₂ + b₂ for every token (Vaswani et al. 2017, equation 2). x (…, D) -> (…, D)."""
+    if mode == "parameters":
+        arrays = [dense_in_kernel, dense_out_kernel, *((dense_in_bias, dense_out_bias) if bias else ())]
+        return {"trainable_parameters": int(sum(array.size for array in arrays))}
+    hidden = np.einsum("...d,df->...f", x, dense_in_kernel) + (dense_in_bias if bias else 0)
+    output = np.einsum("...f,fd->...d", ACTIVATIONS[activation](hidden), dense_out_kernel)
+    output = output + (dense_out_bias if bias else 0)
+    output = np.maximum(output, 0) if output_relu else output
+    return {"output": output + x if residual else output}
+
+
+ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "relu": lambda x: np.maximum(x, 0),
+    "none": lambda x: x,
+    "gelu": lambda x: (x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))).astype(x.dtype),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+}
+
+
+def block_shapes(d_model: int, num_heads: int, d_ff: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of a block's weights, in the order in which the probe packs them."""
+    width = d_model // num_heads
+    shapes: dict[str, tuple[int, ...]] = {}
+    for part in ("query", "key", "value"):
+        shapes[f"{part}.kernel"], shapes[f"{part}.bias"] = (d_model, num_heads, width), (num_heads, width)
+    shapes |= {"output.kernel": (num_heads, width, d_model), "output.bias": (d_model,)}
+    shapes |= {"in.kernel": (d_model, d_ff), "in.bias": (d_ff,), "out.kernel": (d_ff, d_model), "out.bias": (d_model,)}
+    return shapes | {f"{norm}.{part}": (d_model,) for norm in ("norm1", "norm2") for part in ("gamma", "beta")}
+
+
+def block_size(d_model: int, num_heads: int, d_ff: int) -> int:
+    """Number of weights of a block with key_dim D/H."""
+    return sum(math.prod(shape) for shape in block_shapes(d_model, num_heads, d_ff).values())
+
+
+def _cut(vector: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    pieces = np.split(vector, np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1])
+    return {name: piece.reshape(shape) for (name, shape), piece in zip(shapes.items(), pieces, strict=True)}
+
+
+def _attention(x: np.ndarray, values: np.ndarray, w: Weights, mask: Any, masking: str) -> np.ndarray:
+    """Multi-head self-attention as `keras.layers.MultiHeadAttention` computes it. x (B, T, D) -> (B, T, D)."""
+    q = np.einsum("btd,dhk->bhtk", x, w["query.kernel"]) + w["query.bias"][:, None]
+    k = np.einsum("btd,dhk->bhtk", x, w["key.kernel"]) + w["key.bias"][:, None]
+    v = np.einsum("btd,dhk->bhtk", values, w["value.kernel"]) + w["value.bias"][:, None]
+    scores = np.einsum("bhtk,bhsk->bhts", q, k) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        mask = np.asarray(mask).astype(bool)
+        mask = mask[:, None] if mask.ndim == 3 else mask[None, None]  # the axis of the heads
+    weights = masked_softmax(scores, mask, masking=masking)
+    heads = np.einsum("bhts,bhsk->bthk", weights, v)
+    return (np.einsum("bthk,hkd->btd", heads, w["output.kernel"]) + w["output.bias"]).astype(x.dtype)
+
+
+def _loaded(h: np.ndarray, odd: int) -> np.ndarray:
+    """A dropout of rate 0.5 whose dice are loaded: one half of the features 0, the other doubled."""
+    return h * (2 * ((np.arange(h.shape[-1]) + odd) % 2)).astype(h.dtype)
+
+
+def _block(
+    x: np.ndarray,
+    w: Weights,
+    norm: str,
+    mask: Any,
+    training: bool,
+    *,
+    order: str | None = None,
+    masking: str = "block",
+    residual: tuple[bool, bool] = (True, True),
+    residual_from: str = "input",
+    second_residual: str = "first sum",
+    feed_input: str = "first sum",
+    norms: str = "1 and 2",
+    norm_place: str = "contract",
+    value_input: str = "query",
+    drop: str = "before the sum",
+    eps: float = 1e-6,
+    activation: str = "relu",
+) -> np.ndarray:
+    order = order or norm
+    chosen = {"1 and 2": ("norm1", "norm2"), "1 twice": ("norm1", "norm1"), "swapped": ("norm2", "norm1"),
+              "only 1": ("norm1", ""), "only 2": ("", "norm2")}[norms]  # fmt: skip
+    dropping = (training and drop != "never") or drop == "always"
+
+    def normalised(h: np.ndarray, place: int) -> np.ndarray:
+        name = chosen[place]
+        return layer_norm(h, w[f"{name}.gamma"], w[f"{name}.beta"], eps)["output"] if name else h
+
+    def dropped(h: np.ndarray, place: int, where: str) -> np.ndarray:
+        actual = {"after the sum": "sum", "on the input": "input"}.get(drop, "sub-layer")
+        actual = "norm" if drop == "after the norm" and order == "post" else actual
+        if not dropping or actual != where or (drop == "only first" and place == 1):
+            return h
+        return _loaded(h, 0 if drop == "first twice" else place)
+
+    def attend(h: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        return _attention(h, raw if value_input == "raw" else h, w, mask, masking)
+
+    def transform(h: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        weights = (w["in.kernel"], w["in.bias"], w["out.kernel"], w["out.bias"])
+        return feed_forward(h, *weights, activation=activation)["output"]
+
+    stream = x
+    for place, sub_layer in enumerate((attend, transform)):
+        source = x if place == 1 and feed_input == "block input" else stream
+        inner = normalised(source, place) if order == "pre" else source
+        h = dropped(sub_layer(dropped(inner, place, "input"), stream), place, "sub-layer")
+        if norm_place == "branch" and order == "post":
+            h = normalised(h, place)
+        base = inner if order == "pre" and residual_from == "normed" else stream
+        base = x if place == 1 and second_residual == "block input" else base
+        total = dropped(base + h if residual[place] else h, place, "sum")
+        stream = normalised(total, place) if order == "post" and norm_place == "contract" else total
+        stream = dropped(stream, place, "norm")
+    return stream
+
+
+def encoder_block(
+    x: np.ndarray,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    norm: str = "post",
+    mask: Any = None,
+    weights: np.ndarray | None = None,
+    weighting: np.ndarray | None = None,
+    direction: np.ndarray | None = None,
+    direction_x: np.ndarray | None = None,
+    *,
+    mode: str = "call",
+    key_dim: str = "D/H",
+    norms: str = "1 and 2",
+    config: str = "complete",
+    **flags: Any,
+) -> dict[str, Any]:
+    """One encoder block, post-norm or pre-norm (Vaswani et al. 2017, section 3.1; Xiong et al. 2020, table 1).
+
+    Args:
+        x: (B, T, D).
+        weights: all weights end to end, in the order of `block_shapes`.
+        mask: (T, T), (B, T, T) or (B, 1, T); true where a query may attend.
+        weighting, direction, direction_x: for the mode ``slopes``, the sum whose derivatives are asked for, and along
+            what.
+    """
+    if mode == "parameters":
+        count = encoder_parameter_count(d_model, num_heads, d_ff, d_model if key_dim == "D" else None)["output"]
+        return {"trainable_parameters": count}  # a norm too few has one number for several mistakes: no name for it
+    if key_dim != "D/H":
+        raise ValueError("weights for D/H do not fit into this block")
+    if mode.startswith("dropped"):
+        return {}  # left to chance: a property judges it
+    shapes = block_shapes(d_model, num_heads, d_ff)
+    norm = "post" if mode == "reload" and config == "without norm" else norm
+
+    def run(x: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        return _block(x, _cut(vector, shapes), norm, mask, mode == "training", norms=norms, **flags)
+
+    if mode == "slopes":
+        sizes = [math.prod(shape) for shape in shapes.values()]
+        return {"slopes": _slopes(run, x, weights, sizes, weighting, direction, direction_x)}
+    return {"output": run(x, weights)}
+
+
+def encoder(
+    x: np.ndarray,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    norm: str = "post",
+    mask: Any = None,
+    weights: np.ndarray | None = None,
+    weighting: np.ndarray | None = None,
+    direction: np.ndarray | None = None,
+    direction_x: np.ndarray | None = None,
+    *,
+    mode: str = "call",
+    shared: bool = False,
+    reverse: bool = False,
+    chained: bool = True,
+    final_norm: str = "pre only",
+    mask_in: str = "all",
+    **flags: Any,
+) -> dict[str, Any]:
+    """A stack of encoder blocks, each with weights of its own; a pre-norm stack ends with one more layer norm.
+
+    Args:
+        weights: those of the blocks, one block after the other, then γ and β of the final norm of a pre-norm stack.
+
+    The other arguments are those of `encoder_block`.
+    """
+    has_final = {"pre only": norm == "pre", "never": False, "always": True}[final_norm]
+    if mode == "parameters":
+        blocks = (1 if shared else num_layers) * block_size(d_model, num_heads, d_ff)
+        return {"trainable_parameters": blocks + (2 * d_model if has_final else 0)}
+    if mode.startswith("dropped"):
+        return {}  # left to chance: a property judges it
+    shapes = block_shapes(d_model, num_heads, d_ff)
+    size = block_size(d_model, num_heads, d_ff)
+
+    def run(x: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        order = range(num_layers)[::-1] if reverse else range(num_layers)
+        stream = x
+        for number in order:
+            at = (num_layers - 1 if shared else number) * size
+            here = mask if mask_in == "all" or number == 0 else None
+            source = stream if chained else x
+            stream = _block(source, _cut(vector[at : at + size], shapes), norm, here, mode == "training", **flags)
+        if has_final:
+            ends = vector[num_layers * size :] if norm == "pre" else np.repeat([1, 0], d_model).astype(x.dtype)
+            stream = layer_norm(stream, ends[:d_model], ends[d_model:])["output"]
+        return stream
+
+    if mode == "slopes":
+        sizes = num_layers * [math.prod(shape) for shape in shapes.values()] + 2 * [d_model] * (norm == "pre")
+        return {"slopes": _slopes(run, x, weights, sizes, weighting, direction, direction_x)}
+    return {"output": run(x, weights)}
+
+
+def _slopes(
+    run: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    x: np.ndarray,
+    vector: np.ndarray,
+    sizes: list[int],
+    weighting: np.ndarray,
+    direction: np.ndarray,
+    direction_x: np.ndarray,
+    step: float = 1e-5,
+) -> np.ndarray:
+    """Derivatives of ``sum(output * weighting)`` along `direction_x` and, weight by weight, along `direction`.
+
+    Central differences in float64, whatever the float type of the inputs.
+    """
+    x, vector, weighting = (each.astype("float64") for each in (x, vector, weighting))
+
+    def slope(change_x: Any, change: Any) -> float:
+        upper, lower = (run(x + sign * step * change_x, vector + sign * step * change) for sign in (1, -1))
+        return float(np.sum((upper - lower) * weighting) / (2 * step))
+
+    ends = np.cumsum(sizes)
+    slopes = [slope(direction_x.astype("float64"), 0)]
+    for end, size in zip(ends, sizes, strict=True):
+        only = np.zeros_like(vector)
+        only[end - size : end] = direction[end - size : end]
+        slopes.append(slope(0, only))
+    return np.array(slopes)
+
+
+def encoder_parameter_count(
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    key_dim: int | None = None,
+    *,
+    default_key_dim: str = "D/H",
+    heads_counted: bool = True,
+    attention_bias: bool = True,
+    output_bias: str = "D",
+    output_projection: bool = True,
+    feed_forward_bias: bool = True,
+    norms: int = 2,
+    per_norm: int = 2,
+    key_dim_ignored: bool = False,
+) -> dict[str, int]:
+    """Trainable numbers of a block: attention 3·(D·HK + HK) + HK·D + D, feed-forward 2·DF + F + D, norms 4·D."""
+    if key_dim is None or key_dim_ignored:
+        key_dim = d_model // num_heads if default_key_dim == "D/H" else d_model
+    width = (num_heads if heads_counted else 1) * key_dim
+    attention = 3 * (d_model * width + (width if attention_bias else 0))
+    if output_projection:
+        bias = {"D": d_model, "HK": width, "none": 0}[output_bias]
+        attention += width * d_model + (bias if attention_bias else 0)
+    feed = 2 * d_model * d_ff + (d_ff + d_model if feed_forward_bias else 0)
+    return {"output": attention + feed + norms * per_norm * d_model}

@@ -1,0 +1,33 @@
+"""Renders the HTML pages of the autograder; everything in them is escaped unless it is made here."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+
+def render(template: str, **values: Any) -> bytes:
+    """Fill a template of ``autograder/templates`` with values."""
+    return _environment().get_template(template).render(**values).encode("utf-8", "replace")
+
+
+def marked(text: str) -> Markup:
+    """Escape a text, and set what stands between backquotes as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(Markup.escape(text))))
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("autograder"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["marked"] = marked
+    return environment

@@ -1,0 +1,394 @@
+"""Makes what students get from what the instructor edits: labs and reference files, course cells of lectures."""
+
+from __future__ import annotations
+
+import ast
+import logging
+import math
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Unicode
+from traitlets.config import PyFileConfigLoader
+
+from autograder import exercises, references
+from autograder.course import Course, load_course
+from autograder.pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
+from autograder.publish import find_leaks
+from autograder.results import write_atomically
+
+BADGE_TAG = "course-badge"
+SETUP_TAG = "course-setup"
+BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
+_KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_KEPT_CELL_METADATA = ("deletable", "editable", "jupyter", "nbgrader", "slideshow", "tags")
+
+
+class ReleaseRefused(ValueError):
+    """The labs cannot be released as they are; `reasons` says why, one sentence each."""
+
+    def __init__(self, reasons: Iterable[str]):
+        self.reasons = tuple(reasons)
+        super().__init__("\n".join(self.reasons))
+
+
+@dataclass(frozen=True)
+class ReleaseSummary:
+    """What a release changed, or would change: files, relative to the course, and what students will notice."""
+
+    changed: tuple[str, ...]
+    students: tuple[str, ...]
+    check: bool = False
+
+
+def release(course: Course, labs: Iterable[str] | None = None, check: bool = False) -> ReleaseSummary:
+    """Bring labs, reference files and the course cells of the lectures to what solutions and course.toml say.
+
+    With some `labs` named, only these are released, and the lectures stay as they are.
+    With `check` nothing is written. Nothing is written either when one of the labs has to be refused.
+    Raises ReleaseRefused with every reason found, CourseError for a lab that course.toml does not list.
+    """
+    names = [course.lab(lab).name for lab in labs] if labs is not None else [lab.name for lab in course.labs]
+    planned: dict[Path, bytes | None] = {}
+    students: list[str] = []
+    problems = _version_problems(course)
+    for name in names:
+        try:
+            lab_plan, lab_students = _plan_lab(course, name)
+        except ReleaseRefused as refusal:
+            problems += refusal.reasons
+        else:
+            planned |= lab_plan
+            students += lab_students
+    if labs is None:
+        try:
+            planned |= _plan_lectures(course)
+        except PairError as error:
+            problems.append(str(error))
+    shipped = {str(path.relative_to(course.root)): content for path, content in planned.items() if content is not None}
+    problems += find_leaks({path: text for path, text in shipped.items() if not path.startswith("solutions/")}, course)
+    if problems:
+        raise ReleaseRefused(problems)
+    if not check:
+        for path, content in planned.items():
+            if content is None:
+                path.unlink()
+            else:
+                write_atomically(path, content)
+    changed = tuple(sorted(str(path.relative_to(course.root)) for path in planned))
+    return ReleaseSummary(changed=changed, students=tuple(students), check=check)
+
+
+def setup_source(course: Course) -> str:
+    """The source of the cell that installs coursekit on Colab."""
+    return (
+        "# Colab: install the course's helper package. Anywhere else this cell does nothing.\n"
+        "import sys\n"
+        "\n"
+        'if "google.colab" in sys.modules:\n'
+        '    print("Installing the course\'s helper package …")\n'
+        f"    %pip install --quiet --no-deps {course.pip_spec}"
+    )
+
+
+def badge_source(course: Course, path: str) -> str:
+    """The badge that opens the published notebook at `path` in Colab; empty unless the repository is on GitHub."""
+    target = course.colab_url(path)
+    image = "https://colab.research.google.com/assets/colab-badge.svg"
+    return f"[![Open in Colab]({image})]({target})" if target else ""
+
+
+def write_course_cells(notebook: NotebookNode, course: Course, path: str) -> None:
+    """Set the setup cell and the badge of a notebook from course.toml, in place.
+
+    The badge is the second cell, below the title; without a repository there is none.
+    """
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and SETUP_TAG in _tags(cell):
+            cell.source = setup_source(course)
+    badge = badge_source(course, path)
+    badges = [cell for cell in notebook.cells if BADGE_TAG in _tags(cell)]
+    if badge and badges:
+        badges[0].source = badge
+        extra = badges[1:]
+    else:
+        extra = badges
+        if badge:
+            notebook.cells.insert(1, new_markdown_cell(badge, metadata={"tags": [BADGE_TAG]}, id=BADGE_TAG))
+    notebook.cells = [cell for cell in notebook.cells if not any(cell is each for each in extra)]
+
+
+def stabilise(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with nothing left in it that depends on who saved it, when, or with what."""
+    taken: set[str] = set()
+    cells = []
+    for number, cell in enumerate(notebook.cells, start=1):
+        cell = nbformat.from_dict(cell)
+        cell.source = cell.source.rstrip("\n")
+        cell.metadata = nbformat.from_dict(
+            {key: cell.metadata[key] for key in _KEPT_CELL_METADATA if key in cell.metadata}
+        )
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        name = re.sub(r"[^A-Za-z0-9_-]", "-", grade_id)[:60] or f"cell-{number}"
+        cell["id"] = name if name not in taken else f"{name[:50]}-{number}"
+        taken.add(cell["id"])
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        cells.append(cell)
+    metadata = {"kernelspec": dict(_KERNELSPEC), "language_info": {"name": "python"}}
+    return nbformat.from_dict({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+class CourseCells(NbGraderPreprocessor):
+    """For `GenerateAssignment`, first in line: the setup cell and the badge come from course.toml."""
+
+    course_root = Unicode(help="the folder with course.toml").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """Called by nbconvert."""
+        lab = resources["nbgrader"]["assignment"]
+        write_course_cells(nb, load_course(Path(self.course_root)), f"labs/{lab}/{lab}.ipynb")
+        # What follows computes checksums, which have to be those of the sources that are released.
+        return stabilise(nb), resources
+
+
+class StableNotebook(NbGraderPreprocessor):
+    """For `GenerateAssignment`, last in line: the same solution gives the same bytes."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """Called by nbconvert."""
+        return stabilise(nb), resources
+
+
+def structure_problems(notebook: NotebookNode, declared: Iterable[str]) -> list[str]:
+    """What is wrong with the structure of a solution notebook, one sentence each; see the contract of a lab's cells."""
+    problems: list[str] = []
+    cells: dict[str, NotebookNode] = {}
+    for cell in notebook.cells:
+        details = cell.metadata.get("nbgrader")
+        name = (details or {}).get("grade_id")
+        marked = BEGIN in cell.source or END in cell.source
+        if marked and not (details or {}).get("solution"):
+            problems.append(f'the cell that begins "{_first_line(cell)}" has a solution region and is no solution cell')
+        if "HIDDEN TESTS" in cell.source:
+            problems.append(
+                f'the cell that begins "{_first_line(cell)}" has hidden tests; declare hidden cases instead'
+            )
+        if details is None:
+            continue
+        if not name:
+            problems.append(f'the cell that begins "{_first_line(cell)}" has nbgrader metadata and no grade_id')
+        elif name in cells:
+            problems.append(f'two cells have the grade_id "{name}"')
+        else:
+            cells[name] = cell
+    for name, is_setup in (("setup", True), ("imports", False)):
+        cell = cells.get(name)
+        if cell is None or cell.cell_type != "code" or not cell.metadata.nbgrader.get("locked"):
+            problems.append(f'there is no locked code cell "{name}"')
+        elif is_setup and SETUP_TAG not in _tags(cell):
+            problems.append(f'the cell "setup" lacks the tag {SETUP_TAG}')
+    tested = [name for name, cell in cells.items() if _is_test(cell)]
+    for name in tested:
+        problems += _exercise_problems(name, cells, name in set(declared))
+    problems += [f'the exercise "{name}" is declared and has no test cell' for name in declared if name not in tested]
+    return problems
+
+
+def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> list[str]:
+    """What a student who has the `old` release of a lab will notice in the `new` one, one line each."""
+    points = _points(new)
+    if old is None:
+        return [f"{lab}: new, {len(points)} exercises, {math.fsum(points.values()):g} points"]
+    before = _points(old)
+    lines = [f"{lab}: new exercise {name} ({points[name]:g} points)" for name in points if name not in before]
+    lines += [f"{lab}: exercise {name} is gone" for name in before if name not in points]
+    lines += [
+        f"{lab}: {name} is worth {points[name]:g} points, was {before[name]:g}"
+        for name in points
+        if name in before and points[name] != before[name]
+    ]
+    sources = [{cell.source for cell in each.cells if not _is_test(cell)} for each in (old, new)]
+    if differing := len(sources[1] - sources[0]):
+        lines.append(f"{lab}: {differing} cells with new text")
+    elif sources[0] - sources[1]:
+        lines.append(f"{lab}: {len(sources[0] - sources[1])} cells of text are gone")
+    return lines
+
+
+def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[str]]:
+    solution_path = course.solution_notebook(lab)
+    if not solution_path.is_file() and not solution_path.with_suffix(".py").is_file():
+        raise ReleaseRefused([f"{solution_path}: is missing; write it, or take the lab out of course.toml"])
+    try:
+        solution = read_pair(solution_path)
+        disagree = check_pair(solution_path) is not None
+    except PairError as error:
+        raise ReleaseRefused([str(error)]) from error
+    try:
+        declared = exercises.load_lab(lab).exercises
+    except ModuleNotFoundError as error:
+        raise ReleaseRefused([f"{lab}: its exercises are not declared: {error}"]) from error
+    if problems := structure_problems(solution, declared):
+        raise ReleaseRefused(f"solutions/{lab}: {problem}" for problem in problems)
+    wanted = {course.releases / lab / name: text for name, text in generate(course, lab, solution).items()}
+    wanted |= _references(course, lab, solution)
+    if disagree:
+        wanted |= _pair_content(solution_path, solution)
+
+    planned: dict[Path, bytes | None] = {
+        path: content for path, content in wanted.items() if not _is_current(course, path, content)
+    }
+    for folder, pattern in ((course.releases / lab, "**/*"), (course.reference, f"{lab}.*")):
+        planned |= {
+            path: None for path in folder.glob(pattern) if path.is_file() and path not in wanted and not _is_cache(path)
+        }
+    release_path = course.release_notebook(lab)
+    old = nbformat.read(release_path, as_version=4) if release_path.is_file() else None
+    new = nbformat.reads(wanted[release_path].decode(), as_version=4)
+    students = student_changes(lab, old, new) if release_path in planned else []
+    if old is not None and any(path.parent == course.reference for path in planned):
+        students.append(f"{lab}: the notebook's own checks changed")
+    return planned, students
+
+
+def generate(course: Course, lab: str, solution: NotebookNode) -> dict[str, bytes]:
+    """The files of a released lab by name, made from its solution by nbgrader with the course's nbgrader_config.py."""
+    with tempfile.TemporaryDirectory(prefix="course-release-") as name:
+        root = Path(name).resolve()
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
+        config.CourseDirectory.root = str(root)
+        config.CourseDirectory.assignment_id = lab
+        config.CourseDirectory.db_url = f"sqlite:///{root / 'unused.db'}"
+        # The gradebook learns of a lab when it is graded, and from the release: here no database is needed.
+        config.GenerateAssignment.no_database = True
+        config.GenerateAssignment.preprocessors = [
+            each for each in config.GenerateAssignment.preprocessors if "SaveCells" not in str(each)
+        ]
+        source = root / config.CourseDirectory.source_directory / lab
+        if (course.solutions / lab).is_dir():
+            shutil.copytree(course.solutions / lab, source, ignore=shutil.ignore_patterns(".*", "*.ipynb"))
+        source.mkdir(parents=True, exist_ok=True)
+        (source / f"{lab}.ipynb").write_text(nbformat.writes(solution), encoding="utf-8")
+        converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
+        converter.log = _quiet_log()
+        try:
+            converter.start()
+        except NbGraderException as error:
+            raise ReleaseRefused(
+                [f"solutions/{lab}: nbgrader could not make the student's version: {error}"]
+            ) from error
+        target = root / config.CourseDirectory.release_directory / lab
+        return {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*") if path.is_file()}
+
+
+def _references(course: Course, lab: str, solution: NotebookNode) -> dict[Path, bytes]:
+    exported = references.export(lab, course.lab(lab).title, _points(solution))
+    return {course.reference / name: content for name, content in exported.items()}
+
+
+def _plan_lectures(course: Course) -> dict[Path, bytes | None]:
+    planned: dict[Path, bytes | None] = {}
+    for path in paired_notebooks(course):
+        if path.parent != course.lectures:
+            continue
+        notebook = read_pair(path)
+        before = text_of(notebook)
+        write_course_cells(notebook, course, f"lectures/{path.name}")
+        if text_of(notebook) != before or check_pair(path) is not None:
+            planned |= _pair_content(path, notebook)
+    return planned
+
+
+def _pair_content(path: Path, notebook: NotebookNode) -> dict[Path, bytes]:
+    """Both halves of a pair; the text is written last, so that it is never the older one by a crash in between."""
+    notebook.metadata["jupytext"] = {"formats": "ipynb,py:percent"}
+    content = {path: (nbformat.writes(notebook).rstrip("\n") + "\n").encode(), path.with_suffix(".py"): b""}
+    content[path.with_suffix(".py")] = text_of(notebook).encode()
+    return {half: text for half, text in content.items() if not half.is_file() or half.read_bytes() != text}
+
+
+def _is_current(course: Course, path: Path, content: bytes) -> bool:
+    if not path.is_file():
+        return False
+    old = path.read_bytes()
+    if path.parent == course.reference and old != content:
+        return references.same(old, content)
+    return old == content
+
+
+def _exercise_problems(name: str, cells: Mapping[str, NotebookNode], declared: bool) -> list[str]:
+    problems = []
+    test = cells[name]
+    if not declared:
+        problems.append(f'the test cell "{name}" belongs to no declared exercise')
+    if test.source.strip() != f'check("{name}")':
+        problems.append(f'the test cell "{name}" should say check("{name}") and nothing else')
+    if not test.metadata.nbgrader.get("locked"):
+        problems.append(f'the test cell "{name}" is not locked')
+    points = test.metadata.nbgrader.get("points")
+    if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points < math.inf:
+        problems.append(f'the test cell "{name}" has points of {points!r}; they have to be a number of at least 0')
+    code = cells.get(f"{name}-code")
+    if code is None or not code.metadata.nbgrader.get("solution") or code.metadata.nbgrader.get("grade"):
+        return [*problems, f'there is no solution cell "{name}-code"']
+    markers = re.findall(f"{BEGIN}|{END}", code.source)
+    if not markers or markers != [BEGIN, END] * (len(markers) // 2):
+        problems.append(f'the solution cell "{name}-code" needs ### BEGIN SOLUTION … ### END SOLUTION, in this order')
+    else:
+        stub = re.sub(f"([ \t]*)[^\n]*{BEGIN}.*?{END}[^\n]*", r"\1pass", code.source, flags=re.DOTALL)
+        try:
+            ast.parse("\n".join(line for line in stub.split("\n") if not line.lstrip().startswith(("%", "!"))))
+        except SyntaxError as error:
+            problems.append(f'the stub of "{name}-code" is not valid Python ({error.msg}, line {error.lineno})')
+    return problems
+
+
+def _version_problems(course: Course) -> list[str]:
+    init = course.root / "coursekit" / "__init__.py"
+    found = re.search(r'^__version__ = "([^"]*)"', init.read_text(), re.MULTILINE) if init.is_file() else None
+    if found and found[1] != course.version:
+        return [
+            f"course.toml: distribution.version is {course.version}, and coursekit is {found[1]}; "
+            f"Colab would install another version than the labs were tested with"
+        ]
+    return []
+
+
+def _points(notebook: NotebookNode) -> dict[str, float]:
+    return {cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points for cell in notebook.cells if _is_test(cell)}
+
+
+def _is_test(cell: NotebookNode) -> bool:
+    details = cell.metadata.get("nbgrader", {})
+    return bool(details.get("grade")) and not details.get("solution")
+
+
+def _tags(cell: NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+def _first_line(cell: NotebookNode) -> str:
+    return cell.source.strip().partition("\n")[0][:60]
+
+
+def _is_cache(path: Path) -> bool:
+    return ".ipynb_checkpoints" in path.parts or "__pycache__" in path.parts
+
+
+def _quiet_log() -> logging.Logger:
+    log = logging.getLogger("autograder.release.nbgrader")
+    log.setLevel(logging.ERROR)
+    return log

@@ -1,0 +1,231 @@
+"""What grading concludes: one exercise, one lab of one student, and the two tables an instructor reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+STATUSES = ("graded", "missing", "error", "timeout", "crashed", "forbidden")
+RESULTS_COLUMNS = ("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds")
+GRADES_COLUMNS = ("student", "lab", "score", "max_score", "percent", "state")
+
+# A spreadsheet takes a cell that begins with one of these for a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def round_score(value: float) -> float:
+    """A score as it is kept, shown and added up everywhere: two decimals, halves up. ValueError unless it is finite."""
+    if not math.isfinite(value):
+        raise ValueError(f"a score has to be a finite number, and this one is {value!r}")
+    return float(Decimal(repr(float(value))).quantize(Decimal("0.01"), rounding=ROUND_HALF_UP))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResult:
+    """One named group of cases: its share of the exercise (`weight`), whether all passed, what to tell the student."""
+
+    name: str
+    title: str
+    weight: float
+    passed: bool
+    message: str = ""
+    misconceptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseResult:
+    """The verdict on one exercise.
+
+    `misconceptions` are ids, `sentences` are what the student reads. Scores are rounded here, once. Raises ValueError
+    when the status is unknown or the score is not between 0 and `max_score`.
+    """
+
+    exercise: str
+    score: float
+    max_score: float
+    status: str
+    misconceptions: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    groups: tuple[GroupResult, ...] = ()
+    message: str = ""
+    hint: str = ""
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise ValueError(f'{self.exercise}: "{self.status}" is not a status; they are {", ".join(STATUSES)}')
+        for name in ("score", "max_score"):
+            object.__setattr__(self, name, round_score(getattr(self, name)))
+        if not 0 <= self.score <= self.max_score:
+            raise ValueError(f"{self.exercise}: a score of {self.score} is not between 0 and {self.max_score}")
+
+    @property
+    def passed(self) -> bool:
+        """Whether all of the exercise's points were earned; one without points passes when all its groups do."""
+        if self.max_score > 0:
+            return self.score == self.max_score
+        return self.status == "graded" and all(group.passed for group in self.groups)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> ExerciseResult:
+        """The inverse of `dataclasses.asdict`, also after a trip through JSON."""
+        groups = tuple(
+            GroupResult(**(group | {"misconceptions": tuple(group["misconceptions"])})) for group in content["groups"]
+        )
+        texts = {key: tuple(content[key]) for key in ("misconceptions", "sentences")}
+        return cls(**(content | texts | {"groups": groups}))
+
+
+@dataclass(frozen=True, slots=True)
+class LabResult:
+    """The verdict on one student's lab.
+
+    `state` is "graded", "needs_manual_grade", or why there was nothing to grade ("unreadable", "missing", …), with a
+    `reason`. `notebook` is the repaired notebook with the verdicts in it; it is not part of the result's JSON.
+    `timestamp` is when the student handed in, with a time zone, or None when nothing says so.
+    """
+
+    student: str
+    lab: str
+    exercises: tuple[ExerciseResult, ...]
+    state: str = "graded"
+    reason: str = ""
+    repairs: tuple[str, ...] = ()
+    notebook: NotebookNode | None = field(default=None, compare=False, repr=False)
+    content_hash: str = ""
+    grader_version: str = ""
+    timestamp: datetime | None = None
+
+    @property
+    def score(self) -> float:
+        return round_score(math.fsum(exercise.score for exercise in self.exercises))
+
+    @property
+    def max_score(self) -> float:
+        return round_score(math.fsum(exercise.max_score for exercise in self.exercises))
+
+    @property
+    def percent(self) -> float:
+        """0 to 100; 0 for a lab without points."""
+        return round_score(100 * self.score / self.max_score) if self.max_score else 0.0
+
+    @property
+    def misconceptions(self) -> tuple[str, ...]:
+        """Ids over all exercises, each once, in order."""
+        return tuple(dict.fromkeys(name for exercise in self.exercises for name in exercise.misconceptions))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result without its notebook, made of what JSON can hold."""
+        return {
+            "student": self.student,
+            "lab": self.lab,
+            "exercises": [asdict(exercise) for exercise in self.exercises],
+            "state": self.state,
+            "reason": self.reason,
+            "repairs": list(self.repairs),
+            "content_hash": self.content_hash,
+            "grader_version": self.grader_version,
+            "timestamp": self.timestamp.isoformat() if self.timestamp else None,
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> LabResult:
+        """The inverse of `to_dict`; `notebook` is None."""
+        moment = content["timestamp"]
+        return cls(
+            **content
+            | {
+                "exercises": tuple(ExerciseResult.from_dict(exercise) for exercise in content["exercises"]),
+                "repairs": tuple(content["repairs"]),
+                "timestamp": datetime.fromisoformat(moment) if moment else None,
+            }
+        )
+
+
+def write_results_csv(path: Path, results: Iterable[LabResult]) -> None:
+    """One row per student and exercise, by student and lab, in the notebook's order. Replaces `path` in one step."""
+    _write_csv(
+        path,
+        RESULTS_COLUMNS,
+        (
+            (
+                _plain(result.student),
+                result.lab,
+                exercise.exercise,
+                _number(exercise.score),
+                _number(exercise.max_score),
+                exercise.status,
+                ";".join(exercise.misconceptions),
+                f"{exercise.seconds:.2f}",
+            )
+            for result in _ordered(results)
+            for exercise in result.exercises
+        ),
+    )
+
+
+def write_grades_csv(path: Path, results: Iterable[LabResult]) -> None:
+    """One row per student and lab, sorted by both. Replaces `path` in one step."""
+    _write_csv(
+        path,
+        GRADES_COLUMNS,
+        (
+            (
+                _plain(result.student),
+                result.lab,
+                _number(result.score),
+                _number(result.max_score),
+                _number(result.percent),
+                result.state,
+            )
+            for result in _ordered(results)
+        ),
+    )
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write beside `path` and rename: a reader, or a crash, finds the old file or the new one, never half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _ordered(results: Iterable[LabResult]) -> list[LabResult]:
+    return sorted(results, key=lambda result: (result.student, result.lab))
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _plain(student: str) -> str:
+    """A student id that a spreadsheet shows and does not compute: an apostrophe goes before =, +, -, @ and controls."""
+    return f"'{student}" if student.startswith(_FORMULA_STARTS) else student
+
+
+def _write_csv(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    write_atomically(path, text.getvalue().encode("utf-8"))

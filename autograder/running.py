@@ -1,0 +1,265 @@
+"""Takes one repaired submission through the sandbox, and survives whatever its code does there."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from autograder.exercise import Exercise
+from autograder.results import ExerciseResult, GroupResult
+from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost
+from autograder.submission import CellStep, Plan, ProbeStep
+from coursekit import rules
+from coursekit.judge import Attempt, ExerciseFacts, Expectation, Judgement, judge, tidy_message
+
+MOST_LOSSES = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out
+LEAST_SECONDS = 0.1
+SHORTAGES = ("MemoryError", "OSError", "BlockingIOError", "ResourceExhaustedError", "RuntimeError: can't start new")
+Reply = TypeVar("Reply", CellReply, ProbeReply)
+
+WORDS_OF_LOSS = {
+    "timeout": "The code did not finish in time: {}.",
+    "crashed": "The code ended its Python process: {}.",
+    "memory": "The code took more than it may: {}.",
+    "protocol": "The code disturbed its own test: {}.",
+}
+
+
+@dataclass
+class _Spent:
+    """Seconds that the cells and probes of one exercise, or the student's own cells, have used in one process."""
+
+    cpu: float = 0.0
+    wall: float = 0.0
+
+
+@dataclass(frozen=True)
+class PreparedExercise:
+    """An exercise with its hidden cases and their references. `facts` reveal no reference value."""
+
+    exercise: Exercise
+    facts: ExerciseFacts
+    cases: list[Expectation]
+
+
+class Run:
+    """One submission's way through the sandbox.
+
+    Cells run in the plan's order, and an exercise is probed where its test cell stands. When the process is lost, the
+    cell or probe that lost it is left out, a new process is brought to the same point, and the rest goes on: the loss
+    costs one exercise.
+
+    Each exercise, its cells and its cases together, has one budget of CPU time and a generous one by the clock; so have
+    the student's own cells together. By the clock the whole submission may take what all of these add up to.
+
+    Args:
+        lab: the lab's name.
+        prepared: the exercises by name.
+        demonstrations: sources of locked cells that only show something; they are not run.
+        limits: what the submission may use.
+        plan: the repaired submission.
+        sandbox: where its code runs.
+    """
+
+    def __init__(
+        self,
+        lab: str,
+        prepared: Mapping[str, PreparedExercise],
+        demonstrations: Collection[str],
+        limits: Limits,
+        plan: Plan,
+        sandbox: Sandbox,
+    ):
+        self.notes: list[str] = []
+        self._lab = lab
+        self._prepared = prepared
+        self._limits = limits
+        self._plan = plan
+        self._sandbox = sandbox
+        self._finished: dict[str, ExerciseResult] = {}
+        self._left_out = {
+            index
+            for index, step in enumerate(plan.steps)
+            if isinstance(step, CellStep) and step.locked and step.source in demonstrations
+        }
+        self._trees = [
+            rules.parse_cells([step.source]) if isinstance(step, CellStep) and not step.locked else []
+            for step in plan.steps
+        ]
+        self._errors: dict[str, CellError] = {}
+        self._losses: Counter[str | None] = Counter()
+        self._spent: defaultdict[str | None, _Spent] = defaultdict(_Spent)  # None: the student's own cells
+        budgets = (limits.wall_seconds(self._budget(name)) for name in (None, *plan.exercises))
+        self._deadline = time.monotonic() + sum(budgets)
+
+    def results(self) -> dict[str, ExerciseResult]:
+        """Run what is needed, and return a result for every exercise of the plan.
+
+        Raises:
+            SandboxUnavailable: no process can be had any more; nothing is said about the submission then.
+        """
+        for name in self._plan.missing:
+            self._nothing(name, "missing", self._plan.reasons.get(name) or "Its cell is not in the notebook.")
+        while (last := self._last_waiting_probe()) is not None:
+            if time.monotonic() > self._deadline:
+                self._give_up()
+                break
+            index = 0
+            self._spent.clear()
+            with self._sandbox.session() as session:
+                try:
+                    for index in range(last + 1):
+                        if self._take(session, index):
+                            break
+                except SessionLost as lost:
+                    self._lose(index, lost)
+        return {name: self._finished[name] for name in self._plan.exercises}
+
+    def _last_waiting_probe(self) -> int | None:
+        waiting = [
+            index
+            for index, step in enumerate(self._plan.steps)
+            if isinstance(step, ProbeStep) and step.exercise not in self._finished
+        ]
+        return max(waiting, default=None)
+
+    def _take(self, session: Session, index: int) -> bool:
+        """Take one step; return whether the process is used up, so that what follows needs a fresh one."""
+        step = self._plan.steps[index]
+        if isinstance(step, ProbeStep):
+            if step.exercise in self._finished:
+                return False
+            return self._probe(session, step.exercise, index) or session.is_exhausted()
+        if index in self._left_out:
+            return False
+        if step.locked and step.exercise is None:
+            session.run_cell(step.source)
+        elif self._has_used_up(step.exercise):
+            self._leave_out(index, step.exercise, "timeout", "Its cells together took too long.")
+        else:
+            reply = self._ask(step.exercise, partial(session.run_cell, step.source))
+            if reply.error is not None and step.exercise is not None:
+                self._errors[step.exercise] = reply.error
+            if session.is_exhausted():
+                raise SessionLost("memory", "it left too many processes, or too much memory in use, behind")
+        return False
+
+    def _probe(self, session: Session, name: str, index: int) -> bool:
+        """Try an exercise on all of its cases and judge it; return whether it ran out of something."""
+        prepared = self._prepared[name]
+        attempts = []
+        for case in prepared.cases:
+            ask = partial(
+                session.probe, self._lab, name, case.inputs, mode=case.mode, forbidden=prepared.facts.forbidden
+            )
+            attempts.append(_attempt(self._ask(name, ask)))
+        trees = [tree for each in self._trees[:index] for tree in each]
+        broken = rules.violations(trees, name, forbidden=prepared.facts.forbidden, no_loops=prepared.facts.no_loops)
+        judgement = judge(prepared.facts, prepared.cases, attempts, broken)
+        error = self._errors.get(name)
+        if judgement.status == "missing" and error is not None and error.type != "NotImplementedError":
+            text = f"The cell stops with {error.type}: {tidy_message(error.message)}"
+            judgement = Judgement(name, "error", judgement.groups, (), text)
+        self._finish(judgement, self._spent[name].cpu)
+        return any(attempt.kind == "error" and attempt.message.startswith(SHORTAGES) for attempt in attempts)
+
+    # -- time ----------------------------------------------------------------------------------------------------
+
+    def _budget(self, exercise: str | None) -> float:
+        own = self._prepared[exercise].exercise.cpu_seconds if exercise else None
+        return own or self._limits.cpu_seconds_per_step
+
+    def _has_used_up(self, exercise: str | None) -> bool:
+        budget, spent = self._budget(exercise), self._spent[exercise]
+        return spent.cpu > budget or spent.wall > self._limits.wall_seconds(budget)
+
+    def _ask(self, exercise: str | None, ask: Callable[..., Reply]) -> Reply:
+        """Ask the process for one step within what is left of the budget."""
+        budget, spent = self._budget(exercise), self._spent[exercise]
+        started = time.monotonic()
+        wall = min(self._limits.wall_seconds(budget) - spent.wall, self._deadline - started)
+        try:
+            reply = ask(cpu_seconds=max(budget - spent.cpu, LEAST_SECONDS), wall_seconds=max(wall, LEAST_SECONDS))
+        finally:
+            spent.wall += time.monotonic() - started
+        spent.cpu += reply.seconds
+        return reply
+
+    # -- losses --------------------------------------------------------------------------------------------------
+
+    def _lose(self, index: int, lost: SessionLost) -> None:
+        """Make one step responsible for the loss, and go round it from now on."""
+        step = self._plan.steps[index]
+        status = "timeout" if lost.reason == "timeout" else "crashed"
+        text = WORDS_OF_LOSS[lost.reason].format(lost.message)
+        seconds = self._spent[step.exercise].cpu + lost.seconds
+        if isinstance(step, ProbeStep):
+            self._nothing(step.exercise, status, text, seconds)
+            return
+        self._leave_out(index, step.exercise, status, text, seconds)
+        self._losses[step.exercise] += not step.locked
+        if self._losses[step.exercise] == MOST_LOSSES:
+            self._left_out |= {
+                at
+                for at, each in enumerate(self._plan.steps)
+                if isinstance(each, CellStep) and not each.locked and each.exercise == step.exercise
+            }
+            if step.exercise is None:
+                self.notes.append(f"After {MOST_LOSSES} such cells, all of your own cells were left out.")
+
+    def _leave_out(self, index: int, exercise: str | None, status: str, why: str, seconds: float = 0.0) -> None:
+        self._left_out.add(index)
+        if exercise is None:
+            note = f"One of your own cells was left out while grading: {why.rstrip('.')}."
+            if note not in self.notes:
+                self.notes.append(note)
+        elif exercise not in self._finished:
+            self._nothing(exercise, status, why, seconds)
+
+    def _give_up(self) -> None:
+        for name in self._plan.exercises:
+            if name not in self._finished:
+                self._nothing(name, "timeout", "The notebook as a whole did not finish in time.")
+
+    def _nothing(self, name: str, status: str, message: str, seconds: float = 0.0) -> None:
+        self._finished[name] = ExerciseResult(
+            name, 0.0, self._plan.exercises[name], status, message=message, seconds=seconds
+        )
+
+    def _finish(self, judgement: Judgement, seconds: float) -> None:
+        facts = self._prepared[judgement.exercise].facts
+        points = self._plan.exercises[judgement.exercise]
+        graded = judgement.status == "graded"
+        self._finished[judgement.exercise] = ExerciseResult(
+            judgement.exercise,
+            points * judgement.share,
+            points,
+            judgement.status,
+            misconceptions=judgement.misconceptions,
+            sentences=tuple(facts.sentences[each] for each in judgement.misconceptions),
+            groups=tuple(
+                GroupResult(
+                    group.facts.name,
+                    group.facts.title,
+                    group.facts.weight,
+                    group.passed,
+                    explanation,
+                )
+                for group, explanation in zip(judgement.groups, judgement.explanations, strict=True)
+            )
+            if graded
+            else (),
+            message=judgement.message,
+            hint=facts.hints[0] if graded and not judgement.passed and facts.hints else "",
+            seconds=seconds,
+        )
+
+
+def _attempt(reply: ProbeReply) -> Attempt:
+    if reply.failure is None:
+        return Attempt(reply.outputs)
+    return Attempt(kind=reply.failure.kind, message=tidy_message(reply.failure.message))

@@ -1,0 +1,20 @@
+"""Finds, reads and repairs submissions: any file a student hands in becomes a plan to grade, or a reason why not."""
+
+from autograder.submission.finding import FoundSubmission, find_submissions, student_id
+from autograder.submission.reading import SubmittedNotebook, Unreadable, read_notebook
+from autograder.submission.repair import CellStep, ManualCell, Plan, ProbeStep, read_plan, repair
+
+__all__ = [
+    "CellStep",
+    "FoundSubmission",
+    "ManualCell",
+    "Plan",
+    "ProbeStep",
+    "SubmittedNotebook",
+    "Unreadable",
+    "find_submissions",
+    "read_notebook",
+    "read_plan",
+    "repair",
+    "student_id",
+]

@@ -1,0 +1,290 @@
+"""Turns the bytes a student handed in into a sound notebook, or says in one sentence why they are none."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nbformat import NotebookNode
+
+MAX_FILE_BYTES = 512 * 2**20
+MAX_SOURCE_CHARACTERS = 100 * 2**20
+MAX_CELLS = 5_000
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNDECODED = re.compile("[\udc80-\udcff]")
+_CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_CELL_TYPES = ("code", "markdown", "raw")
+_MERGE_CONFLICT = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
+_PYTHON = re.compile(r"^(?:# %%|import \w|from \w[\w.]* import |def \w+\(|class \w+|%\w|#!.*python)", re.MULTILINE)
+_MAGIC_NUMBERS = (
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (b"{\\rtf", "a rich text document"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document"),
+    (b"\x7fELF", "a program"),
+)
+
+
+class Unreadable(Exception):
+    """A submission that cannot be graded; `reason` is one sentence for the student."""
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
+
+
+class SubmittedNotebook(NotebookNode):
+    """A notebook as read: nbformat 4.5, without outputs, and in `repairs` a sentence for each thing that was mended."""
+
+    repairs: tuple[str, ...] = ()
+
+
+def read_notebook(data: bytes) -> SubmittedNotebook:
+    """Read a submitted notebook, mending what can be mended.
+
+    Kept of each cell: its type, its source as one string, its id, its nbgrader grade_id and the pictures attached to
+    text. Everything else (outputs, tags, other metadata) is dropped here and can have no effect later.
+
+    Raises:
+        Unreadable: nothing to grade can be made out; the reason says what the file looks like.
+    """
+    if len(data) > MAX_FILE_BYTES:
+        raise Unreadable(f"The file has {len(data) // 2**20} MB; more than {MAX_FILE_BYTES // 2**20} MB are not read.")
+    notes: list[str] = []
+    text = _decode(data, notes)
+    return tidy(_parse(text, notes), notes)
+
+
+def tidy(content: Any, notes: list[str] | None = None) -> SubmittedNotebook:
+    """Return parsed JSON of any shape as a sound notebook; see `read_notebook`.
+
+    Raises:
+        Unreadable: the content is no notebook, or too large.
+    """
+    notes = [] if notes is None else notes
+    cells = [_tidy_cell(cell, number, notes) for number, cell in enumerate(_find_cells(content, notes), start=1)]
+    cells = [cell for cell in cells if cell is not None]
+    size = sum(len(cell["source"]) for cell in cells)
+    if size > MAX_SOURCE_CHARACTERS:
+        raise Unreadable(
+            f"The cells hold {size // 2**20} MB of text; more than {MAX_SOURCE_CHARACTERS // 2**20} MB are not graded."
+        )
+    _make_ids_unique(cells)
+    notebook = SubmittedNotebook(nbformat=4, nbformat_minor=5, metadata=NotebookNode(), cells=cells)
+    notebook.__dict__["repairs"] = tuple(dict.fromkeys(notes))
+    return notebook
+
+
+def _decode(data: bytes, notes: list[str]) -> str:
+    if not data.strip(b"\0 \t\r\n"):
+        raise Unreadable("The file is empty." if not data.strip() else "The file holds nothing but zero bytes.")
+    if kind := _looks_like_binary(data):
+        raise Unreadable(f"The file is no notebook: it looks like {kind}.")
+    encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else json.detect_encoding(data)
+    if encoding not in ("utf-8", "utf-8-sig"):
+        notes.append(f"The file was written in {encoding.upper()}, not UTF-8; it was converted.")
+        return data.decode(encoding, errors="replace").removeprefix("\ufeff")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        notes.append("The file is not all UTF-8; the odd bytes were read as Latin-1.")
+        text = data.decode(encoding, errors="surrogateescape")
+        return _UNDECODED.sub(lambda found: chr(ord(found.group()) - 0xDC00), text)
+
+
+def _looks_like_binary(data: bytes) -> str | None:
+    if data.startswith(b"PK\x03\x04"):
+        head = data[:4096]
+        if b"word/" in head:
+            return "a Word document"
+        return "an Office document" if b"[Content_Types].xml" in head else "a zip archive"
+    return next((kind for magic, kind in _MAGIC_NUMBERS if data.startswith(magic)), None)
+
+
+def _parse(text: str, notes: list[str]) -> Any:
+    """Return the JSON value in `text`; control characters in strings, a tail after the value and huge numbers pass."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise Unreadable("The file is nested too deeply to be a notebook.") from None
+    except ValueError as error:
+        first = error
+    decoder = json.JSONDecoder(strict=False, parse_int=_parse_int)
+    start = len(text) - len(text.lstrip(" \t\r\n\ufeff\0"))
+    try:
+        value, end = decoder.raw_decode(text, start)
+    except RecursionError:
+        raise Unreadable("The file is nested too deeply to be a notebook.") from None
+    except ValueError as error:
+        raise Unreadable(_why_no_json(text, error)) from None
+    if not isinstance(value, dict | list):
+        raise Unreadable(_why_no_json(text, first))
+    if text[end:].strip(" \t\r\n\0"):
+        notes.append("The file goes on after the end of the notebook; that part was ignored.")
+    else:
+        notes.append("The file breaks the rules of JSON in small ways; it was mended.")
+    return value
+
+
+def _parse_int(digits: str) -> int | float:
+    return int(digits) if len(digits) < 4000 else float("inf")
+
+
+def _why_no_json(text: str, error: ValueError) -> str:
+    head = text[:4096].lstrip("\ufeff \t\r\n\0")
+    lowered = head.lower()
+    if lowered.startswith(("<!doctype html", "<html", "<head", "<body")):
+        return "The file is no notebook: it looks like a web page (HTML). Download the .ipynb file itself."
+    if lowered.startswith("<"):
+        return "The file is no notebook: it looks like HTML or XML."
+    if _MERGE_CONFLICT.search(text):
+        return "The file is damaged: it holds the marks of an unresolved merge conflict (<<<<<<<)."
+    if not head.startswith(("{", "[")):
+        kind = "a Python script" if _PYTHON.search(head) else "plain text"
+        return f"The file is no notebook: it looks like {kind}."
+    if not isinstance(error, json.JSONDecodeError):
+        return "The file is damaged: it is not valid JSON."
+    place = f"line {error.lineno}, column {error.colno}"
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+        return f"The file is cut off: it begins like a notebook but its text has no end (last good place: {place})."
+    return f"The file is damaged: it is not valid JSON from {place} on ({error.msg})."
+
+
+def _find_cells(content: Any, notes: list[str]) -> list[Any]:
+    """Return the list of cells of a notebook of nbformat 2, 3 or 4, each as nbformat 4 names its parts."""
+    if isinstance(content, list) and content and all(isinstance(c, Mapping) and "cell_type" in c for c in content):
+        notes.append("The file holds a bare list of cells; it was read as a notebook.")
+        content = {"nbformat": 4, "cells": content}
+    if not isinstance(content, Mapping):
+        raise Unreadable("The file is JSON but no notebook.")
+    version = content.get("nbformat")
+    cells = content.get("cells")
+    if not isinstance(cells, list) and isinstance(content.get("worksheets"), list):
+        notes.append(f"The notebook is in an old format ({_say(version)}); it was upgraded to format 4.")
+        sheets = [sheet for sheet in content["worksheets"] if isinstance(sheet, Mapping)]
+        parts = [sheet["cells"] for sheet in sheets if isinstance(sheet.get("cells"), list)]
+        cells = [_upgrade_cell(cell) for part in parts for cell in part]
+    elif not isinstance(cells, list):
+        raise Unreadable("The file is JSON but no notebook: it has no list of cells.")
+    elif version != 4 or isinstance(version, bool):
+        notes.append(f"The notebook names {_say(version)} as its format; it was read as format 4.")
+    if len(cells) > MAX_CELLS:
+        raise Unreadable(f"The notebook has {len(cells)} cells; more than {MAX_CELLS} are not graded.")
+    return cells
+
+
+def _upgrade_cell(cell: Any) -> Any:
+    """Return a cell of nbformat 2 or 3 in the shape of nbformat 4."""
+    if isinstance(cell, Mapping) and cell.get("cell_type") == "heading":
+        level = cell.get("level")
+        hashes = "#" * (level if isinstance(level, int) and 1 <= level <= 6 else 1)
+        source, _ = _as_text(cell.get("source"))
+        return {**cell, "cell_type": "markdown", "source": f"{hashes} {' '.join(source.split())}"}
+    return cell
+
+
+def _tidy_cell(cell: Any, number: int, notes: list[str]) -> NotebookNode | None:
+    if not isinstance(cell, Mapping):
+        notes.append(f"Cell {number} was no cell; it was left out.")
+        return None
+    raw = cell.get("source", cell.get("input", ""))
+    source, sound = _as_text(raw)
+    if not sound:
+        notes.append(f"The source of cell {number} was not text throughout; it was mended.")
+    cleaned = _clean(source)
+    if cleaned != source.replace("\r\n", "\n").replace("\r", "\n"):
+        notes.append(f"Cell {number} held characters that cannot be run (zero bytes or halves of characters).")
+    kind = cell.get("cell_type")
+    if kind not in _CELL_TYPES:
+        is_code = any(part in cell for part in ("outputs", "execution_count", "input"))
+        kind = "code" if is_code else "markdown" if kind == "html" else "raw"
+        notes.append(f"Cell {number} had no known type; it was read as {kind}.")
+    tidied = NotebookNode(cell_type=kind, id=_as_id(cell.get("id")), metadata=_tidy_metadata(cell), source=cleaned)
+    if kind == "code":
+        tidied["outputs"] = []
+        tidied["execution_count"] = None
+    elif attachments := _tidy_attachments(cell.get("attachments")):
+        tidied["attachments"] = attachments
+    return tidied
+
+
+def _as_text(source: Any) -> tuple[str, bool]:
+    """Return a source of any JSON type as a string, and whether it had a type that nbformat allows."""
+    if isinstance(source, str):
+        return source, True
+    if source is None:
+        return "", False
+    if isinstance(source, list):
+        lines = [line for line in source if isinstance(line, str)]
+        whole = len(lines) == len(source)
+        if len(lines) > 1 and not any("\n" in line for line in lines):
+            return "\n".join(lines), False
+        return "".join(lines), whole
+    if isinstance(source, int | float) and not isinstance(source, bool):
+        return str(source), False
+    return "", False
+
+
+def _clean(source: str) -> str:
+    source = source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").removeprefix("\ufeff")
+    return source if source.isascii() else _SURROGATE.sub("\ufffd", source)
+
+
+def _tidy_metadata(cell: Mapping) -> NotebookNode:
+    """Return the only metadata that matter: the nbgrader grade_id, where it is text."""
+    metadata = cell.get("metadata")
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
+    grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, Mapping) else None
+    if isinstance(grade_id, str) and 0 < len(grade_id) <= 1000:
+        return NotebookNode(nbgrader=NotebookNode(grade_id=grade_id))
+    return NotebookNode()
+
+
+def _tidy_attachments(attachments: Any) -> NotebookNode:
+    """Return the attached pictures that have the shape nbformat prescribes."""
+    kept = NotebookNode()
+    for name, bundle in attachments.items() if isinstance(attachments, Mapping) else ():
+        if isinstance(bundle, Mapping) and name.isprintable():
+            pictures = {mime: data for mime, data in bundle.items() if _is_picture(mime, data)}
+            if pictures:
+                kept[name] = NotebookNode(pictures)
+    return kept
+
+
+def _is_picture(mime: Any, data: Any) -> bool:
+    return isinstance(mime, str) and mime.startswith("image/") and isinstance(data, str) and data.isascii()
+
+
+def _as_id(cell_id: Any) -> str:
+    return cell_id if isinstance(cell_id, str) and _CELL_ID.fullmatch(cell_id) else ""
+
+
+def _make_ids_unique(cells: list[NotebookNode]) -> None:
+    taken: set[str] = set()
+    for number, cell in enumerate(cells):
+        if not cell["id"] or cell["id"] in taken:
+            cell["id"] = free_id(f"submitted-{number}", taken)
+        taken.add(cell["id"])
+
+
+def free_id(wish: str, taken: set[str]) -> str:
+    """Return `wish`, or `wish` with the lowest number that makes it differ from every id in `taken`."""
+    if wish not in taken:
+        return wish
+    number = 2
+    while f"{wish}-{number}" in taken:
+        number += 1
+    return f"{wish}-{number}"
+
+
+def _say(version: Any) -> str:
+    return f"nbformat {version}" if isinstance(version, int) and 0 <= version < 100 else "no known version"

@@ -1,0 +1,131 @@
+"""Reads from a release notebook what each of its cells is for; the only source of exercises, points and locked text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from nbformat import NotebookNode
+
+from autograder.submission.names import defined_names
+
+PRELUDE = ("setup", "imports")
+
+
+class Role(Enum):
+    """What nbgrader's flags make of a cell."""
+
+    LOCKED = "locked"
+    SOLUTION = "solution"
+    TEST = "test"
+    MANUAL = "manual"
+    TASK = "task"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseCell:
+    """A cell of the release; `exercises` are those a solution cell answers, `key` the names that tell it apart."""
+
+    position: int
+    grade_id: str
+    role: Role
+    cell: NotebookNode
+    points: float = 0.0
+    exercises: tuple[str, ...] = ()
+    key: frozenset[str] = frozenset()
+
+    @property
+    def source(self) -> str:
+        return self.cell["source"]
+
+    @property
+    def is_code(self) -> bool:
+        return self.cell["cell_type"] == "code"
+
+    def has_source(self, source: str) -> bool:
+        """Say whether `source` is this cell's own, but for white space at the ends of lines."""
+        return source == self.source or bare(source) == bare(self.source)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """The cells of a release notebook in order, and the ones with an nbgrader role by grade_id."""
+
+    notebook: NotebookNode
+    cells: tuple[ReleaseCell, ...]
+    named: dict[str, ReleaseCell]
+
+    def with_role(self, *roles: Role) -> list[ReleaseCell]:
+        return [cell for cell in self.cells if cell.role in roles]
+
+    def solution_of(self, exercise: str) -> ReleaseCell | None:
+        return next((cell for cell in self.with_role(Role.SOLUTION) if exercise in cell.exercises), None)
+
+
+def bare(source: str) -> str:
+    """Return a source without white space at the ends of its lines and of itself."""
+    return "\n".join(line.rstrip() for line in source.strip().splitlines())
+
+
+def read_release(notebook: NotebookNode) -> Release:
+    """Return the roles of a release notebook's cells.
+
+    An exercise NAME is a locked test cell with grade_id `NAME`; its solution cell has grade_id `NAME-code`, or, where
+    there is none, is the solution cell nearest above the test.
+    """
+    cells = list(notebook["cells"])
+    roles = [_role(cell) for cell in cells]
+    exercises = _exercises_by_solution(cells, roles)
+    keys = _keys(cells, exercises)
+    described = []
+    for position, (cell, role) in enumerate(zip(cells, roles, strict=True)):
+        grade_id = _grade_id(cell) if role is not Role.PLAIN else ""
+        points = float(cell["metadata"]["nbgrader"].get("points") or 0.0) if role is not Role.PLAIN else 0.0
+        answered, key = exercises.get(position, ()), keys.get(position, frozenset())
+        described.append(ReleaseCell(position, grade_id, role, cell, points, answered, key))
+    named = {cell.grade_id: cell for cell in described if cell.role is not Role.PLAIN}
+    return Release(notebook, tuple(described), named)
+
+
+def _grade_id(cell: NotebookNode) -> str:
+    return cell["metadata"]["nbgrader"]["grade_id"]
+
+
+def _role(cell: NotebookNode) -> Role:
+    flags = cell["metadata"].get("nbgrader")
+    if not flags or not flags.get("grade_id"):
+        return Role.PLAIN
+    if flags.get("task"):
+        return Role.TASK
+    if flags.get("grade"):
+        return Role.MANUAL if flags.get("solution") else Role.TEST
+    if flags.get("solution"):
+        return Role.SOLUTION
+    return Role.LOCKED if flags.get("locked") else Role.PLAIN
+
+
+def _exercises_by_solution(cells: list[NotebookNode], roles: list[Role]) -> dict[int, tuple[str, ...]]:
+    """Return, by position of each solution cell, the exercises it answers."""
+    answered: dict[int, tuple[str, ...]] = {i: () for i, role in enumerate(roles) if role is Role.SOLUTION}
+    by_id = {_grade_id(cells[i]): i for i in answered}
+    for position, role in enumerate(roles):
+        if role is not Role.TEST:
+            continue
+        exercise = _grade_id(cells[position])
+        above = [i for i in answered if i < position]
+        home = by_id.get(f"{exercise}-code", above[-1] if above else None)
+        if home is not None:
+            answered[home] += (exercise,)
+    return answered
+
+
+def _keys(cells: list[NotebookNode], exercises: dict[int, tuple[str, ...]]) -> dict[int, frozenset[str]]:
+    """Return the names that tell each solution cell from all others: the exercises' own, else what it alone defines."""
+    defined = {i: defined_names(cell["source"]) for i, cell in enumerate(cells) if cell["cell_type"] == "code"}
+    keys = {}
+    for position, names in exercises.items():
+        mine = defined.get(position, frozenset())
+        others = frozenset().union(*(found for i, found in defined.items() if i != position))
+        keys[position] = mine.intersection(names) or mine - others
+    return keys

@@ -1,0 +1,109 @@
+"""Puts verdicts into a student's notebook as outputs of its test cells, and writes it where nbgrader looks for it."""
+
+from __future__ import annotations
+
+import copy
+from datetime import UTC
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
+
+from autograder.course import Course
+from autograder.results import ExerciseResult, LabResult, write_atomically
+
+NOTE_ID = "autograder-note"
+_UNTESTED = {
+    "missing": "There is nothing to test: the exercise is not defined.",
+    "error": "The exercise could not be tested: its code raised an error.",
+    "timeout": "The exercise could not be tested: its code did not finish in time.",
+    "crashed": "The exercise could not be tested: its code ended the Python process.",
+    "forbidden": "The exercise uses something that its rules exclude.",
+}
+
+
+def verdict_text(result: ExerciseResult) -> str:
+    """The verdict on one exercise as plain text: points, groups of cases, named mistakes, a hint."""
+    lines = [f"{'PASSED' if result.passed else 'NOT PASSED'}  {result.exercise}: {_points(result)}"]
+    if result.status in _UNTESTED:
+        lines.append(_UNTESTED[result.status])
+    if result.message:
+        lines.append(result.message)
+    for group in result.groups:
+        lines.append(f"  [{'x' if group.passed else ' '}] {group.title}")
+        if group.message:
+            lines += [f"      {line}" for line in group.message.splitlines()]
+    lines += [f"It looks like this: {sentence}" for sentence in result.sentences]
+    if result.hint:
+        lines.append(f"Hint: {result.hint}")
+    return "\n".join(lines) + "\n"
+
+
+def with_verdicts(notebook: NotebookNode, result: LabResult) -> NotebookNode:
+    """A copy of `notebook` without any output but the verdicts.
+
+    Whatever a submission's cells displayed is dropped: an instructor's browser shows this notebook, and a display may
+    be a script. What was repaired, or why nothing was graded, is told in a first cell. Verdicts are plain text.
+    """
+    notebook = copy.deepcopy(notebook)
+    notebook.cells = [cell for cell in notebook.cells if cell.get("id") != NOTE_ID]
+    verdicts = {exercise.exercise: exercise for exercise in result.exercises}
+    for cell in notebook.cells:
+        cell.pop("attachments", None)
+        if cell.cell_type != "code":
+            continue
+        cell.outputs, cell.execution_count = [], None
+        cell.metadata.pop("execution", None)
+        exercise = _graded_name(cell)
+        if exercise in verdicts:
+            cell.outputs = [_text_output(verdict_text(verdicts[exercise]))]
+    notes = [text for text in (result.reason, *result.repairs) if text]
+    if notes:
+        note = new_code_cell(
+            source="# A note from the grader", outputs=[_text_output("\n".join(notes) + "\n")], id=NOTE_ID
+        )
+        if "id" not in next(iter(notebook.cells), {"id": ""}):
+            del note["id"]
+        notebook.cells.insert(0, note)
+    return notebook
+
+
+def write_autograded(course: Course, result: LabResult) -> Path:
+    """Write autograded/<student>/<lab>/<lab>.ipynb, in one step, for Formgrader and `nbgrader generate_feedback`.
+
+    A submission that could not be read is shown as the released notebook with the reason at its top. The file stays
+    writable: nbgrader writes it again when it grades, and makes it read-only itself.
+    """
+    check_path_part(result.student)
+    folder = course.autograded / result.student / result.lab
+    notebook = result.notebook
+    if notebook is None:
+        notebook = nbformat.read(course.release_notebook(course.lab(result.lab).name), as_version=4)
+    text = nbformat.writes(with_verdicts(notebook, result))
+    path = folder / f"{result.lab}.ipynb"
+    write_atomically(path, text.encode("utf-8", "surrogatepass"))
+    if result.timestamp is not None:
+        # In UTC, because nbgrader reads "+0100" as an offset of 100 seconds.
+        stamp = result.timestamp.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
+        write_atomically(folder / "timestamp.txt", stamp.encode())
+    return path
+
+
+def check_path_part(student: str) -> None:
+    """Raise ValueError when a student id would not be the name of one folder."""
+    if student in ("", ".", "..") or any(character in student for character in "/\\\0"):
+        raise ValueError(f"{student!r} cannot be a student id: it has to be usable as the name of a folder")
+
+
+def _graded_name(cell: NotebookNode) -> str | None:
+    details = cell.metadata.get("nbgrader", {})
+    return details.get("grade_id") if details.get("grade") else None
+
+
+def _points(result: ExerciseResult) -> str:
+    return f"{result.score:g} of {result.max_score:g} points"
+
+
+def _text_output(text: str) -> NotebookNode:
+    return new_output("stream", name="stdout", text=text)

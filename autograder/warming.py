@@ -1,0 +1,37 @@
+"""Starts the sandbox in the background, so that TensorFlow loads while the grader itself does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+from autograder.course import Course
+from autograder.sandbox import Limits, Sandbox
+
+
+def limits_of(course: Course) -> Limits:
+    """What one submission may use, from course.toml."""
+    own = course.limits
+    return Limits(cpu_seconds_per_step=own.cpu_seconds, wall_extra=own.wall_seconds, memory_bytes=own.memory_bytes)
+
+
+@contextmanager
+def warming(course: Course, *, unsafe: bool = False) -> Iterator[Future[Sandbox]]:
+    """Start a sandbox now; the future is the sandbox once it is warm, or the reason why there is none.
+
+    Args:
+        course: the course, for its limits.
+        unsafe: go on without walls where they cannot be built.
+    """
+    sandbox = Sandbox(limits_of(course), unsafe=unsafe)
+
+    def start() -> Sandbox:
+        sandbox.start()
+        return sandbox
+
+    with ThreadPoolExecutor(1) as thread:  # a worker dies with the thread that started it: this one lasts
+        try:
+            yield thread.submit(start)
+        finally:
+            sandbox.close()

@@ -1,0 +1,280 @@
+"""Runs one submission's cells and drives its objects; everything here shares a process with student code.
+
+Nothing that this process says is trusted. It keeps its own references to what it needs, so that a notebook that
+patches the standard library does not spoil its own later exercises by accident; a notebook that does so on purpose
+loses its own steps and nobody else's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import random
+import socket
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets import Type
+from traitlets.config import Config
+
+from . import protocol
+from .walls import WallReport
+
+EXCERPT_BYTES = 8192
+NAME_CHARACTERS = 200
+MESSAGE_CHARACTERS = 2000
+TRACEBACK_CHARACTERS = 6000
+
+
+class Unsendable(Exception):
+    """A result that is neither an array, a number, text, nor a list or dictionary of these."""
+
+
+class _SilentDisplayHook(DisplayHook):
+    def __call__(self, result: Any = None) -> None:
+        if result is not None:
+            self.shell.user_ns["_"] = result
+
+
+class _SilentDisplayPublisher(DisplayPublisher):
+    def publish(self, *_: Any, **__: Any) -> None:
+        """Displayed pictures and pages are nobody's score and are let go."""
+
+    def clear_output(self, wait: bool = False) -> None:
+        """There is no output area."""
+
+
+class _Excerpt(io.RawIOBase):
+    """Keeps the first bytes written and counts the rest as written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        if len(self.kept) < EXCERPT_BYTES:
+            self.kept += view[: EXCERPT_BYTES - len(self.kept)]
+        return len(view)
+
+    def fileno(self) -> int:
+        return 1  # programs that are started write to a descriptor; it leads nowhere
+
+
+class _Shell(InteractiveShell):
+    """IPython without a screen: nothing is displayed and no error is printed; the grader reads the error itself."""
+
+    displayhook_class = Type(_SilentDisplayHook)
+    display_pub_class = Type(_SilentDisplayPublisher)
+
+    def showtraceback(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def showsyntaxerror(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        pass  # `%matplotlib inline` asks for this
+
+    def ask_exit(self) -> None:
+        pass  # `exit` ends a kernel; here the next cell runs all the same
+
+
+def make_shell() -> InteractiveShell:
+    """Return the IPython shell in which cells run. Made once, in the parent: it starts no thread and opens no file."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    shell = _Shell.instance(config=config)
+    shell.run_cell("pass", store_history=False)
+    builtins.get_ipython = shell.get_ipython
+    return shell
+
+
+def serve(
+    connection: socket.socket, shell: InteractiveShell, limits: Mapping[str, Any], walls: Sequence[WallReport]
+) -> None:
+    """Greet the grader, then answer one request after the other until it hangs up. Does not return."""
+    send, receive, leave = connection.sendall, connection.recv, os._exit
+    encode, decode_next = protocol.encode, protocol.receive
+    limit = limits["reply_bytes"]
+    send(encode({"op": "hello", "pid": os.getpid(), "walls": [dict(vars(wall)) for wall in walls]}))
+    undo_hooks = _Hooks(shell).undo
+    answers = {"cell": _Cells(shell), "probe": _Probes(shell, limits["probes"])}
+    try:
+        while True:
+            request = decode_next(receive)
+            undo_hooks()
+            reply = answers[request["op"]](request)
+            try:
+                frame = encode({**reply, "id": request["id"]}, limit=limit)
+            except protocol.ProtocolError as error:
+                frame = encode({**_failed("contract", f"the result {error}"), "id": request["id"]})
+            send(frame)
+    finally:
+        leave(0)
+
+
+class _Hooks:
+    """What IPython and Python call around every cell, as it was before the first one.
+
+    A hook that a cell installs ends with it: one that raises, rewrites or traces would spoil all later exercises.
+    """
+
+    def __init__(self, shell: InteractiveShell):
+        manager = shell.input_transformer_manager
+        names = ("cleanup_transforms", "line_transforms", "token_transformers")
+        places = [(manager, name) for name in names]
+        places += [(shell, "ast_transformers"), (shell, "input_transformers_post")]
+        self._lists = [(owner, name, tuple(getattr(owner, name))) for owner, name in places]
+        self._events = shell.events
+        self._callbacks = {event: tuple(called) for event, called in shell.events.callbacks.items()}
+        self._settrace, self._setprofile = sys.settrace, sys.setprofile
+
+    def undo(self) -> None:
+        """Put everything back."""
+        self._settrace(None)
+        self._setprofile(None)
+        self._events.callbacks = {event: list(called) for event, called in self._callbacks.items()}
+        for owner, name, original in self._lists:
+            setattr(owner, name, list(original))
+
+
+class _Cells:
+    """Answers ``cell`` requests: runs the source as a notebook cell."""
+
+    def __init__(self, shell: InteractiveShell):
+        self.shell = shell
+
+    def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        kept = _Excerpt()
+        sys.stdout = io.TextIOWrapper(kept, encoding="utf-8", errors="replace", write_through=True)
+        sys.stderr = io.TextIOWrapper(_Excerpt(), encoding="utf-8", errors="replace", write_through=True)
+        error: BaseException | None = None
+        try:
+            result = self.shell.run_cell(request["source"], store_history=False, silent=False)
+            error = result.error_before_exec or result.error_in_exec
+        except BaseException as raised:  # patched hooks and event callbacks raise outside of IPython's own guard
+            error = raised
+        return {
+            "op": "cell_done",
+            "error": None if error is None else _describe(error),
+            "stdout": bytes(kept.kept).decode("utf-8", "replace"),
+        }
+
+
+class _Probes:
+    """Answers ``probe`` requests: drives the student's object and returns what comes out."""
+
+    def __init__(self, shell: InteractiveShell, package: str):
+        from importlib import import_module
+
+        self.namespace = shell.user_ns
+        self.package = package
+        self.import_module = import_module
+
+    def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        from coursekit.probes.driving import ContractError, NotFound
+        from coursekit.rules import ForbiddenCall, guard
+
+        sys.stdout = sys.stderr = io.TextIOWrapper(_Excerpt(), encoding="utf-8", errors="replace", write_through=True)
+        try:
+            probe = self.import_module(self.package).load_probe(request["lab"], request["exercise"])
+            _seed()
+            with guard(request["forbidden"]):
+                outputs = probe(self.namespace, request["inputs"], request["mode"])
+            return {"op": "outputs", "outputs": {str(name): _plain(value) for name, value in outputs.items()}}
+        except ForbiddenCall as error:
+            return _failed("forbidden", _text(error))
+        except (NotFound, NotImplementedError) as error:
+            return _failed("missing", _text(error))
+        except (ContractError, Unsendable) as error:
+            return _failed("contract", _text(error))
+        except BaseException as error:
+            shown = _describe(error)
+            return _failed("error", f"{shown['type']}: {shown['message']}", shown["traceback"])
+
+
+def _failed(kind: str, message: str, shown: str = "") -> dict[str, Any]:
+    return {"op": "failed", "kind": kind, "message": message, "traceback": shown}
+
+
+def _seed() -> None:
+    """Start the random numbers afresh, so that a second grading of the same work gives the same marks."""
+    random.seed(0)
+    np.random.seed(0)
+    if "tensorflow" in sys.modules:
+        sys.modules["tensorflow"].random.set_seed(0)
+
+
+def _plain(value: Any) -> Any:
+    """Turn a result into what the protocol carries; tensors become arrays, tuples become lists, bytes become text."""
+    if value is None or type(value) in (bool, int, float):
+        return value
+    if isinstance(value, str):
+        return _clean(str(value))
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {_clean(str(key)): _plain(item) for key, item in value.items()}
+    if not (isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "numpy") or hasattr(value, "__array__")):
+        raise Unsendable(f"a {type(value).__name__} was returned; expected an array or a tensor.")
+    array = np.asarray(value)
+    if array.dtype.name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        return array.astype("float32")
+    if array.dtype.kind in "OSU":
+        return _plain(array.tolist())
+    if array.dtype.name not in protocol.DTYPES:
+        raise Unsendable(f"an array of dtype {array.dtype} was returned; expected real numbers.")
+    return array
+
+
+def _describe(error: BaseException) -> dict[str, str]:
+    try:
+        name = _clean(type(error).__name__)[:NAME_CHARACTERS]
+    except BaseException:
+        name = "Exception"
+    return {"type": name, "message": _text(error), "traceback": _traceback(error)}
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return _clean(str(error))[:MESSAGE_CHARACTERS]
+    except BaseException:
+        return "(the error's own text cannot be shown)"
+
+
+def _traceback(error: BaseException) -> str:
+    try:
+        kept = _own_frames(error.__traceback__)
+        lines = traceback.format_exception(type(error), error, kept, limit=-8, chain=False)
+        return _clean("".join(lines))[-TRACEBACK_CHARACTERS:]
+    except BaseException:
+        return ""
+
+
+def _own_frames(frames: TracebackType | None) -> TracebackType | None:
+    """Skip the frames of IPython and of this package that lead to the student's code."""
+    folder = os.path.dirname(__file__)
+    while frames is not None:
+        filename = frames.tb_frame.f_code.co_filename
+        if not filename.startswith(folder) and f"{os.sep}IPython{os.sep}" not in filename:
+            return frames
+        frames = frames.tb_next
+    return None
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,218 @@
+"""The inner walls: what a freshly forked runner gives up, for good, before student code is run.
+
+Each wall is a function that raises `OSError` (or `ImportError`) when it cannot stand. Bubblewrap has already put the
+parent behind the outer wall; these walls separate one submission from the parent and from every other submission.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import resource
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class WallReport:
+    """One wall: whether it stands, why it does not, and what to type to mend it."""
+
+    name: str
+    stands: bool
+    why: str = ""
+    remedy: str = ""
+    required: bool = True
+
+
+PROC_FILES = ("cpuinfo", "meminfo", "stat", "version", "loadavg", "uptime", "filesystems")
+
+_CLONE_NEWNS = 0x00020000
+_CLONE_NEWCGROUP = 0x02000000
+_CLONE_NEWUTS = 0x04000000
+_CLONE_NEWIPC = 0x08000000
+_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWPID = 0x20000000
+_CLONE_NEWNET = 0x40000000
+_NAMESPACES = _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWNET | _CLONE_NEWIPC
+
+_MS_RDONLY = 1
+_MS_NOSUID = 2
+_MS_NODEV = 4
+_MS_NOEXEC = 8
+_MS_REMOUNT = 32
+_MS_BIND = 4096
+_MS_REC = 16384
+_MS_PRIVATE = 1 << 18
+
+_PR_SET_DUMPABLE = 4
+_PR_CAPBSET_DROP = 24
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
+_LINUX_CAPABILITY_VERSION_3 = 0x20080522
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _call(name: str, *arguments: Any) -> None:
+    if getattr(_libc, name)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+def _prctl(option: int, *arguments: int) -> None:
+    _call("prctl", option, *(ctypes.c_ulong(each) for each in (*arguments, 0, 0, 0, 0)[:4]))
+
+
+def _mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    source_, target_, kind_, data_ = (None if each is None else each.encode() for each in (source, target, kind, data))
+    _call("mount", source_, target_, kind_, ctypes.c_ulong(flags), data_)
+
+
+def become(user: int) -> None:
+    """Give up root for the unprivileged `user`; the process can still be looked at by itself through /proc."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    _prctl(_PR_SET_DUMPABLE, 1)  # the kernel clears it here, and /proc/self/uid_map could not be written
+
+
+def enter_namespaces() -> None:
+    """Leave the parent's user, mount, process, network and IPC namespaces; the next fork is process 1 of its own."""
+    user, group = os.getuid(), os.getgid()
+    _call("unshare", _NAMESPACES)
+    for name, content in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(content)
+
+
+def own_files(size: int) -> None:
+    """Put a private, size-limited, empty file system over everything that can be written."""
+    _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
+    _mount("tmpfs", "/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={size},nr_inodes=65536,mode=0700")
+    for name in ("home", "cell", "shm"):
+        os.mkdir(f"/tmp/{name}", 0o700)
+    _mount("/tmp/shm", "/dev/shm", None, _MS_BIND)
+    os.chdir("/tmp/cell")
+
+
+def hide_processes(files: dict[str, bytes]) -> None:
+    """Cover /proc, which shows the parent and its other children, with copies of a few harmless `files`."""
+    flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
+    _mount("tmpfs", "/proc", "tmpfs", flags, "size=1m,mode=0755")
+    for name, content in files.items():
+        with open(f"/proc/{name}", "wb") as file:
+            file.write(content)
+    os.mkdir("/proc/self")
+    os.symlink(os.path.realpath(sys.executable), "/proc/self/exe")  # TensorFlow stops without these two
+    with open("/proc/self/cmdline", "wb") as file:
+        file.write(b"python\0")
+    _mount(None, "/proc", None, flags | _MS_REMOUNT | _MS_RDONLY)
+
+
+def drop_capabilities() -> None:
+    """Give up every capability in the new user namespace, and the right to gain one by running a program."""
+    for capability in range(64):
+        if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), *[ctypes.c_ulong(0)] * 3) != 0:
+            if ctypes.get_errno() == errno.EINVAL:
+                break  # past the last capability that this kernel knows
+            raise OSError(ctypes.get_errno(), f"capability {capability} cannot be dropped")
+    _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
+    header = (ctypes.c_uint32 * 2)(_LINUX_CAPABILITY_VERSION_3, 0)
+    _call("capset", header, (ctypes.c_uint32 * 6)())
+
+
+def forbid_new_privileges() -> None:
+    """Make set-user-id programs and file capabilities powerless."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def die_first() -> None:
+    """Offer this process, before the grader, to a kernel that runs out of memory."""
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+
+
+def limit_resources(*, memory: int, processes: int, file_size: int, cpu_seconds: int, open_files: int = 1024) -> None:
+    """Bound what one process may take: address space, processes, file size, CPU seconds, open files, no core file."""
+    wanted = {
+        resource.RLIMIT_CORE: 1,  # not 0: a crash handler of the system is passed over at 1 only, see core(5)
+        resource.RLIMIT_CPU: cpu_seconds,
+        resource.RLIMIT_FSIZE: file_size,
+        resource.RLIMIT_NOFILE: open_files,
+        resource.RLIMIT_NPROC: processes,
+    }
+    if sys.platform == "linux":
+        wanted[resource.RLIMIT_AS] = memory
+        wanted[resource.RLIMIT_MSGQUEUE] = 0
+        wanted[resource.RLIMIT_MEMLOCK] = 1 << 20
+    for kind, limit in wanted.items():
+        hard = resource.getrlimit(kind)[1]
+        if hard != resource.RLIM_INFINITY:
+            limit = min(limit, hard)
+        resource.setrlimit(kind, (limit, limit))
+
+
+_DENIED = (
+    # other processes' memory and descriptors
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
+    # rearranging the file system
+    "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount",
+    "fspick", "mount_setattr", "name_to_handle_at", "open_by_handle_at", "swapon", "swapoff", "quotactl",
+    # new and other namespaces
+    "unshare", "setns",
+    # large or rarely used parts of the kernel
+    "add_key", "request_key", "keyctl", "bpf", "perf_event_open", "userfaultfd", "kexec_load", "kexec_file_load",
+    "init_module", "finit_module", "delete_module", "io_uring_setup", "io_uring_enter", "io_uring_register", "reboot",
+    "syslog", "acct", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "iopl", "ioperm", "vhangup",
+    "lookup_dcookie", "nfsservctl", "uselib", "_sysctl", "fanotify_init", "personality",
+    # memory outside the address-space limit
+    "memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "msgget", "semget",
+)  # fmt: skip
+_AF_UNIX = 1
+_TIOCSTI = 0x5412
+_UNKNOWN_CALL = -1
+
+
+def system_call_filter() -> Any:
+    """Return the filter that `filter_system_calls` loads; built once, in the parent.
+
+    Raises:
+        ImportError: pyseccomp or the library libseccomp is not there.
+    """
+    try:
+        import pyseccomp
+    except RuntimeError as error:  # what it raises when libseccomp is missing
+        raise ImportError(str(error)) from error
+
+    denied = pyseccomp.ERRNO(errno.EPERM)
+    rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+    for name in _DENIED:
+        _add(rules, denied, name)
+    for flag in (
+        _CLONE_NEWNS, _CLONE_NEWCGROUP, _CLONE_NEWUTS, _CLONE_NEWIPC, _CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET,
+    ):  # fmt: skip
+        _add(rules, denied, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, flag, flag))
+    _add(rules, pyseccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags are out of a filter's sight; clone is used then
+    _add(rules, denied, "socket", pyseccomp.Arg(0, pyseccomp.NE, _AF_UNIX))
+    _add(rules, denied, "ioctl", pyseccomp.Arg(1, pyseccomp.MASKED_EQ, 0xFFFFFFFF, _TIOCSTI))
+    return rules
+
+
+def _add(rules: Any, action: int, name: str, *conditions: Any) -> None:
+    import pyseccomp
+
+    number = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)
+    if number != _UNKNOWN_CALL:  # the library is too old to name it
+        rules.add_rule(action, number, *conditions)
+
+
+def filter_system_calls(rules: Any) -> None:
+    """Refuse, from here on, the system calls that homework does not need and escapes do."""
+    rules.load()

@@ -1,0 +1,138 @@
+"""The warm parent: imports TensorFlow once, runs no operation, and forks one runner for each submission.
+
+It is told two things only, over the socket it was started with: "fork", with the limits of the runner and its
+connection to the grader. Nothing that a student may not see is ever in its memory, because its children inherit it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import protocol, runner, walls
+
+REQUEST_BYTES = 65536
+
+
+def main(configuration: str) -> None:
+    """Serve until the grader hangs up.
+
+    Args:
+        configuration: JSON with ``control`` (descriptor of the control socket), ``preload`` (modules to import),
+            ``walled`` (whether bubblewrap stands around this process) and ``become`` (user to become, or null).
+    """
+    settings = json.loads(configuration)
+    if settings["become"] is not None:
+        walls.become(settings["become"])
+    with socket.socket(fileno=settings["control"]) as control:
+        warm = _Warm(settings["preload"], walled=settings["walled"])
+        control.sendall(protocol.encode({"op": "ready", "missing": warm.missing}))
+        while True:
+            request, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 1)
+            if not request:
+                return
+            for descriptor in descriptors:
+                warm.fork(descriptor, json.loads(request))
+                os.close(descriptor)
+
+
+class _Warm:
+    """Everything that is done once, so that a fork has it."""
+
+    def __init__(self, preload: Sequence[str], *, walled: bool):
+        self.walled = walled
+        self.missing = {}
+        for name in preload:
+            try:
+                importlib.import_module(name)
+            except Exception as error:  # an optional module may fail in any way; the notebook that needs it will say so
+                self.missing[name] = f"{type(error).__name__}: {error}"
+        self.shell = runner.make_shell()
+        self.proc = {}
+        for name in walls.PROC_FILES:
+            with contextlib.suppress(OSError), open(f"/proc/{name}", "rb") as file:
+                self.proc[name] = file.read()
+        self.rules: Any = None
+        self.no_rules = "the course runs without it on this system"
+        if sys.platform == "linux":
+            try:
+                self.rules = walls.system_call_filter()
+            except (ImportError, OSError) as error:
+                self.no_rules = str(error)
+        gc.collect()
+        gc.freeze()
+
+    def fork(self, descriptor: int, limits: dict[str, Any]) -> None:
+        """Fork twice: the first child enters new namespaces, the second is process 1 in them and the runner."""
+        first = os.fork()
+        if first:
+            os.waitpid(first, 0)
+            return
+        try:
+            connection = _keep_only(descriptor)
+            reports = []
+            if self.walled:
+                reports.append(_build("namespaces", walls.enter_namespaces))
+            if os.fork() == 0:
+                os.setsid()
+                os.nice(5)  # a grader that waits for its turn behind a fork bomb could not stop it
+                reports += self._walls(limits)
+                runner.serve(connection, self.shell, limits, reports)
+        finally:
+            os._exit(0)
+
+    def _walls(self, limits: dict[str, Any]) -> list[walls.WallReport]:
+        reports = []
+        if self.walled:
+            with contextlib.suppress(OSError):
+                walls.die_first()
+            reports.append(_build("own files", lambda: walls.own_files(limits["tmp_bytes"])))
+            reports.append(_build("hidden processes", lambda: walls.hide_processes(self.proc)))
+        reports.append(
+            _build(
+                "resource limits",
+                lambda: walls.limit_resources(
+                    memory=limits["memory_bytes"],
+                    processes=limits["processes"],
+                    file_size=limits["file_bytes"],
+                    cpu_seconds=limits["cpu_seconds"],
+                ),
+            )
+        )
+        if self.walled:
+            reports.append(_build("no capabilities", walls.drop_capabilities))
+            reports.append(_build("no new privileges", walls.forbid_new_privileges))
+            reports.append(_build("system-call filter", self._filter, required=False))
+        return reports
+
+    def _filter(self) -> None:
+        if self.rules is None:
+            raise ImportError(self.no_rules)
+        walls.filter_system_calls(self.rules)
+
+
+def _build(name: str, build: Callable[[], None], *, required: bool = True) -> walls.WallReport:
+    try:
+        build()
+    except (OSError, ImportError, ValueError) as error:
+        return walls.WallReport(name, stands=False, why=str(error), required=required)
+    return walls.WallReport(name, stands=True, required=required)
+
+
+def _keep_only(descriptor: int) -> socket.socket:
+    """Close every descriptor but this one, which becomes 3; input is empty and output goes nowhere."""
+    null = os.open(os.devnull, os.O_RDWR)
+    kept = os.dup(descriptor)
+    for target in (0, 1, 2):
+        os.dup2(null, target)
+    if kept != 3:
+        os.dup2(kept, 3, inheritable=False)
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    return socket.socket(fileno=3)
