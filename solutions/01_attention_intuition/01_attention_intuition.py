@@ -1,0 +1,610 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# # Lab 01 · Attention intuition
+#
+# You write attention from its parts: the softmax, pooling with a Gaussian kernel, five ways to score a query against a
+# key, the weighted mean with a mask, its hard version. Then you put the parts into two Keras layers: Bahdanau's attention
+# for sequences, and attention over the places of an image. At the end your own layer learns to read a sequence backwards.
+#
+# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). **Time:** about 110 minutes.
+#
+# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
+# `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
+# which mistake it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on
+# inputs that you have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like;
+# the check cells themselves are restored before grading.
+#
+# **Letters.** T is the number of queries, S the number of keys and values, B the batch. d is a width; where queries and
+# keys differ in width, they are dq and dk. "(…, T, S)" means: any leading dimensions, or none. *Scores* are what goes into
+# the softmax, *weights* what comes out of it.
+#
+# | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|
+# | 1 | `softmax` | 3 | ●○○○○ | 10 |
+# | 2 | `attention_pooling` | 4 | ●●○○○ | 10 |
+# | 3 | `dot_score` | 1 | ●○○○○ | 3 |
+# | 4 | `scaled_dot_score` | 2 | ●○○○○ | 3 |
+# | 5 | `general_score` | 2 | ●○○○○ | 4 |
+# | 6 | `cosine_score` | 2 | ●●○○○ | 6 |
+# | 7 | `additive_score` | 3 | ●●●○○ | 10 |
+# | 8 | `attend` | 6 | ●●●○○ | 15 |
+# | 9 | `hard_attention` | 2 | ●●○○○ | 6 |
+# | 10 | `BahdanauAttention` | 6 | ●●●○○ | 20 |
+# | 11 | `SpatialAttention` | 6 | ●●●○○ | 15 |
+# | 12 | `answers` | 3 | ●●○○○ | 8 |
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from coursekit import plots, quiet, start_lab
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+check = start_lab("01_attention_intuition")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 1 · Softmax
+#
+# $$\mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
+#
+# It turns any numbers into weights: positive, with sum 1. The sum runs along one axis; the other axes are so many softmaxes
+# side by side. Entries may be as large as ±10,000, where `exp` overflows, and the result must still be right.
+#
+# Write it yourself: the ready-made ones (`ops.softmax`, `tf.nn.softmax`, …) may not do the work in this exercise. In all
+# later ones you are free to use them, or yours.
+#
+# Here and in exercises 2 to 9 the arguments may be NumPy arrays or TensorFlow tensors, and the result has the float type of
+# the arguments. The functions of `keras.ops` (imported as `ops`) take both; so does `np.asarray`, which makes an array of a
+# tensor.
+#
+# <details><summary>Hint 1</summary>What happens to the fraction when the same number c is subtracted from every x? Write e^(x−c) as e^x · e^(−c).</details>
+# <details><summary>Hint 2</summary>Which c makes every exponent 0 or less? It may differ from row to row: take it along the same axis.</details>
+# <details><summary>Hint 3</summary>A sum along an axis has one axis less, and then the division does not broadcast as you want. <code>keepdims=True</code>.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "softmax-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax(x, axis=-1):
+    """Softmax along one axis.
+
+    Args:
+        x: an array or a tensor with at least one axis; entries up to ±1e4 are safe.
+        axis: the axis along which the results sum to 1.
+
+    Returns:
+        The same shape and float type as x.
+    """
+    ### BEGIN SOLUTION
+    x = ops.convert_to_tensor(x)
+    powers = ops.exp(x - ops.max(x, axis=axis, keepdims=True))
+    return powers / ops.sum(powers, axis=axis, keepdims=True)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "softmax", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("softmax")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 2 · Attention pooling
+#
+# One query, m keys, m values. The weight of a key falls with its distance from the query, by a Gaussian kernel whose width
+# is the **bandwidth** b:
+#
+# $$\alpha_j \propto \exp\left(-\frac{\lVert q - k_j\rVert^2}{2b^2}\right), \qquad \sum_j \alpha_j = 1, \qquad \text{output} = \sum_j \alpha_j v_j$$
+#
+# Keys are vectors here, with d numbers each, and values are vectors with e numbers. The query may lie far away from every
+# key: the weights are finite all the same, and sum to 1.
+#
+# <details><summary>Hint 1</summary>‖q − k‖² is the sum of the squared differences over the d numbers. <code>query - keys</code> broadcasts: what is its shape?</details>
+# <details><summary>Hint 2</summary>Far away all kernels round to 0, and 0/0 is NaN. "exp, then divide by the sum" is a softmax: of what?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "attention_pooling-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_pooling(query, keys, values, bandwidth=1.0):
+    """Nadaraya–Watson pooling with a Gaussian kernel.
+
+    Args:
+        query: (d,).
+        keys: (m, d).
+        values: (m, e).
+        bandwidth: width of the kernel, a positive number.
+
+    Returns:
+        The tuple (output, weights): (e,) and (m,).
+    """
+    ### BEGIN SOLUTION
+    query, keys, values = (ops.convert_to_tensor(each) for each in (query, keys, values))
+    squared_distances = ops.sum((query - keys) ** 2, axis=-1)  # (m,)
+    weights = softmax(-squared_distances / (2 * bandwidth**2))  # (m,)
+    return ops.matmul(weights, values), weights  # (e,), (m,)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention_pooling", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("attention_pooling")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 3 · Dot product
+#
+# From here on, many queries at once: q is (T, d), k is (S, d), and a score function returns one score for every pair,
+# (T, S). Row t belongs to query t, column s to key s. Scores are not weights yet: there is no softmax in exercises 3 to 7.
+#
+# The first one: $s_{ts} = q_t \cdot k_s$.
+#
+# <details><summary>Hint</summary>All T·S dot products together are one matrix product. (T, d) times what shape gives (T, S)? Tensors have no <code>.T</code>; there is <code>ops.transpose</code>.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "dot_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def dot_score(q, k):
+    """Dot product of every query with every key.
+
+    Args:
+        q: queries, (T, d).
+        k: keys, (S, d).
+
+    Returns:
+        Scores, (T, S), in the float type of q.
+    """
+    ### BEGIN SOLUTION
+    return ops.matmul(q, ops.transpose(k))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "dot_score", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("dot_score")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · Scaled dot product
+#
+# $s_{ts} = q_t \cdot k_s \,/\, \sqrt{d}$: the score of the Transformer.
+#
+# <details><summary>Hint</summary>The square root of a NumPy or Python int by <code>np.sqrt</code> is a float64, and makes float32 scores float64 or raises an error with tensors. <code>d ** 0.5</code> of a Python int is a Python float, which takes the type of what it meets.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "scaled_dot_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scaled_dot_score(q, k):
+    """Dot product of every query with every key, divided by the root of their width.
+
+    Args:
+        q: queries, (T, d).
+        k: keys, (S, d).
+
+    Returns:
+        Scores, (T, S), in the float type of q.
+    """
+    ### BEGIN SOLUTION
+    return dot_score(q, k) / q.shape[-1] ** 0.5
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "scaled_dot_score", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("scaled_dot_score")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · General
+#
+# $s_{ts} = q_t^\top W k_s$. The matrix w (dq, dk) is learned. It lets a query and a key of different widths meet, and of
+# different "languages".
+
+# %% nbgrader={"grade": false, "grade_id": "general_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def general_score(q, k, w):
+    """Bilinear score of every query with every key.
+
+    Args:
+        q: queries, (T, dq).
+        k: keys, (S, dk).
+        w: (dq, dk).
+
+    Returns:
+        Scores, (T, S), in the float type of q.
+    """
+    ### BEGIN SOLUTION
+    return ops.matmul(ops.matmul(q, w), ops.transpose(k))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "general_score", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("general_score")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Cosine
+#
+# $s_{ts} = q_t \cdot k_s \,/\, (\lVert q_t\rVert\,\lVert k_s\rVert)$: only the directions count. No vector here has the length 0.
+#
+# <details><summary>Hint</summary>Dividing every row by its own length first leaves a plain dot product.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "cosine_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cosine_score(q, k):
+    """Cosine of the angle between every query and every key.
+
+    Args:
+        q: queries, (T, d), none of length 0.
+        k: keys, (S, d), none of length 0.
+
+    Returns:
+        Scores between −1 and 1, (T, S), in the float type of q.
+    """
+    ### BEGIN SOLUTION
+    q, k = ops.convert_to_tensor(q), ops.convert_to_tensor(k)
+    q_lengths = ops.sqrt(ops.sum(q**2, axis=-1, keepdims=True))  # (T, 1)
+    k_lengths = ops.sqrt(ops.sum(k**2, axis=-1, keepdims=True))  # (S, 1)
+    return dot_score(q / q_lengths, k / k_lengths)  # (T, S)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "cosine_score", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("cosine_score")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · Additive
+#
+# $s_{ts} = v^\top \tanh(W_q^\top q_t + W_k^\top k_s)$: a small network with one hidden layer of U units, for every pair. Rows are vectors
+# in code, so the projections are `q @ w_q` and `k @ w_k`.
+#
+# Predict the shapes before you write: of the two projections, of their sum for every pair, of the result.
+#
+# <details><summary>Hint 1</summary>The projections are (T, U) and (S, U). The sum of every row of one with every row of the other is (T, S, U).</details>
+# <details><summary>Hint 2</summary>Broadcasting does it: (T, 1, U) plus (1, S, U). An axis of size 1 comes from <code>a[:, None]</code>.</details>
+# <details><summary>Hint 3</summary>v (U,) takes the last axis away: <code>ops.sum(hidden * v, axis=-1)</code>, <code>np.matmul</code>, or <code>einsum</code>. <code>tf.matmul</code> does not take vectors.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "additive_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def additive_score(q, k, w_q, w_k, v):
+    """Additive score of every query with every key: v · tanh(q w_q + k w_k).
+
+    Args:
+        q: queries, (T, dq).
+        k: keys, (S, dk).
+        w_q: (dq, U).
+        w_k: (dk, U).
+        v: (U,).
+
+    Returns:
+        Scores, (T, S), in the float type of q.
+    """
+    ### BEGIN SOLUTION
+    asked = ops.matmul(q, w_q)  # (T, U)
+    offered = ops.matmul(k, w_k)  # (S, U)
+    hidden = ops.tanh(asked[:, None] + offered[None])  # (T, S, U)
+    return ops.sum(hidden * v, axis=-1)  # (T, S)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "additive_score", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("additive_score")
+
+# %% nbgrader={"grade": false, "grade_id": "pictures", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+plots.use_course_style()
+keys = np.array([[2.0, 0.0], [0.5, 0.5], [-1.0, 1.0]], "float32")  # (S, d)
+angles = np.linspace(0, 2 * np.pi, 9, dtype="float32")  # queries on a circle
+circle = np.stack([np.cos(angles), np.sin(angles)], axis=-1)  # (T, d)
+figure, panels = plt.subplots(1, 3, figsize=(8, 3.2))
+scorers = {"dot": dot_score, "scaled dot": scaled_dot_score, "cosine": cosine_score}
+for panel, (name, score) in zip(panels, scorers.items(), strict=True):
+    plots.attention_map(
+        np.asarray(softmax(score(circle, keys))),
+        [f"{angle:.0f}°" for angle in np.degrees(angles)],
+        ["long", "short", "medium"],
+        title=name,
+        ax=panel,
+    )
+    panel.label_outer()
+plots.show(figure, alt="Weights of nine queries on a circle for three keys, by three score functions. The long key wins most under dot.")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · From scores to a context
+#
+# Scores in, weights and context out, whichever function made the scores: softmax over the keys, then the weighted mean of
+# the values. With a **mask**:
+#
+# - True (or 1) means *may attend*, False (or 0) means *blocked*. A blocked key has weight 0, and the weights of the others
+#   still sum to 1.
+# - The mask may be boolean, integer or float, and it broadcasts to the scores: (T, S), (B, T, S), (B, 1, S).
+# - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
+#
+# <details><summary>Hint 1</summary>Change the score of a blocked key before the softmax, not its weight after it. Which score has an exponential of 0?</details>
+# <details><summary>Hint 2</summary>A whole row of minus infinity gives 0/0. A large negative number, such as −1e9, gives equal weights instead.</details>
+# <details><summary>Hint 3</summary><code>ops.where</code> wants a boolean mask: <code>ops.cast(mask, "bool")</code>; and a number of the scores' own float type: <code>ops.cast(-1e9, scores.dtype)</code>.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "attend-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attend(scores, values, mask=None):
+    """Turn scores into weights, and mix the values by them.
+
+    Args:
+        scores: (…, T, S).
+        values: (…, S, e).
+        mask: broadcasts to (…, T, S); True or 1 where a query may attend to a key. None blocks nothing.
+
+    Returns:
+        The tuple (context, weights): (…, T, e) and (…, T, S), in the float type of the scores.
+    """
+    ### BEGIN SOLUTION
+    scores, values = ops.convert_to_tensor(scores), ops.convert_to_tensor(values)
+    if mask is not None:
+        scores = ops.where(ops.cast(mask, "bool"), scores, ops.cast(-1e9, scores.dtype))
+    weights = softmax(scores, axis=-1)  # (…, T, S)
+    return ops.matmul(weights, values), weights  # (…, T, e), (…, T, S)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attend", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("attend")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 9 · Hard attention
+#
+# Instead of a mixture, one value: each row of weights becomes a row with a single 1 at its largest entry and 0 elsewhere.
+# When several entries are largest, the first of them gets the 1. The result has the shape and the float type of the
+# weights.
+#
+# <details><summary>Hint 1</summary><code>weights == max</code> marks every largest entry, so it is wrong on ties. Which function returns one place, and the first?</details>
+# <details><summary>Hint 2</summary><code>argmax</code> along the last axis, then <code>one_hot</code> with as many classes as there are keys.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "hard_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def hard_attention(weights):
+    """One-hot rows: 1 at the largest weight, the first one on ties.
+
+    Args:
+        weights: (…, S).
+
+    Returns:
+        (…, S), zeros and ones in the float type of the weights.
+    """
+    ### BEGIN SOLUTION
+    weights = ops.convert_to_tensor(weights)
+    return ops.one_hot(ops.argmax(weights, axis=-1), weights.shape[-1], dtype=weights.dtype)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "hard_attention", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("hard_attention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-10", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 10 · Bahdanau's attention as a layer
+#
+# The alignment model of 2014, as a layer that can be trained. Queries are decoder states, values are encoder states; the
+# values serve as keys, too.
+#
+# $$e_{ts} = \text{score\_proj}\big(\tanh(\text{query\_proj}(q_t) + \text{value\_proj}(v_s))\big), \qquad \alpha = \mathrm{softmax}_s(e), \qquad c_t = \sum_s \alpha_{ts} v_s$$
+#
+# - Three `keras.layers.Dense` **without bias**, under these names: `query_proj` and `value_proj` with `units` units,
+#   `score_proj` with one. The checks put known weights into them.
+# - `call(query, values, mask=None)`: query (B, T, dq), values (B, S, dv). It returns the tuple (context, weights): (B, T, dv)
+#   and (B, T, S). The context is a mean of the *values themselves*, not of their projections.
+# - The mask is (B, S), as padding of the source is, or (B, T, S). A query without any key must not give NaN.
+# - Gradients must reach all three layers, and it must run inside `tf.function` with sizes that are not known in advance:
+#   `keras.ops` does both, NumPy does neither.
+#
+# <details><summary>Hint 1</summary>It is exercise 7 with a batch axis and Dense layers, followed by exercise 8.</details>
+# <details><summary>Hint 2</summary>(B, T, 1, U) plus (B, 1, S, U) is (B, T, S, U). A Dense layer acts on the last axis, whatever stands before it.</details>
+# <details><summary>Hint 3</summary>score_proj gives (B, T, S, 1): <code>[..., 0]</code> takes the last axis away.</details>
+# <details><summary>Hint 4</summary>A mask (B, S) has no axis for the queries. <code>len(mask.shape)</code> tells the two kinds apart; <code>mask[:, None, :]</code> gives it one.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "BahdanauAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class BahdanauAttention(keras.Layer):
+    """Additive attention with learned projections.
+
+    Args:
+        units: width of the hidden layer.
+
+    Attributes:
+        query_proj, value_proj: Dense(units) without bias.
+        score_proj: Dense(1) without bias.
+    """
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True  # tells Keras that `call` knows what to do with a mask
+        ### BEGIN SOLUTION
+        self.query_proj = keras.layers.Dense(units, use_bias=False)
+        self.value_proj = keras.layers.Dense(units, use_bias=False)
+        self.score_proj = keras.layers.Dense(1, use_bias=False)
+        ### END SOLUTION
+
+    def call(self, query, values, mask=None):
+        """Attend.
+
+        Args:
+            query: (B, T, dq).
+            values: (B, S, dv).
+            mask: (B, S) or (B, T, S), or None.
+
+        Returns:
+            The tuple (context, weights): (B, T, dv) and (B, T, S).
+        """
+        ### BEGIN SOLUTION
+        asked = self.query_proj(query)[:, :, None]  # (B, T, 1, U)
+        offered = self.value_proj(values)[:, None]  # (B, 1, S, U)
+        scores = self.score_proj(ops.tanh(asked + offered))[..., 0]  # (B, T, S)
+        if mask is not None and len(mask.shape) == 2:
+            mask = mask[:, None, :]  # (B, 1, S)
+        return attend(scores, values, mask=mask)
+        ### END SOLUTION
+
+    def compute_mask(self, *args, **kwargs):
+        """Tell Keras that the context has no padding: the mask was about the values."""
+        return None
+
+
+# %% nbgrader={"grade": true, "grade_id": "BahdanauAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("BahdanauAttention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 11 · Attention over the places of an image
+#
+# One module of the two in the lecture's network. Features of a middle layer are the values; the global features of the last
+# layer, coarser and with other channels, say what is searched for.
+#
+# 1. `local_conv` (1×1, `filters`) of the features: (B, h, w, filters).
+# 2. `global_conv` (1×1, `filters`) of the global features (B, h', w', C'), resized bilinearly to (h, w).
+# 3. The **sum** of both, then **ReLU**.
+# 4. `score_conv` (1×1, one filter): one score per place, (B, h, w, 1).
+# 5. The **map**: a softmax over all h·w places, so that it sums to 1 for every image.
+# 6. **attended** = features · map, every channel multiplied by the same map.
+#
+# `call(features, global_features)` returns the tuple (attended, map): (B, h, w, C) and (B, h, w, 1). The sizes need not be
+# multiples of each other. Biases in the convolutions are up to you, as long as they start at 0 (Keras' default). As in
+# exercise 10, gradients reach every weight, and the layer runs inside `tf.function` with a batch size that is not known.
+#
+# <details><summary>Hint 1</summary>A 1×1 convolution is <code>keras.layers.Conv2D(filters, 1)</code>. No activation in it: the ReLU comes after the sum.</details>
+# <details><summary>Hint 2</summary><code>ops.image.resize(x, (h, w), interpolation="bilinear")</code>. Before or after the 1×1 convolution makes no difference: both are linear.</details>
+# <details><summary>Hint 3</summary>The softmax along the last axis, of size 1, is 1 everywhere. Flatten the places first: <code>ops.reshape(scores, (-1, h * w))</code>, and reshape back afterwards.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "SpatialAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class SpatialAttention(keras.Layer):
+    """Attention over the places of an image, guided by global features.
+
+    Args:
+        filters: number of channels in which local and global features meet.
+
+    Attributes:
+        local_conv, global_conv: 1×1 Conv2D with `filters` filters.
+        score_conv: 1×1 Conv2D with one filter.
+    """
+
+    def __init__(self, filters, **kwargs):
+        super().__init__(**kwargs)
+        ### BEGIN SOLUTION
+        self.local_conv = keras.layers.Conv2D(filters, 1)
+        self.global_conv = keras.layers.Conv2D(filters, 1)
+        self.score_conv = keras.layers.Conv2D(1, 1)
+        ### END SOLUTION
+
+    def call(self, features, global_features):
+        """Attend.
+
+        Args:
+            features: (B, h, w, C).
+            global_features: (B, h', w', C').
+
+        Returns:
+            The tuple (attended, map): (B, h, w, C) and (B, h, w, 1); each map sums to 1.
+        """
+        ### BEGIN SOLUTION
+        height, width = features.shape[1:3]
+        wide = ops.image.resize(self.global_conv(global_features), (height, width), interpolation="bilinear")
+        scores = self.score_conv(ops.relu(self.local_conv(features) + wide))  # (B, h, w, 1)
+        flat = ops.reshape(scores, (-1, height * width))  # (B, h·w)
+        places = ops.reshape(softmax(flat), (-1, height, width, 1))  # (B, h, w, 1)
+        return features * places, places
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "SpatialAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("SpatialAttention")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-12", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 12 · By hand
+#
+# Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
+#
+# Attention pooling with a Gaussian kernel, bandwidth 1: one key lies at distance 0 from the query and has the value 10,
+# another lies at distance 2 and has the value 12. (e⁻² ≈ 0.135, e⁻⁴ ≈ 0.018, e⁻¹ ≈ 0.368.)
+#
+# - `pooling_weights`: the two weights, rounded to two decimals.
+# - `pooling_output`: the output, rounded to two decimals.
+# - `weights_shape`: a translator writes 7 tokens from a source of 11 tokens. What is the shape of its alignment matrix? Two numbers.
+# - `learnable`: which score functions have weights of their own to learn? Six numbers, 1 for yes and 0 for no, in this order: cosine,
+#   additive, location-based, general, dot, scaled dot.
+# - `additive_parameters`: how many numbers does additive attention learn for dq = 3, dk = 5 and U = 7 (no bias)?
+# - `hard_attention`: what does hard attention (one place gets all) cost in comparison with soft attention? One letter:
+#   - `"a"`: more work at every step, because all places have to be compared;
+#   - `"b"`: its weights no longer sum to 1, so the context changes its scale;
+#   - `"c"`: its choice is not differentiable: no gradient reaches the scores, and training needs a noisy estimate instead;
+#   - `"d"`: more memory, because a one-hot row has to be kept for every query.
+
+# %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+answers = {
+    "pooling_weights": None,  # two numbers, two decimals
+    "pooling_output": None,  # one number
+    "weights_shape": None,  # two numbers: [.., ..]
+    "learnable": None,  # six numbers, 0 or 1
+    "additive_parameters": None,  # one number
+    "hard_attention": None,  # "a", "b", "c" or "d"
+}
+### BEGIN SOLUTION
+answers = {
+    "pooling_weights": [0.88, 0.12],
+    "pooling_output": 10.24,
+    "weights_shape": [7, 11],
+    "learnable": [0, 1, 1, 1, 0, 0],
+    "additive_parameters": 63,
+    "hard_attention": "c",
+}
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("answers")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A friend says: "The attention map of my classifier is bright on the dog, so the classifier decides by the dog." What does
+# the map prove, what does it not prove, and what would you measure? Three to six sentences. This earns no points; your
+# instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# The map proves that the features at these places made up most of what this branch passed on. It does not prove that only
+# the dog's pixels mattered: each feature has seen its surroundings, and other branches of the network carry information past
+# the map. I would wipe out the bright region in many images and measure how much the accuracy falls, and compare with wiping
+# out regions of the same size elsewhere. If both fall alike, the map told us little.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-14", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## See your layer at work
+#
+# Your `BahdanauAttention` learns to **reverse**: the input is a row of eight random tokens, the output the same row
+# backwards. The query at step t knows only t; the values are the tokens with their places. Nobody tells the layer where to
+# look. Before you run the cell: what will the map look like after training?
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+keras.utils.set_random_seed(1)
+LENGTH, TOKENS, WIDTH = 8, 12, 32
+source, places = keras.Input((LENGTH,), dtype="int32"), keras.Input((LENGTH,), dtype="int32")  # (B, S), (B, S)
+values = keras.layers.Embedding(TOKENS, WIDTH)(source) + keras.layers.Embedding(LENGTH, WIDTH)(places)  # (B, S, D)
+query = keras.layers.Embedding(LENGTH, WIDTH)(places)  # (B, T, D)
+context, weights = BahdanauAttention(WIDTH)(query, values)  # (B, T, D), (B, T, S)
+reverser = keras.Model([source, places], keras.layers.Dense(TOKENS)(context))
+rows = np.random.default_rng(1).integers(TOKENS, size=(4000, LENGTH))  # (N, S)
+numbers = np.tile(np.arange(LENGTH), (4000, 1))  # (N, S): 0, 1, 2, … in every row
+loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+reverser.compile(keras.optimizers.Adam(0.01), loss, metrics=["accuracy"])
+history = reverser.fit([rows, numbers], rows[:, ::-1], batch_size=64, epochs=6, verbose=0)
+print(f"tokens right: {history.history['accuracy'][-1]:.0%}")
+learned = keras.Model([source, places], weights)([rows[:1], numbers[:1]])[0]  # (T, S)
+names = [str(token) for token in rows[0]]
+ax = plots.attention_map(np.asarray(learned), names[::-1], names, title="what your layer learned")
+plots.show(ax.figure, alt="A map of eight written tokens by eight source tokens with a bright diagonal from lower left to upper right.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The first output looks at the last token, and so on: an alignment that nobody wrote down, found by gradients that passed
+# through your softmax. [Lecture 02](../../lectures/02_self_attention.ipynb) lets a sentence attend to itself.

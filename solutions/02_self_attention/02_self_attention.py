@@ -1,0 +1,391 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# # Lab 02 · Self-attention
+#
+# You build self-attention three times: with loops, so that every number is in sight; as matrix products, so that it is
+# fast; and as a Keras layer with learned projections, so that it can be trained. Every Transformer is made of such
+# layers, with more heads.
+#
+# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 90 minutes.
+#
+# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
+# `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
+# which mistake it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on
+# inputs that you have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like;
+# the check cells themselves are restored before grading.
+#
+# **Letters.** T is the number of queries, S the number of keys (in self-attention T = S), D the width of a token, d_k the
+# width of queries and keys, d_v the width of values, B the batch. "(…, T, D)" means: any leading dimensions, or none.
+#
+# | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|
+# | 1 | `self_attention_loops` | 4 | ●○○○○ | 10 |
+# | 2 | `self_attention_matrix` | 5 | ●●○○○ | 10 |
+# | 3 | `project_qkv` | 3 | ●○○○○ | 5 |
+# | 4 | `scaled_dot_product_attention` | 8 | ●●●○○ | 25 |
+# | 5 | `SelfAttention` | 6 | ●●●○○ | 20 |
+# | 6 | `attention_cost` | 2 | ●○○○○ | 5 |
+# | 7 | `answers` | 4 | ●●○○○ | 10 |
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from coursekit import plots, quiet, start_lab
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+check = start_lab("02_self_attention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 1 · One token at a time
+#
+# Self-attention replaces each token by a mixture of all tokens. For token t:
+#
+# 1. its **score** with token s is the dot product of the two rows, divided by √D;
+# 2. its **weights** are the softmax of its scores, so they are positive and sum to 1;
+# 3. its **output** is the sum of all rows, each times its weight.
+#
+# There is nothing to learn here yet: the same row plays query, key and value.
+#
+# Write it with loops, as you would do it on paper. The result has the float type of `x`, and scores may be large: a
+# softmax that works for ±1e4 subtracts something first.
+#
+# <details><summary>Hint 1</summary>Write the three steps for one token first, then put a loop around them.</details>
+# <details><summary>Hint 2</summary>The softmax of a row does not change when the same number is subtracted from all of its entries. Which number makes <code>exp</code> safe?</details>
+# <details><summary>Hint 3</summary><code>np.asarray(x)</code> turns a tensor into an array. <code>np.sqrt</code> of a Python int is a float64; <code>x.shape[-1] ** 0.5</code> is a Python float and leaves float32 alone.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "self_attention_loops-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def self_attention_loops(x):
+    """Self-attention without parameters, token by token.
+
+    Args:
+        x: tokens, (T, D), an array or a tensor.
+
+    Returns:
+        (T, D): row t is the sum of all rows of x, weighted by softmax over s of x[t]·x[s] / √D.
+    """
+    ### BEGIN SOLUTION
+    x = np.asarray(x)
+    length, width = x.shape
+    output = np.zeros_like(x)
+    for t in range(length):
+        scores = np.zeros_like(x[:, 0])  # (T,)
+        for s in range(length):
+            scores[s] = x[t] @ x[s] / width**0.5
+        powers = np.exp(scores - scores.max())  # (T,)
+        weights = powers / powers.sum()  # (T,)
+        for s in range(length):
+            output[t] += weights[s] * x[s]
+    return output  # (T, D)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "self_attention_loops", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("self_attention_loops")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 2 · All tokens at once
+#
+# The T² dot products of the loops are the entries of one matrix product, and the weighted sums are another. Write the
+# same calculation with whole-array operations: no `for`, no `while`, no comprehension. It has to work for one sequence
+# (T, D), for a batch (B, T, D), and for any other leading dimensions.
+#
+# Predict first: how much faster will it be for T = 256? The cell after the check measures it.
+#
+# <details><summary>Hint 1</summary>Row t of the score matrix holds the scores of query t. Along which axis does the softmax run?</details>
+# <details><summary>Hint 2</summary><code>.T</code> reverses <em>all</em> axes. To swap the last two there are <code>np.swapaxes</code>, <code>ops.transpose</code> with axes, <code>tf.matmul(…, transpose_b=True)</code> and <code>einsum</code>.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "self_attention_matrix-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def self_attention_matrix(x):
+    """Self-attention without parameters as two matrix products.
+
+    Args:
+        x: tokens, (…, T, D), an array or a tensor.
+
+    Returns:
+        (…, T, D): softmax(x xᵀ / √D) x for each sequence, in the float type of x.
+    """
+    ### BEGIN SOLUTION
+    x = ops.convert_to_tensor(x)
+    scores = ops.matmul(x, ops.swapaxes(x, -1, -2)) / x.shape[-1] ** 0.5  # (…, T, T)
+    weights = ops.softmax(scores, axis=-1)  # (…, T, T)
+    return ops.matmul(weights, x)  # (…, T, D)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "self_attention_matrix", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("self_attention_matrix")
+
+# %% nbgrader={"grade": false, "grade_id": "timing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+import time
+
+
+def seconds(function, x):
+    """Time of the second call: the first one pays for starting up."""
+    function(x)
+    start = time.perf_counter()
+    function(x)
+    return time.perf_counter() - start
+
+
+long = np.random.default_rng(0).normal(size=(256, 32)).astype("float32")  # (T, D)
+ratio = seconds(self_attention_loops, long) / seconds(self_attention_matrix, long)
+print(f"256 tokens: the loops take {ratio:.0f} times as long as the matrix products")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 3 · Query, key and value
+#
+# A token plays three parts: it asks (query), it is asked (key), it answers (value). Three matrices, the same for every
+# token, make the three parts from it: Q = X W_q, K = X W_k, V = X W_v. They are what attention learns.
+#
+# <details><summary>Hint</summary>Tokens are rows. (…, T, D) times (D, d_k) gives (…, T, d_k): which product broadcasts over the leading axes?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "project_qkv-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def project_qkv(x, w_q, w_k, w_v):
+    """Make queries, keys and values from tokens.
+
+    Args:
+        x: tokens, (…, T, D).
+        w_q, w_k: (D, d_k).
+        w_v: (D, d_v).
+
+    Returns:
+        The tuple (q, k, v): (…, T, d_k), (…, T, d_k), (…, T, d_v).
+    """
+    ### BEGIN SOLUTION
+    return ops.matmul(x, w_q), ops.matmul(x, w_k), ops.matmul(x, w_v)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "project_qkv", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("project_qkv")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · Scaled dot-product attention
+#
+# The heart of the Transformer, for any queries, keys and values:
+#
+# $$\mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+#
+# This time it returns the weights as well, because you will want to look at them, and it takes a **mask**.
+#
+# - True (or 1) in the mask means *may attend*, False (or 0) means *blocked*. A blocked key has weight 0, and the weights
+#   of the others still sum to 1.
+# - The mask may be boolean, integer or float, and it broadcasts to the scores (…, T, S): (T, S), (B, T, S), (B, 1, S).
+# - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
+# - T and S differ in general, and so do d_k and d_v.
+#
+# <details><summary>Hint 1</summary>Scores, scaling, mask, softmax, values: five lines in that order. d_k is the width of k.</details>
+# <details><summary>Hint 2</summary>To block a key, change its score before the softmax, not its weight after it. What score has a softmax of 0?</details>
+# <details><summary>Hint 3</summary>Minus infinity in a whole row gives 0/0. A large negative number such as −1e9 does not. <code>ops.where(mask, scores, …)</code> wants a boolean mask: <code>ops.cast(mask, "bool")</code>.</details>
+# <details><summary>Hint 4</summary>A scalar of another float type (<code>tf.cast(…, tf.float32)</code> against float64 inputs) is an error in TensorFlow. A Python float takes the type of what it meets.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scaled_dot_product_attention(q, k, v, mask=None):
+    """Attention as in Vaswani et al. (2017), equation 1, with a mask.
+
+    Args:
+        q: queries, (…, T, d_k).
+        k: keys, (…, S, d_k).
+        v: values, (…, S, d_v).
+        mask: broadcasts to (…, T, S); True or 1 where a query may attend to a key. None blocks nothing.
+
+    Returns:
+        The tuple (output, weights): (…, T, d_v) and (…, T, S), in the float type of q.
+    """
+    ### BEGIN SOLUTION
+    q, k, v = (ops.convert_to_tensor(each) for each in (q, k, v))
+    scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / k.shape[-1] ** 0.5  # (…, T, S)
+    if mask is not None:
+        blocked = ops.cast(-1e9, scores.dtype)
+        scores = ops.where(ops.cast(mask, "bool"), scores, blocked)
+    weights = ops.softmax(scores, axis=-1)  # (…, T, S)
+    return ops.matmul(weights, v), weights  # (…, T, d_v), (…, T, S)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "scaled_dot_product_attention", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
+check("scaled_dot_product_attention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · A layer that can learn
+#
+# Put exercises 3 and 4 into a Keras layer. The projections are three `keras.layers.Dense` **without bias**, kept under the
+# names `w_q`, `w_k` and `w_v`: the checks put known weights into them by these names.
+#
+# - `call(x, mask=None, return_weights=False)` takes x (B, T, D) and returns the output (B, T, d_v), or with
+#   `return_weights=True` the tuple (output, weights).
+# - The mask is (T, S), (B, T, S), or (B, 1, T, S). The last shape is the one that multi-head attention uses: axis 1 stands
+#   for the heads. This layer has no heads, so that axis has to go.
+# - Gradients must reach all three matrices, and the layer must run inside `tf.function` with a batch size that is not
+#   known in advance. `keras.ops` does both; NumPy does neither.
+#
+# <details><summary>Hint 1</summary>Make the Dense layers in <code>__init__</code>, after <code>super().__init__(**kwargs)</code>. How wide is each?</details>
+# <details><summary>Hint 2</summary>Project, then call the function of exercise 4. A mask of rank 4 loses its axis 1: <code>mask[:, 0]</code>.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "SelfAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class SelfAttention(keras.Layer):
+    """Self-attention with one head and learned projections.
+
+    Args:
+        d_k: width of queries and keys.
+        d_v: width of values and of the output.
+
+    Attributes:
+        w_q, w_k, w_v: Dense layers without bias.
+    """
+
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True  # tells Keras that `call` knows what to do with a mask
+        ### BEGIN SOLUTION
+        self.w_q = keras.layers.Dense(d_k, use_bias=False)
+        self.w_k = keras.layers.Dense(d_k, use_bias=False)
+        self.w_v = keras.layers.Dense(d_v, use_bias=False)
+        ### END SOLUTION
+
+    def call(self, x, mask=None, return_weights=False):
+        """Attend.
+
+        Args:
+            x: tokens, (B, T, D).
+            mask: (T, S), (B, T, S) or (B, 1, T, S), or None.
+            return_weights: whether the weights (B, T, S) are returned too.
+
+        Returns:
+            The output (B, T, d_v), or the tuple (output, weights).
+        """
+        ### BEGIN SOLUTION
+        if mask is not None and len(mask.shape) == 4:
+            mask = mask[:, 0]  # (B, T, S)
+        output, weights = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask=mask)
+        return (output, weights) if return_weights else output
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "SelfAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("SelfAttention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · What it costs
+#
+# Count the work of attention for one sequence and one head of width `d_model`, projections left aside. A multiplication
+# together with the addition that follows it counts as one *multiply-add*. Two products are to be counted: Q Kᵀ, and weights
+# times V.
+#
+# <details><summary>Hint</summary>How many multiply-adds does one dot product of width d_model take? How many dot products are there in Q Kᵀ?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "attention_cost-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_cost(length, d_model):
+    """Count the work and the memory of one attention head.
+
+    Args:
+        length: number of tokens T.
+        d_model: width of queries, keys and values.
+
+    Returns:
+        A dictionary: "multiply_adds" of Q Kᵀ and weights·V together, and "weights_entries", the number of weights.
+    """
+    ### BEGIN SOLUTION
+    return {"multiply_adds": 2 * length**2 * d_model, "weights_entries": length**2}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention_cost", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("attention_cost")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · By hand
+#
+# Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell. The three tokens are "How are you":
+#
+# X = [[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]], and W_k = [[1, 0, 2], [0, 1, 1], [1, 1, 0], [0, 1, 0]].
+#
+# - `key_row`: the key of the second token, "are": three numbers.
+# - `scaled_scores`: a query has the scores 126 and 120 with two keys of width d_k = 36. What are the scores after scaling?
+# - `weights`: the softmax of these two numbers, rounded to two decimals (e ≈ 2.718).
+# - `without_scaling`: what would happen without the division by √d_k, as d_k grows? One letter:
+#   - `"a"`: the weights become more and more equal, because a larger d_k spreads the scores;
+#   - `"b"`: the scores spread with d_k, one weight goes to 1, and the gradient through the softmax goes to 0;
+#   - `"c"`: nothing, because the softmax is not changed by a common factor;
+#   - `"d"`: the rows of the weights no longer sum to 1.
+
+# %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+answers = {
+    "key_row": None,  # three numbers: [.., .., ..]
+    "scaled_scores": None,  # two numbers
+    "weights": None,  # two numbers, two decimals
+    "without_scaling": None,  # "a", "b", "c" or "d"
+}
+### BEGIN SOLUTION
+answers = {
+    "key_row": [10, 19, 8],
+    "scaled_scores": [21, 20],
+    "weights": [0.73, 0.27],
+    "without_scaling": "b",
+}
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("answers")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# Explain to a friend who knows matrix products why self-attention without W_q, W_k and W_v has nothing to learn, and what
+# each of the three matrices adds. Three to six sentences. This earns no points; your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# Without the matrices every number in the calculation comes from the input: the scores are dot products of the tokens, the
+# weights follow from the scores, and the output mixes the tokens. There is no number that training could change. W_q
+# learns what a token looks for, W_k what it can be found by, and W_v what it hands over when it is found; the first two
+# need not agree, so attention can be asymmetric.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## See your layer at work
+#
+# Your layer, with random weights, looks at seven tokens; the mask lets each one see itself and what came before. Before
+# you run the cell: which half of the picture will be empty, and what is in its first row?
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+keras.utils.set_random_seed(2)
+tokens = "the cat sat because it was tired".split()
+x = keras.random.normal((1, len(tokens), 16))  # (B, T, D)
+mask = np.tril(np.ones((len(tokens), len(tokens)), dtype=bool))  # (T, S)
+output, weights = SelfAttention(d_k=8, d_v=16)(x, mask=mask, return_weights=True)  # (B, T, d_v), (B, T, S)
+ax = plots.attention_map(np.asarray(weights[0]), tokens, tokens, mask=mask, title="weights of an untrained layer, causal mask")
+plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything above the diagonal is blocked; the first row is a single 1.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The first token sees only itself, so its weight is 1 whatever the layer has learned. The other rows are close to equal:
+# nothing is learned yet. [Lecture 03](../../lectures/03_multi_head_attention.ipynb) shows why one such map is not enough.

@@ -1,0 +1,421 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# # Lab 03 · Multi-head attention
+#
+# In lab 02 one head looked at a sentence with one set of weights. Here you build the layer that the Transformer is made of:
+# several heads side by side, each with a view of its own. Then you take the weights out of Keras's layer and show that
+# yours computes the same, and you switch heads off to see what they were for.
+#
+# **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb), and have your
+# `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it.
+# **Time:** about 90 minutes.
+#
+# **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
+# works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
+# comes from the same tests on inputs that you have not seen.
+#
+# **Letters.** B batch, T queries, S keys, D width of a token (`d_model`), H heads (`num_heads`), K width of one head (`key_dim` in
+# Keras). In exercises 1 and 3, K = D/H. Heads are counted from 0.
+#
+# | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|
+# | 1 | `split_heads` | 4 | ●●○○○ | 10 |
+# | 2 | `merge_heads` | 3 | ●●○○○ | 5 |
+# | 3 | `MultiHeadAttention` | 12 | ●●●●○ | 35 |
+# | 4 | `mha_parameter_count` | 4 | ●●○○○ | 15 |
+# | 5 | `load_keras_weights` | 5 | ●●●○○ | 15 |
+# | 6 | `ablate_heads` | 3 | ●○○○○ | 5 |
+
+# %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from coursekit import plots, start_lab  # first: it keeps TensorFlow's start-up messages out of the notebook
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+plots.use_course_style()
+check = start_lab("03_multi_head_attention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 1 · Give the heads an axis
+#
+# One projection makes the queries of all heads at once: a token's row of D numbers is [head 0 | head 1 | …], each D/H wide.
+# To let every head attend on its own, the heads need an axis of their own, *before* the tokens, so that a batched
+# matrix product treats (B, H) as batch.
+#
+# `split_heads` turns (B, T, D) into (B, H, T, D/H). Head 0 holds the first D/H features of **every** token, head 1 the next
+# ones, and so on. `x` is an array or a tensor, and its float type stays. You may suppose that H divides D.
+#
+# The layer of exercise 3 also runs where the batch size and T are not known in advance. There `x.shape` holds `None`, and
+# `ops.shape(x)` gives what to put into a reshape.
+#
+# <details><summary>Hint 1</summary>Two steps: cut the last axis into two, then change the order of the axes. A reshape alone cannot do it, because it moves no number.</details>
+# <details><summary>Hint 2</summary>After the cut the shape is (B, T, H, D/H). Which two axes change places?</details>
+# <details><summary>Hint 3</summary><code>ops.reshape</code> and <code>ops.transpose(…, axes=…)</code> take arrays and tensors. One entry of the new shape may be −1.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "split_heads-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def split_heads(x, num_heads):
+    """Give every head an axis of its own.
+
+    Args:
+        x: projected tokens, (B, T, D), an array or a tensor.
+        num_heads: H, which divides D.
+
+    Returns:
+        (B, H, T, D/H), in the float type of x.
+    """
+    ### BEGIN SOLUTION
+    x = ops.convert_to_tensor(x)
+    batch, length, width = ops.shape(x)
+    x = ops.reshape(x, (batch, length, num_heads, width // num_heads))  # (B, T, H, K)
+    return ops.transpose(x, axes=(0, 2, 1, 3))  # (B, H, T, K)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("split_heads")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 2 · And back
+#
+# `merge_heads` undoes it: (B, H, T, K) becomes (B, T, H·K). Row t holds token t's K numbers of head 0, then those of head 1,
+# and so on.
+#
+# <details><summary>Hint</summary>Backwards means: the last step of <code>split_heads</code> is undone first.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "merge_heads-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def merge_heads(x):
+    """Put the heads of each token side by side.
+
+    Args:
+        x: outputs of the heads, (B, H, T, K), an array or a tensor.
+
+    Returns:
+        (B, T, H·K), in the float type of x.
+    """
+    ### BEGIN SOLUTION
+    x = ops.convert_to_tensor(x)
+    batch, heads, length, size = ops.shape(x)
+    x = ops.transpose(x, axes=(0, 2, 1, 3))  # (B, T, H, K)
+    return ops.reshape(x, (batch, length, heads * size))  # (B, T, H·K)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "merge_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("merge_heads")
+
+# %% nbgrader={"grade": false, "grade_id": "round_trip", "locked": true, "schema_version": 3, "solution": false, "task": false}
+origin = 10 * np.arange(3)[:, None] + np.arange(6)  # (T, D): entry td is token t, feature d
+print("head 0:", *np.asarray(split_heads(origin[None], 2))[0, 0].tolist())
+print("head 1:", *np.asarray(split_heads(origin[None], 2))[0, 1].tolist())
+print("and back:", np.array_equal(merge_heads(split_heads(origin[None], 2)), origin[None]))
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Each row should show one token only (same first digit), and the way back should give the array again.
+#
+# ## 3 · The layer
+#
+# head_h = softmax(Q_h K_hᵀ / √K) V_h,  output = [head_0 | head_1 | …] W_O
+#
+# - `MultiHeadAttention(d_model, num_heads)` holds four `keras.layers.Dense(d_model)` **with bias**, under the names `w_q`, `w_k`, `w_v`, `w_o`:
+#   the checks put known weights into them by these names. Columns 0 to K − 1 of `w_q` belong to head 0, and so on.
+# - If `num_heads` does not divide `d_model`, it raises `ValueError`.
+# - `call(query, key, value, mask=None, return_weights=False)`: query (B, T, D), key and value (B, S, D). In self-attention all
+#   three are the same; in cross-attention keys and values come from elsewhere. It returns the output (B, T, D), or with
+#   `return_weights=True` the tuple (output, weights), weights (B, H, T, S).
+# - The mask is (T, S), (B, T, S) or (B, 1, T, S), boolean, integer or float; True or 1 means *may attend*. It is the same for all heads.
+#   A query that may attend to nothing must not give NaN.
+# - Gradients must reach all weights, and the layer must run inside `tf.function` with unknown batch size and lengths.
+# - `keras.layers.MultiHeadAttention` and its relatives may not do the work.
+#
+# **Predict first.** B = 3 and H = 3, and you forget the axis for the heads in a mask (B, T, S). What will you see: an error, or a result?
+#
+# <details><summary>Hint 1</summary>Four lines of <code>__init__</code>, one check before them. <code>call</code>: project, split, attend, merge, project.</details>
+# <details><summary>Hint 2</summary>Your <code>scaled_dot_product_attention</code> from lab 02 takes any leading axes, so (B, H, T, K) too. By which width does it divide? That is the one you want here.</details>
+# <details><summary>Hint 3</summary>Scores are (B, H, T, S), and shapes are aligned from the right. (T, S) and (B, 1, T, S) fit as they are. Which axis is missing in (B, T, S), and where?</details>
+# <details><summary>Hint 4</summary>“None values not supported”, or an error only inside tf.function: somewhere a <code>x.shape[0]</code> is None. <code>ops.shape(x)[0]</code> is not.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class MultiHeadAttention(keras.Layer):
+    """Attention with several heads, each d_model / num_heads wide (Vaswani et al. 2017, section 3.2.2).
+
+    Args:
+        d_model: width D of tokens and output.
+        num_heads: H, which must divide d_model.
+
+    Attributes:
+        w_q, w_k, w_v, w_o: Dense layers with bias, (D, D).
+
+    Raises:
+        ValueError: num_heads does not divide d_model.
+    """
+
+    def __init__(self, d_model, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True  # tells Keras that `call` knows what to do with a mask
+        ### BEGIN SOLUTION
+        if d_model % num_heads:
+            raise ValueError(f"num_heads has to divide d_model; got d_model={d_model}, num_heads={num_heads}")
+        self.num_heads = num_heads
+        self.w_q = keras.layers.Dense(d_model)
+        self.w_k = keras.layers.Dense(d_model)
+        self.w_v = keras.layers.Dense(d_model)
+        self.w_o = keras.layers.Dense(d_model)
+        ### END SOLUTION
+
+    def call(self, query, key, value, mask=None, return_weights=False):
+        """Attend.
+
+        Args:
+            query: (B, T, D).
+            key, value: (B, S, D).
+            mask: (T, S), (B, T, S) or (B, 1, T, S), or None.
+            return_weights: whether the weights (B, H, T, S) are returned too.
+
+        Returns:
+            The output (B, T, D), or the tuple (output, weights).
+        """
+        ### BEGIN SOLUTION
+        q = split_heads(self.w_q(query), self.num_heads)  # (B, H, T, K)
+        k = split_heads(self.w_k(key), self.num_heads)  # (B, H, S, K)
+        v = split_heads(self.w_v(value), self.num_heads)  # (B, H, S, K)
+        scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5  # (B, H, T, S)
+        if mask is not None:
+            mask = ops.cast(mask, "bool")
+            if len(mask.shape) == 3:
+                mask = ops.expand_dims(mask, axis=1)  # (B, 1, T, S)
+            scores = ops.where(mask, scores, ops.cast(-1e9, scores.dtype))
+        weights = ops.softmax(scores, axis=-1)  # (B, H, T, S)
+        output = self.w_o(merge_heads(ops.matmul(weights, v)))  # (B, T, D)
+        return (output, weights) if return_weights else output
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "MultiHeadAttention", "locked": true, "points": 12, "schema_version": 3, "solution": false, "task": false}
+check("MultiHeadAttention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · Count the parameters
+#
+# How many trainable numbers has a multi-head layer? Count the general one, in which the width of a head is free, as in
+# `keras.layers.MultiHeadAttention`:
+#
+# - `key_dim` is the width of **one** head's queries and keys. No `key_dim` means the paper's choice, D/H.
+# - `value_dim` is the width of **one** head's values. No `value_dim` means the same as `key_dim`.
+# - W_O takes the merged heads back to D.
+# - With `use_bias=True` each of the four projections has a bias as wide as its output.
+#
+# On paper first: D = 12, H = 3, no `key_dim`, with biases.
+#
+# <details><summary>Answer</summary>Four matrices of 12 × 12 and four biases of 12: 4·144 + 4·12 = 624.</details>
+# <details><summary>Hint</summary>Write down the shapes of the four matrices in terms of D, H, key_dim and value_dim. Which side of W_O depends on value_dim?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "mha_parameter_count-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mha_parameter_count(d_model, num_heads, key_dim=None, value_dim=None, use_bias=True):
+    """Count the parameters of multi-head attention.
+
+    Args:
+        d_model: width D of tokens and output.
+        num_heads: H.
+        key_dim: width of one head's queries and keys; None means D/H.
+        value_dim: width of one head's values; None means key_dim.
+        use_bias: whether the four projections have biases.
+
+    Returns:
+        The number of trainable parameters, an int.
+    """
+    ### BEGIN SOLUTION
+    if key_dim is None:
+        key_dim = d_model // num_heads
+    if value_dim is None:
+        value_dim = key_dim
+    keys, values = num_heads * key_dim, num_heads * value_dim
+    count = 2 * d_model * keys + d_model * values + values * d_model
+    if use_bias:
+        count += 2 * keys + values + d_model
+    return count
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "mha_parameter_count", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("mha_parameter_count")
+
+# %% nbgrader={"grade": false, "grade_id": "two_conventions", "locked": true, "schema_version": 3, "solution": false, "task": false}
+for key_dim in (64, 512):
+    layer = keras.layers.MultiHeadAttention(num_heads=8, key_dim=key_dim)
+    layer.build(query_shape=(None, None, 512), value_shape=(None, None, 512))
+    print(f"D = 512, H = 8, key_dim={key_dim}: Keras {layer.count_params():,}, you {mha_parameter_count(512, 8, key_dim):,}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Prove it against Keras
+#
+# The best test of a layer is one that somebody else wrote. Copy all weights of a `keras.layers.MultiHeadAttention` into a layer of
+# yours; afterwards the two must give the same outputs.
+#
+# `load_keras_weights(mine, keras_mha)` changes `mine`. Both layers are built (they have been called once), and Keras's layer has
+# `key_dim` = D/H and biases. `keras_mha.get_weights()` gives eight arrays: kernel and bias of the query, key and value
+# projections and of the output projection, in this order. Keras keeps the heads as an axis, (D, H, K); your
+# Dense layers have them side by side, (D, H·K).
+#
+# <details><summary>Hint 1</summary>Print the eight shapes, and beside them those of your own kernels and biases. Choose D, H and K so that no two are equal.</details>
+# <details><summary>Hint 2</summary>The numbers are already in the right order. Which reshape makes (D, H, K) into your shape, and which (H, K, D)?</details>
+# <details><summary>Hint 3</summary><code>self.w_q.set_weights([kernel, bias])</code> assigns both at once. A test with a fresh layer cannot see a forgotten bias: it is 0 there.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "load_keras_weights-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def load_keras_weights(mine, keras_mha):
+    """Copy the weights of Keras's layer into `mine`, so that the outputs agree.
+
+    Args:
+        mine: a MultiHeadAttention of this notebook, built.
+        keras_mha: a keras.layers.MultiHeadAttention, built, with key_dim = d_model / num_heads and biases.
+    """
+    ### BEGIN SOLUTION
+    weights = keras_mha.get_weights()
+    for dense, kernel, bias in zip([mine.w_q, mine.w_k, mine.w_v, mine.w_o], weights[::2], weights[1::2], strict=True):
+        old_kernel, old_bias = dense.get_weights()
+        dense.set_weights([kernel.reshape(old_kernel.shape), bias.reshape(old_bias.shape)])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "load_keras_weights", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("load_keras_weights")
+
+# %% nbgrader={"grade": false, "grade_id": "agreement", "locked": true, "schema_version": 3, "solution": false, "task": false}
+rng = np.random.default_rng(3)
+query = rng.normal(size=(2, 5, 12)).astype("float32")  # (B, T, D)
+memory = rng.normal(size=(2, 7, 12)).astype("float32")  # (B, S, D)
+mask = np.tri(5, 7, k=2, dtype=bool)  # (T, S)
+mine, theirs = MultiHeadAttention(12, 3), keras.layers.MultiHeadAttention(num_heads=3, key_dim=4)
+mine(query, memory, memory), theirs(query=query, value=memory)
+theirs.set_weights([rng.normal(size=weight.shape) for weight in theirs.get_weights()])  # biases too
+
+load_keras_weights(mine, theirs)
+ours = np.asarray(mine(query, memory, memory, mask=mask))  # (B, T, D)
+keras_output = np.asarray(theirs(query=query, value=memory, key=memory, attention_mask=mask))  # (B, T, D)
+print("largest difference:", np.abs(ours - keras_output).max().round(4))
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Zero up to rounding (below 0.001): then your layer computes what Keras's does, mask included.
+#
+# ## 6 · Switch heads off
+#
+# To see what a head is for, set its output to zero and look at what gets worse. `ablate_heads` takes the outputs of all heads,
+# before they are merged, and a list `keep` of the heads that **stay**. The others become zero. The shape does not change, nor does the float type.
+#
+# `keep` may be empty, and it need not be sorted. `head_outputs` is an array or a tensor; leave the argument itself unchanged.
+#
+# <details><summary>Hint 1</summary>Make a vector of H ones and zeros. Which shape broadcasts to (B, H, T, K)?</details>
+# <details><summary>Hint 2</summary>Tensors cannot be assigned to by index. A multiplication works for both; mind the float type of the vector.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "ablate_heads-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def ablate_heads(head_outputs, keep):
+    """Set the outputs of all heads but some to zero.
+
+    Args:
+        head_outputs: (B, H, T, K), an array or a tensor.
+        keep: list of the indices of the heads that stay.
+
+    Returns:
+        (B, H, T, K), in the float type of head_outputs.
+    """
+    ### BEGIN SOLUTION
+    head_outputs = ops.convert_to_tensor(head_outputs)
+    stays = [float(head in keep) for head in range(head_outputs.shape[1])]  # H ones and zeros
+    return head_outputs * ops.reshape(ops.convert_to_tensor(stays, head_outputs.dtype), (1, -1, 1, 1))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "ablate_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("ablate_heads")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A colleague says: "Eight heads of width 64 have as many parameters as one head of width 512, so they can do the same." Answer in three to
+# six sentences: what can the eight do that the one cannot, and where does it show? This earns no points; your
+# instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# One head has one softmax, so every query gets one set of weights, and all 512 columns of the values are averaged with it. If a token
+# needs numbers from two different places, the average mixes them and no later linear map can take them apart. Eight heads
+# have eight sets of weights; W_O adds up what they bring, each through its own block of rows. In the lecture's table with
+# two questions one head stops at half of the variance, however wide it is, and two heads answer both.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## See your heads divide the work
+#
+# The table of the lecture: each row has a name, wants another row by its name, and holds a number. Each row is asked for the
+# number *above* it and for the number of the row that it *wants*. Your layer learns it now, with two heads, in some seconds.
+# Then `ablate_heads` switches off one head after the other. Before you run the cells: how many stripes will you see, and
+# in which head?
+
+# %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def tables(count, rng, rows=6):
+    """Tokens (B, T, 19): position, name and want as one-hot columns, and the number; answers (B, T, 2)."""
+    names = rng.permuted(np.tile(np.arange(rows), (count, 1)), axis=1)  # (B, T)
+    wanted = (np.arange(rows) + rng.integers(1, rows - 1, size=(count, rows))) % rows  # (B, T)
+    numbers = rng.normal(size=(count, rows))  # (B, T)
+    one_hot = np.eye(rows)
+    position = np.broadcast_to(one_hot, (count, rows, rows))  # (B, T, T)
+    wants = np.take_along_axis(names, wanted, axis=1)  # (B, T)
+    tokens = np.concatenate([position, one_hot[names], one_hot[wants], numbers[..., None]], axis=-1)  # (B, T, 19)
+    answers = np.stack([np.roll(numbers, 1, axis=1), np.take_along_axis(numbers, wanted, axis=1)], axis=-1)  # (B, T, 2)
+    labels = [f"{'abcdef'[a]}→{'abcdef'[b]}" for a, b in zip(names[0], wants[0], strict=True)]
+    return tokens.astype("float32"), answers.astype("float32"), labels
+
+
+keras.utils.set_random_seed(0)
+tokens, questions, _ = tables(12_000, np.random.default_rng(0))
+inputs = keras.Input(tokens.shape[1:])
+embed, attention, read = keras.layers.Dense(16, use_bias=False), MultiHeadAttention(16, 2), keras.layers.Dense(2)
+x = embed(inputs)  # (B, T, D)
+solver = keras.Model(inputs, read(x + attention(x, x, x)))
+solver.compile(optimizer=keras.optimizers.Adam(0.01), loss="mse")
+solver.fit(tokens, questions, batch_size=128, epochs=4, verbose=0)
+
+tokens, questions, labels = tables(500, np.random.default_rng(1))
+x = embed(tokens)  # (B, T, D)
+_, weights = attention(x, x, x, return_weights=True)  # (B, H, T, T)
+figure = plots.head_maps(np.asarray(weights[0]), labels, [label[0] for label in labels], titles=["your head 0", "your head 1"])
+plots.show(figure, alt="Two attention maps of six by six. One has a stripe below the diagonal, the other follows the wanted names.")
+
+# %% nbgrader={"grade": false, "grade_id": "ablation", "locked": true, "schema_version": 3, "solution": false, "task": false}
+values = split_heads(attention.w_v(x), 2)  # (B, H, T, K)
+head_outputs = ops.matmul(weights, values)  # (B, H, T, K)
+for keep in ([0, 1], [0], [1], []):
+    mixed = attention.w_o(merge_heads(ablate_heads(head_outputs, keep)))  # (B, T, D)
+    error = np.mean((np.asarray(read(x + mixed)) - questions) ** 2, axis=(0, 1))  # (2,)
+    print(f"keep={keep!s:7} error of “above” {error[0]:.2f}, of “wanted” {error[1]:.2f}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# An error of 1 is as bad as always answering 0; more than 1 means that the read-out misses what it expected from that head.
+# [Lecture 04](../../lectures/04_encoder_block.ipynb) puts this layer into a block that can be stacked.

@@ -1,0 +1,368 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# # Lab 04 · Encoder block
+#
+# You build the brick that BERT, ViT and every other encoder is stacked from: attention and a feed-forward network, each
+# wrapped in a residual path, a layer norm and dropout. Then you stack it, and count what it is made of.
+#
+# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 90 minutes.
+#
+# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
+# `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
+# it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you have
+# not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells themselves
+# are restored before grading.
+#
+# **Letters.** B batch, T tokens, D width of a token (`d_model`), H heads, F width inside the feed-forward network (`d_ff`).
+# "(…, D)" means: any leading dimensions, or none.
+#
+# | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|
+# | 1 | `layer_norm` | 5 | ●●○○○ | 15 |
+# | 2 | `FeedForward` | 3 | ●○○○○ | 10 |
+# | 3 | `EncoderBlock` | 12 | ●●●●○ | 40 |
+# | 4 | `Encoder` | 6 | ●●●○○ | 15 |
+# | 5 | `encoder_parameter_count` | 4 | ●●○○○ | 10 |
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from coursekit import plots, quiet, start_lab
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+check = start_lab("04_encoder_block")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 1 · Layer norm
+#
+# For one token with D features:
+#
+# 1. mean μ and variance σ² of its features, both divided by D;
+# 2. subtract μ, divide by √(σ² + eps);
+# 3. multiply with gamma, add beta; both have one number for each feature.
+#
+# Every token is treated on its own: nothing is shared between tokens, sentences, or axes before the last. The result has
+# the float type of `x`. Ready-made normalisation layers and functions may not do the work here; means and roots may.
+#
+# **Try it on paper first:** token (0, 6, 6, 8), gamma all 1, beta all 0. The lecture has the answer.
+#
+# <details><summary>Hint 1</summary>Mean and variance run along the last axis. With <code>keepdims=True</code> they keep an axis of size 1 and broadcast against x.</details>
+# <details><summary>Hint 2</summary>eps stands under the root, with the variance. A token whose features are all equal then gives beta.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "layer_norm-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def layer_norm(x, gamma, beta, eps=1e-6):
+    """Layer normalisation over the last axis.
+
+    Args:
+        x: tokens, (…, D), an array or a tensor.
+        gamma, beta: scale and shift of each feature, (D,).
+        eps: added to the variance.
+
+    Returns:
+        (…, D), in the float type of x.
+    """
+    ### BEGIN SOLUTION
+    x = ops.convert_to_tensor(x)
+    mean = ops.mean(x, axis=-1, keepdims=True)  # (…, 1)
+    variance = ops.mean((x - mean) ** 2, axis=-1, keepdims=True)  # (…, 1)
+    return (x - mean) / ops.sqrt(variance + eps) * gamma + beta  # (…, D)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "layer_norm", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("layer_norm")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 2 · The feed-forward network
+#
+# Two Dense layers with bias: `dense_in` takes each token from D to F features, ReLU cuts off what is negative, and
+# `dense_out` comes back to D. The checks put known weights into the layers by these names. There is no residual path in
+# here: that is the block's business.
+#
+# Dense works on the last axis and leaves the others alone, so the same code serves every token.
+#
+# <details><summary>Hint</summary>The argument of <code>keras.layers.Dense</code> is the number of features that come <em>out</em>.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "FeedForward-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class FeedForward(keras.Layer):
+    """The same two-layer network for every token: max(0, x W₁ + b₁) W₂ + b₂.
+
+    Args:
+        d_model: width of a token, D.
+        d_ff: width of the hidden layer, F.
+
+    Attributes:
+        dense_in: Dense, from D to F, followed by ReLU.
+        dense_out: Dense, from F to D.
+    """
+
+    def __init__(self, d_model, d_ff, **kwargs):
+        super().__init__(**kwargs)
+        ### BEGIN SOLUTION
+        self.dense_in = keras.layers.Dense(d_ff, activation="relu")
+        self.dense_out = keras.layers.Dense(d_model)
+        ### END SOLUTION
+
+    def call(self, x):
+        """Transform tokens (B, T, D); the result has the same shape."""
+        ### BEGIN SOLUTION
+        return self.dense_out(self.dense_in(x))  # (B, T, F) -> (B, T, D)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "FeedForward", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("FeedForward")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 3 · The encoder block
+#
+# Now the whole brick. Two sub-layers, the attention and your `FeedForward`, each with dropout, a residual path and a layer
+# norm. With `norm="post"`, as in the paper of 2017:
+#
+# > y = LN₁(x + Dropout₁(Attention(x)))    z = LN₂(y + Dropout₂(FFN(y)))
+#
+# With `norm="pre"`:
+#
+# > y = x + Dropout₁(Attention(LN₁(x)))    z = y + Dropout₂(FFN(LN₂(y)))
+#
+# **Use these names**, because the checks put known weights into them, and load the dice of the dropouts:
+#
+# | attribute | what it is |
+# |---|---|
+# | `attention` | `keras.layers.MultiHeadAttention` with H heads of `key_dim` D/H, without dropout of its own |
+# | `feed_forward` | your `FeedForward` |
+# | `norm1`, `norm2` | `keras.layers.LayerNormalization` with `epsilon=1e-6`, for the first and for the second half |
+# | `dropout1`, `dropout2` | `keras.layers.Dropout` at the rate `dropout`, each on a sub-layer's output, before the sum |
+#
+# - The mask is (T, T), (B, T, T) or (B, 1, T), or None. Keras takes all three, under the name `attention_mask`. By position
+#   it would land in `query_mask`.
+# - `training` decides whether dropout is on. Hand it to both dropouts.
+# - The block survives a round trip: `EncoderBlock.from_config(block.get_config())` makes an equal one. So `get_config`
+#   returns every argument of `__init__`, on top of what `super().get_config()` returns.
+# - The output has the shape of x, (B, T, D).
+#
+# <details><summary>Hint 1</summary>Write post-norm first and check: the groups are passed one by one. Then put the pre-norm lines beside it, under an <code>if self.norm == "pre"</code>.</details>
+# <details><summary>Hint 2</summary>Self-attention: <code>self.attention(query=h, value=h, attention_mask=mask)</code>. The key is the value when none is given. In pre-norm h is normalised, once, and serves as both.</details>
+# <details><summary>Hint 3</summary>A dictionary joins another by <code>{**super().get_config(), "d_model": self.d_model}</code>. For that, <code>__init__</code> has to keep its arguments.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "EncoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class EncoderBlock(keras.Layer):
+    """One encoder block: self-attention and a feed-forward network, each with dropout, residual path and layer norm.
+
+    Args:
+        d_model: width of a token, D.
+        num_heads: number of heads, H; each is D/H wide.
+        d_ff: width of the feed-forward network's hidden layer.
+        dropout: rate of both dropouts.
+        norm: "post" (norm after the sum) or "pre" (norm before the sub-layer).
+
+    Attributes:
+        attention, feed_forward, norm1, norm2, dropout1, dropout2: see the table above.
+    """
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        ### BEGIN SOLUTION
+        self.d_model, self.num_heads, self.d_ff = d_model, num_heads, d_ff
+        self.dropout, self.norm = dropout, norm
+        self.attention = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model // num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1 = keras.layers.LayerNormalization(epsilon=1e-6)
+        self.norm2 = keras.layers.LayerNormalization(epsilon=1e-6)
+        self.dropout1 = keras.layers.Dropout(dropout)
+        self.dropout2 = keras.layers.Dropout(dropout)
+        ### END SOLUTION
+
+    def call(self, x, mask=None, training=None):
+        """Encode.
+
+        Args:
+            x: tokens, (B, T, D).
+            mask: (T, T), (B, T, T) or (B, 1, T), true where a token may attend; or None.
+            training: whether dropout is on.
+
+        Returns:
+            (B, T, D).
+        """
+        ### BEGIN SOLUTION
+        h = self.norm1(x) if self.norm == "pre" else x
+        h = self.attention(query=h, value=h, attention_mask=mask)
+        x = x + self.dropout1(h, training=training)
+        x = x if self.norm == "pre" else self.norm1(x)
+
+        h = self.norm2(x) if self.norm == "pre" else x
+        h = self.feed_forward(h)
+        x = x + self.dropout2(h, training=training)
+        return x if self.norm == "pre" else self.norm2(x)
+        ### END SOLUTION
+
+    def get_config(self):
+        """Return what `from_config` needs to make an equal block."""
+        ### BEGIN SOLUTION
+        names = ("d_model", "num_heads", "d_ff", "dropout", "norm")
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "EncoderBlock", "locked": true, "points": 12, "schema_version": 3, "solution": false, "task": false}
+check("EncoderBlock")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · The stack
+#
+# `num_layers` blocks, one after the other, kept in a list under the name `blocks`. Each has weights of its own. They all get
+# the same mask and the same `training`, by name: `block(x, mask=mask, training=training)`. (Keras looks after arguments
+# called `mask` in ways of its own, and may refuse one that comes by position.) A pre-norm stack has one more part, a layer norm with `epsilon=1e-6` under the name
+# `norm`, which comes last.
+#
+# Predict first: three blocks of 10,000 parameters each. How many does the stack have if you write
+# `[EncoderBlock(…)] * 3`?
+#
+# <details><summary>Hint 1</summary><code>[block] * 3</code> is a list of three times the <em>same</em> block. A comprehension calls the class anew for each entry.</details>
+# <details><summary>Hint 2</summary>The name <code>norm</code> is wanted for the final layer norm. Keep the argument under another name, for instance <code>self.order</code>.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "Encoder-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class Encoder(keras.Layer):
+    """A stack of encoder blocks.
+
+    Args:
+        num_layers: number of blocks.
+        d_model, num_heads, d_ff, dropout, norm: as for the block.
+
+    Attributes:
+        blocks: list of the blocks.
+        norm: the final layer norm, in a pre-norm stack only.
+    """
+
+    def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        ### BEGIN SOLUTION
+        self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout=dropout, norm=norm) for _ in range(num_layers)]
+        self.order = norm
+        if norm == "pre":
+            self.norm = keras.layers.LayerNormalization(epsilon=1e-6)
+        ### END SOLUTION
+
+    def call(self, x, mask=None, training=None):
+        """Encode tokens (B, T, D); mask and training as for the block. The result has the same shape."""
+        ### BEGIN SOLUTION
+        for block in self.blocks:
+            x = block(x, mask=mask, training=training)  # (B, T, D)
+        return self.norm(x) if self.order == "pre" else x
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "Encoder", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("Encoder")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Counting
+#
+# How many trainable numbers has **one** block? Count every weight matrix and every bias: queries, keys, values, the output
+# projection, the two Dense layers, and gamma and beta of two norms. Without `key_dim` each head is D/H wide; with it, each
+# head has that width, whatever D and H are.
+#
+# The block with D = 32, two heads, F = 32 and `key_dim` 32 has 10,656. The block of the base model of 2017
+# (512, 8, 2,048) has 3,152,384.
+#
+# <details><summary>Hint</summary>All heads together are H·key_dim wide. Which matrices have that width on one side, and D on the other?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_parameter_count-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
+    """Count the trainable parameters of one encoder block.
+
+    Args:
+        d_model: width of a token, D.
+        num_heads: number of heads, H.
+        d_ff: width of the feed-forward network's hidden layer.
+        key_dim: width of each head; None means D/H.
+
+    Returns:
+        The number, an int.
+    """
+    ### BEGIN SOLUTION
+    width = num_heads * (key_dim or d_model // num_heads)
+    attention = 3 * (d_model * width + width) + width * d_model + d_model
+    feed_forward = d_model * d_ff + d_ff + d_ff * d_model + d_model
+    norms = 2 * 2 * d_model
+    return attention + feed_forward + norms
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_parameter_count", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("encoder_parameter_count")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A colleague wants to save parameters and uses one layer norm for both places, and puts dropout on the sum instead of the
+# sub-layer's output, "because it is the same thing one step later". What do you answer? Three to six sentences. This earns
+# no points; your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# A norm has only 2·D parameters, less than two per cent of the block, so there is next to nothing to save. The two places
+# see tokens of different kinds, one with attention's result added and one with the feed-forward network's, and each needs
+# a scale and a shift of its own. Dropout on the sum is not the same: it erases parts of the residual path, and through a
+# stack of twelve blocks with rate 0.1 only 0.9²⁴ = 8 % of the features get from bottom to top unharmed. On the sub-layer's
+# output it only erases what is being added; the token itself passes.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## See your stack at work
+#
+# Your `Encoder`, untrained, 16 blocks deep, in both orders. Each panel follows the same tokens from block to block: how large
+# they are, and how alike. Before you run the cell: which curve grows, and what would the final norm do to it?
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import matplotlib.pyplot as plt
+
+figure, panels = plt.subplots(1, 2, figsize=(9, 3.3))
+for line, order in enumerate(["post", "pre"]):
+    keras.utils.set_random_seed(4)
+    x = keras.random.normal((4, 8, 32))  # (B, T, D)
+    states = [x]
+    for block in Encoder(16, 32, 4, 64, norm=order).blocks:
+        states.append(block(states[-1]))  # (B, T, D)
+    sizes = [float(ops.std(state)) for state in states]
+    unit = [state / ops.norm(state, axis=-1, keepdims=True) for state in states]
+    alike = [float(ops.mean(ops.einsum("btd,bsd->bts", u, u))) for u in unit]
+    plots.measured_curve(range(17), sizes, label=f"{order}-norm", line=line, ax=panels[0])
+    plots.measured_curve(range(17), alike, label=f"{order}-norm", line=line, ax=panels[1])
+panels[0].set(xlabel="blocks passed", title="size of the tokens (standard deviation)", ylim=(0, None))
+panels[1].set(xlabel="blocks passed", title="mean cosine of two tokens", ylim=(0, 1.05))
+plots.show(figure, alt="""Two panels over sixteen blocks. Size: constant in post-norm, growing like a square root in pre-norm.
+Mean cosine of two tokens: rising in both, faster in post-norm.""")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The pre-norm stack lets its tokens grow, which is what its final norm is for. Both orders pull the tokens together while
+# nothing is trained. One thing neither of them knows is the order of the tokens:
+# [lecture 05](../../lectures/05_positional_encoding.ipynb).
