@@ -1,0 +1,1693 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 1 · Attention: the idea and where it came from
+#
+# *From the eye that cannot look everywhere to the network that learns where to look.*
+#
+# [Lab 1](../labs/01_attention_intuition/01_attention_intuition.ipynb) ·
+# [2 · Self-attention →](02_self_attention.ipynb)
+#
+# **Afterwards you can**
+#
+# * say what attention is for, and show the problem that it solves;
+# * compute attention as a weighted average by hand; fit Nadaraya–Watson regression and choose its bandwidth;
+# * explain Bahdanau attention step by step, and read an alignment matrix;
+# * choose among six score functions, and say which ones learn;
+# * tell self from cross, soft from hard, global from local attention;
+# * train spatial attention on images, and say what its map proves and what a Grad-CAM proves.
+#
+# **You need** matrix products, the softmax, what an LSTM and a convolution take in and give out; Keras `Model` and
+# `fit`.
+#
+# **Time**: about 110 minutes to read and predict; the code runs in one to two minutes on two CPU cores.
+#
+# **How to read it.** Most results are preceded by a question. Answer it, on paper or aloud, *before* you run the cell
+# and before you open the answer.
+#
+# Letters are the same in all nine lectures: **B** batch, **T** length of what asks (queries, the target), **S**
+# length of what is asked (keys, the source), **D** width of a vector, **H** is kept for heads (lecture 3), so image
+# heights are a small *h*.
+
+# %% tags=["course-setup", "active-ipynb"]
+# # Colab: install the course's helper package. Anywhere else this cell does nothing.
+# import sys
+#
+# if "google.colab" in sys.modules:
+#     print("Installing the course's helper package …")
+#     %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %%
+from coursekit import dates, diagrams, plots, quiet
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+plots.use_course_style()
+
+import time
+from itertools import pairwise
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import layers, ops
+from scipy.ndimage import gaussian_filter
+from scipy.special import softmax
+from sklearn.datasets import load_digits
+
+keras.utils.set_random_seed(1)
+np.set_printoptions(precision=3, suppress=True)
+
+# %% [markdown]
+# ## 1 · Selective attention: eye, image, sentence
+#
+# You do not read this page all at once. The eye sees sharply only a patch about as wide as a thumb at arm's
+# length; the rest is a blur that is good enough to decide *where to look next*. Seeing a page is a sequence of
+# choices.
+#
+# Here is a page of digits as an eye sees it that rests on the red cross (the blur grows with the distance from it).
+#
+# **Predict.** How many sevens are there? Count on the left picture only, then decide what you would need to be sure.
+
+# %%
+digits = load_digits()
+on_page = np.random.default_rng(1).permutation(1797)[:40]
+framed = np.pad(digits.images[on_page] / 16, ((0, 0), (3, 3), (3, 3)))  # (40, 14, 14)
+page = framed.reshape(5, 8, 14, 14).swapaxes(1, 2).reshape(70, 112)  # 5 rows of 8 digits
+page = np.kron(page, np.ones((3, 3)))  # (210, 336)
+
+
+def look_at(image, row, column, sharp=30):
+    """Blur an image (h, w) the more, the farther a pixel is from (row, column)."""
+    rows, columns = np.indices(image.shape)
+    distance = np.hypot(rows - row, columns - column)
+    levels = [gaussian_filter(image, blur) for blur in range(10)]  # 10 × (h, w)
+    level = np.clip((distance - sharp) / 10, 0, 9).round().astype(int)
+    return np.choose(level, levels)  # (h, w)
+
+
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(9, 3))
+for panel, (row, column) in zip(panels, [(105, 168), (63, 84)], strict=True):
+    panel.imshow(look_at(page, row, column), cmap="gray_r", vmin=0, vmax=1)
+    panel.plot(column, row, "+", color=diagrams.PALETTE["accent"], markersize=12, markeredgewidth=2)
+    panel.axis("off")
+plots.show(
+    figure,
+    alt="""A page of 5 by 8 handwritten digits, twice. Left, only the digits around the cross in the middle are sharp;
+right, the cross and the sharp digits are at the upper left. Everything else is blurred.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+print("sevens on the page:", np.sum(digits.target[on_page] == 7))
+
+# %% [markdown]
+# <details><summary>What you would need</summary>
+#
+# Several looks, one after the other, and a memory for what you have seen. Each look is sharp in one place; the choice
+# of the next place depends on the question ("sevens") and on what the blur promises. That is **selective attention**:
+# a *query* (the question), candidate places, a decision how much each place matters, and a summary of what is there.
+#
+# </details>
+#
+# A sentence is read the same way. To fill the gap you do not use all words alike:
+#
+# > *The **keys** that Ada left on the table near the door ___ still there.*
+#
+# Whether the gap is "was" or "were" depends on a word ten places away, not on "door" beside it. The widths below are
+# **our own guess** of how much each word helps; the rest of this lecture is about letting a network find such
+# numbers.
+
+# %%
+sentence = ["the", "keys", "that", "Ada", "left", "on", "the", "table", "near", "the", "door"]
+guess = np.array([[0.05, 0.7, 0.03, 0.04, 0.05, 0.01, 0.01, 0.03, 0.02, 0.01, 0.05]])  # (T, S) = (1, 11)
+ax = plots.attention_lines(guess, ["___"], sentence, title="Which words decide was or were?", threshold=0)
+plots.show(
+    ax,
+    alt="""Lines from the gap to the eleven words of the sentence. The line to keys is by far the widest, the others
+are thin: a guess made by hand.""",
+)
+
+# %% [markdown]
+# ## 2 · Sequences in, sequences out
+#
+# Attention was invented for one of these five tasks. Which one?
+
+# %%
+KINDS = [  # title, example, inputs, outputs, steps before the first output
+    ("one to one", "image → class", 1, 1, 0), ("one to many", "image → caption", 1, 3, 0),
+    ("many to one", "review → mood", 3, 1, 2), ("many to many", "text → translation", 3, 3, 2),
+    ("many to many", "word → its tag", 3, 3, 0),
+]  # fmt: skip
+
+
+def row_of_boxes(ax, x, y, count, role):
+    return [diagrams.box(ax, x + 0.37 * i, y, "", role=role, width=0.27, height=0.4) for i in range(count)]
+
+
+# %%
+figure, ax = diagrams.canvas(10, 3.1)
+start = 0.35
+for title, example, n_in, n_out, delay in KINDS:
+    steps = max(n_in, n_out + delay)
+    cells = row_of_boxes(ax, start, 1.4, steps, "neutral")
+    for i, below in enumerate(row_of_boxes(ax, start, 0.6, n_in, "key")):
+        diagrams.arrow(ax, below, cells[i])
+    for i, above in enumerate(row_of_boxes(ax, start + 0.37 * delay, 2.2, n_out, "output")):
+        diagrams.arrow(ax, cells[i + delay], above)
+    for left, right in pairwise(cells):
+        diagrams.arrow(ax, left.right, right.left)
+    middle = start + 0.37 * (steps - 1) / 2
+    diagrams.note(ax, middle, 2.8, title, fontsize=10)
+    diagrams.note(ax, middle, 0.15, example, fontsize=9)
+    start += 0.37 * steps + 1.0
+plots.show(
+    figure,
+    alt="""Five small recurrent networks: one to one, one to many (image to caption), many to one (review to mood),
+many to many with delay (translation: all inputs are read before the first output), many to many step by
+step.""",
+)
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# The fourth: translation, where input and output differ in length and order, so the network has to read
+# **everything** before it writes. Captions from images (the second) followed a year later.
+#
+# </details>
+#
+# A translator of that kind has two halves. The **encoder** reads the source and ends in a state; the **decoder**
+# starts from that state and writes one token after the other, each time reading what it wrote last (Sutskever et al.
+# 2014, Cho et al. 2014).
+
+# %%
+figure, ax = diagrams.canvas(9.2, 2.5)
+source_boxes = diagrams.tokens(ax, ["2", "march", "1", "9", "9", "4"], 0.5, 0.35, role="key", step=0.6, fontsize=8)
+target_boxes = diagrams.tokens(ax, ["start", "1", "9", "9", "…"], 6.0, 0.35, role="query", step=0.6, fontsize=8)
+written = diagrams.tokens(ax, ["1", "9", "9", "4", "…"], 6.0, 2.15, role="output", step=0.6, fontsize=8)
+encoder_box = diagrams.box(ax, 2.0, 1.25, "encoder: LSTM, both directions", width=3.5, height=0.55)
+state = diagrams.box(ax, 4.6, 1.25, "state", role="accent", width=0.9, height=0.55, detail="128")
+decoder_box = diagrams.box(ax, 7.2, 1.25, "decoder: LSTM", width=3.0, height=0.55)
+for token in source_boxes:
+    diagrams.arrow(ax, token.top, (token.x, 0.98))
+for below, above in zip(target_boxes, written, strict=True):
+    diagrams.arrow(ax, below.top, (below.x, 0.98))
+    diagrams.arrow(ax, (above.x, 1.53), above.bottom)
+diagrams.arrow(ax, encoder_box, state)
+diagrams.arrow(ax, state, decoder_box)
+plots.show(
+    figure,
+    alt="""Encoder and decoder. Source tokens flow up into the encoder, one arrow leads to a small red box, the state
+of 128 numbers, and one arrow from there into the decoder, which writes the target tokens.""",
+)
+
+# %% [markdown]
+# ## 3 · The bottleneck, seen
+#
+# Everything the decoder will ever know about the source passes through the red box. It has the same size for a source
+# of five tokens and for one of fifty. Does that matter? We train one and look.
+#
+# **The task**: dates as people write them into ISO 8601 dates (year, month, day without signs between). Words are
+# single tokens and digits are single tokens. A line holds one, two or three dates, so longer lines carry *more* to
+# remember. The lines are drawn by `coursekit.dates`; no data set is needed.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+rng = np.random.default_rng(0)
+for count in (1, 2, 3):
+    sources, targets = dates.date_lines([count], rng)
+    print(" ".join(sources[0]), "→", " ".join(targets[0]))
+print(len(dates.VOCABULARY), "tokens in the vocabulary, source and target together")
+
+# %%
+MOST, PER_DATE = 3, 9  # dates in a training line; target tokens per date, with its separator
+S, T = 32, MOST * PER_DATE - 1
+V, START = len(dates.VOCABULARY), dates.IDS[dates.START]
+
+
+def lines_of(counts, rng, source_length=S, target_length=T):
+    """Draw lines; returns ids of the sources (N, S) and of the targets (N, T), padded with 0."""
+    sources, targets = dates.date_lines(counts, rng)
+    return dates.encode(sources, source_length), dates.encode(targets, target_length)
+
+
+rng = np.random.default_rng(1)
+train_source, train_target = lines_of(rng.choice([1, 2, 3], size=4000, p=[0.5, 0.3, 0.2]), rng)  # (N, S), (N, T)
+shifted = np.roll(train_target, 1, axis=1)  # (N, T): what the decoder reads is the target, one place later
+shifted[:, 0] = START
+print(train_source.shape, train_target.shape)
+
+# %% [markdown]
+# The decoder reads the *right* previous token during training, whatever it would have written itself (teacher
+# forcing; lecture 8 comes back to it).
+#
+# **Shapes.** The encoder is bidirectional with 32 units in each direction: at every source place it leaves a vector
+# of 64 numbers, and at the end a state of 4 × 32 = 128 numbers (an LSTM has two states, in two directions).
+
+# %%
+UNITS = 32
+
+
+def encode_source(source, embedding):
+    """Read the source (B, S): returns a vector per place (B, S, 64), the mask (B, S) and the last state."""
+    mask = ops.not_equal(source, 0)  # (B, S)
+    both = layers.Bidirectional(layers.LSTM(UNITS, return_sequences=True, return_state=True))
+    places, h_forward, c_forward, h_backward, c_backward = both(embedding(source), mask=mask)  # places: (B, S, 64)
+    state = [ops.concatenate([h_forward, h_backward], axis=-1), ops.concatenate([c_forward, c_backward], axis=-1)]
+    return places, mask, state  # the state: 2 × (B, 64)
+
+
+# %%
+def translator_without_attention():
+    source, previous = keras.Input((None,), dtype="int32"), keras.Input((None,), dtype="int32")
+    embedding = layers.Embedding(V, 32)
+    _, _, state = encode_source(source, embedding)  # the places are thrown away: only the state goes on
+    decoded = layers.LSTM(2 * UNITS, return_sequences=True)(embedding(previous), initial_state=state)  # (B, T, 64)
+    hidden = layers.Dense(64, activation="tanh")(decoded)  # (B, T, 64)
+    return keras.Model([source, previous], layers.Dense(V)(hidden))  # (B, T, V)
+
+
+def train(model, epochs):
+    """Fit a translator; padding (id 0) does not count. Returns the loss of each epoch."""
+    steps = epochs * len(train_source) // 32
+    schedule = keras.optimizers.schedules.CosineDecay(0.01, steps)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=0)
+    model.compile(keras.optimizers.Adam(schedule, clipnorm=1.0), loss)
+    return model.fit([train_source, shifted], train_target, batch_size=32, epochs=epochs, verbose=0).history
+
+
+# %% [markdown]
+# After training the decoder is on its own: it reads what it wrote. We take the most probable token at every step
+# (greedy decoding) and call a date right when all eight digits are.
+
+# %%
+def translate(predict, source, length):
+    """Write `length` tokens for every source (N, S), each from the most probable token; returns ids (N, length)."""
+    written = np.full((len(source), length + 1), START, "int32")
+    for step in range(length):
+        logits = predict(tf.constant(source), tf.constant(written[:, :-1]))  # (N, length, V)
+        written[:, step + 1] = np.argmax(logits[:, step], axis=-1)
+    return written[:, 1:]
+
+
+def share_of_dates_right(predict, source, target):
+    """For every line the share of its dates that come out right; source (N, S), target (N, 9·dates − 1)."""
+    hits = translate(predict, source, target.shape[1]) == target  # (N, length)
+    starts = range(0, target.shape[1], PER_DATE)
+    return np.mean([hits[:, start : start + 8].all(axis=1) for start in starts], axis=0)  # (N,)
+
+
+rng = np.random.default_rng(2)
+tests = {count: lines_of([count] * 200, rng, 11 * count - 1, 9 * count - 1) for count in (1, 2, 3)}
+keras.utils.set_random_seed(1)
+plain = translator_without_attention()
+histories = {"without attention": train(plain, epochs=16)}
+plain_predict = tf.function(lambda source, previous: plain([source, previous]), reduce_retracing=True)
+
+# %% [markdown]
+# **Predict.** The same 128 numbers have to hold one, two or three dates. Suppose the network gets nine of ten single
+# dates right. What share of the dates do you expect in lines of two, and of three?
+#
+# <details><summary>Answer</summary>
+#
+# If every date were translated on its own, nine of ten would stay nine of ten: the share counts single dates. It is
+# far less; compare with the output below.
+#
+# </details>
+
+# %%
+plain_right = {count: share_of_dates_right(plain_predict, *test) for count, test in tests.items()}
+for count, right in plain_right.items():
+    print(f"{count} per line: {right.mean():.0%} of the dates are right")
+
+# %%
+source, target = tests[3]
+answer = translate(plain_predict, source[:2], target.shape[1])
+for row in range(2):
+    print("source ", " ".join(dates.decode(source[row])))
+    print("target ", " ".join(dates.decode(target[row])))
+    print("written", " ".join(dates.decode(answer[row])), "\n")
+
+# %% [markdown]
+# What comes out still *looks* like dates: eight digits, a separator, eight digits. The decoder has learned the
+# form; what is lost is the content, and more of it with every date. The size of the state is one cause, the way to it
+# the other: a gradient has to travel from the last output digit back through all decoder and encoder steps before the
+# first date learns anything. A wider state and longer training push the curve up, at a price; the box at the end has
+# numbers for a network of ten times the parameters, and its curve falls, too.
+#
+# Cho et al. (2014b) and Bahdanau et al. (2015, figure 2) measured the same on English–French: without attention,
+# quality falls with the length of the sentence.
+
+# %% [markdown]
+# ## 4 · Three limits of recurrence
+#
+# **Vanishing gradients and locality.** How much does the last state of a recurrent network depend on the token *k*
+# steps back? We measure it: the gradient of a random projection of the last state, with respect to each input vector,
+# for untrained layers.
+#
+# **Predict.** Draw the three curves on a logarithmic axis: simple RNN, LSTM, and one attention step in which the last
+# token asks all others.
+#
+# <details><summary>Answer</summary>
+#
+# Both recurrent curves fall like a straight line, that is, exponentially: every step back multiplies by a factor
+# below one. The LSTM falls more slowly because of its additive memory. Attention is flat: every token is one step
+# away.
+#
+# </details>
+
+# %%
+LENGTH, WIDTH = 60, 32
+tokens = tf.random.stateless_normal((64, LENGTH, WIDTH), seed=(1, 2))  # (B, T, D)
+projection = tf.random.stateless_normal((64, WIDTH), seed=(3, 4))  # (B, D)
+
+
+def last_token_attends(x):
+    scores = ops.einsum("bd,bsd->bs", x[:, -1], x[:, :-1]) / WIDTH**0.5  # (B, S), S = T − 1
+    return ops.einsum("bs,bsd->bd", ops.softmax(scores), x[:, :-1])  # (B, D)
+
+
+def gradient_by_distance(read):
+    """Median over the batch of the gradient norm, from the last token back to the first: (T,)."""
+    with tf.GradientTape() as tape:
+        tape.watch(tokens)
+        loss = tf.reduce_sum(read(tokens) * projection)
+    return np.median(np.linalg.norm(tape.gradient(loss, tokens), axis=-1), axis=0)[::-1]
+
+
+keras.utils.set_random_seed(4)
+readers = {"simple RNN": layers.SimpleRNN(WIDTH), "LSTM": layers.LSTM(WIDTH), "attention": last_token_attends}
+decay = {name: gradient_by_distance(read) for name, read in readers.items()}
+
+# %%
+figure, ax = plt.subplots(figsize=(6.5, 3.3))
+for (name, norms), style in zip(decay.items(), plots.LINES, strict=False):
+    distance = np.arange(1, LENGTH)
+    ax.plot(distance, norms[1:] / norms[1], label=name, markevery=6, **style)
+ax.set(yscale="log", xlabel="steps back from the last token", ylabel="gradient (1 step back = 1)")
+ax.legend()
+plots.show(
+    figure,
+    alt="""Gradient size against distance, logarithmic. The simple RNN falls in a straight line over many orders of
+magnitude, the LSTM falls more slowly but also steadily, attention stays flat.""",
+)
+for name in ("simple RNN", "LSTM"):
+    share = np.cumsum(decay[name]) / decay[name].sum()
+    print(f"{name}: the last {np.argmax(share > 0.99) + 1} of {LENGTH} tokens carry 99 % of the gradient")
+
+
+# %% [markdown]
+# That is the **locality** of recurrence: what is near counts, what is far is a rumour (Bengio et al. 1994). (These
+# layers are untrained.
+# Training can hold an LSTM's gates open, and does, but it has to discover that with gradients that hardly arrive.)
+#
+# **No parallelism.** Step 100 needs step 99. Attention computes all pairs in one product.
+
+# %%
+def seconds_per_call(function, x, repeats=20):
+    """Seconds of the faster half of `repeats` calls, after one warm-up: other programs disturb the slower half."""
+    function(x)
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        function(x)
+        times.append(time.perf_counter() - begin)
+    return sorted(times)[: repeats // 2]
+
+
+def all_pairs(x):
+    scores = ops.matmul(x, ops.swapaxes(x, -1, -2)) / x.shape[-1] ** 0.5  # (B, T, T)
+    return ops.matmul(ops.softmax(scores), x)  # (B, T, D)
+
+
+lstm = layers.LSTM(64, return_sequences=True)
+lengths = [16, 32, 64, 128, 256, 512]
+measured = {"LSTM": [], "attention": []}
+for length in lengths:
+    x = tf.random.stateless_normal((4, length, 64), seed=(5, 6))  # (B, T, D)
+    for name, function in {"LSTM": lstm, "attention": all_pairs}.items():
+        measured[name].append(seconds_per_call(tf.function(function), x))
+
+# %%
+figure, ax = plt.subplots(figsize=(6.5, 3.3))
+for line, (name, times) in enumerate(measured.items()):
+    plots.measured_curve(lengths, 1000 * np.array(times).T, label=name, line=line, ax=ax)
+ax.set(xscale="log", yscale="log", xticks=lengths, xticklabels=lengths)
+ax.set(xlabel="tokens T", ylabel="milliseconds per call")
+ax.minorticks_off()
+plots.show(
+    figure,
+    alt="""Time per call against length, both axes logarithmic, median and range of ten calls. The LSTM grows with the
+length; attention lies below it throughout and rises faster only for the longest inputs.""",
+)
+
+# %% [markdown]
+# The times are of your machine; the shapes of the curves are not. The LSTM needs T steps *one after another*, however
+# many cores there are. Attention does more arithmetic (T² scores), all at once. On a GPU the gap is wider.
+#
+# | | recurrence | attention |
+# |---|---|---|
+# | steps that must wait for each other | T | 1 |
+# | way from one token to another (longest) | T | 1 |
+# | multiplications, roughly | T · D² | T² · D |
+#
+# (Vaswani et al. 2017, table 1. Lecture 2 measures the last line.)
+
+# %% [markdown]
+# ## 5 · Attention as a database that answers with an average
+#
+# Forget networks for a moment. A **database** holds pairs of a *key* and a *value*; you come with a *query*. Somebody
+# read the thermometer a few times today:
+
+# %%
+hours = np.array([8.0, 9.0, 10.0, 12.0, 15.0])  # keys (S,)
+degrees = np.array([11.0, 13.0, 15.0, 20.0, 22.0])  # values (S,)
+readings = dict(zip(hours.tolist(), degrees.tolist(), strict=True))
+
+# %% [markdown]
+# **Exact query**: an ordinary dictionary. **Approximate query**: the value of the nearest key. **Top-k query**: the
+# mean of the k nearest.
+#
+# **Predict.** Half past ten. What do the three answer?
+
+# %%
+# NBVAL_CHECK_OUTPUT
+query = 10.5
+nearest_first = np.argsort(np.abs(hours - query))  # (S,)
+print("exact      ", readings.get(query, "no such key"))
+print("approximate", degrees[nearest_first[0]])
+print("top 3      ", degrees[nearest_first[:3]].mean())
+
+
+# %% [markdown]
+# The exact query fails, the approximate one ignores all readings but one, and top-k treats its k readings alike and
+# the others as if they did not exist. The natural fourth answer: **use all values, each with a weight that falls with
+# the distance of its key**, and let the weights sum to 1.
+#
+# $$\text{output}(q) \;=\; \sum_{j=1}^{S} \alpha_j(q)\, v_j \qquad \alpha_j \ge 0,\quad \sum_j \alpha_j = 1$$
+#
+# That formula is attention, all of it. The three queries above are special cases:
+#
+# | answer | weights |
+# |---|---|
+# | exact | 1 where the key equals the query, nothing otherwise |
+# | approximate | 1 for the nearest key, 0 elsewhere (**hard** attention) |
+# | top k | 1/k for the k nearest, 0 elsewhere |
+# | all, by distance | something positive for every key (**soft** attention) |
+#
+# What remains is to choose α. The history of attention is the history of that choice.
+
+# %% [markdown]
+# ## 6 · Attention pooling: Nadaraya and Watson, 1964
+#
+# Sixty years ago two statisticians, independently, took a Gaussian of the distance:
+#
+# $$\alpha_j(q) = \frac{\exp\big(-(q-k_j)^2/2\sigma^2\big)}{\sum_i \exp\big(-(q-k_i)^2/2\sigma^2\big)}$$
+#
+# σ is the **bandwidth**: how far a reading is felt. Written with a *score* $s_j = -(q-k_j)^2 / 2\sigma^2$, the
+# weights are **softmax(scores)**. Keep the two words apart in this course: *scores* go into the softmax, *weights*
+# come out and sum to 1.
+#
+# **By hand.** Keys 0, 1, 3 with values 2, 4, 0; query 1; σ = 1.
+#
+# | key | distance² | score | exp(score) | weight | weight · value |
+# |---|---|---|---|---|---|
+# | 0 | 1 | −0.5 | 0.607 | 0.607 / 1.742 = 0.348 | 0.696 |
+# | 1 | 0 | 0 | 1 | 1 / 1.742 = 0.574 | 2.297 |
+# | 3 | 4 | −2 | 0.135 | 0.135 / 1.742 = 0.078 | 0 |
+# | | | sum | 1.742 | 1 | **2.993** |
+#
+# Now by code, and compared:
+
+# %%
+# NBVAL_CHECK_OUTPUT
+def smooth(queries, keys, values, sigma):
+    """Nadaraya–Watson estimate at queries (T,) from pairs (S,), (S,); returns the estimate (T,) and weights (T, S)."""
+    scores = -((queries[:, None] - keys[None, :]) ** 2) / (2 * sigma**2)  # (T, S)
+    weights = softmax(scores, axis=-1)  # (T, S), every row sums to 1
+    return weights @ values, weights
+
+
+estimate, weights = smooth(np.array([1.0]), np.array([0.0, 1.0, 3.0]), np.array([2.0, 4.0, 0.0]), sigma=1.0)
+print("weights", weights[0], "output", estimate[0].round(3))
+assert np.allclose(estimate, 2.993, atol=1e-3)
+
+# %% [markdown]
+# Now a real fit: 150 noisy measurements of a function that we know, so that we can judge the result.
+#
+# **Predict.** What does the estimate look like for a very small σ, and for a very large one?
+#
+# <details><summary>Answer</summary>
+#
+# Very small: the nearest measurement wins everything, the curve jumps from point to point and follows the noise. Very
+# large: all weights are equal, the curve is the mean of all values, a flat line. In between it smooths.
+#
+# </details>
+
+# %%
+rng = np.random.default_rng(3)
+
+
+def truth(x):
+    return np.sin(2 * x) + 0.4 * x
+
+
+S_POINTS = 150
+keys = np.sort(rng.uniform(0, 5, size=S_POINTS))  # (S,)
+values = truth(keys) + 0.4 * rng.normal(size=S_POINTS)  # (S,)
+queries = np.linspace(0, 5, 200)  # (T,)
+
+# %%
+figure, panels = plt.subplots(2, 3, figsize=(9, 4.6), height_ratios=[3, 2])
+for column, sigma in zip(panels.T, (0.02, 0.2, 3.0), strict=True):
+    estimate, weights = smooth(queries, keys, values, sigma)
+    column[0].plot(keys, values, ".", color=diagrams.PALETTE["residual"], label="measured")
+    column[0].plot(queries, truth(queries), "--", color=diagrams.PALETTE["ink"], label="truth")
+    column[0].plot(queries, estimate, color=diagrams.PALETTE["query"], label="estimate")
+    column[0].set(title=f"σ = {sigma}")
+    plots.matrix_map(weights, values=False, ax=column[1])
+    column[1].set(xlabel="key", yticks=[0, 199], yticklabels=["q = 0", "q = 5"])
+panels[0, 0].legend(fontsize=8)
+plots.show(
+    figure,
+    alt="""Three fits of the same 150 noisy points with bandwidths 0.02, 0.2 and 3, and below each its weights, queries
+by keys. The first curve jumps and its weights are a thin diagonal; the second follows the truth with a soft
+diagonal; the third is nearly flat and its weights are even.""",
+)
+
+# %% [markdown]
+# The lower row is your first **attention map**: a row per query, a column per key. Its diagonal is broad or narrow as
+# σ says.
+#
+# **Which σ?** Measure the error. But on what?
+#
+# **Predict.** We compute the mean squared error (a) on the measurements themselves, (b) on each measurement with
+# itself left out, (c) against the truth, which in real life you do not have. Where does each have its minimum?
+#
+# <details><summary>Answer</summary>
+#
+# (a) at the smallest σ of all, (b) and (c) somewhere in the middle, close to each other.
+#
+# </details>
+
+# %%
+sigmas = np.geomspace(0.01, 5, 40)
+errors = {"(a) on the data itself": [], "(b) leaving each one out": [], "(c) against the truth": []}
+for sigma in sigmas:
+    fitted, weights = smooth(keys, keys, values, sigma)
+    others = weights * (1 - np.eye(S_POINTS))  # (S, S): the diagonal is a point's weight on itself
+    others = others / np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
+    errors["(a) on the data itself"].append(np.mean((fitted - values) ** 2))
+    errors["(b) leaving each one out"].append(np.mean((others @ values - values) ** 2))
+    errors["(c) against the truth"].append(np.mean((smooth(queries, keys, values, sigma)[0] - truth(queries)) ** 2))
+figure, ax = plt.subplots(figsize=(6.5, 3.3))
+for (name, curve), style in zip(errors.items(), plots.LINES, strict=False):
+    ax.plot(sigmas, curve, label=name, markevery=4, **style)
+ax.set(xscale="log", xlabel="bandwidth σ", ylabel="mean squared error")
+ax.legend()
+plots.show(
+    figure,
+    alt="""Three error curves against bandwidth. On the data itself the error falls to zero as the bandwidth shrinks;
+the other two are U-shaped with a minimum at about the same place.""",
+)
+for name, curve in errors.items():
+    print(f"{name:26s} least error at σ = {sigmas[np.argmin(curve)]:.2f}")
+
+# %% [markdown]
+# (a) is best at the smallest σ of all: every point attends to itself, and an error near zero says nothing. (b) needs
+# no truth and finds nearly the same σ as (c). It is the same lesson as validation data, in one dimension.
+#
+# **From distance to dot product.** Expand the square:
+#
+# $$-\frac{(q-k)^2}{2\sigma^2} = \frac{q k}{\sigma^2} - \frac{k^2}{2\sigma^2} - \frac{q^2}{2\sigma^2}$$
+#
+# The last term is the same for all keys, so the softmax does not see
+# it. If all keys have the same length, neither does it see the middle one. What is left is the **dot product** of
+# query and key, divided by σ². Check it with vectors:
+
+# %%
+# NBVAL_CHECK_OUTPUT
+rng = np.random.default_rng(4)
+unit_keys = rng.normal(size=(7, 5))  # (S, D)
+unit_keys /= np.linalg.norm(unit_keys, axis=1, keepdims=True)
+asked = rng.normal(size=5)  # (D,)
+by_distance = softmax(-((asked - unit_keys) ** 2).sum(axis=1) / (2 * 0.5**2))  # (S,)
+by_dot_product = softmax(unit_keys @ asked / 0.5**2)  # (S,)
+print(by_distance.round(3), np.allclose(by_distance, by_dot_product))
+
+# %% [markdown]
+# So the "scaled dot product" of 2017 is Nadaraya–Watson with a bandwidth σ² = √d. What Nadaraya and Watson did not
+# have: keys, queries and values that are **learned**.
+
+# %% [markdown]
+# ## 7 · Bahdanau attention, 2014
+#
+# Back to the translator. Its encoder leaves a vector at *every* source place, and we threw all of them away but the
+# last. Bahdanau, Cho and Bengio keep them and let the decoder ask, at every step *i*, for the mixture it needs:
+#
+# 1. **Annotations.** A bidirectional RNN gives $h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]$ for every source
+#    place j: what is written there, with what stands before and after it.
+# 2. **Alignment model.** A small network scores how well place j fits what is to be written next:
+#    $e_{ij} = v^\top \tanh(W s_{i-1} + U h_j)$, where $s_{i-1}$ is the decoder's state.
+# 3. **Weights.** $\alpha_{ij} = \mathrm{softmax}_j(e_{ij})$: over the *source places*, so they sum to 1 for every
+#    step i.
+# 4. **Context vector.** $c_i = \sum_j \alpha_{ij} h_j$. A new one for every output token, instead of one for all.
+#
+# (Bahdanau et al. 2015, section 3.1 and equations 5 and 6.)
+
+# %%
+figure, ax = diagrams.canvas(8.6, 3.6)
+places = [0.8 + 1.3 * j for j in range(4)]
+annotations = [diagrams.box(ax, x, 0.9, "$h_j$", role="value", width=0.9, detail="(64,)") for x in places]
+diagrams.tokens(ax, ["2", "march", "1", "9"], 0.8, 0.25, role="key", step=1.3, fontsize=9)
+align = diagrams.box(ax, 2.75, 2.1, "alignment model, softmax over places", role="query", width=4.3)
+for annotation in annotations:
+    diagrams.arrow(ax, annotation.top, (annotation.x, 1.8))
+state_box = diagrams.box(ax, 7.2, 2.1, "$s_{i-1}$", role="query", width=1.0, detail="(64,)")
+diagrams.arrow(ax, state_box, align, label="query")
+context = diagrams.box(ax, 7.2, 0.9, "$c_i$", role="output", width=1.0, detail="(64,)")
+total = diagrams.operator(ax, 5.75, 0.9, "Σ")
+diagrams.arrow(ax, annotations[-1], total)
+diagrams.arrow(ax, total, context)
+diagrams.arrow(ax, (4.9, 1.8), (4.9, 1.4), (5.75, 1.4), total.top, dashed=True, label="α")
+word = diagrams.box(ax, 7.2, 3.2, "next token", role="output", width=1.4)
+diagrams.arrow(ax, state_box, word)
+diagrams.arrow(ax, context.right, (8.2, 0.9), (8.2, 3.2), word.right)
+plots.show(
+    figure,
+    alt="""Four annotations h1 to h4 above their source tokens go up into the alignment model, which also receives the
+decoder's state as query. Its weights alpha form the context vector as a weighted sum of the annotations;
+state and context together give the next token.""",
+)
+
+# %% [markdown]
+# **By hand**, with the numbers small: state $s = (1, 0)$, annotations $h_1 = (1, 0)$, $h_2 = (0, 1)$, $h_3 = (1, 1)$,
+# both matrices the identity, $v = (1, 1)$.
+#
+# * $W s + U h_1 = (2, 0)$, tanh gives (0.964, 0), so $e_1 = 0.964$. In the same way $e_2 = 0.762 + 0.762 = 1.523$ and
+#   $e_3 = 0.964 + 0.762 = 1.726$.
+# * exp: 2.622, 4.586, 5.616; sum 12.824. Weights **0.204, 0.358, 0.438**.
+# * Context: first number 0.204 · 1 + 0.358 · 0 + 0.438 · 1 = **0.642**, second 0.358 + 0.438 = **0.796**.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+state = np.array([1.0, 0.0])  # (D,)
+annotation = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # (S, D)
+w, u, v = np.eye(2), np.eye(2), np.ones(2)
+energy = np.tanh(state @ w + annotation @ u) @ v  # (S,)
+alpha = softmax(energy)  # (S,)
+print("scores ", energy, "\nweights", alpha, "\ncontext", alpha @ annotation)
+
+
+# %% [markdown]
+# **In Keras** the alignment model is `keras.layers.AdditiveAttention`. It adds queries and keys, applies tanh and a
+# learned vector; the two matrices are two `Dense` layers without bias. (In the lab you write it yourself.)
+#
+# One difference to the paper: there, $c_i$ goes into the *next* recurrent step. We attend after the recurrence, with
+# all decoder states at once, as Luong et al. (2015) do. The alignment model is Bahdanau's; the decoder does not have
+# to wait for it.
+
+# %%
+def translator_with_attention():
+    """Three models that share their layers: all of it; up to the weights; from the context on."""
+    source, previous = keras.Input((None,), dtype="int32"), keras.Input((None,), dtype="int32")
+    embedding = layers.Embedding(V, 32)
+    places, mask, state = encode_source(source, embedding)  # (B, S, 64), (B, S)
+    decoded = layers.LSTM(2 * UNITS, return_sequences=True)(embedding(previous), initial_state=state)  # (B, T, 64)
+    query = layers.Dense(UNITS, use_bias=False)(decoded)  # (B, T, 32)
+    key = layers.Dense(UNITS, use_bias=False)(places)  # (B, S, 32)
+    align = layers.AdditiveAttention(name="align")
+    context, weights = align([query, places, key], mask=[None, mask], return_attention_scores=True)  # (B, T, S) weights
+
+    decoded_in, context_in = keras.Input((None, 2 * UNITS)), keras.Input((None, 2 * UNITS))
+    both = ops.concatenate([decoded_in, context_in], axis=-1)  # (B, T, 128)
+    writer = keras.Model([decoded_in, context_in], layers.Dense(V)(layers.Dense(64, activation="tanh")(both)))
+    parts = {"decoded": decoded, "places": places, "query": query, "key": key, "weights": weights}
+    reader = keras.Model([source, previous], parts)
+    return keras.Model([source, previous], writer([decoded, context])), reader, writer
+
+
+keras.utils.set_random_seed(1)
+attentive, reader, writer = translator_with_attention()
+histories["with attention"] = train(attentive, epochs=5)
+attentive_predict = tf.function(lambda source, previous: attentive([source, previous]), reduce_retracing=True)
+print(f"parameters: {plain.count_params():,} without, {attentive.count_params():,} with attention")
+
+# %% [markdown]
+# Note the budgets: the translator *without* attention had 16 epochs, this one only 5.
+#
+# **Predict.** Accuracy on lines with one, two and three dates?
+#
+# <details><summary>Answer</summary>
+#
+# Close to all of them, and hardly less for three dates than for one. The length of the line does not matter when every
+# source place can be read directly.
+#
+# </details>
+
+# %%
+attentive_right = {count: share_of_dates_right(attentive_predict, *test) for count, test in tests.items()}
+for count in tests:
+    without, with_attention = plain_right[count].mean(), attentive_right[count].mean()
+    print(f"{count} per line: {without:.0%} right without, {with_attention:.0%} with attention")
+
+# %%
+lengths_read = np.concatenate([(source > 0).sum(axis=1) for source, _ in tests.values()])  # (600,)
+edges = [(6, 7), (8, 10), (13, 16), (17, 21), (20, 25), (26, 32)]
+figure, panels = plt.subplots(1, 2, figsize=(9, 3.3))
+plots.training_history(histories, ax=panels[0])
+for style, (name, right) in zip(
+    plots.LINES, {"without attention": plain_right, "with attention": attentive_right}.items(), strict=False
+):
+    scores = np.concatenate(list(right.values()))  # (600,)
+    inside = [(lengths_read >= low) & (lengths_read <= high) for low, high in edges]
+    middles = [lengths_read[chosen].mean() for chosen in inside]
+    panels[1].plot(middles, [scores[chosen].mean() for chosen in inside], label=name, **style)
+panels[1].set(xlabel="source tokens", ylabel="dates right", ylim=(-0.03, 1.05), title="Accuracy against input length")
+panels[0].set(title="Training loss")
+panels[1].legend()
+plots.show(
+    figure,
+    alt="""Left: training loss by epoch; with attention it falls to nearly zero within three epochs, without it
+flattens out far above. Right: share of dates right against source length; with attention it stays near 1,
+without it falls steeply as the line gets longer.""",
+)
+assert min(right.mean() for right in attentive_right.values()) > 0.9 > 1.5 * plain_right[3].mean()
+
+
+# %% [markdown]
+# With a third of the training and hardly more parameters, the second network reads every line. What it has is a **short
+# way** from every output token to every source token: for the values forward, and for the gradient back.
+#
+# ### The alignment matrix
+#
+# The weights α say, for every written token, where the decoder looked. Nobody told it: there is no word alignment in
+# the training data.
+
+# %%
+def weights_for(text, answer):
+    """Attention weights (T, S) while the decoder writes `answer` for `text`."""
+    source = dates.encode([dates.tokenize(text)], len(dates.tokenize(text)))  # (1, S)
+    previous = np.roll(dates.encode([dates.tokenize(answer)], len(answer)), 1, axis=1)  # (1, T)
+    previous[0, 0] = START
+    return reader([source, previous])["weights"][0].numpy(), dates.tokenize(text), list(answer)
+
+
+weights, source_tokens, target_tokens = weights_for("friday 14 july 2023;5/23/1988", "20230714;19880523")
+ax = plots.attention_map(weights, target_tokens, source_tokens, values=False, title="Learned alignment")
+plots.show(
+    ax,
+    alt="""Alignment matrix, 17 written tokens by 18 source tokens. The year digits of each output date look at the
+year of the source date, which stands last, the month digits at the month name or number, the day digits at
+the day: blocks off the diagonal, because the order changes.""",
+)
+
+# %% [markdown]
+# Read it row by row. The order of the source (day, month, year) and of the target (year, month, day) differ, so the
+# bright cells are *not* on the diagonal. A monotone model would fail here. Look for surprises too: cells beside the
+# one you expect. The annotation of a place also tells what stands beside it (the encoder is recurrent in both
+# directions), so looking one token too far to the left or right costs nothing. **A bright cell is where a vector was
+# taken from, not necessarily what the vector is about.**
+#
+# An honest limit: the cure is for the *bottleneck*. A line with four dates, one more than ever seen in training, is
+# another question.
+#
+# **Predict.** Lines of four dates: does attention help?
+#
+# <details><summary>Answer</summary>
+#
+# With the first two dates, yes. The line as a whole still fails: see below.
+#
+# </details>
+
+# %%
+four = lines_of([4] * 100, np.random.default_rng(6), 43, 35)
+for name, predict in {"without": plain_predict, "with": attentive_predict}.items():
+    hits = translate(predict, four[0], 35) == four[1]  # (100, 35)
+    by_place = [hits[:, start : start + 8].all(axis=1).mean() for start in range(0, 35, PER_DATE)]
+    print(f"{name:8s}attention, 1st to 4th date right:", np.round(by_place, 2))
+
+# %% [markdown]
+# The network has never had to write a fourth date, and attention does not teach it that. In our run the third date is
+# lost and some of the fourth are right: the decoder seems to have learned "first", "second" and "last". A short way
+# to all places is not the same as knowing which place is meant.
+
+# %% [markdown]
+# ## 8 · Six ways to score
+#
+# Bahdanau's is one way to turn a query q and a key k into a score. These are the six that you will meet; only the
+# score differs, the softmax and the weighted sum stay.
+#
+# | name | score(q, k) | who | learnable weights |
+# |---|---|---|---|
+# | content-based (cosine) | $q \cdot k / (\lVert q\rVert \lVert k\rVert)$ | Graves et al. 2014 | none (β beside it) |
+# | additive | $v^\top \tanh(W_q q + W_k k)$ | Bahdanau et al. 2015 | $W_q, W_k, v$ |
+# | location-based | $(W q)_j$: a number per place, the key is not looked at | Luong et al. 2015 | $W$ |
+# | general | $q^\top W k$ | Luong et al. 2015 | $W$ |
+# | dot | $q \cdot k$ | Luong et al. 2015 | none |
+# | scaled dot | $q \cdot k \,/\, \sqrt{d}$ | Vaswani et al. 2017 | none (but see below) |
+#
+# Which is best? That depends on how the query names what it wants. **One task, three variants**: five items lie in
+# random order, each with a noisy key vector. The query asks for one of them:
+#
+# * *same language*: the query is another noisy copy of the item's key;
+# * *other language*: each word has a query vector that has nothing to do with its key (a fixed dictionary, to be
+#   learned);
+# * *by place*: the query says "the second", whatever lies there.
+#
+# We train the functions that have weights and measure (i) how often the largest weight is on the right item, (ii) the
+# mean weight on the right item.
+#
+# **Predict.** Fill a table of six functions by three variants: succeeds or guesses (1 of 5)?
+#
+# <details><summary>Answer</summary>
+#
+# Same language: all but location-based. Other language: only those that learn a connection between q and k, additive and
+# general. By place: only location-based, because the keys say nothing about places.
+#
+# </details>
+
+# %%
+ITEMS, D, WORDS, HIDDEN = 5, 16, 20, 32
+rng = np.random.default_rng(0)
+key_of, query_of = rng.normal(size=(WORDS, D)), rng.normal(size=(WORDS, D))
+query_for_place = rng.normal(size=(ITEMS, D))
+
+
+def requests(variant, count, rng):
+    """Queries (N, D), keys (N, S, D) with S = 5, and the place of the right item (N,)."""
+    words = np.array([rng.permutation(WORDS)[:ITEMS] for _ in range(count)])  # (N, S)
+    place = rng.integers(ITEMS, size=count)  # (N,)
+    wanted = words[np.arange(count), place]  # (N,)
+    names = {"same language": key_of[wanted], "other language": query_of[wanted], "by place": query_for_place[place]}
+    q = names[variant] + 0.3 * rng.normal(size=(count, D))
+    k = key_of[words] + 0.3 * rng.normal(size=(count, ITEMS, D))
+    return q.astype("float32"), k.astype("float32"), place
+
+
+# %%
+def pair(q, k):
+    return ops.einsum("nd,nsd->ns", q, k)  # (N, S)
+
+
+SCORES = {  # name: (score, shapes of its weights); q (N, D), k (N, S, D) -> (N, S)
+    "content (cosine)": (lambda q, k: pair(ops.normalize(q), ops.normalize(k)), []),
+    "additive": (
+        lambda q, k, w_q, w_k, v: ops.einsum("nsu,u->ns", ops.tanh((q @ w_q)[:, None] + k @ w_k), v),
+        [(D, HIDDEN), (D, HIDDEN), (HIDDEN,)],
+    ),
+    "location-based": (lambda q, k, w: q @ w, [(D, ITEMS)]),
+    "general": (lambda q, k, w: pair(q @ w, k), [(D, D)]),
+    "dot": (lambda q, k: pair(q, k), []),
+    "scaled dot": (lambda q, k: pair(q, k) / D**0.5, []),
+}
+
+
+# %%
+def train_score(score, shapes, variant, steps=300):
+    """Fit the weights of a score function on requests; returns them (an empty list when it has none)."""
+    draw = np.random.default_rng(1)
+    weights = [tf.Variable((draw.normal(size=shape) / shape[0] ** 0.5).astype("float32")) for shape in shapes]
+    if not weights:
+        return weights
+    optimizer = keras.optimizers.Adam(0.02)
+    optimizer.build(weights)
+
+    @tf.function
+    def step(q, k, place):
+        with tf.GradientTape() as tape:
+            loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=place, logits=score(q, k, *weights))
+            loss = tf.reduce_mean(loss)
+        optimizer.apply(tape.gradient(loss, weights), weights)
+
+    data = tf.data.Dataset.from_tensor_slices(requests(variant, 64 * steps, draw)).batch(64)
+    for batch in data:
+        step(*batch)
+    return weights
+
+
+# %%
+variants = ["same language", "other language", "by place"]
+picked, trust, largest = (np.zeros((len(SCORES), 3)) for _ in range(3))
+for column, variant in enumerate(variants):
+    q, k, place = requests(variant, 2000, np.random.default_rng(9))
+    for row, (score, shapes) in enumerate(SCORES.values()):
+        fitted = train_score(score, shapes, variant)
+        w = ops.convert_to_numpy(ops.softmax(score(q, k, *fitted), axis=-1))  # (N, S)
+        picked[row, column] = np.mean(w.argmax(axis=1) == place)
+        trust[row, column] = w[np.arange(len(w)), place].mean()
+        largest[row, column] = w.max(axis=1).mean()
+figure, panels = plt.subplots(1, 3, figsize=(9.6, 3.4))
+titles = ["right item has the largest weight", "mean weight on the right item", "mean of the largest weight"]
+for number, (panel, table, title) in enumerate(zip(panels, (picked, trust, largest), titles, strict=True)):
+    rows = list(SCORES) if number == 0 else [""] * 6
+    plots.matrix_map(table, rows=rows, columns=variants, limits=(0, 1), ax=panel)
+    panel.set_title(title, fontsize=9)
+plots.show(
+    figure,
+    alt="""Three tables of six score functions by three variants. Same language: all but location-based succeed. Other
+language: only additive and general succeed. By place: only location-based succeeds. Cosine puts little
+weight on the right item even where it always picks it; the dot product puts much weight on wrong ones.""",
+)
+
+# %% [markdown]
+# Four things to read off:
+#
+# 1. **No weights, no dictionary.** Dot, scaled dot and cosine compare what is there. They cannot learn that two
+#    different vectors mean the same. That is why a Transformer multiplies queries and keys with *learned* matrices
+#    first (lecture 2): $(W_q x)\cdot(W_k y)$ is "general" in two halves.
+# 2. **Location-based** is the only one that can say "the second", and it cannot say anything else. (Later models put
+#    the place into the vectors: lecture 5.)
+# 3. **Cosine is right and faint**: its scores lie between −1 and 1, so the softmax of five stays nearly even. Graves
+#    et al. multiply by a sharpness β for that reason.
+# 4. **Dot is sure even where it guesses**: compare the last table with the first in the middle column. With D = 16
+#    its scores have a standard deviation of about 4, and a softmax of such scores is nearly hard. The division by √D
+#    cures that; lecture 2 measures it.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for name, (_, shapes) in SCORES.items():
+    print(f"{name:18s}{sum(int(np.prod(shape)) for shape in shapes):5d} learnable numbers")
+
+# %%
+q, k, place = requests("same language", 2000, np.random.default_rng(9))
+for sharpness in (1, 3, 10, 30):
+    w = softmax(sharpness * SCORES["content (cosine)"][0](q, k).numpy(), axis=-1)  # (N, S)
+    print(f"cosine with sharpness {sharpness:2d}: weight on the right item {w[np.arange(2000), place].mean():.2f}")
+
+# %% [markdown]
+# ## 9 · Two distinctions: who asks whom, and how sharply
+#
+# ### Self and cross
+#
+# In the translator, queries come from the target and keys from the source: **cross-attention**, weights (T, S).
+# Nothing in the formula asks for two sequences. Let a sequence ask *itself* and you have **self-attention**, weights
+# (S, S): every token collects from its own sentence. The trained encoder's vectors can show both.
+
+# %%
+text, answer = "3 may 2010;7 june 1999", "20100503;19990607"
+cross, source_tokens, target_tokens = weights_for(text, answer)  # (T, S)
+source = dates.encode([source_tokens], len(source_tokens))  # (1, S)
+places = reader([source, np.full((1, 1), START)])["places"][0].numpy()  # (S, 64)
+unit = places / np.linalg.norm(places, axis=-1, keepdims=True)  # (S, 64)
+own = softmax(4 * unit @ unit.T, axis=-1)  # (S, S): cosine scores with sharpness 4
+figure, panels = plt.subplots(1, 2, figsize=(9, 3.9))
+plots.attention_map(cross, target_tokens, source_tokens, values=False, title=f"cross: {cross.shape}", ax=panels[0])
+plots.attention_map(own, source_tokens, source_tokens, values=False, title=f"self: {own.shape}", ax=panels[1])
+plots.show(
+    figure,
+    alt="""Left, cross-attention from written tokens to source tokens, learned. Right, self-attention of the source
+tokens among themselves, square, brightest on the diagonal and between neighbouring digits of a year.""",
+)
+
+# %% [markdown]
+# Left: learned. Right: only similarities of vectors that were trained for something else, so do not read much into
+# it; the point is the shape. Lecture 2 is about the right picture, done properly.
+#
+# ### Soft and hard, global and local
+#
+# * **Soft, global** attention: every place gets some weight. The output changes smoothly with the query.
+# * **Hard** attention: one place gets all. Either the largest weight, or one place drawn at random with probabilities
+#   α (Xu et al. 2015, section 4.1).
+# * **Local** attention: soft inside a window around one place, nothing outside (Luong et al. 2015, section 3.2).
+#
+# See the difference on the measurements of section 6.
+#
+# **Predict.** Draw the *slope* of the output against the query for hard attention.
+
+# %%
+fine = np.linspace(1, 2, 2000)  # (T,): a closer look at one fifth of the axis
+soft, weights = smooth(fine, keys, values, 0.1)  # (T,), (T, S)
+hard = values[weights.argmax(axis=1)]  # (T,)
+near = weights >= np.sort(weights, axis=1)[:, [-3]]  # the three largest of every row
+local = (weights * near / (weights * near).sum(axis=1, keepdims=True)) @ values  # (T,)
+
+figure, panels = plt.subplots(2, 1, figsize=(7, 4.6), sharex=True, height_ratios=[3, 2])
+inside = (keys > 1) & (keys < 2)
+panels[0].plot(keys[inside], values[inside], ".", color=diagrams.PALETTE["residual"])
+for (name, curve), style in zip({"soft": soft, "local (3)": local, "hard": hard}.items(), plots.LINES, strict=False):
+    style = {**style, "marker": None}
+    panels[0].plot(fine, curve, label=name, **style)
+    panels[1].plot(fine[:-1], np.diff(curve) / np.diff(fine), **style)
+panels[1].set(ylim=(-20, 20), xlabel="query", ylabel="slope")
+panels[0].legend()
+plots.show(
+    figure,
+    alt="""Above, soft, local and hard estimates of the same points: soft is smooth, hard is a staircase, local lies
+between. Below, their slopes: soft is smooth, hard is zero except for spikes at the jumps.""",
+)
+still = np.mean(np.diff(hard) == 0)
+print(f"hard attention: the slope is exactly 0 at {still:.0%} of the queries")
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Zero everywhere except at the jumps, where there is no slope at all. Gradient descent learns from slopes: it gets
+# nothing.
+#
+# </details>
+#
+# TensorFlow says the same in its own way:
+
+# %%
+# NBVAL_CHECK_OUTPUT
+scores = tf.Variable([0.2, 1.0, -0.5])  # (S,)
+payload = tf.constant([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # (S, D)
+with tf.GradientTape(persistent=True) as tape:
+    softly = tf.linalg.matvec(payload, tf.nn.softmax(scores), transpose_a=True)  # (D,)
+    firmly = tf.linalg.matvec(payload, tf.one_hot(tf.argmax(scores), 3), transpose_a=True)  # (D,)
+print("soft:", tape.gradient(softly, scores).numpy())
+print("hard:", tape.gradient(firmly, scores))
+
+# %% [markdown]
+# `None`: no way back. The remedy for hard attention is to draw the place at random and to estimate the gradient from
+# the losses that result (REINFORCE, Williams 1992). The estimate is right on average. **Predict**: how many draws
+# until it is also right in a single training step?
+#
+# <details><summary>Answer</summary>
+#
+# Many: the scatter falls only with the root of their number. In the cell below a hundred draws are not enough to be sure
+# of the sign.
+#
+# </details>
+#
+# The true gradient of the expected loss $\sum_j \alpha_j \ell_j$ with respect to score $j$ is $\alpha_j(\ell_j -
+# \sum_i \alpha_i \ell_i)$. One draw of place $j$ gives the estimate $\ell_j(\mathbf{1}_j - \alpha)$, with $\mathbf
+# 1_j$ the one-hot vector.
+
+# %%
+rng = np.random.default_rng(5)
+alpha = softmax(rng.normal(size=6))  # (S,)
+losses = rng.uniform(0, 4, size=6)  # (S,): the loss if this place is looked at
+true_gradient = alpha * (losses - alpha @ losses)  # (S,)
+drawn = rng.choice(6, size=(5000, 100), p=alpha)  # 5000 experiments of up to 100 draws
+estimates = losses[drawn][..., None] * (np.eye(6)[drawn] - alpha)  # (5000, 100, S)
+averages = {draws: estimates[:, :draws].mean(axis=1)[:, 0] for draws in (1, 10, 100)}  # 5000 estimates each
+figure, ax = plt.subplots(figsize=(6.5, 2.6))
+ax.boxplot(list(averages.values()), orientation="horizontal", whis=(5, 95), showfliers=False, widths=0.6)
+ax.axvline(true_gradient[0], color=diagrams.PALETTE["accent"], label="true gradient")
+ax.set(xlabel="estimated gradient of the first score", yticklabels=["1 draw", "10 draws", "100 draws"])
+ax.legend()
+plots.show(
+    figure,
+    alt="""Box plots of the estimated gradient from 1, 10 and 100 random looks. All are centred near the true value,
+which is close to zero; with one look the estimates are scattered widely, with 100 they are close.""",
+)
+for draws, values_drawn in averages.items():
+    scatter = values_drawn.std() / abs(true_gradient[0])
+    print(f"{draws:3d} draws: mean {values_drawn.mean():+.3f}, scatter {scatter:.1f} × the gradient")
+print(f"true gradient: {true_gradient[0]:+.3f}")
+
+
+# %% [markdown]
+# That is the price of hard attention: it is cheap to *use* (one place is read) and expensive to *train* (not
+# differentiable; noisy estimates instead of a gradient).
+#
+# And the reverse: train softly, use hard? On the date translator nothing has to be trained again; we only change the
+# weights between `reader` and `writer`.
+
+# %%
+def sharpened(kind):
+    """A predictor that turns the trained weights hard, or local (a window of three places around the largest)."""
+
+    @tf.function(reduce_retracing=True)
+    def predict(source, previous):
+        parts = reader([source, previous])
+        weights = parts["weights"]  # (B, T, S)
+        top = ops.argmax(weights, axis=-1)[..., None]  # (B, T, 1)
+        distance = ops.abs(ops.arange(ops.shape(weights)[-1], dtype="int32") - ops.cast(top, "int32"))  # (B, T, S)
+        weights = weights * ops.cast(distance <= {"hard": 0, "local": 1}[kind], "float32")
+        weights = weights / ops.sum(weights, axis=-1, keepdims=True)
+        return writer([parts["decoded"], weights @ parts["places"]])  # (B, T, V)
+
+    return predict
+
+
+comparison = {"soft": np.mean(attentive_right[2])}
+for kind in ("local", "hard"):
+    comparison[kind] = share_of_dates_right(sharpened(kind), *tests[2]).mean()
+print({kind: f"{value:.0%} right" for kind, value in comparison.items()}, "on lines with two dates")
+
+# %% [markdown]
+# ## 10 · Visual attention: where does the network look?
+#
+# Two different answers to that question exist, and they are often mixed up.
+#
+# * **Post hoc** maps explain a network that is already trained and never used such a map: **CAM** (Zhou et al. 2016)
+#   and **Grad-CAM** (Selvaraju et al. 2017).
+# * **Trainable attention** is a part of the network: the map is computed on the way forward, multiplies the features,
+#   and is learned with the rest.
+#
+# ### CAM and Grad-CAM in six lines
+#
+# A network that ends in "average each feature map, then a dense layer" computes logit $z_c = \sum_k w_{kc}\,
+# \text{mean}_{xy} F_k(x,y)$. Swap the sums: $z_c = \text{mean}_{xy} \sum_k w_{kc} F_k(x,y)$. The inner sum is a
+# picture, the **class activation map** of class c. Grad-CAM replaces $w_{kc}$ by the mean gradient
+# $\text{mean}_{xy}\, \partial z_c / \partial F_k(x,y)$, so it works for any ending, and cuts off what is negative.
+#
+# **Predict.** For a network that does end in average and dense layer: how do the two differ?
+
+# %%
+# NBVAL_CHECK_OUTPUT
+rng = np.random.default_rng(6)
+features = tf.constant(rng.normal(size=(1, 5, 7, 3)), tf.float32)  # (B, h, w, C)
+w_class = tf.constant(rng.normal(size=(3, 4)), tf.float32)  # (C, classes)
+with tf.GradientTape() as tape:
+    tape.watch(features)
+    logit = (tf.reduce_mean(features, axis=(1, 2)) @ w_class)[0, 2]  # the logit of class 2
+channel_weight = tf.reduce_mean(tape.gradient(logit, features), axis=(1, 2))  # (B, C)
+grad_cam = features @ channel_weight[0][:, None]  # (B, h, w, 1), before negative values are cut
+cam = features @ w_class[:, 2:3]  # (B, h, w, 1)
+print("ratio CAM / Grad-CAM at three places:", (cam / grad_cam).numpy().ravel()[:3].round(3))
+
+# %% [markdown]
+# They are the same up to a factor: the number of places, 5 · 7. Grad-CAM is the more general one.
+#
+# ### Small images with a known place
+#
+# To judge maps we need to know the truth. So: real handwritten digits of 8 × 8 pixels (scikit-learn), each put at a
+# random place of a 24 × 24 image, among eight scraps of other digits. The label is the whole digit. The network is
+# told the class, **never the place**.
+
+# %%
+drawings, classes = digits.images.astype("float32") / 16, digits.target  # (1797, 8, 8), (1797,)
+SIZE = 24
+
+
+def scenes(count, pool, rng, whole=1):
+    """Images (N, 24, 24, 1) of digits among scraps; labels (N, whole) and upper left corners (N, whole, 2)."""
+    images = np.zeros((count, SIZE, SIZE, 1), "float32")
+    chosen = rng.choice(pool, size=(count, whole))  # (N, whole)
+    corners = np.zeros((count, whole, 2), int)
+    for image, numbers, corner in zip(images, chosen, corners, strict=True):
+        for number in rng.choice(pool, size=8):
+            (a, b), (y, x) = rng.integers(0, 5, size=2), rng.integers(0, SIZE - 3, size=2)
+            patch = image[y : y + 4, x : x + 4, 0]
+            patch[:] = np.maximum(patch, drawings[number, a : a + 4, b : b + 4][: patch.shape[0], : patch.shape[1]])
+        columns = rng.permutation([0, SIZE // 2])[:whole] if whole > 1 else [None]
+        for place, (number, column) in enumerate(zip(numbers, columns, strict=True)):
+            y = rng.integers(0, SIZE - 7)
+            x = rng.integers(0, SIZE - 7) if column is None else column + rng.integers(0, 5)
+            image[y : y + 8, x : x + 8, 0] = drawings[number]
+            corner[place] = y, x
+    return images, classes[chosen], corners
+
+
+# %%
+rng = np.random.default_rng(0)
+shuffled = rng.permutation(len(drawings))
+train_pool, test_pool = shuffled[:1300], shuffled[1300:]  # no drawing is in both
+train_images, train_labels, _ = scenes(4000, train_pool, rng)
+test_images, test_labels, test_corners = scenes(500, test_pool, rng)
+figure = plots.image_maps(test_images[:8], titles=[f"class {label[0]}" for label in test_labels[:8]], columns=8)
+plots.show(
+    figure,
+    alt="""Eight images of 24 by 24 pixels. Each holds one whole handwritten digit at a random place and eight scraps
+of other digits.""",
+)
+
+# %% [markdown]
+# ### The two-module design
+#
+# Yan, Kawahara and Hamarneh (2019) put attention into VGG-16 for skin-lesion photographs; the idea of letting the
+# network's last features guide the attention over its middle ones is also that of Jetley et al. (2018). Ours is the
+# same plan with small numbers:
+#
+# * a small VGG: 3×3 convolutions and pooling. On the way we keep **intermediate features** F (fine, but each
+#   sees only a small piece) at two depths, and at the end the **global guidance** g (coarse, but each sees nearly all
+#   of the image and "knows" what is searched for);
+# * an attention module for each of the two F: a 1×1 convolution of F, a 1×1 convolution of g, **up-sampled** to the
+#   size of F, their **sum**, ReLU, a 1×1 convolution to **one channel**, softmax over all places: the **map A**,
+#   which sums to 1;
+# * F′ = A · F, every channel multiplied by the same map, and summed over the places; both F′ and the average of g go
+#   into the classifier.
+#
+# (Papers differ in how they normalise the map; ours is a softmax, as in Jetley et al.)
+#
+# Compare it with section 7: $v^\top\tanh(W_q q + W_k k)$. It is additive attention: g is the query, the places of F
+# are the keys *and* the values.
+
+# %%
+figure, ax = diagrams.canvas(10, 3.6)
+image_box = diagrams.box(ax, 0.7, 2.9, "image", width=1.1, detail="24,24,1")
+first = diagrams.box(ax, 2.4, 2.9, "conv ×3", role="value", width=1.4, detail="F1 12,12,32")
+second = diagrams.box(ax, 4.4, 2.9, "conv", role="value", width=1.4, detail="F2 6,6,32")
+third = diagrams.box(ax, 6.4, 2.9, "conv", role="query", width=1.4, detail="g 3,3,32")
+module_one = diagrams.box(ax, 2.4, 1.6, "attention 1", role="key", width=1.4, detail="A1 12,12,1")
+module_two = diagrams.box(ax, 4.4, 1.6, "attention 2", role="key", width=1.4, detail="A2 6,6,1")
+head = diagrams.box(ax, 8.7, 1.0, "dense", role="output", width=1.2, detail="10 classes")
+for start, end in ((image_box, first), (first, second), (second, third), (first, module_one), (second, module_two)):
+    diagrams.arrow(ax, start, end)
+diagrams.arrow(ax, (6.4, 2.6), (6.4, 1.6), module_two, label="g guides both")
+diagrams.arrow(ax, (6.4, 2.2), (3.4, 2.2), (3.4, 1.6), module_one)
+diagrams.arrow(ax, third.right, (8.7, 2.9), head.top, label="average of g")
+diagrams.arrow(ax, module_one.bottom, (2.4, 0.4), (8.7, 0.4), head.bottom, label="Σ A1·F1")
+diagrams.arrow(ax, module_two.bottom, (4.4, 1.0), head.left, label="Σ A2·F2")
+plots.show(
+    figure,
+    alt="""Image, three convolutions giving F1, one more giving F2, one more giving g. Two attention modules take F1
+and F2, both guided by g. The weighted sums of F1 and F2 and the average of g go into a dense layer.""",
+)
+
+
+# %%
+def conv(filters, size=3):
+    return layers.Conv2D(filters, size, padding="same", activation="relu", kernel_initializer="he_normal")
+
+
+def look(f, g, filters=32):
+    """One attention module on features f (B, h, w, C), guided by g (B, h', w', C'): returns Σ A·F (B, C) and A."""
+    h, w = f.shape[1:3]
+    wish = layers.Conv2D(filters, 1)(g)  # (B, h', w', filters)
+    wish = layers.UpSampling2D((h // g.shape[1], w // g.shape[2]), interpolation="bilinear")(wish)  # (B, h, w, filters)
+    offer = layers.Conv2D(filters, 1, use_bias=False)(f)  # (B, h, w, filters)
+    score = layers.Conv2D(1, 1)(ops.relu(wish + offer))  # (B, h, w, 1)
+    a = layers.Reshape((h, w, 1))(layers.Softmax()(layers.Flatten()(score)))  # one softmax over all h·w places
+    return ops.sum(a * f, axis=(1, 2)), a  # (B, C), (B, h, w, 1)
+
+
+# %%
+keras.utils.set_random_seed(0)
+image = keras.Input((SIZE, SIZE, 1))
+x = layers.MaxPool2D()(conv(16)(conv(16)(image)))  # (B, 12, 12, 16)
+f1 = conv(32)(x)  # (B, 12, 12, 32)
+f2 = conv(32)(layers.MaxPool2D()(f1))  # (B, 6, 6, 32)
+g = conv(32)(layers.MaxPool2D()(f2))  # (B, 3, 3, 32)
+(summary1, a1), (summary2, a2) = look(f1, g), look(f2, g)
+everything = ops.concatenate([summary1, summary2, ops.mean(g, axis=(1, 2))], axis=-1)  # (B, 96)
+classifier = keras.Model(image, layers.Dense(10)(everything))
+insides = keras.Model(image, {"logits": classifier.output, "a1": a1, "a2": a2, "f1": f1, "g": g})
+print(f"{classifier.count_params():,} parameters")
+
+# %% [markdown]
+# **Predict.** Only the class is trained. What share of the weight of map A₁ will lie inside the 8 × 8 box of the
+# digit? A map that knows nothing puts 64/576 = 11 % there.
+#
+# <details><summary>Answer</summary>
+#
+# Most of it. Only the place of the digit tells the class, so a map that looks elsewhere lowers the loss less.
+#
+# </details>
+
+# %%
+schedule = keras.optimizers.schedules.CosineDecay(0.003, 8 * 4000 // 32)
+loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+classifier.compile(keras.optimizers.Adam(schedule), loss, metrics=["accuracy"])
+fit = classifier.fit(train_images, train_labels, batch_size=32, epochs=8, verbose=0).history
+seen = {name: np.array(value) for name, value in insides.predict(test_images, verbose=0).items()}
+guess_class = seen["logits"].argmax(axis=-1)  # (500,)
+accuracy = np.mean(guess_class == test_labels[:, 0])
+print(f"accuracy on new drawings: {accuracy:.0%} (guessing: 10 %)")
+
+
+# %%
+def to_pixels(maps):
+    """Stretch maps (N, h, w) to (N, 24, 24) by repeating places, each summing to 1."""
+    factor = SIZE // maps.shape[1]
+    large = maps.repeat(factor, axis=1).repeat(factor, axis=2)
+    return large / np.maximum(large.sum(axis=(1, 2), keepdims=True), 1e-12)
+
+
+def inside_box(maps, corners):
+    """Mean share of each map that lies inside the digit's 8 × 8 box; maps (N, 24, 24), corners (N, 2)."""
+    return np.mean([m[y : y + 8, x : x + 8].sum() for m, (y, x) in zip(maps, corners, strict=True)])
+
+
+attended = {name: to_pixels(seen[name][..., 0]) for name in ("a1", "a2")}
+for name, maps in attended.items():
+    print(f"{name}: {inside_box(maps, test_corners[:, 0]):.0%} of the weight is inside the box (knowing nothing: 11 %)")
+assert inside_box(attended["a1"], test_corners[:, 0]) > 0.4
+
+
+# %% [markdown]
+# The network was told "there is a seven in this picture" and found out *where*: looking there is the way to get the
+# class right.
+#
+# ### Grad-CAM of the same network, side by side
+#
+# At g, the last convolution, as the method prescribes (3 × 3 places), and at F1 (12 × 12 places), where our first map
+# lives.
+
+# %%
+def gradient_map(images, name, chosen):
+    """Grad-CAM (N, h, w) of the features `name` for the logits of the classes `chosen` (N,)."""
+    to_features = keras.Model(image, [insides.output[name], insides.output["logits"]])
+    with tf.GradientTape() as tape:
+        picture = tf.constant(images)
+        features, logits = to_features(picture)  # (N, h, w, C), (N, 10)
+        asked = tf.reduce_sum(logits * tf.one_hot(chosen, 10))
+    channel = tf.reduce_mean(tape.gradient(asked, features), axis=(1, 2), keepdims=True)  # (N, 1, 1, C)
+    return tf.nn.relu(tf.reduce_sum(features * channel, axis=-1)).numpy()  # (N, h, w)
+
+
+# %%
+truth_boxes = np.zeros((500, SIZE, SIZE))
+for box_image, (y, x) in zip(truth_boxes, test_corners[:, 0], strict=True):
+    box_image[y : y + 8, x : x + 8] = 1
+coarse_truth = truth_boxes.reshape(500, 3, 8, 3, 8).sum(axis=(2, 4))  # (500, 3, 3): a 3 × 3 map that knows the place
+print(f"a 3 × 3 map that knows the place: {inside_box(to_pixels(coarse_truth), test_corners[:, 0]):.0%} inside the box")
+post_hoc = {name: to_pixels(gradient_map(test_images, name, guess_class)) for name in ("g", "f1")}
+for name, maps in post_hoc.items():
+    print(f"Grad-CAM at {name:2s}: {inside_box(maps, test_corners[:, 0]):.0%} inside the box")
+
+# %%
+shown = [int(np.flatnonzero((guess_class == test_labels[:, 0]) & (guess_class == c))[0]) for c in (2, 3, 5, 7)]
+shown += list(np.flatnonzero(guess_class != test_labels[:, 0])[:2])
+rows = {"A1": attended["a1"], "A2": attended["a2"], "Grad-CAM g": post_hoc["g"], "Grad-CAM F1": post_hoc["f1"]}
+maps = np.concatenate([np.zeros((6, SIZE, SIZE)), *(each[shown] for each in rows.values())])
+titles = [f"is {test_labels[i, 0]}, says {guess_class[i]}" for i in shown]
+titles += [name for name in rows for _ in shown]
+figure = plots.image_maps(np.tile(test_images[shown], (5, 1, 1, 1)), maps, titles=titles, columns=6)
+for panel in figure.axes[:6]:
+    panel.images[1].set_alpha(0)
+plots.show(
+    figure,
+    alt="""Six images in columns, four classified right and two wrong; below each its attention maps A1 and A2 and its
+Grad-CAM at g and at F1. A1 and A2 are small spots on the digit; Grad-CAM at g is a coarse area that covers
+it, Grad-CAM at F1 follows strokes in several places.""",
+)
+
+
+# %% [markdown]
+# Compare the numbers, not only the colours. Grad-CAM at the prescribed layer says little here: nine places are too
+# coarse to point with, and in this network g also *guides*, so that gradients at a place of g are not about what was
+# found there. One layer earlier or later, the "explanation" of the same decision is another picture. At F1 it is much
+# better, and still wider than the trained map: it marks every stroke that *would* help the class, scraps included.
+#
+# ### What each can claim
+#
+# **A test by deletion.** A map that says "this place matters" should be right about what happens when the place is
+# wiped out. We blank the 8 × 8 window that holds most of each map, and a random window.
+#
+# **Predict.** Accuracy after each?
+#
+# <details><summary>Answer</summary>
+#
+# A random window hits the digit now and then and costs a little. A map that has found the digit takes the accuracy down to
+# about chance. A coarse map lies between.
+#
+# </details>
+
+# %%
+def wiped(images, maps):
+    """Blank, in every image, the 8 × 8 window with the largest sum of the map (N, 24, 24)."""
+    sums = np.lib.stride_tricks.sliding_window_view(maps, (8, 8), axis=(1, 2)).sum(axis=(-2, -1))  # (N, 17, 17)
+    result = images.copy()
+    for picture, table in zip(result, sums, strict=True):
+        y, x = np.unravel_index(table.argmax(), table.shape)
+        picture[y : y + 8, x : x + 8] = 0
+    return result
+
+
+noise = np.random.default_rng(8).random((500, SIZE, SIZE)) ** 20
+left = {"nothing": test_images, "a random window": wiped(test_images, noise)}
+left |= {f"the window of {name}": wiped(test_images, each) for name, each in rows.items()}
+for name, pictures in left.items():
+    right = np.mean(classifier.predict(pictures, verbose=0).argmax(axis=-1) == test_labels[:, 0])
+    print(f"wiped out {name:25s} accuracy {right:.0%}")
+
+# %% [markdown]
+# **Two digits in one image.** The network was trained to name one class. Now there are two whole digits.
+#
+# **Predict.** We ask for a map of the first digit's class and one of the second's. Which method can answer both?
+#
+# <details><summary>Answer</summary>
+#
+# Grad-CAM: it starts from a logit that you choose. The attention map is computed before there is any class; it is the same
+# whatever you ask.
+#
+# </details>
+
+# %%
+two_images, two_labels, two_corners = scenes(300, test_pool, np.random.default_rng(10), whole=2)
+different = two_labels[:, 0] != two_labels[:, 1]
+two_images, two_labels, two_corners = two_images[different], two_labels[different], two_corners[different]
+two_seen = insides.predict(two_images, verbose=0)
+for asked in (0, 1):
+    heat = to_pixels(gradient_map(two_images, "f1", two_labels[:, asked]))
+    print(f"Grad-CAM asked for digit {asked + 1}:", end=" ")
+    print(*(f"{inside_box(heat, two_corners[:, d]):.0%} on digit {d + 1}" for d in (0, 1)), sep=", ")
+heat = to_pixels(two_seen["a1"][..., 0])
+print("attention A1, one map:  ", *(f"{inside_box(heat, two_corners[:, d]):.0%} on digit {d + 1}" for d in (0, 1)))
+
+# %%
+first = np.flatnonzero(two_seen["logits"].argmax(axis=-1) == two_labels[:, 0])[:3]
+panels = [np.zeros((3, SIZE, SIZE)), heat[first]]
+panels += [to_pixels(gradient_map(two_images[first], "f1", two_labels[first, d])) for d in (0, 1)]
+names = [f"{a} and {b}" for a, b in two_labels[first]] + ["A1"] * 3
+names += [f"Grad-CAM for {label}" for label in two_labels[first].T.ravel()]
+figure = plots.image_maps(np.tile(two_images[first], (4, 1, 1, 1)), np.concatenate(panels), titles=names, columns=3)
+for panel in figure.axes[:3]:
+    panel.images[1].set_alpha(0)
+plots.show(
+    figure,
+    alt="""Three images with two digits each; below them the attention map, which is one and the same whatever is
+asked, and the Grad-CAM for either class, which moves between the two digits.""",
+)
+
+# %% [markdown]
+# | | trainable attention | CAM, Grad-CAM |
+# |---|---|---|
+# | when | during the forward pass, learned with the rest | afterwards, for a network that is finished |
+# | does the network use it? | yes: F′ = A·F is all that this branch passes on | no: it is a picture of gradients |
+# | needs | a change of architecture and training | access to gradients |
+# | per class? | no, one map for the image | yes, one for each class asked |
+# | may claim | "features elsewhere did not pass this branch" | "changing these features would change the logit" |
+# | may **not** claim | "pixels elsewhere had no influence" (A) | "the network looks here" (B) |
+# | proves the decision right? | no | no |
+#
+# (A) The features at a place have seen its surroundings (their receptive field), and g has seen nearly everything and
+# goes into the classifier directly. (B) It never looked: the map is a sum of gradients, and a coarse one is stretched
+# as well.
+#
+# Neither is an explanation by itself: Adebayo et al. (2018) show that some post-hoc maps hardly change when a
+# network's weights are replaced by random ones (Grad-CAM passed that test, others did not); Jain and Wallace (2019) find very different attention weights that
+# give the same predictions; Wiegreffe and Pinter (2019) answer that it depends on what you call an explanation. The
+# deletion test above is the kind of evidence to ask for.
+
+# %% [markdown]
+# ## 11 · Common mistakes, and what they look like
+#
+# **1 · Padding is attended.** The five items of section 8, padded with fifteen vectors of zeros to a length of
+# twenty:
+
+# %%
+q, k, place = requests("same language", 2000, np.random.default_rng(9))
+padded = np.concatenate([k, np.zeros((2000, 15, D), "float32")], axis=1)  # (N, 20, D)
+real = np.arange(20) < ITEMS  # (S,): True may be attended
+for name in ("content (cosine)", "scaled dot"):
+    scores = SCORES[name][0](q, padded).numpy()  # (N, 20)
+    for how, masked in {"no mask": scores, "with mask": np.where(real, scores, -np.inf)}.items():
+        w = softmax(masked, axis=-1)
+        on_item, on_padding = w[np.arange(2000), place].mean(), w[:, ITEMS:].sum(axis=-1).mean()
+        print(f"{name:18s}{how:10s} right item {on_item:.2f}, padding {on_padding:.2f}")
+
+# %% [markdown]
+# Nothing crashes, and no shape is wrong; the context is a mixture with nothing.
+#
+# How bad it is depends on the scores. Leave the mask of the trained translator out, and (in our run) hardly any
+# weight goes to padding: its scores there happen to be low. That is luck, not a property of attention:
+
+# %%
+source, target = lines_of([1] * 200, np.random.default_rng(12), S, 8)  # one date each, padded to 32 places
+previous = np.roll(target, 1, axis=1)  # (B, T)
+previous[:, 0] = START
+parts = reader([source, previous])
+align = attentive.get_layer("align")
+_, unmasked = align([parts["query"], parts["places"], parts["key"]], return_attention_scores=True)  # (B, T, S)
+on_padding = np.sum(unmasked * (source == 0)[:, None, :], axis=-1).mean()
+print(f"translator, mask left out: {on_padding:.2%} of the weight on padding")
+
+# %% [markdown]
+# **2 · Masked scores set to 0 instead of very low.** A score of 0 is a score like any other. Three real keys, two of
+# padding:
+
+# %%
+# NBVAL_CHECK_OUTPUT
+scores = np.array([-1.2, 0.3, -0.5, 0.9, 1.4])  # (S,): the last two are padding
+real = np.array([True, True, True, False, False])
+print("set to 0:    ", softmax(np.where(real, scores, 0)))
+print("set to -1e9: ", softmax(np.where(real, scores, -1e9)))
+print("after:       ", softmax(scores) * real, "sum", (softmax(scores) * real).sum().round(3))
+
+# %% [markdown]
+# First row: padding gets nearly half of the weight. Third row: the mask came *after* the softmax, and the weights no longer sum to 1.
+#
+# **3 · The softmax runs over the wrong axis.** Weights are (T, S); the sum over S must be 1 for every query.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+scores = np.random.default_rng(13).normal(size=(2, 4))  # (T, S)
+for axis in (-1, -2):
+    weights = softmax(scores, axis=axis)
+    print(f"axis={axis}: sums over the keys {weights.sum(axis=-1)}, sums over the queries {weights.sum(axis=-2)}")
+
+# %% [markdown]
+# With `axis=-2` the queries compete for every key, and the context of a query that loses is close to zero.
+#
+# **4 · The softmax overflows.** exp(1000) is infinite in float32 and in float64, and ∞/∞ is not a number.
+# Subtracting the largest score changes nothing else:
+
+# %%
+# NBVAL_CHECK_OUTPUT
+large = np.array([1000.0, 1001.0, 999.0])
+with np.errstate(over="ignore", invalid="ignore"):
+    print("as the formula stands:", np.exp(large) / np.exp(large).sum())
+print("largest subtracted:   ", np.exp(large - large.max()) / np.exp(large - large.max()).sum())
+
+# %% [markdown]
+# ### What other texts get wrong: spot the mistake
+#
+# Three claims that you will meet. Find the error before you open the answer.
+#
+# **a** · "The decoder takes a softmax over the positions and so finds the most probable next word."
+# <details><summary>What is wrong</summary>
+#
+# There are two softmaxes. The one over source *positions* gives attention weights. The next word comes from a softmax
+# over the *vocabulary*. The cell below shows both, with their shapes.
+#
+# </details>
+#
+# **b** · "Attention tells the model which words to ignore, so padding takes care of itself."
+# <details><summary>What is wrong</summary>
+#
+# A softmax never gives exactly 0, and a padding vector has a score like any other: see mistake 1. A model with no
+# mask attends to padding, more or less as its scores happen to fall.
+#
+# </details>
+#
+# **c** · "The attention map shows why the model made its decision."
+# <details><summary>What is wrong</summary>
+#
+# It shows which vectors were mixed and in what proportion. Those vectors already contain their neighbours (section
+# 7), other branches carry information too (section 10), and different maps can give the same output. It is a reading
+# aid, and a test by deletion is worth more.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+source = dates.encode([dates.tokenize("2 march 1994")], 6)  # (1, S)
+previous = np.full((1, 1), START)  # (1, T) with T = 1
+over_positions = reader([source, previous])["weights"]  # (1, 1, S)
+over_vocabulary = ops.softmax(attentive([source, previous]), axis=-1)  # (1, 1, V)
+for name, array in {"over positions": over_positions, "over the vocabulary": over_vocabulary}.items():
+    print(f"{name:20s}{tuple(array.shape)} sum {array.numpy().sum():.3f}")
+
+# %% [markdown]
+# ## 12 · Check yourself
+#
+# 1. Four keys have the scores 2, 2, 2, 2. What are the weights? And for the scores 100, 100, 100, 100?
+# <details><summary>Answer</summary>¼ each, both times: a softmax depends on differences only.</details>
+#
+# 2. In Nadaraya–Watson pooling all values are 5. What is the output at any query, for any bandwidth?
+# <details><summary>Answer</summary>5. The weights sum to 1, so the output is a mean of the values; a mean of fives is
+# five.</details>
+#
+# 3. T = 7 decoder states of width 64 ask S = 11 annotations of width 48. Which score functions are possible without
+#    further ado?
+# <details><summary>Answer</summary>Additive and general: their weights bridge 64 and 48. (Location-based too, if S is
+# fixed.) Dot, scaled dot and cosine need equal widths.</details>
+#
+# 4. Which of the six can tell the second item from the fourth if both have the same key vector?
+# <details><summary>Answer</summary>Location-based only. All the others give equal keys equal scores.</details>
+#
+# 5. A colleague trains hard attention by `argmax` and reports that only the encoder's attention weights do not
+#    improve. Why?
+# <details><summary>Answer</summary>The gradient with respect to the scores is zero or None: `argmax` does not change
+# under small changes. The rest of the network learns to live with whatever place it is given.</details>
+#
+# 6. Map A of section 10 puts 90 % of its weight on a digit. Does that prove that the scraps had no influence?
+# <details><summary>Answer</summary>No. The features at that place see their surroundings, and g sees the whole image
+# and goes into the classifier.</details>
+#
+# <details><summary><b>Symptoms and causes</b> (for the lab and for your own networks)</summary>
+#
+# | you see | look at |
+# |---|---|
+# | NaN from the first step | large scores without subtracting the maximum; a row masked with −∞ throughout |
+# | every output is the mean of all values | scores all alike: cosine without sharpness, a bandwidth that is too large |
+# | every output is one of the values | scores too large: no scaling, bandwidth too small |
+# | it works alone and not in a batch with longer lines | no mask, or the mask inverted (True means *may attend*) |
+# | rows of the weights do not sum to 1 | softmax over the wrong axis, or a mask applied after it |
+# | loss falls, attention map even | another way carries the information (a state, a residual): the map is not needed |
+# | `None` as gradient | `argmax`, `.numpy()` or NumPy on the way |
+#
+# </details>
+#
+# <details><summary><b>Slow machine, or a GPU?</b></summary>
+#
+# The costly cells are the two translators and the image classifier. *Turn down:* 2000 lines instead of 4000 and 8 epochs
+# for both translators: the one with attention still gets nearly every date right, the one without gets none. 2000
+# images instead of 4000 lower the accuracy and blur the maps. *Turn up on a GPU:* `UNITS = 128` and 24 epochs at half
+# the learning rate for the translator without attention. We ran that once, outside this notebook (ten times the
+# parameters, more than two minutes on two cores): it got 100 % of single dates, 75 % of dates in lines of two, and 33 %
+# in lines of three.
+#
+# </details>
+#
+# **Caveats, plainly.** The dates are made by a generator; real text is messier. One seed, one run: repeat with other
+# seeds before you believe a difference of a few per cent. The translator without attention would profit from tuning, a
+# wider state and reversing the source (Sutskever et al. did that); its state would still have a fixed size. We did not
+# train the image classifier without attention, so nothing here says that attention makes it *better*; it makes it
+# possible to ask where. The images are a toy in which the place is known, chosen so that a map can be *tested*; a good
+# score here does not carry over to X-rays.
+
+# %% [markdown]
+# ## Summary
+#
+# * Attention answers a query with a **weighted mean of values**; the weights come from a score of query and key,
+#   through a softmax, and sum to 1.
+# * A fixed-length state is a **bottleneck**: accuracy falls with the length of the source. A new context for every
+#   output step removes it, and gives gradients a short way.
+# * Nadaraya–Watson is attention with a distance as score; its **bandwidth** is the grandfather of √d.
+# * **Bahdanau**: bidirectional annotations, alignment model, softmax over source places, context vector. The
+#   alignment is learned from translations alone.
+# * Six scores: additive, location-based and general have weights; cosine, dot and scaled dot have none and need
+#   queries and keys that speak the same language.
+# * **Soft** attention is differentiable; **hard** attention is not, and pays with noisy gradient estimates.
+# * In images, trainable attention is *used* by the network, Grad-CAM is *drawn* after the fact. Test either before
+#   you believe it.
+#
+# **Next:** write these parts yourself in [lab 1](../labs/01_attention_intuition/01_attention_intuition.ipynb); then
+# [lecture 2](02_self_attention.ipynb) lets a sentence ask itself.
+#
+# ## References
+#
+# * Y. Bengio, P. Simard, P. Frasconi (1994), *Learning Long-Term Dependencies with Gradient Descent is Difficult*, IEEE
+#   Transactions on Neural Networks 5.
+# * J. Adebayo et al. (2018), *Sanity Checks for Saliency Maps*, NeurIPS.
+# * D. Bahdanau, K. Cho, Y. Bengio (2015), *Neural Machine Translation by Jointly Learning to Align and Translate*,
+#   ICLR; section 3.1, equations 5 and 6; figure 3 shows alignments.
+# * K. Cho et al. (2014), *Learning Phrase Representations using RNN Encoder–Decoder for Statistical Machine
+#   Translation*, EMNLP.
+# * K. Cho et al. (2014b), *On the Properties of Neural Machine Translation: Encoder–Decoder Approaches*, SSST-8.
+# * A. Graves, G. Wayne, I. Danihelka (2014), *Neural Turing Machines*; section 3.3 (content and location addressing).
+# * S. Jain, B. Wallace (2019), *Attention is not Explanation*, NAACL; S. Wiegreffe, Y. Pinter (2019), *Attention is
+#   not not Explanation*, EMNLP.
+# * S. Jetley et al. (2018), *Learn to Pay Attention*, ICLR.
+# * M.-T. Luong, H. Pham, C. Manning (2015), *Effective Approaches to Attention-based Neural Machine Translation*,
+#   EMNLP; section 3.
+# * È. Nadaraya (1964), *On Estimating Regression*; G. Watson (1964), *Smooth Regression Analysis*.
+# * R. Selvaraju et al. (2017), *Grad-CAM: Visual Explanations from Deep Networks via Gradient-based Localization*,
+#   ICCV.
+# * I. Sutskever, O. Vinyals, Q. Le (2014), *Sequence to Sequence Learning with Neural Networks*, NeurIPS.
+# * A. Vaswani et al. (2017), *Attention Is All You Need*, NeurIPS; section 3.2.1, table 1.
+# * R. Williams (1992), *Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning*,
+#   Machine Learning 8.
+# * K. Xu et al. (2015), *Show, Attend and Tell*, ICML; section 4.
+# * Y. Yan, J. Kawahara, G. Hamarneh (2019), *Melanoma Recognition via Visual Attention*, IPMI.
+# * B. Zhou et al. (2016), *Learning Deep Features for Discriminative Localization*, CVPR.

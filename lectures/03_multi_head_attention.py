@@ -1,0 +1,1113 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 3 · Multi-head attention
+#
+# *One softmax can only average. Several of them, side by side, can ask several questions at once.*
+#
+# [← 2 · Self-attention](02_self_attention.ipynb) · [Lab
+# 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb) · [4 · Encoder block →](04_encoder_block.ipynb)
+#
+# | | |
+# |---|---|
+# | **You will be able to** | say what one head cannot do, and prove it with a number; split, attend, merge and project with the shape of every array; count the parameters of the paper's layer and of Keras's; give a mask the shape that reaches the right scores; copy weights out of Keras and get the same output; look at trained heads and switch them off |
+# | **You need** | scaled dot-product attention and its mask from [lecture 2](02_self_attention.ipynb); `reshape` and `transpose` in NumPy |
+# | **Time** | about 80 minutes to read and predict; the code runs in about a minute and a half on two CPU cores |
+# | **Afterwards** | [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb), where you write the layer yourself |
+#
+# Letters: **B** batch, **T** queries, **S** keys, **D** width of a token (`d_model`), **H** heads, **K** width of one
+# head. In the original layer K = D/H.
+
+# %% tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %%
+from coursekit import diagrams, plots, quiet
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+plots.use_course_style()
+
+import time
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import layers, ops
+from scipy.special import softmax
+
+keras.utils.set_random_seed(3)
+np.set_printoptions(precision=3, suppress=True)
+
+# %% [markdown]
+# ## 1 · One softmax averages
+#
+# Here is a table with three columns. Every row has a **name**, **wants** another row by its name, and holds a
+# **number**.
+
+# %%
+ROWS = 6
+
+
+def write_tables(count, rng):
+    """Return names (B, T), wants (B, T), numbers (B, T) and the index of each wanted row (B, T)."""
+    names = rng.permuted(np.tile(np.arange(ROWS), (count, 1)), axis=1)  # (B, T), each name once per table
+    step = rng.integers(1, ROWS - 1, size=(count, ROWS))  # never itself (0), never the row above (ROWS - 1)
+    wanted = (np.arange(ROWS) + step) % ROWS  # (B, T)
+    wants = np.take_along_axis(names, wanted, axis=1)  # (B, T)
+    return names, wants, rng.normal(size=(count, ROWS)), wanted  # numbers: mean 0, variance 1
+
+
+# %%
+# NBVAL_CHECK_OUTPUT
+names, wants, numbers, wanted = write_tables(1, np.random.default_rng(7))  # four arrays (1, T)
+print("row  name  wants  number")
+for row in range(ROWS):
+    print(f"{row:3}  {'abcdef'[names[0, row]]:>4}  {'abcdef'[wants[0, row]]:>5}  {numbers[0, row]:6.2f}")
+
+# %% [markdown]
+# Each row is asked **two questions at once**:
+#
+# 1. What is the number in the row **above** me? (For the first row: the last one.)
+# 2. What is the number in the row whose name I **want**?
+#
+# **Answer** both for row 3 of the printed table, so that you know the task.
+#
+# <details><summary>Answer</summary>
+#
+# Above row 3 is row 2, with −0.49. Row 3 wants *b*, which is the name of row 4, with 0.49.
+#
+# </details>
+#
+# Each question alone is easy for attention. The
+# first is a matter of position, the second is a look-up by name, as in lecture 2. The rows never want themselves or
+# the row above, so the two answers always come from two different rows.
+#
+# **Predict.** One attention layer with **one** head, as wide as you like, then a linear read-out of two numbers. Can
+# training make it answer both questions? Choose: **(a)** yes; **(b)** yes, if the head is wide enough; **(c)** it gets
+# both half right; **(d)** no, whatever the width. Keep your answer. Section 10 trains it.
+#
+# ### By hand
+#
+# A head gives row t one set of weights, positive and summing to 1. Suppose it does the sensible thing and shares them
+# between the two rows that matter: p on the row above, with number a, and 1 − p on the wanted row, with number b. What
+# arrives is
+#
+# $$ m = p\,a + (1-p)\,b $$
+#
+# **Predict.** p = ½ and m = 1. What were a and b?
+#
+# <details><summary>Answer</summary>
+#
+# Nobody can know. (1, 1) gives 1, and so do (3, −1), (2, 0) and (0, 2). An average forgets its parts.
+#
+# </details>
+#
+# How bad is it? Let a and b be independent, with mean 0 and variance 1. The best linear guess of a from m leaves a
+# share of its variance unexplained; the rule is 1 − covariance² / variance of m:
+#
+# $$ u_a = 1-\frac{p^2}{p^2+(1-p)^2} \qquad u_b = 1-\frac{(1-p)^2}{p^2+(1-p)^2} $$
+#
+# **Calculate** both for p = ½, for p = 0.8 and for p = 1, and their sum.
+#
+# <details><summary>Answer</summary>
+#
+# p = ½: ½ and ½. p = 0.8: 0.64/0.68 = 0.941 is explained of a, so 0.059 and 0.941 remain. p = 1: 0 and 1. The sum is 1
+# each time, because the two fractions add up to 1. What you win for one question you lose for the other.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+a, b = np.random.default_rng(0).normal(size=(2, 200_000))  # the two numbers asked for
+shares = np.linspace(0, 1, 11)
+unexplained = np.empty((11, 2))
+for row, p in enumerate(shares):
+    arrives = p * a + (1 - p) * b
+    unexplained[row] = [1 - np.corrcoef(arrives, number)[0, 1] ** 2 for number in (a, b)]
+for p, by_hand in {0.5: (0.5, 0.5), 0.8: (0.059, 0.941), 1.0: (0, 1)}.items():
+    measured = unexplained[np.isclose(shares, p)][0]
+    print(f"p = {p}: measured {measured.round(2)}  as by hand: {np.allclose(measured, by_hand, atol=0.01)}")
+
+# %%
+figure, ax = plt.subplots(figsize=(6.2, 3.4))
+plots.measured_curve(shares, unexplained[:, 0], label="number above", line=0, ax=ax)
+plots.measured_curve(shares, unexplained[:, 1], label="wanted number", line=1, ax=ax)
+plots.measured_curve(shares, unexplained.mean(axis=1), label="mean of both", line=2, ax=ax)
+ax.set(xlabel="p, weight on the row above", ylabel="unexplained share", title="one set of weights, two questions")
+ax.legend(loc="upper center")
+plots.show(
+    figure,
+    alt="""Unexplained share of the variance against the weight p. The curve for the number above falls from 1 to
+0, the one for the wanted number rises from 0 to 1, and their mean is a flat line at one half.""",
+)
+
+# %% [markdown]
+# The mean is a flat line at one half. No weight is better than any other: the head may answer one question perfectly
+# and ignore the second, or answer both badly, at the same price.
+#
+# **Why width does not help.** A wider head has a longer *value*, but still one weight per pair of rows: all K columns
+# of the value are averaged with the same p. Two questions need two sets of weights. That is the whole idea of this
+# lecture.
+#
+# <details><summary>Could cleverer weights, spread over other rows, do better? (a short proof)</summary>
+#
+# Let the weights on all rows be p₁ … p_T, with p_a and p_b on the two that matter. The best linear guess of a explains
+# p_a²/Σp², that of b explains p_b²/Σp². Together (p_a² + p_b²)/Σp² ≤ 1, so the two unexplained shares sum to one or
+# more. The proof supposes that the weights do not depend on the numbers themselves and that the read-out is linear. A
+# trained head is free to break the first condition; section 10 shows whether it gains anything.
+#
+# </details>
+#
+# ## 2 · Several heads, several subspaces
+#
+# So let H heads attend side by side. Each has projections of its own, so each compares the tokens in a **subspace** of
+# its own, and has a softmax of its own:
+#
+# $$ \text{head}_h = \text{Attention}(X W_Q^h,\; X W_K^h,\; X W_V^h) \qquad \text{output} = [\text{head}_1;\dots;\text{head}_H]\; W_O $$
+#
+# (Vaswani et al. 2017, section 3.2.2.) To keep the price, each head is narrow: K = D/H. Merged, the heads are as wide
+# as the input.
+
+# %%
+figure, ax = diagrams.canvas(10.2, 4.4)
+x_box = diagrams.box(ax, 0.8, 2.2, "X", detail="(B, T, D)", width=1.3)
+merged = diagrams.box(ax, 7.5, 2.2, "merge", detail="(B, T, H·K)", width=1.4)
+w_o = diagrams.box(ax, 9.25, 2.2, "W_O", role="output", detail="(B, T, D)", width=1.3)
+for y, name in ((3.65, "head 1"), (2.2, "head 2"), (0.75, "head H")):
+    parts = [
+        diagrams.box(ax, 2.9, y + shift, label, role=role, width=0.9, height=0.3, fontsize=9)
+        for shift, label, role in ((0.36, "query", "query"), (0, "key", "key"), (-0.36, "value", "value"))
+    ]
+    diagrams.group(ax, parts, pad=0.1)
+    head = diagrams.box(ax, 5.2, y, name, width=1.6, height=0.75, detail="softmax(QKᵀ/√K)V")
+    diagrams.arrow(ax, x_box, (1.85, 2.2), (1.85, y), (2.35, y))
+    diagrams.arrow(ax, (3.45, y), head, label="(B, T, K)")
+    diagrams.arrow(ax, head, (6.4, y), (6.4, 2.2), merged)
+diagrams.arrow(ax, merged, w_o)
+for dot in (1.36, 1.48, 1.6):
+    diagrams.note(ax, 5.2, dot, "·", fontsize=14)
+plots.show(
+    ax,
+    alt="""Block diagram. X goes to H heads one above the other. Each head has a query, key and value projection
+of its own and a softmax of its own and gives an array B, T, K. The heads are merged to B, T, H times K and go through W_O.""",
+)
+
+# %% [markdown]
+# | array | shape for D = 512, H = 8, K = 64 | in words |
+# |---|---|---|
+# | W_Q of one head | (512, 64) | D × D/H |
+# | W_Q of all heads | (512, 512) | the H matrices side by side, or (512, 8, 64) |
+# | scores, weights | (B, 8, T, S) | a map of its own for every head |
+# | heads, merged | (B, T, 512) | H·K |
+# | W_O | (512, 512) | H·K × D |
+#
+# **Spot the mistake.** A text says: "with N tokens, W_Q of each head has the shape N × (D/H)". What is wrong, and what
+# could such a layer not do?
+#
+# <details><summary>Answer</summary>
+#
+# No weight may depend on the number of tokens. The projection acts on each token's D features: D × (D/H). A layer with
+# an N×(D/H) matrix could read sentences of one length only.
+#
+# </details>
+#
+# ## 3 · Two heads by hand
+#
+# Two tokens, "tea" and "pot", D = 8, H = 2, so K = 4. To keep the arithmetic small, W_Q, W_K and W_V are identities.
+# Then head 1 sees columns 1–4 of X as queries, keys and values, and head 2 sees columns 5–8:
+#
+# | | head 1's columns | head 2's columns |
+# |---|---|---|
+# | tea | 1 1 0 0 | 2 0 0 0 |
+# | pot | 1 0 1 0 | 0 0 2 2 |
+#
+# **Calculate** the output of both heads for "tea". Scores, divided by √K = 2, softmax, average. (e^0.5 = 1.649, e² =
+# 7.389.)
+#
+# <details><summary>Answer for head 1</summary>
+#
+# tea·tea = 2, tea·pot = 1; divided by 2: 1 and 0.5. Only the difference counts: 1.649/2.649 = **0.622** on tea,
+# **0.378** on pot. Output: 0.622·(1,1,0,0) + 0.378·(1,0,1,0) = **(1, 0.622, 0.378, 0)**.
+#
+# </details>
+#
+# <details><summary>Answer for head 2</summary>
+#
+# tea·tea = 4, tea·pot = 0; divided by 2: 2 and 0. 7.389/8.389 = **0.881** on tea, **0.119** on pot.
+# Output: 0.881·(2,0,0,0) + 0.119·(0,0,2,2) = **(1.762, 0, 0.238, 0.238)**.
+#
+# </details>
+#
+# One head over all eight columns would have the scores 4 + 2 = 6 and 0 + 1 = 1, divided by √8 = 2.828, and the weights
+# 0.854 and 0.146 for *everything*. Two heads may disagree.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+x = np.array([[1, 1, 0, 0, 2, 0, 0, 0], [1, 0, 1, 0, 0, 0, 2, 2]], float)  # (T, D) = (2, 8)
+outputs = []
+for columns in (slice(0, 4), slice(4, 8)):  # one head after the other
+    part = x[:, columns]  # (T, K)
+    weights = softmax(part @ part.T / np.sqrt(4), axis=-1)  # (T, T)
+    outputs.append(weights @ part)  # (T, K)
+    print("weights of tea", weights[0], " output", outputs[-1][0])
+print("one head, all columns:", softmax(x @ x.T / np.sqrt(8), axis=-1)[0])
+print(
+    "as by hand:",
+    np.allclose(np.concatenate(outputs, axis=-1)[0], [1, 0.622, 0.378, 0, 1.762, 0, 0.238, 0.238], atol=1e-3),
+)
+
+# %% [markdown]
+# ## 4 · Split and merge, without a loop
+#
+# The loop over heads is honest and slow. Nobody computes H small projections either: one product with a (D, H·K)
+# matrix makes the queries of all heads at once, side by side in one row. What remains is to give the heads an **axis
+# of their own**, so that one batched product serves them all.
+#
+# (Papers count heads from 1, code counts from 0. So do we, from here on.)
+#
+# Watch the numbers. Here is an array with T = 3 tokens and D = 6 in which entry *td* says where it comes from: 24 is
+# token 2, feature 4.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+T, D, H, K = 3, 6, 2, 3
+origin = 10 * np.arange(T)[:, None] + np.arange(D)  # (T, D)
+print(origin)
+
+# %% [markdown]
+# **Predict.** Two heads of width K = 3. Which numbers should head 0 hold, as a (T, K) array? Here are two attempts at
+# (H, T, K). Which is right?
+#
+# * A: `origin.reshape(H, T, K)`
+# * B: `origin.reshape(T, H, K).transpose(1, 0, 2)`
+#
+# <details><summary>Answer</summary>
+#
+# Head 0 must hold features 0–2 of *every* token: 0 1 2 / 10 11 12 / 20 21 22. That is B. Attempt A has the right shape
+# and the wrong content: `reshape` never moves a number, it only cuts the same row of 18 numbers in other places. A's
+# head 0 holds *all* features of token 0 and half of token 1.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+cut = origin.reshape(H, T, K)  # wrong: right shape, tokens torn apart
+heads = origin.reshape(T, H, K).transpose(1, 0, 2)  # (T, D) -> (T, H, K) -> (H, T, K)
+print("A, head 0\n", cut[0], "\nB, head 0\n", heads[0])
+
+# %%
+token_colours = ["#9ec5f5", "#f7d8a0", "#a9e0cc"]
+
+
+def draw(ax, array, title):
+    """Draw a (rows, columns) array of origins; colour and hatch are the token that each number comes from."""
+    for (row, column), value in np.ndenumerate(array):
+        look = {"facecolor": token_colours[value // 10], "hatch": ["", "//", ".."][value // 10], "edgecolor": "white"}
+        ax.add_patch(plt.Rectangle((column, -row), 1, 1, **look))
+        paper = {"facecolor": look["facecolor"], "linewidth": 0, "pad": 1}
+        ax.text(column + 0.5, -row + 0.5, f"{value:02}", ha="center", va="center", bbox=paper)
+    ax.set(xlim=(-0.1, array.shape[1] + 0.1), ylim=(-array.shape[0] + 0.9, 1.1), aspect="equal", title=title)
+    ax.axis("off")
+
+
+# %%
+figure, panels = plt.subplots(1, 5, figsize=(10.5, 2.3), width_ratios=[6, 3, 3, 3, 3])
+draw(panels[0], origin, "(T, D): one row per token")
+titles = ["B, head 0", "B, head 1", "A, head 0", "A, head 1"]
+for panel, array, title in zip(panels[1:], [*heads, *cut], titles, strict=True):
+    draw(panel, array, title)
+plots.show(
+    figure,
+    alt="""The array of origins, coloured by token, and the heads that two ways of splitting make. In version B
+each row of a head holds numbers of one token. In version A the first head mixes token 0 with the first half of token 1.""",
+)
+
+# %% [markdown]
+# Merging is the same path backwards: transpose first, reshape last. The round trip must give back the array; a merge
+# that forgets the transpose does not:
+
+# %%
+# NBVAL_CHECK_OUTPUT
+back = heads.transpose(1, 0, 2).reshape(T, H * K)  # (H, T, K) -> (T, H, K) -> (T, D)
+forgot = heads.reshape(T, H * K)  # wrong: no transpose
+print("round trip:", np.array_equal(back, origin), "  without the transpose:", np.array_equal(forgot, origin))
+print(forgot)
+
+# %% [markdown]
+# Row 0 of the faulty merge holds tokens 0 *and* 1. With a batch, every array has a leading B and the axes move up by
+# one.
+#
+# ## 5 · W_O, where the heads meet
+#
+# After merging, a token's row is [head 1 | head 2 | …]. The heads have not met yet: nothing so far adds a number from
+# one head to a number from another. W_O does. Cut it into blocks of K rows and it reads differently:
+#
+# $$ [\text{head}_1;\dots;\text{head}_H]\,W_O = \text{head}_1 W_O^1 + \dots + \text{head}_H W_O^H $$
+#
+# Each head has its own exit matrix, and the layer's output is a **sum of contributions**, one from each head.
+#
+# **Calculate.** For "tea" the merged row was (1, 0.622, 0.378, 0, 1.762, 0, 0.238, 0.238). Let one column of W_O be
+# (1, 2, 0, 0, 1, 0, −1, 0). What does each head contribute, and what is the output?
+#
+# <details><summary>Answer</summary>
+#
+# Head 1: 1 + 2·0.622 = 2.245 (with unrounded weights). Head 2: 1.762 − 0.238 = 1.523. Sum: **3.768**.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+w_out = np.array([1, 2, 0, 0, 1, 0, -1, 0], float)[:, None]  # (H·K, 1): one column of W_O
+merged = np.concatenate(outputs, axis=-1)  # (T, H·K)
+contributions = [head @ w_out[4 * h : 4 * h + 4] for h, head in enumerate(outputs)]  # H arrays (T, 1)
+print("contributions to tea:", [f"{each[0, 0]:.3f}" for each in contributions])
+print("merged, then W_O    :", f"{(merged @ w_out)[0, 0]:.3f}")
+
+
+# %% [markdown]
+# This sum is why one can ask "what does head 2 do?" and switch a head off by setting its part to zero (section 11).
+#
+# ## 6 · Three ways to say it, timed
+#
+# The same layer, written three times:
+#
+# 1. **loop**: slice the columns of each head, attend, concatenate. As in section 3;
+# 2. **reshape**: project with (D, H·K), reshape, transpose, one batched product, transpose, reshape. As in section 4;
+# 3. **einsum**: keep the weights as (D, H, K) and let `einsum` name the axes. No reshape at all. Keras stores its
+#    weights this way.
+#
+# In an einsum string every letter is an axis; letters that are missing after the arrow are summed over. Read
+# `btd,dhk->bhtk` aloud: for each b, h, t, k, sum over d.
+
+# %%
+def by_loop(x, w, heads):
+    q, k, v = (tf.split(x @ w[i], heads, axis=-1) for i in range(3))  # lists of H arrays (B, T, K)
+    width = q[0].shape[-1]
+    outputs = []
+    for h in range(heads):
+        weights = tf.nn.softmax(tf.matmul(q[h], k[h], transpose_b=True) / width**0.5)  # (B, T, T)
+        outputs.append(weights @ v[h])  # (B, T, K)
+    return tf.concat(outputs, axis=-1) @ w[3]  # (B, T, D)
+
+
+def by_reshape(x, w, heads):
+    batch, length, width = x.shape
+    q, k, v = (tf.reshape(x @ w[i], (batch, length, heads, width // heads)) for i in range(3))  # (B, T, H, K)
+    q, k, v = (tf.transpose(each, (0, 2, 1, 3)) for each in (q, k, v))  # (B, H, T, K)
+    weights = tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / (width // heads) ** 0.5)  # (B, H, T, T)
+    merged = tf.reshape(tf.transpose(weights @ v, (0, 2, 1, 3)), (batch, length, width))  # (B, T, D)
+    return merged @ w[3]  # (B, T, D)
+
+
+# %%
+def by_einsum(x, w, heads):
+    width = x.shape[-1]
+    split = tf.reshape(w[:3], (3, width, heads, width // heads))  # (3, D, H, K): a view of the weights
+    q, k, v = (tf.einsum("btd,dhk->bhtk", x, each) for each in tf.unstack(split))  # (B, H, T, K)
+    scores = tf.einsum("bhtk,bhsk->bhts", q, k) / (width // heads) ** 0.5  # (B, H, T, T)
+    mixed = tf.einsum("bhts,bhsk->bhtk", tf.nn.softmax(scores), v)  # (B, H, T, K)
+    return tf.einsum("bhtk,hkd->btd", mixed, tf.reshape(w[3], (heads, width // heads, width)))  # (B, T, D)
+
+
+# %% [markdown]
+# **Predict.** H goes from 1 to 32 with D = 256 fixed. Do the three get slower? Which one most?
+
+# %%
+rng = np.random.default_rng(0)
+x = tf.constant(rng.normal(size=(2, 256, 256)), tf.float32)  # (B, T, D)
+w = tf.constant(rng.normal(size=(4, 256, 256)) / 16, tf.float32)  # W_Q, W_K, W_V, W_O
+head_counts = [1, 2, 4, 8, 16, 32]
+compiled = {
+    (view.__name__, heads): tf.function(view) for view in (by_loop, by_reshape, by_einsum) for heads in head_counts
+}
+for (_, heads), call in compiled.items():
+    call(x, w, heads)  # traces and warms up
+timed = {key: [] for key in compiled}
+for _ in range(25):  # in rounds, so that a disturbance does not hit one version only
+    for (name, heads), call in compiled.items():
+        start = time.perf_counter()
+        call(x, w, heads).numpy()
+        timed[name, heads].append((time.perf_counter() - start) * 1e3)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for heads in (1, 8, 32):
+    loop, reshape, einsum = (view(x, w, heads).numpy() for view in (by_loop, by_reshape, by_einsum))
+    print(
+        f"H = {heads:2}: all three agree:",
+        np.allclose(loop, reshape, atol=1e-4) and np.allclose(loop, einsum, atol=1e-4),
+    )
+
+# %%
+figure, ax = plt.subplots(figsize=(6.4, 3.5))
+for line, name in enumerate(["by_loop", "by_reshape", "by_einsum"]):
+    fastest = np.array([sorted(timed[name, heads])[:5] for heads in head_counts]).T  # slower calls were disturbed
+    plots.measured_curve(head_counts, fastest, label=name.replace("_", " "), line=line, ax=ax)
+ax.set(
+    xscale="log",
+    xlabel="H, with K = 256/H",
+    ylabel="ms per call",
+    ylim=(0, None),
+    title="B = 2, T = D = 256, five fastest of 25 calls",
+)
+ax.set_xticks(head_counts, head_counts)
+ax.minorticks_off()
+plots.show(
+    figure,
+    alt="""Time per call against the number of heads for loop, reshape and einsum, the five fastest of
+twenty-five calls each. All three rise with the number of heads.""",
+)
+
+# %% [markdown]
+# <details><summary>What you see</summary>
+#
+# The multiply–adds are the same for every H: H maps of width K = D/H cost 2·T²·(H·K) = 2·T²·D. What grows is the
+# number of **weights**, H·T² of them, and with it the softmax and the memory. That is the rise that all three share.
+# The loop gives the processor many small products; on a GPU it falls behind much further, because each small product
+# leaves most of the chip idle. Reshape and einsum are the same calculation, and which one wins by a little depends on
+# the library and the machine. So choose the one you can read.
+#
+# </details>
+#
+# ## 7 · How wide is a head? Two conventions, two counts
+#
+# In the paper K = D/H, always. `keras.layers.MultiHeadAttention` leaves K to you: the argument is `key_dim`, and it is
+# the width **of one head**. `value_dim`, the width of one head's values, is `key_dim` unless you say otherwise.
+#
+# **Calculate.** D = 512, H = 8, with biases. How many parameters has the paper's layer (K = 64)? How many if you write
+# `MultiHeadAttention(num_heads=8, key_dim=512)`, as many tutorials do?
+#
+# <details><summary>Answer</summary>
+#
+# | | `key_dim=64` | `key_dim=512` |
+# |---|---|---|
+# | W_Q, W_K, W_V: D × H·K each | 3 · 512·512 = 786,432 | 3 · 512·4,096 = 6,291,456 |
+# | their biases: H·K each | 3 · 512 = 1,536 | 3 · 4,096 = 12,288 |
+# | W_O: H·K × D | 512·512 = 262,144 | 4,096·512 = 2,097,152 |
+# | its bias: D | 512 | 512 |
+# | **sum** | **1,050,624** | **8,401,408** |
+#
+# Eight times as many. The layer with `key_dim=512` is right in itself, but it is not the paper's layer.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+by_hand = {64: 786_432 + 1_536 + 262_144 + 512, 512: 6_291_456 + 12_288 + 2_097_152 + 512}
+for key_dim, count in by_hand.items():
+    layer = layers.MultiHeadAttention(num_heads=8, key_dim=key_dim)
+    layer.build(query_shape=(None, None, 512), value_shape=(None, None, 512))
+    print(f"key_dim={key_dim}: Keras {layer.count_params():,}, by hand {count:,}")
+    for variable in layer.weights[::2]:
+        print("   ", variable.path.split("/", 1)[1], variable.shape)
+
+# %%
+figure, ax = plt.subplots(figsize=(6.2, 3.4))
+counts = np.array([1, 2, 4, 8, 16])
+free = 4 * 512 * 512 * counts + 3 * 512 * counts + 512  # K = D: every head as wide as the model
+fixed = np.full_like(counts, by_hand[64])  # K = D/H
+plots.measured_curve(counts, free / 1e6, label="key_dim = D", line=1, ax=ax)
+plots.measured_curve(counts, fixed / 1e6, label="key_dim = D/H (the paper)", line=0, ax=ax)
+ax.set(xscale="log", xlabel="H", ylabel="million parameters", title="one layer, D = 512")
+ax.set_xticks(counts, counts)
+ax.minorticks_off()
+plots.show(
+    figure,
+    alt="""Parameters of one layer against the number of heads. With key_dim equal to D they grow in proportion
+to H, up to about 17 million at 16 heads. With key_dim D over H they stay at one million.""",
+)
+
+# %% [markdown]
+# With K = D/H the number of heads is **free of charge** in parameters, so H is a choice of *how to divide* the width,
+# not of size. The price is in the subspace: the D×D matrix W_Q W_Kᵀ of one head, which decides who looks at whom, has
+# rank at most K. Very many heads means very narrow ones. The paper tried it (Vaswani et al. 2017, table 3, rows A: H =
+# 1, 4, 8, 16, 32 at the same cost): one head was 0.9 BLEU worse than the best setting, and 32 heads were worse than 8
+# or 16.
+#
+# **Spot the mistake.** "The original Transformer has 12 heads with D = 768; GPT-3 has 12 heads." And: "`value_dim`
+# defaults to D."
+#
+# <details><summary>Answer</summary>
+#
+# 768 and 12 are BERT-base. The original base model has D = 512 and **8** heads (K = 64). GPT-3 (175B) has **96** heads
+# of width 128; 12 is GPT-2 small. `value_dim` defaults to `key_dim`.
+#
+# </details>
+#
+# ## 8 · Masks that broadcast
+#
+# The scores are now (B, H, T, S), and a mask has to line up with them. NumPy, TensorFlow and Keras align shapes **from
+# the right**:
+#
+# | mask | says | aligned with (B, H, T, S) |
+# |---|---|---|
+# | (T, S) | one rule for all, e.g. "do not look ahead" | ok as it is |
+# | (B, 1, 1, S) | padding of each sentence | ok |
+# | (B, 1, T, S) | a rule for each sentence, the same in all heads | ok |
+# | **(B, T, S)** | the same, as people usually hold it | **B meets H**: needs `mask[:, None]` |
+#
+# **Predict.** Two sentences of four tokens, the second with two tokens of padding. B = 2, T = S = 4, and H = 2. You
+# apply the mask (B, T, S) to the scores as it is. Error, or result?
+#
+# <details><summary>Answer</summary>
+#
+# A result, and a wrong one. (2, 4, 4) is read as (H, T, S): head 0 gets the mask of sentence 0 and head 1 the mask of
+# sentence 1, for both sentences. With H = 3 you would be lucky: an error.
+#
+# </details>
+
+# %%
+scores = np.random.default_rng(5).normal(size=(2, 2, 4, 4))  # (B, H, T, S)
+mask = np.ones((2, 4, 4), bool)  # (B, T, S)
+mask[1, :, 2:] = False  # sentence 1 ends after two tokens
+right = softmax(np.where(mask[:, None], scores, -1e9), axis=-1)  # (B, H, T, S): mask is (B, 1, T, S)
+wrong = softmax(np.where(mask, scores, -1e9), axis=-1)  # (B, H, T, S): mask is read as (H, T, S)
+
+tokens = [["the", "tea", "is", "hot"], ["drink", "it", "–", "–"]]
+figure, panels = plt.subplots(2, 4, figsize=(10, 4.9))
+for column, (weights, title) in enumerate([(right, "right"), (wrong, "wrong")]):
+    for head in range(2):
+        for b in range(2):
+            ax = panels[b, 2 * column + head]
+            plots.attention_map(weights[b, head], tokens[b], tokens[b], mask=mask[b], values=False, ax=ax)
+            ax.set(title=f"{title}: head {head}", xlabel="", ylabel=f"sentence {b}" if not head and not column else "")
+plots.show(
+    figure,
+    alt="""Eight attention maps. Left four: with the head axis added, both heads of the second sentence keep away
+from its two padding tokens. Right four: without it, head 0 of the second sentence attends to padding, and head 1 of the
+first sentence is cut off from its last two words. Pairs that should be blocked are hatched.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+on_padding = {"right": float(right[1, 0, :, 2:].sum()), "wrong": float(wrong[1, 0, :, 2:].sum().round(2))}
+on_words = {"right": float(right[0, 1, :, 2:].sum().round(2)), "wrong": float(wrong[0, 1, :, 2:].sum())}
+print("sentence 1, head 0, weight on padding       :", on_padding)
+print("sentence 0, head 1, weight on its last words:", on_words)
+
+# %% [markdown]
+# Keras takes `attention_mask` as (B, T, S) or (T, S) and adds the head axis by itself.
+#
+# **A row with every key blocked** has no right answer, but it must not give NaN, because one NaN spreads through
+# everything that follows. Minus infinity in a whole row is (−∞) − (−∞) inside the softmax. What do others do?
+
+# %%
+row = np.array([0.3, -1.2, 0.8])  # scores of one query
+blocked = np.zeros(3, bool)
+with np.errstate(invalid="ignore"):
+    print("minus infinity:", softmax(np.where(blocked, row, -np.inf)))
+print("minus 1e9     :", softmax(np.where(blocked, row, -1e9)))
+
+fresh = layers.MultiHeadAttention(num_heads=2, key_dim=4)
+x = keras.random.normal((1, 3, 8))  # (B, T, D)
+mask = np.array([[True, False, False], [True, True, False], [False, False, False]])  # (T, S)
+_, weights = fresh(query=x, value=x, attention_mask=mask, return_attention_scores=True)  # (B, H, T, S)
+print(f"Keras {keras.__version__}: ", ops.convert_to_numpy(weights)[0, 0, 2])
+
+# %% [markdown]
+# Equal weights or zero weights: both are finite, and nobody should use that row's output anyway.
+#
+# ## 9 · The same numbers as Keras
+#
+# We understand a layer when we can reproduce it. Take a Keras layer with its random weights, read them out, and
+# compute its output with einsum.
+#
+# **Predict.** D = 6, H = 2, `key_dim=5`, `value_dim=7`. What shapes have the eight arrays of `get_weights()`?
+#
+# <details><summary>Answer</summary>
+#
+# Query, key: kernel (6, 2, 5), bias (2, 5). Value: kernel (6, 2, 7), bias (2, 7). Output: kernel (2, 7, 6), bias (6,).
+# The heads have an axis of their own, as in version 3 of section 6.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+rng = np.random.default_rng(2)
+reference = layers.MultiHeadAttention(num_heads=2, key_dim=5, value_dim=7)
+queries = rng.normal(size=(3, 4, 6)).astype("float32")  # (B, T, D)
+memory = rng.normal(size=(3, 5, 6)).astype("float32")  # (B, S, D)
+mask = rng.random((3, 4, 5)) < 0.7  # (B, T, S)
+mask[:, :, 0] = True
+theirs = ops.convert_to_numpy(reference(query=queries, value=memory, attention_mask=mask))  # (B, T, D)
+
+w_q, b_q, w_k, b_k, w_v, b_v, w_o, b_o = reference.get_weights()
+print([array.shape for array in reference.get_weights()])
+q = np.einsum("btd,dhk->bhtk", queries, w_q) + b_q[:, None]  # (B, H, T, K)
+k = np.einsum("bsd,dhk->bhsk", memory, w_k) + b_k[:, None]  # (B, H, S, K)
+v = np.einsum("bsd,dhk->bhsk", memory, w_v) + b_v[:, None]  # (B, H, S, value_dim)
+scores = np.einsum("bhtk,bhsk->bhts", q, k) / np.sqrt(5)  # (B, H, T, S)
+weights = softmax(np.where(mask[:, None], scores, -1e9), axis=-1)  # (B, H, T, S)
+heads = np.einsum("bhts,bhsk->bhtk", weights, v)  # (B, H, T, value_dim)
+ours = np.einsum("bhtk,hkd->btd", heads, w_o) + b_o  # (B, T, D)
+print("same output as Keras:", np.allclose(ours, theirs, atol=1e-5))
+
+# %% [markdown]
+# Biases are zero in a fresh layer, so this test would not notice a forgotten bias. Good tests put random numbers into
+# *all* weights:
+
+# %%
+# NBVAL_CHECK_OUTPUT
+reference.set_weights([rng.normal(size=array.shape) for array in reference.get_weights()])
+theirs = ops.convert_to_numpy(reference(query=queries, value=memory, attention_mask=mask))  # (B, T, D)
+print("the calculation without new weights:", np.allclose(ours, theirs, atol=1e-3))
+w_q, b_q, w_k, b_k, w_v, b_v, w_o, b_o = reference.get_weights()
+q = np.einsum("btd,dhk->bhtk", queries, w_q) + b_q[:, None]  # (B, H, T, K)
+k = np.einsum("bsd,dhk->bhsk", memory, w_k) + b_k[:, None]  # (B, H, S, K)
+v = np.einsum("bsd,dhk->bhsk", memory, w_v) + b_v[:, None]  # (B, H, S, value_dim)
+scores = np.einsum("bhtk,bhsk->bhts", q, k) / np.sqrt(5)  # (B, H, T, S)
+heads = softmax(np.where(mask[:, None], scores, -1e9), axis=-1) @ v  # (B, H, T, value_dim)
+ours = np.einsum("bhtk,hkd->btd", heads, w_o) + b_o  # (B, T, D)
+print("with all eight arrays copied       :", np.allclose(ours, theirs, rtol=1e-4, atol=1e-4))
+
+# %% [markdown]
+# ### Two traps in the call
+#
+# The arguments of Keras's layer are, in this order: `query, value, key, query_mask, …, attention_mask`. Papers say
+# query, *key*, value.
+#
+# **Predict** what `reference(q, k, v)` does, and what a mask in the fourth place does.
+
+# %%
+keys = rng.normal(size=(3, 5, 6)).astype("float32")  # (B, S, D), different from the values
+named = ops.convert_to_numpy(reference(query=queries, key=keys, value=memory))
+by_place = ops.convert_to_numpy(reference(queries, keys, memory))
+print("reference(q, k, v) is off by", np.abs(by_place - named).max().round(2))
+
+masked = ops.convert_to_numpy(reference(query=memory, value=memory, key=memory, attention_mask=np.tri(5, dtype=bool)))
+in_fourth_place = ops.convert_to_numpy(reference(memory, memory, memory, np.tri(5, dtype=bool)))
+unmasked = ops.convert_to_numpy(reference(query=memory, value=memory, key=memory))
+print("mask in fourth place: off by", np.abs(in_fourth_place - masked).max().round(2), end="; ")
+print("same as with no mask at all:", np.allclose(in_fourth_place, unmasked))
+
+
+# %% [markdown]
+# No error, no warning: keys and values change places, and the mask is lost. **Always use keywords:** `query=`,
+# `value=`, `key=`, `attention_mask=`.
+#
+# ## 10 · Two heads learn two jobs
+#
+# Back to the table of section 1. The tokens are its rows. A token's vector holds its position, its name and its want
+# as one-hot columns, and its number: 6 + 6 + 6 + 1 = 19 columns. The model: a linear embedding to D = 16, attention, a
+# linear read-out of two numbers. **Nothing non-linear but the softmax**, so whatever is solved is solved by attention.
+#
+# Five versions, five seeds each, all with the same data:
+#
+# | version | heads × width | parameters of the attention |
+# |---|---|---|
+# | one head | 1 × 16 | as the paper: K = D/H |
+# | one wide head | 1 × 64 | about four times as many |
+# | two heads | 2 × 8 | the same as one head |
+# | four heads | 4 × 4 | the same as one head |
+# | one head, twice | 1 × 16, two layers | twice as many |
+#
+# **Predict** the unexplained share of the variance for each (0 is perfect; 0.5 is the flat line of section 1).
+
+# %%
+def as_tokens(names, wants, numbers, wanted):
+    """Return tokens (B, T, 19) and the two answers of every row (B, T, 2)."""
+    one_hot = np.eye(ROWS)
+    position = np.broadcast_to(one_hot, (len(names), ROWS, ROWS))  # (B, T, T)
+    tokens = np.concatenate([position, one_hot[names], one_hot[wants], numbers[..., None]], axis=-1)  # (B, T, 19)
+    answers = np.stack([np.roll(numbers, 1, axis=1), np.take_along_axis(numbers, wanted, axis=1)], axis=-1)
+    return tokens.astype("float32"), answers.astype("float32")  # (B, T, 19), (B, T, 2)
+
+
+def build_solver(num_heads, key_dim, depth):
+    """Return a model from tokens (B, T, 19) to answers (B, T, 2), and one that gives its last attention weights."""
+    tokens = keras.Input((ROWS, 3 * ROWS + 1))
+    z = layers.Dense(units=16, use_bias=False)(tokens)  # (B, T, D)
+    for level in range(depth):
+        attention = layers.MultiHeadAttention(num_heads=num_heads, key_dim=key_dim, name=f"attention_{level}")
+        mixed, weights = attention(query=z, value=z, return_attention_scores=True)  # (B, T, D), (B, H, T, T)
+        z = z + mixed  # (B, T, D)
+    return keras.Model(tokens, layers.Dense(units=2)(z)), keras.Model(tokens, weights)
+
+
+train_x, train_y = as_tokens(*write_tables(16_000, np.random.default_rng(0)))
+test_tables = write_tables(1_000, np.random.default_rng(1))
+test_x, test_y = as_tokens(*test_tables)
+
+# %%
+SEEDS = 5  # on a slow machine: 2
+EPOCHS = 8
+VERSIONS = {
+    "one head": (1, 16, 1), "one wide head": (1, 64, 1), "two heads": (2, 8, 1), "four heads": (4, 4, 1), "one head, twice": (1, 16, 2),
+}  # fmt: skip
+
+
+def unexplained_share(solver):
+    """Return the unexplained share of the variance of each of the two answers on the test tables."""
+    guesses = ops.convert_to_numpy(solver(test_x))  # (B, T, 2)
+    return ((guesses - test_y) ** 2).mean(axis=(0, 1)) / test_y.var(axis=(0, 1))  # (2,)
+
+
+runs = {}
+for version, (num_heads, key_dim, depth) in VERSIONS.items():
+    for seed in range(SEEDS):
+        keras.utils.set_random_seed(seed)
+        solver, maps = build_solver(num_heads, key_dim, depth)
+        solver.compile(optimizer=keras.optimizers.Adam(learning_rate=0.01), loss="mse", steps_per_execution=25)
+        history = solver.fit(train_x, train_y, batch_size=128, epochs=EPOCHS, verbose=0).history
+        runs.setdefault(version, []).append((solver, maps, history["loss"], unexplained_share(solver)))
+
+# %%
+for version, results in runs.items():
+    attention = [layer.count_params() for layer in results[0][0].layers if layer.name.startswith("attention")]
+    final = np.array([share for *_, share in results])  # (seed, 2)
+    print(
+        f"{version:16} {sum(attention):5,} parameters; mean unexplained share per seed: {final.mean(axis=1).round(3)}"
+    )
+
+# %%
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=[1.25, 1])
+for line, (version, results) in enumerate(runs.items()):
+    plots.measured_curve(range(1, EPOCHS + 1), [loss for *_, loss, _ in results], label=version, line=line, ax=left)
+    above, by_name = np.array([share for *_, share in results]).T  # (seed,), (seed,)
+    nudge = 0.02 * (line - 2)  # points would hide each other
+    look = {key: value for key, value in plots.LINES[line].items() if key != "linestyle"}
+    right.plot(above + nudge, by_name + nudge, linestyle="none", alpha=0.75, markersize=8, **look)
+left.axhline(0.5, color=diagrams.PALETTE["residual"], linestyle=":")
+left.set(xlabel="epoch", ylabel="training loss", title="median and range of the seeds", ylim=(0, None))
+right.plot([0, 1], [1, 0], ":", color=diagrams.PALETTE["residual"])
+diagrams.note(right, 0.54, 0.54, "limit of one set\nof weights", ha="left")
+right.set(
+    xlabel="unexplained: number above",
+    ylabel="unexplained: wanted number",
+    title="one point per seed",
+    xlim=(-0.1, 1.12),
+    ylim=(-0.1, 1.12),
+)
+plots.show(
+    figure,
+    alt="""Left: training loss by epoch. One head and one wide head settle at one half; two heads, four heads and
+one head in two layers fall to zero. Right: the two unexplained shares, one point per seed. One-head models lie on the
+line where the two shares sum to 1, near its ends; the others lie at zero.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for version, results in runs.items():
+    solved = sum(bool(share.mean() < 0.05) for *_, share in results)
+    on_the_line = sum(bool(abs(share.sum() - 1) < 0.05) for *_, share in results)
+    print(f"{version:16} solved by {solved} of {SEEDS} seeds; on the limit of section 1: {on_the_line} of {SEEDS}")
+
+
+# %% [markdown]
+# <details><summary>What you see</summary>
+#
+# * **One head** never solves it. Every seed lands on the line of section 1, at one of its ends: it answers one question
+#   perfectly and gives up the other. Which one differs from seed to seed. So answer (d), and (c) only in the mean.
+# * **One wide head** has about four times the parameters and gains nothing. It is not a matter of size.
+# * **Two heads**, with exactly as many parameters as one head, solve it with every seed.
+# * **Four heads** of width 4 solve it as well. More heads than needed do no harm here.
+# * **One head, twice** solves it too: the first layer fetches one number, the second the other. Depth does one after
+#   the other what heads do side by side.
+#
+# </details>
+#
+# An honest word on what this shows. The task was made for the purpose: two questions, one position each, a linear
+# read-out. With a non-linear network between and after the attention, one head has more ways out, and with more layers
+# it has more still. The experiment shows what *one softmax* cannot do; it does not show that real models need their
+# particular number of heads.
+#
+# ### Who looks where
+#
+# **Predict.** Two heads, one table. What will the two maps look like? One of them you can draw without knowing the
+# names.
+
+# %%
+def names_of(index):
+    """Return labels such as "b→e" (name b, wants e) for the rows of one test table."""
+    return [
+        f"{'abcdef'[name]}→{'abcdef'[want]}"
+        for name, want in zip(test_tables[0][index], test_tables[1][index], strict=True)
+    ]
+
+
+labels = names_of(0)
+pictures = {"one head": runs["one head"][0][1], "two heads": runs["two heads"][0][1]}
+weights = [ops.convert_to_numpy(model(test_x[:1]))[0] for model in pictures.values()]  # (1, T, T), (2, T, T)
+asked_for = np.zeros((2, ROWS, ROWS))  # the two relations themselves
+asked_for[0, np.arange(ROWS), np.arange(ROWS) - 1] = 1
+asked_for[1, np.arange(ROWS), test_tables[3][0]] = 1
+titles = ["one head", "two heads: 0", "two heads: 1", "asked: above", "asked: wanted"]
+figure = plots.head_maps(
+    np.concatenate([*weights, asked_for]), labels, [label[0] for label in labels], titles=titles, columns=5
+)
+plots.show(
+    figure,
+    alt="""Five maps of six by six for one test table: the only head of a one-head model, the two heads of a two-head
+model, and the two relations asked for. One of the two heads has a stripe below the diagonal, the other follows the wants;
+the single head shows one of the two relations only.""",
+)
+
+
+# %% [markdown]
+# Read a row as "b→e: name b, wants e". The stripe is the row above: the same in every table. The other map is
+# different for every table, since it follows the names: it is computed from content. Which head has which job was
+# settled by the random start. "Head 0" means nothing from one training run to the next.
+#
+# Do all seeds divide the work this way? Measure how much weight each head puts on the row above and on the wanted row,
+# over all test tables:
+
+# %%
+def job_table(version):
+    """Return, for each seed and head, the mean weight on the row above and on the wanted row: (seed · head, 2)."""
+    jobs = []
+    for _, maps, _, _ in runs[version]:
+        weights = ops.convert_to_numpy(maps(test_x))  # (B, H, T, T)
+        above = weights[:, :, np.arange(ROWS), np.arange(ROWS) - 1].mean(axis=(0, 2))  # (H,)
+        wanted = np.take_along_axis(weights, test_tables[3][:, None, :, None], axis=-1).mean(axis=(0, 2, 3))  # (H,)
+        jobs += list(zip(above, wanted, strict=True))
+    return np.array(jobs)
+
+
+# %%
+figure, panels = plt.subplots(1, 3, figsize=(10, 4.6), width_ratios=[1, 1, 1])
+for ax, version in zip(panels, ["one head", "two heads", "four heads"], strict=True):
+    heads = VERSIONS[version][0]
+    rows = [f"seed {seed}, head {head}" for seed in range(SEEDS) for head in range(heads)]
+    plots.matrix_map(
+        job_table(version), rows=rows, columns=["above", "wanted"], limits=(0, 1), values=True, title=version, ax=ax
+    )
+    ax.tick_params(axis="y", labelsize=8)
+    for seed in range(1, SEEDS):
+        ax.axhline(seed * heads - 0.5, color="white", linewidth=4)
+plots.show(
+    figure,
+    alt="""Three tables of mean attention weights, one row per seed and head, columns for the row above and the
+wanted row. Two heads: in each seed one head is near 1 for above and the other near 1 for wanted, in either order. One
+head: one of the two columns is near 1. Four heads: jobs are shared among heads less cleanly.""",
+)
+
+
+# %% [markdown]
+# ## 11 · Switch a head off
+#
+# A map shows where a head looks, not whether anything depends on it. To find out, **ablate** it: set its contribution
+# to zero and measure the error again. By section 5 it is enough to zero the head's block of W_O, (H, K, D)[h] in
+# Keras.
+#
+# **Predict.** For the two-head model: what happens to the two answers when you switch off the head that looks at the
+# row above?
+
+# %%
+def ablated_shares(solver, head):
+    """Return the unexplained shares (2,) with one head of the first attention layer switched off."""
+    attention = solver.get_layer("attention_0")
+    before = attention.get_weights()  # eight arrays; number 6 is the output kernel (H, K, D)
+    changed = [array.copy() for array in before]
+    changed[6][head] = 0
+    attention.set_weights(changed)
+    shares = unexplained_share(solver)
+    attention.set_weights(before)
+    return shares
+
+
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(8.5, 4.6))
+for ax, version in zip(panels, ["two heads", "four heads"], strict=True):
+    heads = VERSIONS[version][0]
+    damage = np.array([ablated_shares(solver, head) for solver, *_ in runs[version] for head in range(heads)])
+    rows = [f"seed {seed}, without head {head}" for seed in range(SEEDS) for head in range(heads)]
+    title = f"{version}: unexplained share"
+    plots.matrix_map(
+        damage, rows=rows, columns=["above", "wanted"], limits=(0, 1), values=True, cmap="Oranges", title=title, ax=ax
+    )
+    ax.tick_params(axis="y", labelsize=8)
+    for seed in range(1, SEEDS):
+        ax.axhline(seed * heads - 0.5, color="white", linewidth=4)
+plots.show(
+    figure,
+    alt="""Two tables of errors after switching off one head, one row per seed and head. With two heads each row has
+one error near 1 and one near 0. With four heads the damage differs: some heads ruin one answer, others do less.""",
+)
+
+# %% [markdown]
+# <details><summary>What you see</summary>
+#
+# Two heads: a clean cut. Without its head, a question is as good as unanswered (about 1, sometimes more: the read-out
+# still subtracts and adds what it expects from the missing head), and the other answer does not notice. Compare with
+# the job table above: the damage is in the column where the head looks.
+#
+# Four heads: it depends on the seed. In some, two heads share a job, and switching off one of them costs only the
+# share that it carried. In some, a head has no job at all: without it nothing changes, although its map shows a
+# pattern like any other. In large models this goes much further: Michel et al. (2019) removed a large part of the
+# heads of trained models, many layers down to a single head, with little loss; Voita et al. (2019) found that a few
+# specialised heads (position, syntax, rare words) do most of the work.
+#
+# </details>
+#
+# Two caveats. Zero is not neutral: a head's *average* contribution may be large, and taking it away shifts what
+# follows (replacing it by its mean is the milder operation). And a head whose removal costs nothing may be one that
+# *another head covers for*: remove both, and you may see the damage after all.
+#
+# ## 12 · Common mistakes, and what they look like
+#
+# One calculation, seven bugs. All give the right shape and no error. **Predict** which bug does the least damage. The
+# number is the size of the deviation, relative to the right output.
+
+# %%
+rng = np.random.default_rng(4)
+B, T, D, H = 3, 8, 12, 3
+x = rng.normal(size=(B, T, D))  # (B, T, D)
+W = rng.normal(size=(4, D, D)) * 0.6  # W_Q, W_K, W_V, W_O
+padding = np.ones((B, T, T), bool)  # (B, T, S)
+padding[1, :, 6:] = padding[2, :, 3:] = False
+
+
+# %%
+def layer(bug=None):
+    def split(y):
+        if bug == "split by reshape alone":
+            return y.reshape(B, H, T, D // H)  # wrong
+        return y.reshape(B, T, H, D // H).transpose(0, 2, 1, 3)  # (B, H, T, K)
+
+    q, k, v = (split(x @ W[i]) for i in range(3))  # (B, H, T, K)
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(D if bug == "scaled by √D, not √K" else D // H)  # (B, H, T, T)
+    allowed = padding if bug == "mask meets the heads" else padding[:, None]  # (B, 1, T, S)
+    weights = softmax(np.where(allowed, scores, -1e9), axis=1 if bug == "softmax over heads" else -1)  # (B, H, T, T)
+    if bug == "no head axis: one map for all":
+        weights = np.broadcast_to(weights.mean(axis=1, keepdims=True), weights.shape)  # wrong
+    mixed = weights @ v  # (B, H, T, K)
+    if bug != "merge without transpose":
+        mixed = mixed.transpose(0, 2, 1, 3)  # (B, T, H, K)
+    merged = mixed.reshape(B, T, D)  # (B, T, D)
+    return merged if bug == "W_O forgotten" else merged @ W[3]  # (B, T, D)
+
+
+# %%
+# NBVAL_CHECK_OUTPUT
+BUGS = ["scaled by √D, not √K", "no head axis: one map for all", "mask meets the heads", "softmax over heads",
+        "W_O forgotten", "split by reshape alone", "merge without transpose"]  # fmt: skip
+right = layer()
+deviation = {bug: np.linalg.norm(layer(bug) - right) / np.linalg.norm(right) for bug in BUGS}
+for bug, size in deviation.items():
+    print(f"{bug:30} {size:.2f}")
+
+# %%
+figure, ax = plt.subplots(figsize=(6.6, 3.2))
+order = sorted(BUGS, key=deviation.get)
+ax.barh(order, [deviation[bug] for bug in order], color=diagrams.PALETTE["accent"], edgecolor=diagrams.PALETTE["ink"])
+ax.grid(visible=False, axis="y")
+ax.set(xlabel="deviation, relative to the right output", title="seven bugs, no error message")
+plots.show(
+    figure,
+    alt="""Bar chart of the relative deviation that seven bugs cause. The wrong scale deviates least; merging and
+splitting without the transpose deviate by more than the size of the right output itself.""",
+)
+
+# %% [markdown]
+# The smallest deviation is the most dangerous: with the wrong scale a model still trains, only worse, and nobody looks
+# for the cause. Two more that do not show in a single number:
+#
+# * **H does not divide D.** `D // H` rounds down, and the last columns of every token are cut off in silence, or the
+#   reshape fails with a message about sizes. Check it when the layer is built, and say so in words.
+# * **Weights averaged over heads for the picture.** The average of a stripe and a look-up is a map that no head has.
+#
+# ## 13 · Check yourself
+#
+# <details><summary>1. D = 512 and H goes from 8 to 16, K = D/H. What happens to the parameters, the multiply–adds, the number of attention weights?</summary>
+#
+# Nothing to the first two (the biases do not change either). The weights double: H·T² of them.
+#
+# </details>
+#
+# <details><summary>2. Why does H·K have to equal D in the paper's layer, but not in Keras?</summary>
+#
+# The paper chooses K = D/H to keep the cost of one full-width head. W_O maps H·K back to D in any case, so any K works.
+#
+# </details>
+#
+# <details><summary>3. You shuffle the heads: you permute the blocks of W_Q, W_K, W_V and, in the same way, the blocks of W_O. What changes?</summary>
+#
+# The maps change places. The output does not change: it is a sum over heads. So "head 3" of one run has nothing to do
+# with "head 3" of another.
+#
+# </details>
+#
+# <details><summary>4. Leave out W_O and let the concatenated heads be the output. What is lost?</summary>
+#
+# A feature of the output would come from one head only. The next layer could mix them, but in a residual network each
+# head would be tied to its own D/H columns of the stream: it could write nowhere else.
+#
+# </details>
+#
+# <details><summary>5. Scores (B, H, T, S), mask (B, S). How do you reshape the mask?</summary>
+#
+# To (B, 1, 1, S): the same for all heads and all queries.
+#
+# </details>
+#
+# <details><summary>6. A colleague switches off each head of a layer in turn, sees no loss each time, and deletes the layer. Comment?</summary>
+#
+# Each head alone may be covered by the others. That says nothing about removing all of them together.
+#
+# </details>
+#
+# <details><summary>7. Two heads solved the table with every seed. Why is "two relations, two heads" still not a law?</summary>
+#
+# One head in two layers solved it too. A non-linear network around the attention opens further ways.
+#
+# </details>
+#
+# ## Symptoms
+#
+# <details><summary>“cannot reshape array of size …”</summary>H does not divide D, or the merge runs before the transpose with a length that does not fit.</details>
+# <details><summary>The layer works for B = 1 and not otherwise, or for B = H and not otherwise</summary>The mask has no head axis: (B, T, S) met (B, H, T, S).</details>
+# <details><summary>Outputs agree with Keras until you train, then not</summary>The biases were zero before. One of them is missing.</details>
+# <details><summary>A causal model is suspiciously good</summary>The split or the merge mixes tokens, so the future leaks through the heads; or the mask was the fourth positional argument.</details>
+# <details><summary>All heads show the same map</summary>The heads share their projections, or the picture is an average.</details>
+#
+# ## On a smaller or larger machine
+#
+# Most of the time goes into section 10. `SEEDS = 2` cuts it by more than half; the checked lines then count to 2
+# instead of 5. With a GPU raise `ROWS` to 12, the tables to 100,000, and D to 64, and ask three or four questions at
+# once (the number in the row below, say): then two heads are too few. The timing of section 6 changes its face on a
+# GPU: try it there.
+#
+# ## Summary
+#
+# * One softmax gives one set of weights. Two questions share it at a fixed price: their unexplained shares sum to 1.
+# * Multi-head attention: H projections to width K = D/H, H softmaxes, merge, W_O. The output is a sum of one
+#   contribution per head.
+# * Split: reshape to (B, T, H, K), then transpose to (B, H, T, K). Merge: the way back. A reshape alone tears tokens
+#   apart.
+# * Scores are divided by √K, the width of a head. Masks need an axis for the heads: (B, 1, T, S).
+# * With K = D/H the number of heads costs no parameters. Keras's `key_dim` is the width of **one** head and is free;
+#   `value_dim` follows it.
+# * Call Keras with keywords. Equal weights give equal outputs, which is the best test of your own layer.
+# * Trained heads divide the work, by chance of the start. Maps show where they look; ablation shows what depends on
+#   them. Neither is a full explanation.
+#
+# ## References
+#
+# * A. Vaswani et al. (2017). *Attention Is All You Need.* NeurIPS. arXiv:1706.03762. Section 3.2.2; table 3, rows A.
+# * P. Michel, O. Levy, G. Neubig (2019). *Are Sixteen Heads Really Better than One?* NeurIPS. arXiv:1905.10650.
+# * E. Voita et al. (2019). *Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can
+#   Be Pruned.* ACL. arXiv:1905.09418.
+# * T. Brown et al. (2020). *Language Models are Few-Shot Learners.* NeurIPS. arXiv:2005.14165. Table 2.1 (the sizes of
+#   GPT-3).
+# * S. Jain, B. C. Wallace (2019). *Attention is not Explanation.* NAACL. arXiv:1902.10186.
+#
+# **Next:** write the layer in [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb). Then [lecture
+# 4](04_encoder_block.ipynb) puts it into a block with residual paths, layer norm and a feed-forward network.

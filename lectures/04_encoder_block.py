@@ -1,0 +1,1196 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 4 · The encoder block
+#
+# *Attention mixes words. Four humble parts around it make it possible to do so twelve times in a row.*
+#
+# [← 3 · Multi-head attention](03_multi_head_attention.ipynb) · [Lab
+# 4](../labs/04_encoder_block/04_encoder_block.ipynb) · [5 · Positional encoding →](05_positional_encoding.ipynb)
+#
+# **Afterwards you can**
+#
+# * draw the block and name the shape at every arrow;
+# * say what residual paths, layer norm, the feed-forward network and dropout are for, with a measurement for each;
+# * compute a layer norm by hand;
+# * choose between post-norm and pre-norm;
+# * count the block's parameters to the last one.
+#
+# **You need** [multi-head attention](03_multi_head_attention.ipynb), the chain rule, mean and variance. **Time:**
+# about 80 minutes to read and predict; the code runs in one to two minutes on two CPU cores.
+#
+# Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** tokens, **D** width of a token
+# (`d_model`), **H** heads, **F** width inside the feed-forward network (`d_ff`).
+
+# %% tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %%
+from coursekit import diagrams, plots, quiet
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+plots.use_course_style()
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+np.set_printoptions(precision=3, suppress=True)
+
+
+# %% [markdown]
+# ## 1 · What happens if we only stack attention
+#
+# Attention returns, for each token, an average of values. Take eight random tokens and send them through 16 freshly
+# made attention layers, one after the other, with nothing in between.
+#
+# **Predict.** After 16 layers, how similar are two different tokens: what is the cosine of the angle between them?
+#
+# <details><summary>Answer</summary>
+#
+# Almost exactly 1. An average of tokens lies between them, so each layer pulls them together, and an average of
+# averages is closer still. After a few layers all tokens of the sentence are the same vector up to its length: the
+# sentence is lost. The effect has a name, **rank collapse** (Dong et al., 2021).
+#
+# </details>
+
+
+# %%
+def fresh_parts(depth, width=32, heads=4, hidden=64):
+    """New random parts for `depth` blocks: an attention layer and a feed-forward network each."""
+    feed = lambda: keras.Sequential([layers.Dense(hidden, activation="relu"), layers.Dense(width)])  # noqa: E731
+    return [(layers.MultiHeadAttention(heads, width // heads), feed()) for _ in range(depth)]
+
+
+def mean_cosine(x):
+    """Mean cosine between different tokens of each sentence; x (B, T, D)."""
+    unit = x / np.linalg.norm(x, axis=-1, keepdims=True)  # (B, T, D)
+    cosines = np.einsum("btd,bsd->bts", unit, unit)  # (B, T, T)
+    length = x.shape[1]
+    return float((cosines.sum() - len(x) * length) / (len(x) * length * (length - 1)))
+
+
+# %%
+DEPTH = 16
+normalise = layers.LayerNormalization(center=False, scale=False, epsilon=1e-6)
+similar = {"attention alone": np.zeros((3, DEPTH + 1)), "with residual path and norm": np.zeros((3, DEPTH + 1))}
+for seed in range(3):
+    keras.utils.set_random_seed(seed)
+    alone = helped = keras.random.normal((4, 8, 32))  # (B, T, D)
+    for level, (attend, _) in enumerate([(None, None), *fresh_parts(DEPTH)]):
+        if attend is not None:
+            alone = attend(query=alone, value=alone)  # (B, T, D)
+            helped = normalise(helped + attend(query=helped, value=helped))  # (B, T, D)
+        for name, x in zip(similar, (alone, helped), strict=True):
+            similar[name][seed, level] = mean_cosine(np.asarray(x))
+
+# %%
+figure, ax = plt.subplots(figsize=(6.5, 3.3))
+for line, (name, runs) in enumerate(similar.items()):
+    plots.measured_curve(range(DEPTH + 1), runs, label=name, line=line, ax=ax)
+ax.set(xlabel="attention layers passed", ylabel="mean cosine of two tokens", ylim=(-0.1, 1.05))
+plots.show(
+    figure,
+    alt="""Mean cosine between two tokens by the number of attention layers passed, three runs each. With attention
+alone it jumps from 0 to nearly 1 after two or three layers and stays there. With a residual path and a norm around
+each layer it rises slowly.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for name, runs in similar.items():
+    print(f"{name:28} cosine above 0.8 after {np.argmax(np.median(runs, axis=0) > 0.8)} layers")
+
+
+# %% [markdown]
+# Two layers of bare attention are enough to make all tokens alike. A residual path and a norm stretch that to about
+# six, without any training; trained weights need not average at all, so a real model keeps its tokens apart for much
+# longer. The lesson: attention alone cannot be deep. The block of the Transformer is attention plus what it takes to
+# be stacked: a **residual path**, a **normalisation**, a **feed-forward network**, and **dropout** for training. We
+# take them one by one and measure what each is good for.
+#
+# ## 2 · The block in one picture
+
+
+# %%
+def draw_block(ax, x, order):
+    """Draw one block, bottom to top, centred at x; order is 'post' or 'pre'."""
+    parts = ["sub", "drop", "+", "norm"] if order == "post" else ["norm", "sub", "drop", "+"]
+    y, below = 0.35, diagrams.box(ax, x, 0.35, "x", detail="(B, T, D)", width=1.3, height=0.5)
+    framed = []
+    for name in ("multi-head attention", "feed-forward"):
+        branch = (x, y + 0.5)
+        for part in parts:
+            y += 0.72 if part != parts[0] else 0.95
+            if part == "+":
+                box = diagrams.operator(ax, x, y)
+                diagrams.residual(ax, branch, box, offset=1.25)
+            else:
+                label = {"sub": name, "drop": "dropout", "norm": "layer norm"}[part]
+                role = {"sub": "query", "drop": "mask", "norm": "key"}[part]
+                box = diagrams.box(ax, x, y, label, role=role, width=2.1, height=0.42)
+            diagrams.arrow(ax, below, box)
+            below = box
+            framed.append(box)
+    top = diagrams.box(ax, x, y + 0.95, "output", role="output", detail="(B, T, D)", width=1.3, height=0.5)
+    diagrams.arrow(ax, below, top)
+    diagrams.group(ax, framed, "× N", pad=0.36)
+
+
+# %%
+figure, ax = diagrams.canvas(9.2, 8.3)
+for x, order, title in [(2.2, "post", "post-norm (2017 paper, BERT)"), (6.8, "pre", "pre-norm (GPT-2, ViT)")]:
+    draw_block(ax, x, order)
+    diagrams.note(ax, x, 8.1, title, fontsize=11)
+plots.show(
+    figure,
+    alt="""Two block diagrams, bottom to top. Post-norm: x, multi-head attention, dropout, sum with x, layer norm,
+feed-forward, dropout, sum, layer norm, output. Pre-norm: x, layer norm, attention, dropout, sum with x, layer norm,
+feed-forward, dropout, sum, output. Grey residual paths lead around each sub-layer. Every arrow carries shape (B, T,
+D).""",
+)
+
+# %% [markdown]
+# Two **sub-layers**, attention and feed-forward, and around each the same frame. As formulas, with x of shape (B, T,
+# D):
+#
+# | | first sub-layer | second sub-layer |
+# |---|---|---|
+# | **post-norm** | y = LN(x + Dropout(Attention(x))) | z = LN(y + Dropout(FFN(y))) |
+# | **pre-norm** | y = x + Dropout(Attention(LN(x))) | z = y + Dropout(FFN(LN(y))) |
+#
+# Shape in equals shape out, (B, T, D), so blocks can be stacked like bricks. The grey line that runs past the
+# sub-layers is the **residual path**. In pre-norm it is a clean line from bottom to top; in post-norm every sum goes
+# through a norm. That small difference decides section 8.
+#
+# **Predict.** Which of the parts let one token see another? Which treat each token on its own?
+#
+# <details><summary>Answer</summary>
+#
+# Only attention. Feed-forward, layer norm, dropout and the sums work on each token separately. Section 7 shows it in
+# a picture.
+#
+# </details>
+#
+# ## 3 · Residual paths: a short way home for the gradient
+#
+# A layer with a residual path computes x + f(x) instead of f(x). Its derivative is **1 + f′(x)** instead of f′(x).
+#
+# **By hand.** Let every layer be f(x) = 0.5·x, and put 12 of them in a row. What is the derivative of the last output
+# with respect to the first input, without and with residual paths?
+#
+# <details><summary>Answer</summary>
+#
+# Without: 0.5¹² = 0.000244. With: 1.5¹² = 129.7. The signal no longer vanishes. It grows instead, and that is one
+# reason why a normalisation comes along: section 4.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for name, skip in {"without": 0, "with residual": 1}.items():
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        h = x
+        for _ in range(12):
+            h = skip * h + 0.5 * h
+    print(f"{name:14} dy/dx = {float(tape.gradient(h, x)):.6f}")
+
+
+# %% [markdown]
+# Those were numbers; now real parts. Sixteen blocks of attention and feed-forward, fresh weights, and a random
+# direction in which we want the output to move. We record the norm of the gradient at every depth, in four versions
+# **of the same weights**.
+#
+# **Predict.** Without residual paths, by what factor is the gradient at the input smaller than at the output: 10,
+# 1,000, a million? And with residual paths, but no norm?
+#
+# <details><summary>Answer</summary>
+#
+# About 1,000, since each block takes away a little more than a third. With residual paths and no norm it goes the
+# other way: a million times *larger*.
+#
+# </details>
+
+
+# %%
+def states_by_depth(x, parts, residual=True, order="none"):
+    """The tokens (B, T, D) before the first block and after each one."""
+    states = [x]
+    for attend, feed in parts:
+        for sub_layer in (lambda h, attend=attend: attend(query=h, value=h), feed):
+            h = sub_layer(normalise(x) if order == "pre" else x)  # (B, T, D)
+            x = x + h if residual else h
+            x = normalise(x) if order == "post" else x
+        states.append(x)
+    return states
+
+
+# %%
+versions = {
+    "no residual": {"residual": False},
+    "residual, no norm": {},
+    "residual, post-norm": {"order": "post"},
+    "residual, pre-norm": {"order": "pre"},
+}
+gradients = {name: np.zeros((3, DEPTH + 1)) for name in versions}
+sizes = {name: np.zeros((3, DEPTH + 1)) for name in versions}
+for seed in range(3):
+    keras.utils.set_random_seed(seed)
+    parts = fresh_parts(DEPTH)
+    x, direction = keras.random.normal((4, 8, 32)), keras.random.normal((4, 8, 32))  # (B, T, D)
+    for name, settings in versions.items():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            states = states_by_depth(x, parts, **settings)
+            loss = tf.reduce_sum(states[-1] * direction)
+        norms = [float(tf.norm(gradient)) for gradient in tape.gradient(loss, states)]
+        gradients[name][seed] = np.array(norms) / norms[-1]
+        sizes[name][seed] = [float(tf.math.reduce_std(state)) for state in states]
+
+# %%
+figure, ax = plt.subplots(figsize=(6.8, 3.6))
+for line, (name, runs) in enumerate(gradients.items()):
+    plots.measured_curve(range(DEPTH + 1), runs, label=name, line=line, ax=ax)
+ax.set(xlabel="block whose output we look at (0 = input)", ylabel="gradient norm, output = 1", yscale="log")
+plots.show(
+    figure,
+    alt="""Gradient norm at each depth of sixteen blocks, relative to the output, on a logarithmic scale. Without
+residual paths it falls in a straight line to less than a thousandth at the input. With residual paths and no norm it
+rises to a million. With residual paths and norm, in either order, it stays within a factor of ten.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for name, runs in gradients.items():
+    power = round(np.log10(np.median(runs[:, 0])))
+    print(f"{name:20} gradient at the input: 10 to the {power:2d} times that at the output")
+
+# %% [markdown]
+# **Without residual paths** the line is straight on the logarithmic scale: every block takes the same factor away. A
+# thousandth is left after 16 blocks, so about a millionth after 32, and the first blocks learn nothing. **A residual
+# path alone** overshoots as in the calculation with 1.5¹²: what is added is as large as what was there, and it
+# compounds to a factor of a million. **Residual path and norm together** keep the gradient within a factor of ten at
+# every depth, in either order. That is why you always see the two as a pair.
+#
+# Residual paths come from image networks, where they made the step from some twenty layers to 152 (He et al., 2016).
+#
+# ## 4 · Layer norm: every token back to a common scale
+#
+# For one token x with D features, layer norm (Ba et al., 2016) does three things:
+#
+# 1. the mean over its features, μ = (1/D) Σ xᵢ, and the variance σ² = (1/D) Σ (xᵢ − μ)². Divided by D, not D − 1;
+# 2. x̂ᵢ = (xᵢ − μ) / √(σ² + ε): mean 0, variance 1. The small ε keeps a constant token from dividing by 0;
+# 3. yᵢ = γᵢ x̂ᵢ + βᵢ with a learned **scale** γ and **shift** β for each feature, the same for all tokens.
+#
+# **By hand.** Token (0, 6, 6, 8), γ = (1, 1, 3, 2), β = (0, 1, 0, 0), ε negligible. Compute μ, σ², x̂ and y.
+#
+# <details><summary>Answer</summary>
+#
+# μ = 20/4 = 5. Differences (−5, 1, 1, 3), squares 25 + 1 + 1 + 9 = 36, σ² = 36/4 = 9, σ = 3. x̂ = (−1.667, 0.333,
+# 0.333, 1). y = (−1.667, 1.333, 1, 2). With D − 1 = 3 the variance would be 12: wrong by a third.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+token = np.array([0.0, 6.0, 6.0, 8.0])  # (D,)
+gamma, beta = np.array([1.0, 1.0, 3.0, 2.0]), np.array([0.0, 1.0, 0.0, 0.0])  # (D,), (D,)
+mu, variance = token.mean(), token.var()
+x_hat = (token - mu) / np.sqrt(variance + 1e-6)  # (D,)
+by_steps = gamma * x_hat + beta  # (D,)
+
+norm = layers.LayerNormalization(epsilon=1e-6)
+norm.build((None, 4))
+norm.set_weights([gamma, beta])
+by_keras = np.asarray(norm(token[None]))[0]  # (D,)
+print(f"mean {mu:.0f}, variance {variance:.0f}, x_hat {x_hat.round(3)}")
+print("by steps:", by_steps.round(3), " by keras:", by_keras.round(3))
+print("the hand's (-1.667, 1.333, 1, 2):", np.allclose(by_steps, [-1.667, 1.333, 1, 2], atol=1e-3))
+
+# %% [markdown]
+# **Predict.** The token (0, 60, 60, 80), ten times as long: what is its x̂? And (100, 106, 106, 108)?
+#
+# <details><summary>Answer</summary>
+#
+# Both have the same x̂ as before. Layer norm forgets the length and the mean of a token. What the network wants to
+# keep about scale, it must put back through γ and β.
+#
+# </details>
+#
+# ### Spot the mistake: where does ε go?
+#
+# Some texts write (x − μ) / (σ + ε). For ordinary tokens you cannot see the difference. Take a token whose features
+# are nearly equal, say (1, 1.001, 1, 1.001) with ε = 0.001, and compare.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+flat = np.array([1.0, 1.001, 1.0, 1.001])  # (D,)
+centred = flat - flat.mean()  # (D,)
+keras_flat = np.asarray(layers.LayerNormalization(epsilon=1e-3)(flat[None]))[0]  # (D,)
+print("epsilon added to the standard deviation:", (centred / (flat.std() + 1e-3)).round(3))
+print("epsilon added to the variance (right)  :", (centred / np.sqrt(flat.var() + 1e-3)).round(3))
+print("keras                                  :", keras_flat.round(3))
+
+
+# %% [markdown]
+# The first version blows noise of 0.0005 up to 0.333; the right one leaves it small, because √0.001 = 0.032 is the
+# smallest divisor. It also matters when you copy weights between libraries: Keras's own default is ε = 0.001,
+# PyTorch's 0.00001; this course uses 10⁻⁶.
+#
+# ### Which axis? Layer norm against batch norm
+#
+# **Batch norm** uses the same formula over another set of numbers. The pictures show a batch of three sentences,
+# padded to the same length; coloured cells share one mean and one variance.
+
+
+# %%
+def axis_picture(ax, lengths, kind, longest=5, width=6):
+    """Three sentences as grids; the cells that are normalised together are coloured."""
+    for number, length in enumerate(lengths):
+        left = number * (width + 1.5)
+        for t in range(longest):
+            for d in range(width):
+                together = (number, t) == (1, 1) if kind == "layer" else d == 2
+                role = ("query" if kind == "layer" else "accent") if together else "neutral"
+                cell = plt.Rectangle((left + d, -t), 1, -1, facecolor=diagrams.PALETTE[role], edgecolor="white")
+                ax.add_patch(cell)
+                if t >= length:
+                    cell.set(hatch="xx", edgecolor=diagrams.PALETTE["residual"])
+        ax.text(left + width / 2, 0.25, f"sentence {number + 1}", ha="center", va="bottom")
+    ax.text(-0.3, -longest / 2, "tokens", rotation=90, ha="right", va="center")
+    ax.text(width / 2, -longest - 0.2, "features", ha="center", va="top")
+    ax.set(xlim=(-1.2, 3 * (width + 1.5)), ylim=(-longest - 1, 1.3), aspect="equal")
+    ax.set_title(f"{kind} norm: " + ("one token, all its features" if kind == "layer" else "one feature, all tokens"))
+    ax.axis("off")
+
+
+# %%
+figure, panels = plt.subplots(2, 1, figsize=(7.2, 5))
+for ax, kind in zip(panels, ("layer", "batch"), strict=True):
+    axis_picture(ax, lengths=[5, 3, 2], kind=kind)
+plots.show(
+    figure,
+    alt="""Three sentences drawn as grids of tokens by features, padding hatched. Layer norm: one row of one
+sentence is coloured. Batch norm: the same column is coloured in all three sentences, through the padding too.""",
+)
+
+
+# %% [markdown]
+# Batch norm makes a token's output depend on the other sentences of the batch, and on the padding that their lengths
+# call for. Watch one sentence of five tokens. We put it into batches of eight whose longest sentence has L tokens,
+# padded with zeros, and ask two questions: how far does **our** sentence's output move when its neighbours change,
+# and how large are the normalised features of real tokens?
+#
+# **Predict.** Which norm's curve stays flat at zero? What happens to batch norm if it is told the padding mask?
+#
+# <details><summary>Answer</summary>
+#
+# Layer norm's. The mask takes the padding out of batch norm's statistics, but the other sentences stay in: it still
+# moves, by less.
+#
+# </details>
+
+
+# %%
+def batch_around(ours, longest, rng):
+    """Our sentence and seven others of 5 to `longest` tokens, padded with zeros; returns x (8, longest, D) and mask."""
+    lengths = [len(ours), longest, *rng.integers(5, longest + 1, size=6)]
+    x = np.zeros((8, longest, ours.shape[1]), "float32")  # (B, T, D)
+    for row, length in enumerate(lengths):
+        x[row, :length] = rng.normal(loc=1, size=(length, ours.shape[1]))
+    x[0, : len(ours)] = ours
+    return x, np.arange(longest) < np.array(lengths)[:, None]  # (B, T, D), (B, T)
+
+
+# %%
+lengths, repeats = [5, 8, 12, 20, 35, 60], 10
+batch_norm = layers.BatchNormalization(epsilon=1e-6)
+ours = np.random.default_rng(1).normal(loc=1, size=(5, 16)).astype("float32")  # (T, D)
+moved = {name: np.zeros((repeats, len(lengths))) for name in ("batch norm", "batch norm, masked", "layer norm")}
+scale = {name: np.zeros((repeats, len(lengths))) for name in moved}
+reference = {}
+for repeat in range(repeats):
+    rng = np.random.default_rng(repeat)
+    for column, longest in enumerate(lengths):
+        x, mask = batch_around(ours, longest, rng)
+        outputs = (batch_norm(x, training=True), batch_norm(x, training=True, mask=mask), normalise(x))
+        for name, output in zip(moved, map(np.asarray, outputs), strict=True):
+            now = output[0, :5]  # (5, D)
+            reference.setdefault(name, now)
+            moved[name][repeat, column] = np.linalg.norm(now - reference[name]) / np.linalg.norm(reference[name])
+            scale[name][repeat, column] = output[mask].std()
+
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.5))
+for line, name in enumerate(moved):
+    plots.measured_curve(lengths, moved[name], label=name, line=line, ax=panels[0])
+    plots.measured_curve(lengths, scale[name], label=name, line=line, ax=panels[1])
+panels[0].set(xlabel="longest sentence in the batch", ylabel="relative change", title="output of the same five tokens")
+panels[1].set(
+    xlabel="longest sentence in the batch", ylabel="standard deviation", title="features of real tokens, normalised"
+)
+plots.show(
+    figure,
+    alt="""Left: how far the output of one sentence moves when the rest of its batch changes. Layer norm is zero
+throughout, batch norm changes by tens of per cent, and masked batch norm by somewhat less. Right: standard
+deviation of real tokens' features: 1 for layer norm and masked batch norm, drifting with the amount of padding for
+plain batch norm.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for name in moved:
+    print(f"{name:20} moves by up to {moved[name].max():.0%}, features of real tokens: {scale[name][:, -1].mean():.2f}")
+
+# %% [markdown]
+# * **Batch norm** returns the *same five tokens* up to 74 % different, because the mean and the variance come from
+#   all the sentences and from the padding. The zeros of the padding pull the statistics away from the real tokens,
+#   whose features come out too large (right picture).
+# * **Told the mask**, it leaves the padding out and the scale is right again. The neighbours still count: up to 37 %.
+# * **Layer norm** does not move at all. It has nothing to do with the batch, and it computes the same in training and
+#   at inference. Batch norm swaps its statistics for moving averages at inference, a third set of numbers.
+#
+# With images, where all inputs have one size and a batch holds thousands of pixels per feature, batch norm works
+# well. With sentences of varying length layer norm is the safe choice.
+#
+# ## 5 · The feed-forward network: each token thinks for itself
+#
+# After attention has fetched information, a small network works on it:
+#
+# $$ \mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2 \qquad W_1: (D, F),\quad W_2: (F, D) $$
+#
+# It is *position-wise*: the same two matrices for every token, and no token sees another.
+#
+# ### The same as two 1×1 convolutions
+#
+# The 2017 paper mentions it in one sentence of section 3.3. A convolution with kernel size 1 slides a window of a
+# single token: it cannot see neighbours either.
+#
+# **Predict.** Dense has a kernel of shape (16, 64). What is the shape of the convolution's kernel?
+#
+# <details><summary>Answer</summary>
+#
+# (1, 16, 64): a window of one token, 16 channels in, 64 channels out. It holds the same numbers, so copied weights
+# give equal outputs.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+keras.utils.set_random_seed(0)
+x = keras.random.normal((2, 7, 16))  # (B, T, D)
+dense_1, dense_2 = layers.Dense(64, activation="relu"), layers.Dense(16)
+dense_output = dense_2(dense_1(x))  # (B, T, D) -> (B, T, F) -> (B, T, D)
+
+conv_1, conv_2 = layers.Conv1D(64, kernel_size=1, activation="relu"), layers.Conv1D(16, kernel_size=1)
+conv_2(conv_1(x))  # creates the kernels
+for conv, dense in ((conv_1, dense_1), (conv_2, dense_2)):
+    conv.set_weights([np.asarray(dense.kernel)[None], np.asarray(dense.bias)])  # (D, F) -> (1, D, F)
+conv_output = conv_2(conv_1(x))  # (B, T, D)
+print("kernel of the first convolution:", tuple(conv_1.kernel.shape))
+print("equal outputs:", np.allclose(dense_output, conv_output, atol=1e-5))
+
+# %% [markdown]
+# ### The inverted bottleneck
+#
+# The paper's base model has D = 512 and F = 2,048: the network widens four times and comes back. Computer vision
+# knows this shape as an **inverted bottleneck** (MobileNetV2). The classic ResNet bottleneck does the opposite:
+# narrow inside, wide outside.
+
+# %%
+figure, ax = diagrams.canvas(8.6, 2.7)
+shapes = [("ResNet bottleneck", [256, 64, 256], 0.9), ("feed-forward network", [512, 2048, 512], 5.4)]
+for title, widths, left in shapes:
+    drawn = []
+    for step, width in enumerate(widths):
+        height = 1.9 * width / max(widths)
+        role = "query" if step == 1 else "neutral"
+        drawn.append(diagrams.box(ax, left + 1.15 * step, 1.2, "", role=role, width=0.5, height=height))
+        diagrams.note(ax, left + 1.15 * step, 0.08, f"{width:,}")
+    diagrams.arrow(ax, drawn[0], drawn[1])
+    diagrams.arrow(ax, drawn[1], drawn[2])
+    diagrams.note(ax, left + 1.15, 2.5, title, fontsize=11)
+plots.show(
+    figure,
+    alt="""Widths as bars. ResNet bottleneck: 256, 64, 256, narrow in the middle. Feed-forward network: 512, 2048,
+512, wide in the middle.""",
+)
+
+# %% [markdown]
+# Why wide inside? ReLU throws away the negative half of every hidden feature, so there must be enough of them. And
+# the hidden layer is where most of the block's parameters sit: with F = 4D it has 8D² weights against 4D² in
+# attention, two thirds of the block. Section 9 counts them.
+#
+# ### Why the non-linearity
+#
+# **Predict.** Remove the ReLU. What can the two layers compute that one layer cannot?
+#
+# <details><summary>Answer</summary>
+#
+# Nothing: (x W₁ + b₁) W₂ + b₂ = x (W₁W₂) + (b₁W₂ + b₂), one linear layer. The 2,048 in the middle would be for
+# nothing.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+rng = np.random.default_rng(0)
+w_1, b_1 = rng.normal(size=(16, 64)), rng.normal(size=64)  # (D, F), (F,)
+w_2, b_2 = rng.normal(size=(64, 16)), rng.normal(size=16)  # (F, D), (D,)
+tokens = rng.normal(size=(7, 16))  # (T, D)
+two_layers = (tokens @ w_1 + b_1) @ w_2 + b_2  # (T, D)
+one_layer = tokens @ (w_1 @ w_2) + (b_1 @ w_2 + b_2)  # (T, D)
+print("two linear layers are one:", np.allclose(two_layers, one_layer))
+
+# %% [markdown]
+# And what it costs in practice: we fit the curve sin(2x) with a network 1 → F → 1, without ReLU, with ReLU and few
+# hidden features, with ReLU and many.
+
+# %%
+grid = np.linspace(-2, 2, 200, dtype="float32")[:, None]  # (200, 1): 200 tokens of width 1
+fits = {}
+for name, hidden, activation in [
+    ("linear, F = 64", 64, None),
+    ("ReLU, F = 3", 3, "relu"),
+    ("ReLU, F = 64", 64, "relu"),
+]:
+    keras.utils.set_random_seed(3)
+    network = keras.Sequential([layers.Dense(hidden, activation=activation), layers.Dense(1)])
+    network.compile(optimizer=keras.optimizers.Adam(0.02), loss="mse", jit_compile=False)
+    for _ in range(600):
+        network.train_on_batch(grid, np.sin(2 * grid))
+    fits[name] = network.predict(grid, batch_size=200, verbose=0)  # (200, 1)
+
+# %%
+figure, ax = plt.subplots(figsize=(6.8, 3.2))
+ax.plot(grid, np.sin(2 * grid), color=diagrams.PALETTE["residual"], linewidth=5, alpha=0.6, label="target")
+for style, (name, fit) in zip(plots.LINES, fits.items(), strict=False):
+    error = np.mean((fit - np.sin(2 * grid)) ** 2)
+    ax.plot(grid, fit, **{**style, "marker": None}, label=f"{name}: error {error:.3f}")
+ax.set(xlabel="x", ylabel="sin(2x)", xlim=(-2, 5.2))
+ax.legend(loc="center right")
+plots.show(
+    figure,
+    alt="""Fits of sin(2x). Without ReLU the fit is a straight line although 64 hidden features are there. With ReLU
+and 3 hidden features it is a line with a few kinks; with 64 it follows the whole wave.""",
+)
+
+# %% [markdown]
+# A straight line is all that a linear network has, however wide. Attention does not help out: for given weights it is
+# linear in its values, and averages of tokens are linear too. Apart from the softmax and the norms, ReLU is the
+# block's only source of curvature.
+#
+# ## 6 · Dropout: noise that is only there in training
+#
+# With rate p, each number is set to 0 with probability p, and the survivors are divided by 1 − p, so that the
+# expected value stays what it was.
+#
+# **By hand.** The row (2, 4, 6, 8), p = 0.5, and the coin keeps the first and the last. What comes out in training?
+# At inference?
+#
+# <details><summary>Answer</summary>
+#
+# (4, 0, 0, 16) in training: the survivors are divided by 0.5. At inference (2, 4, 6, 8): dropout does nothing.
+#
+# </details>
+
+# %%
+keras.utils.set_random_seed(1)
+dropout = layers.Dropout(0.5)
+row = np.array([[2.0, 4.0, 6.0, 8.0]], "float32")  # (1, D)
+draws = np.concatenate([dropout(row, training=True) for _ in range(6)])  # (6, D)
+rows = [*(f"training, draw {i + 1}" for i in range(6)), "mean of 5,000 draws", "inference"]
+mean = np.asarray(dropout(np.repeat(row, 5000, axis=0), training=True)).mean(axis=0, keepdims=True)  # (1, D)
+table = np.concatenate([draws, mean, dropout(row, training=False)])  # (8, D)
+ax = plots.matrix_map(table, rows=rows, columns=["x₁", "x₂", "x₃", "x₄"], digits=1, title="dropout 0.5 of (2, 4, 6, 8)")
+plots.show(
+    ax,
+    alt="""Table. Six training draws in which each entry is either 0 or twice the input; their mean over 5,000 draws
+is close to 2, 4, 6, 8; at inference exactly 2, 4, 6, 8.""",
+)
+
+# %% [markdown]
+# In the block, dropout stands on each **sub-layer's output, before the sum** (section 5.4 of the paper, p = 0.1;
+# there is one more below the stack, on the sum of embeddings and positions). The residual path itself is never
+# dropped.
+#
+# **Predict.** Suppose somebody puts it after the sum instead. There are 12 blocks, so 24 sums. What is the chance
+# that a given feature of a token gets from bottom to top of the residual path without being erased?
+#
+# <details><summary>Answer</summary>
+#
+# 0.9²⁴ = 0.08. Twelve of thirteen features lose their short way home somewhere.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+keras.utils.set_random_seed(0)
+drop = layers.Dropout(0.1)
+stream = tf.ones((1000, 32))  # (tokens, D)
+for _ in range(24):
+    stream = drop(stream, training=True)
+print(f"survive 24 dropouts on the residual path: {float(tf.reduce_mean(tf.cast(stream > 0, 'float32'))):.2f}")
+print(f"calculated: {0.9**24:.2f}")
+
+# %% [markdown]
+# Whether dropout is on is decided by the argument `training` of a layer's call. Keras 3 hands it down to inner layers
+# by itself, but only as long as each layer is called as a layer and nobody overrides it. The lab's contract is to
+# pass it on explicitly: `self.dropout1(h, training=training)`.
+#
+# ## 7 · One block, step by step
+#
+# All parts on one small batch. Post-norm, as in the paper. Follow the shapes.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+keras.utils.set_random_seed(4)
+width, hidden, heads = 32, 64, 4
+attend = layers.MultiHeadAttention(heads, width // heads)
+widen, narrow = layers.Dense(hidden, activation="relu"), layers.Dense(width)
+norm_a, norm_b = layers.LayerNormalization(epsilon=1e-6), layers.LayerNormalization(epsilon=1e-6)
+drop_a, drop_b = layers.Dropout(0.1), layers.Dropout(0.1)
+
+x = 5 * keras.random.normal((2, 7, width))  # (B, T, D)
+mask = np.arange(7) < np.array([[7], [4]])  # (B, T): the second sentence has 4 tokens
+h = attend(query=x, value=x, attention_mask=mask[:, None, :])  # mask (B, 1, S) -> h (B, T, D)
+y = norm_a(x + drop_a(h, training=False))  # (B, T, D)
+h = narrow(widen(y))  # (B, T, D) -> (B, T, F) -> (B, T, D)
+z = norm_b(y + drop_b(h, training=False))  # (B, T, D)
+for name, value in {"x": x, "y": y, "z": z}.items():
+    value = np.asarray(value)
+    print(f"{name} {value.shape}: token 0 has mean {abs(value[0, 0].mean()):.1f}, variance {value[0, 0].var():.1f}")
+
+# %% [markdown]
+# Which token can reach which? We make seven copies of a sentence, nudge token s a little in copy s, and measure how
+# far each output token moves. Dark means "this input token has a say in that output token". The last two tokens are
+# padding, and attention's mask hides them.
+#
+# **Predict.** Which of the four pictures are diagonal? What stands in the two masked columns of attention?
+#
+# <details><summary>Answer</summary>
+#
+# Layer norm and feed-forward are diagonal: each token on its own. The masked columns are empty except on the
+# diagonal: a padding token is not attended to, but it asks, with a query of its own.
+#
+# </details>
+
+# %%
+x = np.asarray(keras.random.normal((7, width)))  # (T, D)
+nudged = np.repeat(x[None], 7, axis=0)  # (7 copies, T, D)
+nudged[np.arange(7), np.arange(7)] += 0.01 * np.asarray(keras.random.normal((7, width)))
+mask = (np.arange(7) < 5)[None, None, :]  # (1, 1, S)
+parts = {
+    "attention": lambda x: attend(query=x, value=x, attention_mask=mask),
+    "layer norm": norm_a,
+    "feed-forward": lambda x: narrow(widen(x)),
+}
+parts["whole block"] = lambda x: norm_b(parts["feed-forward"](norm_a(x + parts["attention"](x))))
+figure, panels = plt.subplots(1, 4, figsize=(11, 3))
+for ax, (name, part) in zip(panels, parts.items(), strict=True):
+    move = np.asarray(part(nudged)) - np.asarray(part(x[None]))  # (7 copies, T, D)
+    reach = np.linalg.norm(move, axis=-1).T  # (T out, T in)
+    plots.matrix_map(reach / reach.max(axis=1, keepdims=True).clip(1e-9), values=False, title=name, ax=ax)
+    ax.set(xlabel="input token", ylabel="output token" if ax is panels[0] else "")
+plots.show(
+    figure,
+    alt="""Four maps of seven output tokens by seven input tokens. Attention: full columns except the last two,
+which are masked and empty. Layer norm and feed-forward: only the diagonal. Whole block: a strong diagonal and weak
+full columns for the five real tokens; the last two columns are empty except on the diagonal.""",
+)
+
+# %% [markdown]
+# Attention is the only part with entries off the diagonal. The two masked columns are empty but for the diagonal:
+# nobody attends to padding, but a padding token still asks with its own query. The whole block is attention's pattern
+# with a strengthened diagonal: the residual path keeps each token's own content. **Attention moves information
+# between tokens; everything else works on each token alone.**
+#
+# ## 8 · Post-norm or pre-norm?
+#
+# Stack N blocks, each with **its own** weights. In post-norm every block ends in a norm. In pre-norm nothing
+# normalises the residual path: each sub-layer adds to it, and it grows. We recorded the size of the tokens in section
+# 3.
+#
+# **Predict.** In pre-norm each sub-layer adds roughly the same variance. How does the *standard deviation* of the
+# tokens grow with depth: constant, like √depth, or like 2^depth?
+#
+# <details><summary>Answer</summary>
+#
+# Like √depth: the variances of unrelated numbers add up, and the standard deviation is the root of the variance.
+#
+# </details>
+
+# %%
+weight_gradients = {order: np.zeros((3, DEPTH)) for order in ("post", "pre")}
+for seed in range(3):
+    keras.utils.set_random_seed(seed)
+    parts = fresh_parts(DEPTH)
+    x, direction = keras.random.normal((4, 8, 32)), keras.random.normal((4, 8, 32))  # (B, T, D)
+    states_by_depth(x, parts)  # creates the weights
+    kernels = [feed.layers[-1].kernel.value for _, feed in parts]  # W₂ of each block, (F, D)
+    for order, results in weight_gradients.items():
+        with tf.GradientTape() as tape:
+            output = normalise(states_by_depth(x, parts, order=order)[-1])  # (B, T, D)
+            loss = tf.reduce_mean(output * direction)
+        results[seed] = [float(tf.norm(gradient)) for gradient in tape.gradient(loss, kernels)]
+
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.5))
+for line, order in enumerate(["post", "pre"]):
+    size = sizes[f"residual, {order}-norm"]
+    plots.measured_curve(range(DEPTH + 1), size, label=f"{order}-norm", line=line, ax=panels[0])
+    plots.measured_curve(range(1, DEPTH + 1), weight_gradients[order], label=f"{order}-norm", line=line, ax=panels[1])
+depths = np.arange(DEPTH + 1)
+growth = np.median(sizes["residual, pre-norm"][:, -1] ** 2 - 1) / DEPTH
+panels[0].plot(
+    depths, np.sqrt(1 + growth * depths), color=diagrams.PALETTE["ink"], linestyle=":", label="√(1 + c · depth)"
+)
+panels[0].legend()
+panels[0].set(xlabel="blocks passed", ylabel="standard deviation", title="size of the tokens", ylim=(0, None))
+panels[1].set(xlabel="block", ylabel="gradient norm", title="gradient of W₂ in each block", ylim=(0, None))
+plots.show(
+    figure,
+    alt="""Left: standard deviation of the tokens by depth: constant at 1 in post-norm, growing like the square root
+of depth in pre-norm. Right: norm of the gradient of the feed-forward network's second matrix in each of sixteen
+blocks, for both orders.""",
+)
+
+
+# %% [markdown]
+# **Left.** Variances add up, so the standard deviation grows like √depth: to above 4 after 16 blocks. Hence a rule:
+# *a pre-norm stack ends with one more layer norm*. The growth also means that a late block adds little to a large
+# stream.
+#
+# **Right.** The gradient that a block's own weights receive at the start of training. In post-norm the last block's
+# is about three times that of pre-norm, and it varies by a factor of five between seeds. In pre-norm the band is
+# narrow, and the later a block, the gentler its gradient. Xiong et al. (2020) prove it for the last layer: in
+# post-norm the gradient at initialisation is large whatever the depth, in pre-norm it falls with √depth. A full
+# learning rate from the first step is more than the post-norm stack can take. Let us see.
+#
+# ### Trained side by side
+#
+# A task that needs every token: **sort**. Input: eight random digits; output: the same digits in rising order, one
+# per position. The model: token and position embeddings (lecture 5), twelve blocks of width 32, a Dense layer to ten
+# digits. Three runs from the same seed, all with Adam at a learning rate of 0.003: post-norm, post-norm with a
+# **warm-up** (the rate climbs from 0 over the first 100 steps), and pre-norm.
+#
+# **Predict.** Which of the three are below half of the starting loss after 250 steps?
+#
+# <details><summary>Answer</summary>
+#
+# Pre-norm, early; post-norm with warm-up, later; post-norm without warm-up not at all.
+#
+# </details>
+
+
+# %%
+def sorting_model(depth, order, width=32, heads=4, hidden=64):
+    """Eight digits in, scores for eight digits out; the blocks are post-norm or pre-norm."""
+    digits = keras.Input((8,), dtype="int32")
+    x = layers.Embedding(10, width)(digits) + layers.Embedding(8, width)(np.arange(8))  # (B, T, D)
+    for _ in range(depth):
+        for sub_layer in ("attention", "feed-forward"):
+            h = layers.LayerNormalization(epsilon=1e-6)(x) if order == "pre" else x  # (B, T, D)
+            if sub_layer == "attention":
+                h = layers.MultiHeadAttention(heads, width // heads)(query=h, value=h)  # (B, T, D)
+            else:
+                h = layers.Dense(width)(layers.Dense(hidden, activation="relu")(h))  # (B, T, F) -> (B, T, D)
+            x = x + h
+            x = layers.LayerNormalization(epsilon=1e-6)(x) if order == "post" else x
+    x = layers.LayerNormalization(epsilon=1e-6)(x) if order == "pre" else x  # the final norm
+    return keras.Model(digits, layers.Dense(10)(x))  # (B, T, 10)
+
+
+# %%
+BLOCKS, STEPS, PEAK = 12, 250, 3e-3
+warm_up = keras.optimizers.schedules.PolynomialDecay(1e-6, decay_steps=100, end_learning_rate=PEAK, power=1.0)
+digits = np.random.default_rng(0).integers(0, 10, size=(64 * STEPS, 8))  # (steps · B, T)
+batches = tf.data.Dataset.from_tensor_slices((digits, np.sort(digits, axis=1))).batch(64).repeat()
+runs = {"post-norm": ("post", PEAK), "post-norm, warm-up": ("post", warm_up), "pre-norm": ("pre", PEAK)}
+losses, accuracy = {}, {}
+for name, (order, rate) in runs.items():
+    keras.utils.set_random_seed(1)
+    model = sorting_model(BLOCKS, order)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=keras.optimizers.Adam(rate), loss=loss, metrics=["accuracy"], jit_compile=False)
+    history = model.fit(batches, steps_per_epoch=25, epochs=STEPS // 25, shuffle=False, verbose=0).history
+    losses[name], accuracy[name] = history["loss"], history["accuracy"]
+
+# %%
+figure, ax = plt.subplots(figsize=(6.8, 3.5))
+for line, (name, values) in enumerate(losses.items()):
+    plots.measured_curve(
+        range(25, STEPS + 1, 25), values, label=f"{name}: {accuracy[name][-1]:.0%} right", line=line, ax=ax
+    )
+ax.axhline(np.log(10), color=diagrams.PALETTE["residual"], linestyle=":")
+ax.text(STEPS, np.log(10) + 0.1, "guessing: ln 10", ha="right", fontsize=9)
+ax.set(xlabel="step", ylabel="training loss", title=f"{BLOCKS} blocks, learning rate {PEAK}", ylim=(0, 2.7))
+plots.show(
+    figure,
+    alt="""Training loss over 250 steps of three models of twelve blocks. Post-norm without warm-up stays near
+guessing. Post-norm with warm-up starts slowly and then falls. Pre-norm falls at once and ends close to zero.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for name, values in losses.items():
+    print(f"{name:20} learns within {STEPS} steps: {values[-1] < 0.5 * np.log(10)}")
+
+# %% [markdown]
+# Same parts, same seed, same learning rate. Post-norm sits at ln 10 = 2.303, which is guessing, and never moves. A
+# warm-up cures it: with small first steps the stack finds its feet, at the price of the first 100 steps. Pre-norm
+# needs no such care and learns to sort almost perfectly. The 2017 paper trained post-norm with 4,000 warm-up steps;
+# now you know why. Lecture 8 draws its schedule.
+#
+# > **Slow machine?** Set `BLOCKS = 6`: half the time. The gap between the orders shrinks with the depth; at `BLOCKS =
+# > 2` look for it in vain. **GPU or time to spare?** `BLOCKS = 24`, `STEPS = 1000`: try learning rates from 0.0003 to
+# > 0.01 and draw the final loss against them.
+#
+# ## 9 · Every parameter accounted for
+#
+# The classifier of [lecture 6](06_imdb_classifier.ipynb) uses one block with D = 32, F = 32 and two heads. Following
+# a published example it takes `key_dim` = 32 for *each* head, not D/H = 16. Fill in the empty column before you open
+# the answer.
+#
+# | line | shape | numbers |
+# |---|---|---|
+# | query weights and bias | (32, 2, 32) and (2, 32) | ? |
+# | key weights and bias | (32, 2, 32) and (2, 32) | ? |
+# | value weights and bias | (32, 2, 32) and (2, 32) | ? |
+# | output weights and bias | (2, 32, 32) and (32,) | ? |
+# | first layer of the feed-forward network | (32, 32) and (32,) | ? |
+# | second layer of the feed-forward network | (32, 32) and (32,) | ? |
+# | first layer norm: γ and β | (32,) and (32,) | ? |
+# | second layer norm: γ and β | (32,) and (32,) | ? |
+#
+# <details><summary>Answer</summary>
+#
+# 32·64 + 64 = **2,112**, three times; 64·32 + 32 = **2,080**; 32·32 + 32 = **1,056**, twice; 64, twice. Dropout has
+# none. Attention 3·2,112 + 2,080 = 8,416; feed-forward 2,112; norms 128. Together **10,656**.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+attend, widen, narrow = layers.MultiHeadAttention(2, key_dim=32), layers.Dense(32, activation="relu"), layers.Dense(32)
+norm_a, norm_b = layers.LayerNormalization(), layers.LayerNormalization()
+x = np.zeros((1, 3, 32), "float32")  # (B, T, D)
+norm_b(narrow(widen(norm_a(attend(query=x, value=x)))))  # creates all weights
+total = 0
+block = {"attention": attend, "widen": widen, "narrow": narrow, "norm 1": norm_a, "norm 2": norm_b}
+for name, part in block.items():
+    for variable in part.trainable_variables:
+        size = int(np.prod(variable.shape))
+        total += size
+        line = f"{name} {variable.path.split('/')[-2]}" if name == "attention" else name
+        print(f"{line:26} {variable.name:7} {tuple(variable.shape)!s:12} {size:6,}   total {total:7,}")
+
+# %% [markdown]
+# The running total ends at 10,656. Now the models that people quote.
+#
+# **Predict.** Which part is largest when F = 4D?
+#
+# <details><summary>Answer</summary>
+#
+# The feed-forward network: 8D² against attention's 4D², two thirds of the block. In our small block F = D, and
+# attention is the largest.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+models = {
+    "this course, key_dim 32": (32, 2, 32, 32),
+    "this course, key_dim 16": (32, 2, 32, 16),
+    "Transformer base, 2017": (512, 8, 2048, 64),
+    "BERT-base": (768, 12, 3072, 64),
+}
+shares = {}
+for name, (width, heads, hidden, key_dim) in models.items():
+    x = keras.Input((None, width))  # (B, T, D)
+    attend = layers.MultiHeadAttention(heads, key_dim)
+    attend(query=x, value=x)
+    feed = keras.Sequential([keras.Input((None, width)), layers.Dense(hidden), layers.Dense(width)])
+    shares[name] = np.array([attend.count_params(), feed.count_params(), 4 * width])
+    print(f"{name:24} attention {shares[name][0]:9,}  feed-forward {shares[name][1]:9,}  block {shares[name].sum():9,}")
+
+# %%
+figure, ax = plt.subplots(figsize=(7.2, 2.5))
+left = np.zeros(len(shares))
+for part, (label, role, hatch) in enumerate(
+    [("attention", "query", ""), ("feed-forward", "value", ".."), ("norms", "key", "//")]
+):
+    share = np.array([counts[part] / counts.sum() for counts in shares.values()])
+    ax.barh(list(shares), share, left=left, label=label, color=diagrams.PALETTE[role], hatch=hatch, edgecolor="white")
+    left += share
+ax.set(xlabel="share of the block's parameters", xlim=(0, 1))
+ax.invert_yaxis()
+ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1), ncols=3)
+plots.show(
+    figure,
+    alt="""Bars of parameter shares. In the course's small block attention holds most of the parameters; in
+Transformer base and BERT-base, attention holds one third and the feed-forward network two thirds. Norms are hardly
+visible.""",
+)
+
+# %% [markdown]
+# ## 10 · Common mistakes, with what they look like
+#
+# **Predict.** For each line below: what would the right code print, and what will this code print?
+#
+# <details><summary>Answer</summary>
+#
+# 1: mean 0 and no movement; over the tokens, token 0 moves when another one changes. 2: 64 too few. 3: they should
+# agree at inference, and do not. 4: 32 numbers in every case; the first way has none. 5: nothing goes to padding; by
+# position a large part of the attention does.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+keras.utils.set_random_seed(0)
+x = np.asarray(keras.random.normal((2, 5, 32), mean=3.0))  # (B, T, D)
+changed = x.copy()
+changed[0, 4] += 10  # only the last token of the first sentence changes
+right, wrong = layers.LayerNormalization(axis=-1), layers.LayerNormalization(axis=1)
+for name, norm in {"over the features": right, "over the tokens ": wrong}.items():
+    token = np.asarray(norm(x))[0, 0]  # (D,)
+    shift = np.abs(token - np.asarray(norm(changed))[0, 0]).max()
+    print(f"1. norm {name}: token 0 has mean {abs(token.mean()):.1f}; it moves by {shift:.1f} when token 4 changes")
+
+shared = layers.LayerNormalization()
+print(f"2. one norm used in both places: {10_656 - 2 * 64 + shared(x).shape[-1] * 2:,} parameters instead of 10,656")
+
+noisy = layers.Dropout(0.1)
+a, b = noisy(x, training=True), noisy(x, training=True)
+print(f"3. training=True left in at inference: two runs on the same input agree: {np.allclose(a, b)}")
+
+
+# %%
+# NBVAL_CHECK_OUTPUT
+class Scale(keras.Layer):
+    """A norm's γ, kept in three ways; only weights that Keras knows of are trained and saved."""
+
+    def __init__(self, how):
+        super().__init__()
+        if how == "tf.Variable":
+            self.gamma = tf.Variable(tf.ones(32))
+        elif how == "keras.Variable":
+            self.gamma = keras.Variable(np.ones(32, "float32"))
+        else:
+            self.gamma = self.add_weight(shape=(32,), initializer="ones")
+
+    def call(self, x):
+        return x * self.gamma
+
+
+for how in ("tf.Variable", "keras.Variable", "add_weight"):
+    layer = Scale(how)
+    layer(x)
+    print(f"4. {how:15}: {layer.count_params():2} parameters, {len(layer.trainable_variables)} trainable")
+
+# %% [markdown]
+# The fourth is the costliest, because nothing complains: in Keras 3 a bare `tf.Variable` kept on a layer is **not
+# tracked**. A published lab's six-block model reports 25,227,264 trainable parameters of its 44,116,480: its
+# attention and its embeddings never learn. Compare `count_params()` with a count by hand, as in section 9, and you
+# catch it in a minute.
+#
+# The fifth mistake is a mask **by position**. The fourth positional argument of `MultiHeadAttention` is `query_mask`,
+# not `attention_mask`: a padding mask passed there speaks of the queries, and the padding keys stay open.
+
+# %%
+words = ["good", "film", "[PAD]", "[PAD]"]
+padding = np.array([[True, True, False, False]])  # (B, T)
+attend = layers.MultiHeadAttention(1, key_dim=16)
+x = np.random.default_rng(0).normal(size=(1, 4, 16)).astype("float32")  # (B, T, D)
+_, by_keyword = attend(
+    query=x, value=x, attention_mask=padding[:, None, :], return_attention_scores=True
+)  # (B, H, T, S)
+_, by_position = attend(x, x, x, padding, return_attention_scores=True)  # (B, H, T, S)
+figure, panels = plt.subplots(1, 2, figsize=(7.6, 3.2))
+for ax, weights, title in zip(
+    panels, (by_keyword, by_position), ("attention_mask=… (right)", "by position (wrong)"), strict=True
+):
+    plots.attention_map(np.asarray(weights)[0, 0], words, words, title=title, ax=ax)
+plots.show(
+    figure,
+    alt="""Two maps of attention weights of four tokens, the last two of them padding. With the keyword the padding
+columns are 0. By position, the real words put a good part of their weight on padding.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for name, weights in {"by keyword ": by_keyword, "by position": by_position}.items():
+    leak = np.asarray(weights)[0, 0, :2, 2:].sum(axis=-1).mean()
+    print(f"5. mask {name}: real words give {leak:.0%} of their attention to padding")
+
+# %% [markdown]
+# ## 11 · What other texts get wrong
+#
+# Each sentence has one mistake. Find it before you open the answer.
+#
+# <details><summary>“The original Transformer has 12 encoder blocks of width 768.”</summary>
+#
+# That is BERT-base. The base model of 2017 has D = 512, 8 heads, F = 2,048 and 6 + 6 blocks, with dropout 0.1. While
+# we are at it: GPT-3 (175 billion) has 96 blocks of 96 heads; 12 blocks of 12 heads is GPT-2 small.
+#
+# </details>
+#
+# <details><summary>“Layer norm normalises each feature over the tokens of the sentence.”</summary>
+#
+# It normalises each token over its own features. No token learns anything about another from it: section 4.
+#
+# </details>
+#
+# <details><summary>“To avoid a division by zero, ε is added to the standard deviation.”</summary>
+#
+# To the variance, under the root. Section 4 shows the difference on a flat token.
+#
+# </details>
+#
+# <details><summary>“The encoder block computes x + Sublayer(LayerNorm(x)), as in <em>Attention is all you
+# need</em>.”</summary>
+#
+# The paper's section 3.1 says LayerNorm(x + Sublayer(x)): post-norm. What the quoted text gives is pre-norm, which
+# came later; a well-known annotated version of the paper says the one and codes the other.
+#
+# </details>
+#
+# <details><summary>“Dropout is switched off by <code>model.eval()</code>, so it needs no argument in
+# Keras.”</summary>
+#
+# Keras has no such mode. `training` is an argument of the call, and it has to reach every dropout.
+#
+# </details>
+#
+# ## 12 · Check yourself
+#
+# <details><summary>1. A block has D = 16, H = 4, F = 64, key_dim = D/H. How many parameters?</summary>
+#
+# Attention 4·(16·16 + 16) = 1,088; feed-forward 16·64 + 64 + 64·16 + 16 = 2,128; norms 2·32 = 64. Together **3,280**.
+#
+# </details>
+#
+# <details><summary>2. You double T. Which of these numbers change: parameters, output shape, cost of attention, cost
+# of the feed-forward network?</summary>
+#
+# Parameters: no. Output: (B, 2T, D). Attention's scores: four times. Feed-forward: twice.
+#
+# </details>
+#
+# <details><summary>3. In pre-norm, why does the stack end in one more norm?</summary>
+#
+# Nothing normalises the residual path inside the stack, and it grows with depth. The final norm hands the head tokens
+# of a known scale.
+#
+# </details>
+#
+# <details><summary>4. A colleague sets β and γ of all norms to untrainable constants 0 and 1. What can the post-norm
+# block no longer do?</summary>
+#
+# Every output token then has mean 0 and variance 1, so the block cannot say "this feature matters more" through its
+# scale. How much that costs is a matter of trying.
+#
+# </details>
+#
+# <details><summary>5. Which token's output changes if you change token 3, in (a) a feed-forward network, (b) batch
+# norm in training, (c) a block whose mask hides token 3?</summary>
+#
+# (a) token 3 only; (b) all tokens of the batch; (c) token 3 only: nobody attends to it, but its own residual path and
+# query are still there.
+#
+# </details>
+#
+# <details><summary>6. Predict the loss curve: pre-norm, 12 blocks, but without residual paths.</summary>
+#
+# It stays near guessing. The norms keep the activations at a good scale, but the tokens collapse onto each other and
+# what comes back to the first blocks is no longer about the single tokens.
+#
+# </details>
+#
+# ## Symptoms
+#
+# <details><summary>The loss sits at the level of guessing, and the model is deep.</summary>
+# Post-norm without warm-up: lower the learning rate, add a warm-up, or switch to pre-norm. Check that the residual
+# adds <code>x</code>, not the normalised <code>x</code>.
+# </details>
+# <details><summary>The loss becomes NaN after some steps.</summary>
+# Pre-norm without a final norm, ε forgotten, or a learning rate that is far too high.
+# </details>
+# <details><summary>Two predictions of the same input differ.</summary>
+# Dropout is on: <code>training=True</code> is written somewhere inside a <code>call</code>.
+# </details>
+# <details><summary>Training and evaluation on the same data give very different losses.</summary>
+# A little is dropout's work. A lot, when lengths vary, points to batch norm in place of layer norm.
+# </details>
+# <details><summary>The number of parameters is too small.</summary>
+# A shared layer norm, a layer made once and used N times, or a <code>tf.Variable</code> that Keras does not see.
+# </details>
+# <details><summary>The output of a sentence changes with the padding beside it.</summary>
+# The mask does not reach attention, or it got there by position: write <code>attention_mask=</code>.
+# </details>
+#
+# ## Honest caveats
+#
+# * Sections 1, 3 and the first half of 8 measure *untrained* networks. They explain why training starts well or
+#   badly, not how good the result will be. Where post-norm can be trained it may even end up better (Liu et al.,
+#   2020).
+# * Sorting digits is a toy. That deep post-norm needs a warm-up, and pre-norm does not, was shown on translation and
+#   BERT (Xiong et al., 2020).
+# * Batch norm is not impossible in Transformers; it needs care with padding and with statistics that fluctuate on
+#   text (Shen et al., 2020).
+# * Today's large language models vary each part: RMSNorm without a mean (Zhang and Sennrich, 2019), gated
+#   feed-forward networks (Shazeer, 2020), often no dropout. The frame of section 2 has stayed.
+#
+# ## Summary
+#
+# | part | shape | sees other tokens? | what it is for | parameters |
+# |---|---|---|---|---|
+# | attention | (B, T, D) → (B, T, D) | **yes** | fetch information | 4(D² + D) when key_dim = D/H |
+# | feed-forward | (B, T, D) → (B, T, F) → (B, T, D) | no | transform it, non-linearly | 2DF + F + D |
+# | residual path | sum | no | gradient and identity at any depth | 0 |
+# | layer norm | per token, over D | no | common scale, independent of the batch | 2D |
+# | dropout | sub-layer output, training only | no | regularisation | 0 |
+#
+# Next: nothing in this block knows the *order* of the tokens. [Lecture 5](05_positional_encoding.ipynb) mends that.
+# First, build the block yourself in [lab 4](../labs/04_encoder_block/04_encoder_block.ipynb).
+#
+# ## References
+#
+# * A. Vaswani et al., *Attention is all you need*, NeurIPS 2017: section 3.1 (residual and norm), 3.3 with equation 2
+#   (feed-forward), 5.4 (dropout).
+# * J. L. Ba, J. R. Kiros, G. E. Hinton, *Layer normalization*, 2016, arXiv:1607.06450.
+# * S. Ioffe, C. Szegedy, *Batch normalization*, ICML 2015.
+# * K. He et al., *Deep residual learning for image recognition*, CVPR 2016.
+# * N. Srivastava et al., *Dropout*, JMLR 15, 2014.
+# * R. Xiong et al., *On layer normalization in the Transformer architecture*, ICML 2020.
+# * Y. Dong, J.-B. Cordonnier, A. Loukas, *Attention is not all you need: pure attention loses rank doubly
+#   exponentially with depth*, ICML 2021.
+# * L. Liu et al., *Understanding the difficulty of training Transformers*, EMNLP 2020.
+# * S. Shen et al., *PowerNorm: rethinking batch normalization in Transformers*, ICML 2020.
+# * M. Sandler et al., *MobileNetV2: inverted residuals and linear bottlenecks*, CVPR 2018.
+# * B. Zhang, R. Sennrich, *Root mean square layer normalization*, NeurIPS 2019. N. Shazeer, *GLU variants improve
+#   Transformer*, 2020, arXiv:2002.05202.
+# * J. Devlin et al., *BERT*, NAACL 2019; T. Brown et al., *Language models are few-shot learners*, NeurIPS 2020
+#   (table 2.1: sizes of GPT-3).
