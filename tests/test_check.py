@@ -1,0 +1,96 @@
+"""What a student sees: the report of a check, hints that grow, progress; and never an answer."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from coursekit.judge import tidy_message
+from coursekit.lab import Lab, start_lab
+from coursekit.reference import load_reference
+from coursekit.report import CheckFailed
+
+LAB = "02_self_attention"
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return Lab(load_reference(LAB))
+
+
+def cost(factor):
+    return lambda length, d_model: {"multiply_adds": factor * length**2 * d_model, "weights_entries": length**2}
+
+
+def test_a_right_answer_passes_and_counts(lab):
+    report = lab.report("attention_cost", {"attention_cost": cost(2)})
+    assert report.judgement.passed and lab.progress["attention_cost"]
+    assert "1 of 7 exercises pass" in str(report)
+
+
+def test_a_mistake_is_named_and_hints_grow(lab):
+    reports = [lab.report("attention_cost", {"attention_cost": cost(1)}) for _ in range(4)]
+    assert "One of the two matrix products is missing" in str(reports[0])
+    assert [len(report.hints) for report in reports] == [0, 1, 2, 2]
+    assert "Hint 1" in reports[1]._repr_html_()
+
+
+def test_a_failed_check_raises_one_line(lab):
+    with pytest.raises(CheckFailed, match="not started yet") as caught:
+        lab("attention_cost")
+    assert caught.value._render_traceback_() == [f"CheckFailed: {caught.value}"]
+
+
+def test_code_that_is_not_written_costs_no_hint(lab):
+    for _ in range(3):
+        report = lab.report("attention_cost", {})
+    assert report.judgement.status == "missing" and report.hints == []
+
+
+def test_what_the_code_says_is_escaped(lab):
+    def attention_cost(length, d_model):
+        raise ValueError("<script>alert(1)</script>")
+
+    page = lab.report("attention_cost", {"attention_cost": attention_cost})._repr_html_()
+    assert "<script>" not in page and "&lt;script&gt;" in page
+
+
+def test_answers_by_hand_are_never_told(lab):
+    answers = {"key_row": [1, 2, 3], "scaled_scores": [1, 2], "weights": [0.5, 0.5], "without_scaling": "c"}
+    for _ in range(3):
+        text = str(lab.report("answers", {"answers": answers}))
+    assert "which is not right" in text
+    for told in ("10, 19, 8", "expected", "0.73", "21"):
+        assert told not in text
+
+
+def test_an_unknown_exercise_and_an_unknown_lab_say_what_there_is(lab):
+    with pytest.raises(ValueError, match="SelfAttention"):
+        lab("self_attention")
+    with pytest.raises(ValueError, match=LAB):
+        start_lab("2_self_attention")
+
+
+def test_a_check_takes_less_than_a_second(lab):
+    def scaled_dot_product_attention(q, k, v, mask=None):
+        q, k, v = (np.asarray(each) for each in (q, k, v))
+        scores = np.einsum("...td,...sd->...ts", q, k) / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = np.where(np.asarray(mask).astype(bool), scores, scores.dtype.type(-1e9))
+        powers = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = powers / powers.sum(-1, keepdims=True)
+        return weights @ v, weights
+
+    names = {"scaled_dot_product_attention": scaled_dot_product_attention}
+    lab.report("scaled_dot_product_attention", names)  # imports TensorFlow
+    before = time.process_time()
+    assert lab.report("scaled_dot_product_attention", names).judgement.passed
+    assert time.process_time() - before < 1
+
+
+def test_messages_leave_out_what_tensorflow_says_to_itself():
+    text = "{{function_node __wrapped__MatMul_/job:local}} In[0] ndims must be >= 2 [Op:MatMul] name: \n\nmore"
+    assert tidy_message(text) == "In[0] ndims must be >= 2 more"
+    assert len(tidy_message("x" * 10_000)) == 400

@@ -1,0 +1,203 @@
+"""The set-up cannot drift: one lock behind every route, no index host in any file, every make target explained."""
+
+import re
+import subprocess
+import tomllib
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parent.parent
+LOCKS = ["bootstrap.txt", "gpu.txt", "lock.txt"]
+PYTHONS = ["3.11", "3.12", "3.13"]
+
+
+def tracked_files() -> list[str]:
+    """Names of the files under version control; the test is skipped in a copy without history."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def entries(name: str) -> list[tuple[Requirement, list[str]]]:
+    """The pins of a lock file, each with its hashes."""
+    text = (ROOT / "requirements" / name).read_text()
+    text = re.sub(r"^\s*#.*\n", "", text, flags=re.MULTILINE).replace("\\\n", " ")
+    return [
+        (Requirement(line.split(" --hash=")[0].strip()), re.findall(r"--hash=sha256:([0-9a-f]{64})\b", line))
+        for line in text.splitlines()
+        if line.strip()
+    ]
+
+
+def pins(name: str, python: str, platform: str = "linux", machine: str = "x86_64") -> dict[str, str]:
+    """Name and version of every package that a lock file installs on one kind of machine."""
+    where = {
+        "implementation_name": "cpython",
+        "os_name": "posix",
+        "platform_machine": machine,
+        "python_full_version": f"{python}.9",
+        "python_version": python,
+        "sys_platform": platform,
+    }
+    return {
+        canonicalize_name(requirement.name): str(requirement.specifier).removeprefix("==")
+        for requirement, _ in entries(name)
+        if requirement.marker is None or requirement.marker.evaluate(where)
+    }
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def asked_for(extras: list[str], platform: str) -> list[Requirement]:
+    """The requirements of pyproject.toml that apply on a platform."""
+    declared = project()
+    lines = declared["dependencies"] + [line for extra in extras for line in declared["optional-dependencies"][extra]]
+    where = {"sys_platform": platform, "platform_machine": "x86_64" if platform == "linux" else "arm64"}
+    found = [Requirement(line) for line in lines]
+    return [requirement for requirement in found if requirement.marker is None or requirement.marker.evaluate(where)]
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_pin_is_exact_and_hashed(name):
+    found = entries(name)
+    assert found
+    for requirement, hashes in found:
+        assert re.fullmatch(r"==[^,*]+", str(requirement.specifier)), requirement
+        assert hashes, requirement
+        assert requirement.url is None, requirement
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_names_no_address_and_no_option(name):
+    text = (ROOT / "requirements" / name).read_text()
+    assert not re.search(r"\w://|^\s*--?(?!hash=)\w", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_the_lock_satisfies_pyproject(python, platform):
+    machine = "x86_64" if platform == "linux" else "arm64"
+    locked = pins("lock.txt", python, platform, machine)
+    for requirement in asked_for(["instructor", "test"], platform):
+        version = locked.get(canonicalize_name(requirement.name))
+        assert version is not None, f"{requirement.name} is not in the lock: run make lock"
+        assert requirement.specifier.contains(version), f"{requirement} against {version}: run make lock"
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_all_locks_agree(python):
+    locked = pins("lock.txt", python)
+    for name in LOCKS:
+        shared = {package: version for package, version in pins(name, python).items() if package in locked}
+        assert shared.items() <= locked.items()
+
+
+def test_cpu_is_the_default_and_the_gpu_lock_adds_only_nvidia():
+    locked, gpu = pins("lock.txt", "3.11"), pins("gpu.txt", "3.11")
+    assert not [package for package in locked if package.startswith("nvidia-")]
+    added = set(gpu) - set(locked)
+    assert added
+    assert all(package.startswith("nvidia-") for package in added), added
+    assert not pins("gpu.txt", "3.11", "darwin", "arm64")
+
+
+def test_conda_uses_the_same_lock():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    assert environment["name"] == project()["name"]
+    *packages, last = environment["dependencies"]
+    named = {canonicalize_name(Requirement(package).name): Requirement(package).specifier for package in packages}
+    assert set(named) == {"python", "pip", "setuptools"}
+    assert named["python"] == Requirement(f"python{project()['requires-python']}").specifier
+    assert named["setuptools"].contains(pins("lock.txt", "3.11")["setuptools"])
+    (line,) = last["pip"]
+    option, path = line.split()
+    assert (option, (ROOT / path).resolve()) == ("-r", ROOT / "requirements" / "lock.txt")
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_pip_section_is_complete(python):
+    """Whatever an installed package of the lock requires is itself in the lock: nothing is resolved at install time."""
+    locked = pins("lock.txt", python)
+    where = {"python_version": python, "python_full_version": f"{python}.9", "extra": ""}
+    for package in locked:
+        try:
+            needs = distribution(package).requires or []
+        except PackageNotFoundError:
+            continue
+        for requirement in map(Requirement, needs):
+            if requirement.marker is None or requirement.marker.evaluate(where):
+                version = locked.get(canonicalize_name(requirement.name))
+                assert version is not None, f"{package} needs {requirement}"
+                assert requirement.specifier.contains(version, prereleases=True), f"{package} needs {requirement}"
+
+
+FORBIDDEN = {
+    "index host": r"(?:pypi|pythonhosted|anaconda|npmjs)\.(?:com|org)/|\bindex-url\s*[=:]",
+    "machine path": r"/(?:home|Users|root)/\w|/work/\w|/opt/(?:wheels|pypi)",
+}
+PERMITTED = ("tests/test_environment.py", "autograder/samples/", "tests/corpus/")  # this file; samples keep their bytes
+NEEDED_FILES = [
+    "course.toml",
+    "Dockerfile",
+    "environment.yml",
+    "LICENSE",
+    "LICENSE-CONTENT",
+    "pyproject.toml",
+    "README.md",
+]
+NEEDED_FOLDERS = ["autograder", "coursekit", "data", "labs", "lectures", "requirements", "solutions"]
+
+
+@pytest.mark.parametrize("kind", FORBIDDEN)
+def test_no_file_names_an_index_host_or_a_path_of_one_machine(kind):
+    found = []
+    for name in tracked_files():
+        if name.startswith(PERMITTED):
+            continue
+        text = (ROOT / name).read_bytes().decode("utf-8", errors="replace")
+        found += [f"{name}: {match.group()}" for match in re.finditer(FORBIDDEN[kind], text)]
+    assert not found
+
+
+def test_every_make_target_is_explained_by_make_help():
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, flags=re.MULTILINE).group(1).split()
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    explained = dict(re.findall(r"^  make ([a-z-]+) +(\S.*)$", shown, flags=re.MULTILINE))
+    assert sorted(explained) == sorted(phony)
+
+
+@pytest.mark.parametrize("name", NEEDED_FILES + NEEDED_FOLDERS)
+def test_the_repository_has(name):
+    assert (ROOT / name).is_dir() == (name in NEEDED_FOLDERS)
+    assert (ROOT / name).exists()
+
+
+def test_the_image_is_built_from_the_same_locks():
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    for name in LOCKS:
+        assert re.search(rf"--require-hashes[^&]*-r /tmp/requirements/{re.escape(name)}", dockerfile), name
+
+
+def test_compose_keeps_the_course_outside_the_container():
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    service = compose["services"]["course"]
+    assert ".:/course" in service["volumes"]
+    assert service["cap_drop"] == ["ALL"]
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert yaml.safe_load((ROOT / "compose.gpu.yaml").read_text())["services"].keys() == compose["services"].keys()
+
+
+def test_ci_runs_the_command_of_the_readme():
+    ci = ROOT / ".ci" / "run"
+    assert ci.stat().st_mode & 0o111
+    assert ci.read_text().rstrip().endswith("make test")
+    assert "make test" in (ROOT / "README.md").read_text()

@@ -1,0 +1,251 @@
+"""The whole corpus of hostile and damaged submissions, graded by `course grade` beside an honest victim."""
+
+from __future__ import annotations
+
+import csv
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+from hostile.corpus import CORPUS, WRONG
+from hostile.files import ARCHIVED, FILES, NAMES, tricky_archive
+from hostile.making import FULL, LAB, LOOPS, POINTS, ROOT, Scene, answered, as_bytes, right_answers
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_submission_damage import damage, hurt
+
+from autograder.course import load_course
+from autograder.grading import LabGrader
+from autograder.sandbox import check_walls
+from autograder.submission import FoundSubmission, student_id
+from autograder.warming import warming
+
+LIMITS = {"cpu_seconds": 3, "wall_seconds": 1, "memory_mb": 4096}
+
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all(wall.stands for wall in check_walls() if wall.required), reason="no sandbox here: see `course doctor`"
+    ),
+]
+
+
+def make_course(root: Path) -> Path:
+    """A course with lab 02 alone, and limits that are soon reached."""
+    root.mkdir(parents=True, exist_ok=True)
+    toml = (ROOT / "course.toml").read_text("utf-8").splitlines()
+    kept = [line for line in toml if not line.startswith(tuple(f"{name} =" for name in LIMITS))]
+    at = kept.index("[grading]") + 1
+    kept[at:at] = [f"{name} = {value}" for name, value in LIMITS.items()]
+    (root / "course.toml").write_text("\n".join(kept) + "\n", encoding="utf-8")
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for folder in ("solutions", "labs"):
+        shutil.copytree(ROOT / folder / LAB, root / folder / LAB)
+    return root
+
+
+def command(*words: object) -> list[str]:
+    return [str(Path(sys.executable).parent / "course"), *map(str, words)]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@dataclass
+class Graded:
+    """What a run of the grader left behind."""
+
+    root: Path
+    finished: subprocess.CompletedProcess
+    seconds: float
+    canary: Path
+    calls: list[object]
+    left_running: list[psutil.Process]
+
+    def __post_init__(self) -> None:
+        self.grades = {row["student"]: row for row in rows(self.root / "grades" / "grades.csv")}
+        self.results = {(row["student"], row["exercise"]): row for row in rows(self.root / "grades" / "results.csv")}
+
+    def page(self, student: str) -> str:
+        return (self.root / "grades" / "feedback" / student / f"{LAB}.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory) -> Graded:
+    """The corpus, graded in one run by two workers, with a file, a secret and a server within the grader's reach."""
+    root = make_course(tmp_path_factory.mktemp("hostile"))
+    canary = root / "canary.txt"
+    canary.write_text("untouched", encoding="utf-8")
+    canary.chmod(0o666)
+    secret = f"secret-{secrets.token_hex(8)}"
+    calls: list[object] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_listen, args=(server, calls), daemon=True).start()
+        scene = Scene(canary, secret, server.getsockname()[1])
+        handed_in = root / "handed-in"
+        for name in ("aa-victim", "victim", "zz-victim"):
+            _put(handed_in / name, as_bytes(answered()))
+        for each in CORPUS:
+            _put(handed_in / each.name, each.make(scene))
+        for each in FILES:
+            (handed_in / f"file-{each.name}").mkdir()
+            each.put(handed_in / f"file-{each.name}" / f"{LAB}.ipynb")
+        for name in NAMES:
+            _put(handed_in / name, as_bytes(answered()))
+        tricky_archive(root / "archive.zip")
+        before = set(psutil.pids())
+        begun = time.monotonic()
+        finished = subprocess.run(
+            command("grade", LAB, handed_in, root / "archive.zip", "--workers", 2),
+            cwd=root, env={**os.environ, "GRADER_SECRET": secret}, capture_output=True, text=True, timeout=1500,
+        )  # fmt: skip
+        seconds = time.monotonic() - begun
+    time.sleep(0.5)
+    left = [each for each in psutil.process_iter(["name", "ppid"]) if each.pid not in before and _is_a_workers(each)]
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return Graded(root, finished, seconds, canary, calls, left)
+
+
+def _put(folder: Path, content: bytes) -> None:
+    folder.mkdir(parents=True)
+    (folder / f"{LAB}.ipynb").write_bytes(content)
+
+
+def _listen(server: socket.socket, calls: list[object]) -> None:
+    while True:
+        try:
+            calls.append(server.accept()[1])
+        except OSError:
+            return
+
+
+def _is_a_workers(process: psutil.Process) -> bool:
+    """Whether this is a worker that nobody waits for; workers of tests that run meanwhile have a grader above them."""
+    try:
+        graders = [each for each in process.parents() if "python" in each.name() and not _is_worker(each)]
+        return _is_worker(process) and not graders
+    except psutil.Error:
+        return False
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    return "worker.zygote" in " ".join(process.cmdline()) or process.name() == "bwrap"
+
+
+@pytest.mark.parametrize("hostile", CORPUS, ids=lambda each: each.name)
+def test_the_corpus_gets_its_verdicts(graded, hostile):
+    told = {name: graded.results[hostile.name, name] for name in POINTS}
+    shown = {name: (row["status"], row["score"]) for name, row in told.items()}
+    for name, points in POINTS.items():
+        score = float(told[name]["score"])
+        assert 0 <= score <= points, shown
+        assert float(told[name]["max_score"]) == points, shown
+        if name in hostile.lost:
+            wanted = hostile.lost[name]
+            assert told[name]["status"] in ((wanted,) if isinstance(wanted, str) else wanted), shown
+            assert score == hostile.partly.get(name, 0), shown
+        elif not hostile.harms_itself:
+            assert (told[name]["status"], score) == ("graded", points), shown
+    assert graded.grades[hostile.name]["state"] == hostile.state
+    page = graded.page(hostile.name)
+    assert hostile.told in page
+    assert not hostile.silent or hostile.silent not in page
+
+
+@pytest.mark.parametrize("damaged", FILES, ids=lambda each: each.name)
+def test_damaged_files_get_a_verdict_with_a_reason(graded, damaged):
+    name = f"file-{damaged.name}"
+    assert (float(graded.grades[name]["score"]), graded.grades[name]["state"]) == (damaged.score, damaged.state)
+    assert damaged.told in graded.page(name)
+
+
+def test_the_rest_of_an_archive_is_graded(graded):
+    assert {name: float(graded.grades[name]["score"]) for name in ARCHIVED} == ARCHIVED
+    assert not list(graded.root.parent.rglob("escaped"))
+
+
+def test_odd_names_stay_in_their_cell_and_in_their_folder(graded):
+    found = {name.removeprefix("'"): float(row["score"]) for name, row in graded.grades.items()}
+    for name in NAMES:
+        assert found[student_id(name)] == FULL
+    for line in (graded.root / "grades" / "grades.csv").read_text("utf-8").splitlines():
+        assert not line.startswith(("=", "+", "-", "@", "\t"))
+    for name in NAMES:
+        assert "<script>alert" not in graded.page(student_id(name))
+
+
+def test_the_honest_among_them_lose_nothing(graded):
+    for name in ("aa-victim", "victim", "zz-victim"):
+        assert float(graded.grades[name]["score"]) == FULL
+
+
+def test_everybody_has_a_verdict_on_every_exercise(graded):
+    students = {*(each.name for each in CORPUS), *(f"file-{each.name}" for each in FILES), *ARCHIVED}
+    assert students <= graded.grades.keys()
+    assert len(graded.grades) == len(students) + len(NAMES) + 3
+    assert len(graded.results) == len(graded.grades) * len(POINTS)
+
+
+def test_nothing_outside_was_read_written_or_called(graded):
+    assert graded.canary.read_text("utf-8") == "untouched"
+    assert graded.calls == []
+    assert graded.left_running == []
+
+
+def test_a_second_run_grades_nothing_again(graded):
+    begun = time.monotonic()
+    subprocess.run(
+        command("grade", LAB, "handed-in", "archive.zip", "--workers", 2, "--out", "again"),
+        cwd=graded.root, check=True, capture_output=True, timeout=600,
+    )  # fmt: skip
+    assert time.monotonic() - begun < graded.seconds / 2
+    for name in ("results.csv", "grades.csv"):
+        assert (graded.root / "again" / name).read_bytes() == (graded.root / "grades" / name).read_bytes()
+
+
+# -- random damage, all the way to the mark --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def grading(tmp_path_factory):
+    """A grader of lab 02 and a warm sandbox."""
+    course = load_course(make_course(tmp_path_factory.mktemp("damage")))
+    with warming(course) as warm:
+        yield LabGrader(course, LAB, seed=11), warm.result()
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(wounds=st.lists(damage, min_size=1, max_size=10), junk=st.binary(max_size=8), at=st.integers(0, 10**6))
+def test_damage_gives_no_point_and_takes_none(grading, wounds, junk, at):
+    """All answers are right but one; whatever happens to the notebook, that one earns nothing and no other loses."""
+    grader, sandbox = grading
+    notebook = answered(**{LOOPS: WRONG})
+    for wound in wounds:
+        hurt(notebook["cells"], *wound)
+    left = {"".join(cell["source"]) for cell in notebook["cells"]}
+    content = as_bytes(notebook)
+    torn = content[: at % len(content)] + junk
+    for data in (content, torn):
+        source = SimpleNamespace(read=lambda data=data: data)
+        result = grader.grade(FoundSubmission("someone", LAB, None, source), sandbox)
+        assert {each.exercise: each.max_score for each in result.exercises} == POINTS
+        scores = {each.exercise: each.score for each in result.exercises}
+        assert scores[LOOPS] == 0
+        if data is content and result.state == "graded":
+            for name, answer in right_answers().items():
+                # The layer calls the function above it, which damage may have taken away or moved below it.
+                if name in POINTS and name not in (LOOPS, "SelfAttention") and answer in left:
+                    assert scores[name] == POINTS[name], (name, scores, result.repairs)

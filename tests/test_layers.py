@@ -1,0 +1,89 @@
+"""The labs' layers, as solved, behave as Keras layers: any batch size, graphs, XLA, saved models."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from test_labs import LABS, namespace, solution_sources
+
+# lab -> class name, constructor arguments, shapes of the inputs without the batch axis (an int: token ids below it)
+LAYERS = {
+    "01_attention_intuition": [
+        ("BahdanauAttention", (8,), [(4, 5), (7, 3)]),
+        ("SpatialAttention", (4,), [(8, 8, 3), (4, 4, 5)]),
+    ],
+    "02_self_attention": [("SelfAttention", (3, 11), [(5, 7)])],
+    "03_multi_head_attention": [("MultiHeadAttention", (12, 3), [(5, 12), (7, 12), (7, 12)])],
+    "04_encoder_block": [
+        ("FeedForward", (6, 13), [(5, 6)]),
+        ("EncoderBlock", (6, 2, 13), [(5, 6)]),
+        ("Encoder", (2, 6, 2, 13, 0.1, "pre"), [(5, 6)]),
+    ],
+    "05_positional_encoding": [
+        ("TokenAndPositionEmbedding", (11, 17, 6), [5]),
+        ("SinusoidalEmbedding", (11, 17, 6), [5]),
+    ],
+}  # fmt: skip
+CASES = [(lab, *each) for lab in LABS for each in LAYERS.get(lab, [])]
+
+
+@cache
+def solved(lab: str) -> dict:
+    return namespace(solution_sources(lab))
+
+
+def batch(shapes: list, size: int) -> list[tf.Tensor]:
+    rng = np.random.default_rng(size)
+    return [
+        tf.constant(rng.integers(1, 17, size=(size, shape)))
+        if isinstance(shape, int)
+        else tf.constant(rng.normal(size=(size, *shape)), tf.float32)
+        for shape in shapes
+    ]
+
+
+def first(result):
+    return np.asarray(result[0] if isinstance(result, (tuple, list)) else result)
+
+
+def test_every_layer_of_the_labs_is_here():
+    for lab in LABS:
+        classes = {
+            name
+            for name, value in solved(lab).items()
+            if isinstance(value, type) and issubclass(value, keras.Layer) and value.__module__ == "__main__"
+        }
+        assert classes == {each[0] for each in LAYERS.get(lab, [])}
+
+
+@pytest.mark.parametrize(("lab", "name", "arguments", "shapes"), CASES)
+def test_a_graph_and_xla_give_what_eager_gives(lab, name, arguments, shapes):
+    layer = solved(lab)[name](*arguments)
+    for size in (1, 4):  # one layer, two batch sizes
+        inputs = batch(shapes, size)
+        eager = first(layer(*inputs))
+        assert eager.shape[0] == size
+        for jit in (False, True):
+            compiled = tf.function(lambda *each: layer(*each), jit_compile=jit)
+            np.testing.assert_allclose(first(compiled(*inputs)), eager, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:`build\\(\\)` was called")
+@pytest.mark.parametrize(("lab", "name", "arguments", "shapes"), CASES)
+def test_a_saved_model_gives_what_it_gave(lab, name, arguments, shapes, tmp_path):
+    cls = solved(lab)[name]
+    inputs = [
+        keras.Input((shape,), dtype="int64") if isinstance(shape, int) else keras.Input(shape) for shape in shapes
+    ]
+    outputs = cls(*arguments)(*inputs)
+    model = keras.Model(inputs, outputs[0] if isinstance(outputs, (tuple, list)) else outputs)
+    values = batch(shapes, 3)
+    before = np.asarray(model(values))
+    model.save(tmp_path / "model.keras")
+    classes = {key: value for key, value in solved(lab).items() if isinstance(value, type)}
+    again = keras.models.load_model(tmp_path / "model.keras", custom_objects=classes)
+    np.testing.assert_allclose(np.asarray(again(values)), before, atol=1e-6)

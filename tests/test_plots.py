@@ -1,0 +1,131 @@
+"""The shared plots and diagrams draw without error, carry alternative text, and stay legible in grey."""
+
+import itertools
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from coursekit import diagrams, plots
+
+WORDS = ["how", "are", "you"]
+WEIGHTS = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0]])
+
+
+@pytest.fixture(autouse=True)
+def course_style():
+    with plt.rc_context():
+        plots.use_course_style()
+        yield
+    plt.close("all")
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    outputs = []
+    monkeypatch.setattr(plots, "display", lambda data, raw, metadata=None: outputs.append((data, metadata)))
+    return outputs
+
+
+def draw_every_diagram_element():
+    figure, ax = diagrams.canvas(8, 4, title="elements")
+    words = diagrams.tokens(ax, WORDS, 1, 0.5)
+    block = diagrams.box(ax, 4, 2, "attention", role="query", detail="(B, T, D)")
+    total = diagrams.operator(ax, 4, 3.2)
+    diagrams.arrow(ax, words[0], (1, 2), block, label="path", dashed=True)
+    diagrams.arrow(ax, block, total)
+    diagrams.residual(ax, (4, 1.2), total, offset=1.5)
+    diagrams.residual(ax, (1, 2), block, offset=1)
+    diagrams.brace(ax, (0.5, 0.2), (3.5, 0.2), "T words", depth=-0.2)
+    diagrams.brace(ax, (7, 1), (7, 3), "side")
+    diagrams.group(ax, [block, total], "× N")
+    diagrams.grid(ax, 6.5, 1, 3, 4, role="key", text="K", detail="(T, D)")
+    diagrams.note(ax, 6, 3.5, "a remark")
+    return figure
+
+
+DRAWINGS = {
+    "matrix_map": lambda: plots.matrix_map(WEIGHTS, rows=WORDS, columns=WORDS, colorbar=True, title="matrix"),
+    "matrix_map without labels": lambda: plots.matrix_map(np.arange(300).reshape(15, 20)),
+    "attention_map": lambda: plots.attention_map(WEIGHTS, WORDS, WORDS, mask=np.tri(3, dtype=bool)),
+    "attention_lines": lambda: plots.attention_lines(WEIGHTS, WORDS, WORDS, highlight=2, title="lines"),
+    "head_maps": lambda: plots.head_maps(np.stack([WEIGHTS] * 5), WORDS, WORDS),
+    "measured_curve": lambda: plots.measured_curve([1, 2, 3], WEIGHTS, label="runs", xlabel="T", xscale="log"),
+    "training_history": lambda: plots.training_history({"model": {"loss": [2.0, 1.0], "val_loss": [2.1, 1.4]}}),
+    "image_maps": lambda: plots.image_maps(np.ones((5, 8, 8, 3)) / 2, np.ones((5, 2, 2)), titles=list("abcde")),
+    "grey images": lambda: plots.image_maps(np.eye(8)[None, :, :, None], np.zeros((1, 4, 4))),
+    "diagram": draw_every_diagram_element,
+}
+
+
+@pytest.mark.parametrize("draw", DRAWINGS.values(), ids=DRAWINGS)
+def test_each_function_draws_and_shows_with_alternative_text(draw, displayed):
+    drawing = draw()
+    assert isinstance(drawing, (Axes, Figure))
+    plots.show(drawing, alt='A picture with "three" words')
+    (picture, metadata), (words, _) = displayed
+    assert picture["image/png"].startswith("iVBOR")
+    assert metadata["image/png"]["alt"] == 'A picture with "three" words'
+    assert "&quot;three&quot;" in words["text/html"]
+    assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda ax: plots.matrix_map(WEIGHTS, ax=ax),
+        lambda ax: plots.attention_map(WEIGHTS, WORDS, WORDS, ax=ax),
+        lambda ax: plots.attention_lines(WEIGHTS, WORDS, WORDS, ax=ax),
+        lambda ax: plots.measured_curve([1, 2, 3], WEIGHTS[0], label="one run", ax=ax),
+        lambda ax: plots.training_history({"model": {"accuracy": [0.5]}}, metric="accuracy", ax=ax),
+    ],
+)
+def test_the_given_axes_are_used(draw):
+    ax = plt.subplots()[1]
+    assert draw(ax) is ax
+    assert len(plt.get_fignums()) == 1
+
+
+def test_show_refuses_empty_alternative_text(displayed):
+    with pytest.raises(ValueError, match="alternative text"):
+        plots.show(plt.figure(), alt="  ")
+    assert not displayed
+
+
+def test_colours_stay_apart_in_grey():
+    for (name, colour), (other, second) in itertools.combinations(diagrams.PALETTE.items(), 2):
+        difference = abs(diagrams.luminance(colour) - diagrams.luminance(second))
+        assert difference > 0.08, f"{name} and {other} differ by {difference:.2f} in grey"
+
+
+def test_lines_differ_in_more_than_colour():
+    looks = {(str(line["linestyle"]), line["marker"]) for line in plots.LINES}
+    assert len(looks) == len(plots.LINES)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: plots.matrix_map(np.zeros(3)),
+        lambda: plots.attention_lines(WEIGHTS, WORDS, WORDS[:2]),
+        lambda: plots.head_maps(WEIGHTS, WORDS, WORDS),
+        lambda: plots.measured_curve([1, 2], WEIGHTS, label="too long"),
+        lambda: diagrams.arrow(diagrams.canvas(1, 1)[1], (0, 0)),
+    ],
+)
+def test_wrong_shapes_are_named(wrong):
+    with pytest.raises(ValueError, match=r"shape|stops"):
+        wrong()
+
+
+def test_arrows_leave_boxes_at_the_facing_side():
+    start = diagrams.Box(1, 1, 2, 1)
+    assert start.side_towards((5, 1)) == (2, 1)
+    assert start.side_towards((1, 5)) == (1, 1.5)
+    assert start.side_towards((1, -5)) == (1, 0.5)

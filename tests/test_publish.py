@@ -1,0 +1,159 @@
+"""The student repository holds what students need, and no answer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+
+import nbformat
+import pytest
+from tiny_course import LAB, released, write_notebook
+
+from autograder.publish import MARKER, PublishRefused, find_leaks, publish
+
+ORACLE = '''"""An oracle."""
+
+import numpy as np
+
+
+def double(x, factor=2.0):
+    """Twice x."""
+    return {"output": np.multiply(np.asarray(x, dtype="float64"), factor)}
+'''
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    course = released(tmp_path / "course", monkeypatch)
+    oracles = course.root / "autograder" / "oracles"
+    oracles.mkdir(parents=True)
+    (oracles / "tiny.py").write_text(ORACLE)
+    (course.root / "data").mkdir()
+    (course.root / "data" / "README.md").write_text("Where the data comes from.\n")
+    (course.root / "data" / "real").mkdir()
+    (course.root / "data" / "real" / "big.bin").write_bytes(b"0" * 100)
+    cells = [nbformat.v4.new_markdown_cell("# Lecture"), nbformat.v4.new_code_cell("print(1)")]
+    write_notebook(course.lectures / "01_tiny.ipynb", nbformat.v4.new_notebook(cells=cells))
+    return course
+
+
+def names(folder) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_students_repository(course, tmp_path):
+    target = tmp_path / "public"
+    summary = publish(course, target)
+    assert names(target) == {
+        *(".gitignore", MARKER, "README.md", "environment.yml", "nbgrader_config.py", "pyproject.toml"),
+        *("requirements.txt", "coursekit/__init__.py", f"coursekit/reference/{LAB}.json", "data/README.md"),
+        *("lectures/01_tiny.ipynb", f"labs/{LAB}/{LAB}.ipynb"),
+    }
+    assert set(summary.written) == names(target) - {MARKER}
+    project = tomllib.loads((target / "pyproject.toml").read_text())
+    assert project["project"]["name"] == "transformers-coursekit"
+    assert any(each.startswith("tensorflow") for each in project["project"]["dependencies"])
+    assert "- [A tiny lab](labs/01_tiny/01_tiny.ipynb)\n" in (target / "README.md").read_text()
+    assert "- [Lecture](lectures/01_tiny.ipynb)\n" in (target / "README.md").read_text()
+    everything = b"".join(path.read_bytes() for path in target.rglob("*") if path.is_file())
+    assert b"autograder" not in everything and b"carefully" not in everything
+
+
+def test_publishing_again_updates_and_keeps_what_is_not_ours(course, tmp_path):
+    target = tmp_path / "public"
+    (target / ".git").mkdir(parents=True)
+    (target / ".git" / "HEAD").write_text("ref")
+    publish(course, target)
+    assert publish(course, target).written == ()
+    (target / "CNAME").write_text("mine")
+    (course.lectures / "01_tiny.ipynb").rename(course.lectures / "02_new.ipynb")
+    summary = publish(course, target)
+    assert summary.removed == ("lectures/01_tiny.ipynb",)
+    assert "lectures/02_new.ipynb" in summary.written
+    assert (target / "CNAME").read_text() == "mine" and (target / ".git" / "HEAD").exists()
+
+
+def test_a_foreign_folder_is_refused(course, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.txt").write_text("precious")
+    for target in (tmp_path / "home", course.root, tmp_path / "home" / "thesis.txt"):
+        with pytest.raises(PublishRefused):
+            publish(course, target)
+    assert names(tmp_path / "home") == {"thesis.txt"}
+
+
+def test_a_marker_cannot_reach_outside(course, tmp_path):
+    target = tmp_path / "public"
+    publish(course, target)
+    (tmp_path / "victim").write_text("precious")
+    (target / MARKER).write_text(json.dumps({"files": ["../victim"]}))
+    with pytest.raises(PublishRefused, match="outside the folder"):
+        publish(course, target)
+    assert (tmp_path / "victim").exists()
+
+
+def test_an_unreleased_lab_is_refused(course, tmp_path):
+    course.release_notebook(LAB).unlink()
+    with pytest.raises(PublishRefused, match="is not released"):
+        publish(course, tmp_path / "public")
+    assert not (tmp_path / "public").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("    doubled_carefully = x + x", "a line of solutions"),
+        ("#   doubled_carefully   =  x + x  # a comment", "a line of solutions"),
+        ("> `doubled_carefully = x + x`", "a line of solutions"),
+        (
+            'return {"output": np.multiply(np.asarray(x, dtype="float64"), factor)}',
+            "a line of autograder/oracles/tiny.py",
+        ),
+        ("### BEGIN SOLUTION", 'the marker "BEGIN SOLUTION"'),
+        ("    from autograder.oracles import tiny", "imports autograder"),
+        ("import autograder", "imports autograder"),
+    ],
+)
+def test_leaks_are_found_wherever_they_hide(course, tmp_path, text, found):
+    """In code, prose, an output of a notebook, and a string of a JSON file; then nothing is published."""
+    display = nbformat.v4.new_output("stream", text=f"first\n{text}\nlast")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=[display])])
+    places = {
+        "coursekit/helper.py": f"x = 1\n{text}\ny = 2\n".encode(),
+        "data/README.md": f"Hello\n\n{text}\n".encode(),
+        "labs/out.ipynb": nbformat.writes(notebook).encode(),
+        "coursekit/reference/x.json": json.dumps({"a": [{"b": text}]}).encode(),
+    }
+    for name, content in places.items():
+        leaks = find_leaks({name: content}, course)
+        assert len(leaks) == 1 and found in leaks[0] and name in leaks[0], (name, leaks)
+    (course.root / "coursekit" / "helper.py").write_bytes(places["coursekit/helper.py"])
+    with pytest.raises(PublishRefused):
+        publish(course, tmp_path / "public")
+    assert not (tmp_path / "public").exists()
+
+
+def test_what_a_lecture_shows_is_no_secret(course):
+    """A line that a lecture teaches may stand anywhere; so may lines that say nothing."""
+    path = course.lectures / "01_tiny.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[1].source = "doubled_carefully = x + x"
+    write_notebook(path, notebook)
+    assert find_leaks({"a.py": b"doubled_carefully = x + x\n"}, course) == []
+    harmless = "def double(x):\nimport numpy as np\nself.factor_of_it = factor_of_it\nif something_is is None:\n"
+    assert find_leaks({"a.py": harmless.encode()}, course) == []
+
+
+def test_the_published_configuration_and_package_work(course, tmp_path):
+    """nbgrader reads the students' configuration; the package builds with nothing of the instructor."""
+    target = tmp_path / "public"
+    publish(course, target)
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(target)).load_config()
+    assert config.Execute.skip_cells_with_tag == ","
+    code = "from setuptools import find_packages; print(find_packages(include=['coursekit*']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=target, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['coursekit']"

@@ -1,0 +1,231 @@
+"""Releasing a lab: the same bytes every time, nothing that should stay with the instructor, problems named."""
+
+from __future__ import annotations
+
+import json
+
+import nbformat
+import pytest
+from tiny_course import LAB, TOML, build, details, released, solution_notebook, write_notebook
+
+from autograder.course import CourseError, load_course
+from autograder.pairs import check_pair, sync_pair
+from autograder.release import ReleaseRefused, badge_source, release, setup_source
+
+REPOSITORY = 'repository = "https://github.com/owner/name"'
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    return build(tmp_path / "course", monkeypatch)
+
+
+def edit_solution(course, change) -> None:
+    """Apply `change` to the solution notebook, as if it had been saved in JupyterLab."""
+    path = course.solution_notebook(LAB)
+    path.with_suffix(".py").unlink(missing_ok=True)
+    notebook = solution_notebook()
+    change(notebook)
+    write_notebook(path, notebook)
+
+
+def tree(course) -> dict[str, bytes]:
+    folders = ("labs", "coursekit", "solutions", "lectures")
+    return {
+        str(path.relative_to(course.root)): path.read_bytes()
+        for folder in folders
+        for path in sorted((course.root / folder).rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_release_makes_the_students_notebook(course):
+    summary = release(course)
+    notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
+    nbformat.validate(notebook)
+    sources = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in notebook.cells}
+    assert sources["double-code"] == (
+        'def double(x):\n    """Twice x."""\n    raise NotImplementedError("Write your code here")'
+    )
+    assert sources["why"] == "*Write your answer here.*"
+    assert sources["setup"] == setup_source(course)
+    assert "carefully" not in course.release_notebook(LAB).read_text()
+    assert summary.students == (f"{LAB}: new, 2 exercises, 5 points",)
+    assert (course.reference / f"{LAB}.json").read_text() == '{"double": 2, "square": 3}\n'
+    assert check_pair(course.solution_notebook(LAB)) is None
+
+
+def test_release_twice_gives_the_same_bytes(course):
+    release(course)
+    before = tree(course)
+    assert release(course).changed == ()
+    assert tree(course) == before
+
+
+def test_who_saved_the_solution_leaves_no_trace(course):
+    """Cell ids, execution counts, outputs, editors' metadata and the Python version do not reach the release."""
+    release(course)
+    before = course.release_notebook(LAB).read_bytes()
+
+    def disturb(notebook):
+        notebook.metadata["language_info"] = {"name": "python", "version": "3.99"}
+        notebook.metadata["vscode"] = {"interpreter": "x"}
+        for number, cell in enumerate(notebook.cells):
+            cell["id"] = f"other-{number}"
+            cell.metadata["execution"] = {"iopub.status.busy": "2026-01-01"}
+            if cell.cell_type == "code":
+                cell.execution_count = 7
+                cell.outputs = [nbformat.v4.new_output("stream", text="42")]
+
+    edit_solution(course, disturb)
+    release(course)
+    assert course.release_notebook(LAB).read_bytes() == before
+
+
+def test_check_changes_nothing_and_says_what_would(course):
+    before = tree(course)
+    summary = release(course, check=True)
+    assert tree(course) == before
+    assert f"labs/{LAB}/{LAB}.ipynb" in summary.changed and f"coursekit/reference/{LAB}.json" in summary.changed
+    release(course)
+    assert release(course, check=True).changed == ()
+
+
+def test_an_edited_lab_is_noticed_and_put_back(course):
+    release(course)
+    path = course.release_notebook(LAB)
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b"Double a number", b"Triple a number"))
+    (path.parent / "stray.txt").write_text("old")
+    assert release(course, check=True).changed == (f"labs/{LAB}/{LAB}.ipynb", f"labs/{LAB}/stray.txt")
+    release(course)
+    assert path.read_bytes() == before and not (path.parent / "stray.txt").exists()
+
+
+def test_files_beside_the_solution_are_released_without_the_text_pair(course):
+    release(course)
+    (course.solutions / LAB / "picture.svg").write_text("<svg/>")
+    release(course)
+    assert sorted(path.name for path in (course.releases / LAB).iterdir()) == [f"{LAB}.ipynb", "picture.svg"]
+
+
+def test_the_summary_says_what_students_notice(course):
+    release(course)
+
+    def change(notebook):
+        notebook.cells[5].metadata.nbgrader["points"] = 7
+        notebook.cells[3].source = "Double any number."
+
+    edit_solution(course, change)
+    assert release(course).students == (
+        f"{LAB}: double is worth 7 points, was 2",
+        f"{LAB}: 1 cells with new text",
+        f"{LAB}: the notebook's own checks changed",
+    )
+
+
+def without(index):
+    return lambda notebook: notebook.cells.pop(index)
+
+
+def meta(index, **flags):
+    return lambda notebook: notebook.cells[index].metadata.nbgrader.update(flags)
+
+
+def source(index, text):
+    return lambda notebook: notebook.cells[index].update(source=text)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (without(1), 'no locked code cell "setup"'),
+        (without(2), 'no locked code cell "imports"'),
+        (without(5), 'the exercise "double" is declared and has no test cell'),
+        (without(4), 'there is no solution cell "double-code"'),
+        (meta(5, grade_id="triple"), 'the test cell "triple" belongs to no declared exercise'),
+        (meta(8, grade_id="double"), 'two cells have the grade_id "double"'),
+        (meta(5, points=-1), "has points of -1"),
+        (meta(5, points="many"), "has points of 'many'"),
+        (meta(5, locked=False), "is not locked"),
+        (source(5, 'check("square")'), 'should say check("double")'),
+        (source(4, "def double(x):\n    return x + x"), "needs ### BEGIN SOLUTION"),
+        (source(4, "def double(x):\n    ### END SOLUTION\n    ### BEGIN SOLUTION"), "needs ### BEGIN SOLUTION"),
+        (source(4, "def double(x:\n    ### BEGIN SOLUTION\n    ### END SOLUTION"), "is not valid Python"),
+        (source(3, "### BEGIN SOLUTION\nx\n### END SOLUTION"), "is no solution cell"),
+        (source(2, "### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS"), "has hidden tests"),
+    ],
+)
+def test_a_broken_structure_is_refused_and_nothing_written(course, change, reason):
+    edit_solution(course, change)
+    before = tree(course)
+    with pytest.raises(ReleaseRefused) as refused:
+        release(course)
+    assert any(reason in each for each in refused.value.reasons), refused.value.reasons
+    assert tree(course) == before
+
+
+def test_an_answer_in_a_task_is_refused(course):
+    """A line of a solution that stands in the text of a lab."""
+    edit_solution(course, source(3, "Double a number:\n```\ndoubled_carefully = x + x\n```"))
+    with pytest.raises(ReleaseRefused, match="holds a line of solutions"):
+        release(course)
+
+
+def test_a_missing_lab_and_an_unknown_lab_are_named(course):
+    with pytest.raises(CourseError, match='no lab "99_none"'):
+        release(course, ["99_none"])
+    course.solution_notebook(LAB).unlink()
+    with pytest.raises(ReleaseRefused, match="is missing; write it"):
+        release(course)
+
+
+def test_another_version_of_coursekit_is_refused(course):
+    (course.root / "coursekit" / "__init__.py").write_text('__version__ = "9.9"\n')
+    with pytest.raises(ReleaseRefused, match=r"coursekit is 9\.9"):
+        release(course)
+
+
+def test_the_badge_comes_and_goes_with_the_repository(tmp_path, monkeypatch):
+    course = released(tmp_path / "course", monkeypatch)
+    plain = course.release_notebook(LAB).read_bytes()
+    lecture = course.lectures / "01_tiny.ipynb"
+    cells = [
+        nbformat.v4.new_markdown_cell("# Lecture"),
+        nbformat.v4.new_code_cell("old", metadata={"tags": ["course-setup"]}),
+    ]
+    write_notebook(lecture, nbformat.v4.new_notebook(cells=cells))
+    sync_pair(lecture)
+    release(course)
+    assert "transformers-coursekit==0.1.0" in lecture.read_text() and "colab-badge" not in lecture.read_text()
+
+    (course.root / "course.toml").write_text(TOML.replace('repository = ""', REPOSITORY))
+    online = load_course(course.root)
+    release(online)
+    for path in (lecture, online.release_notebook(LAB)):
+        notebook = json.loads(path.read_text())
+        where = path.relative_to(online.root)
+        assert "".join(notebook["cells"][1]["source"]) == badge_source(online, str(where))
+        assert f"blob/main/{where}" in path.read_text()
+        assert "git+https://github.com/owner/name@v0.1.0" in path.read_text()
+    assert check_pair(lecture) is None
+    assert release(online).changed == ()
+
+    (course.root / "course.toml").write_text(TOML)
+    release(course)
+    assert course.release_notebook(LAB).read_bytes() == plain
+    assert "colab-badge" not in lecture.read_text()
+
+
+def test_the_setup_cell_is_valid_for_ipython(course):
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    compile(TransformerManager().transform_cell(setup_source(course)), "setup", "exec")
+
+
+def test_metadata_helper_matches_nbgraders_schema(course):
+    """The synthetic lab is what nbgrader accepts, so the other tests mean something."""
+    from nbgrader.nbgraderformat import MetadataValidator
+
+    MetadataValidator().validate_nb(solution_notebook())
+    assert details("x")["nbgrader"]["schema_version"] == 3

@@ -1,0 +1,204 @@
+"""Grading that is killed, starved or doubled loses no mark, and marks do not depend on how they came about."""
+
+from __future__ import annotations
+
+import csv
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hostile.making import FULL, LAB, POINTS, ROOT, answered, as_bytes
+
+from autograder.sandbox import check_walls
+
+WRONG = {
+    "self_attention_loops": "def self_attention_loops(x):\n    return x",
+    "project_qkv": "import os\ndef project_qkv(x, w_q, w_k, w_v):\n    os._exit(0)",
+    "attention_cost": "def attention_cost(length, d_model):\n    raise ValueError",
+    "answers": "answers = {}",
+}
+SCORES = {f"student-{n:02}": FULL - sum(POINTS[name] for name in list(WRONG)[: n % 5]) for n in range(10)}
+
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all(wall.stands for wall in check_walls() if wall.required), reason="no sandbox here: see `course doctor`"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    """A course with ten submissions, whose folders are in no order of merit; nothing is graded yet."""
+    root = tmp_path_factory.mktemp("resume")
+    for name in ("course.toml", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, root)
+    for folder in ("solutions", "labs"):
+        shutil.copytree(ROOT / folder / LAB, root / folder / LAB)
+    (root / ".grading-seed").write_text("7\n")
+    for number, student in enumerate(SCORES):
+        names = list(WRONG)[: number % 5]
+        _hand_in(root, student, as_bytes(answered(**{name: WRONG[name] for name in names})))
+    return root
+
+
+def _hand_in(root: Path, student: str, content: bytes) -> None:
+    folder = root / "handed-in" / student
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{LAB}.ipynb").write_bytes(content)
+
+
+class Run:
+    """`course grade` with its own gradebook and tables."""
+
+    def __init__(self, course: Path, name: str, *paths: str, workers: int = 2):
+        self.course, self.folder = course, course / name
+        self.folder.mkdir(exist_ok=True)
+        self.database = self.folder / "gradebook.db"
+        self.words = [
+            str(Path(sys.executable).parent / "course"), "grade", LAB, *(paths or ("handed-in",)),
+            "--out", str(self.folder), "--db", f"sqlite:///{self.database}", "--workers", str(workers),
+        ]  # fmt: skip
+
+    def start(self, *prefix: str, **options: object) -> subprocess.Popen:
+        return subprocess.Popen(
+            [*prefix, *self.words],
+            cwd=self.course,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            **options,
+        )
+
+    def finish(self, *prefix: str, **options: object) -> tuple[int, str]:
+        process = self.start(*prefix, **options)
+        said, _ = process.communicate(timeout=600)
+        return process.returncode, said
+
+    def recorded(self) -> dict[str, str]:
+        """What is in the gradebook: student -> the result as it is stored."""
+        if not self.database.exists():
+            return {}
+        with sqlite3.connect(self.database, timeout=60) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            try:
+                return dict(connection.execute("SELECT student, result || graded_at FROM course_result"))
+            except sqlite3.OperationalError:
+                return {}  # killed before there was a table
+
+    def marks(self) -> dict[str, float]:
+        with (self.folder / "grades.csv").open(newline="") as file:
+            return {row["student"]: float(row["score"]) for row in csv.DictReader(file)}
+
+    def details(self) -> list[tuple[str, ...]]:
+        """The table of results without the times."""
+        with (self.folder / "results.csv").open(newline="") as file:
+            return [tuple(row.values())[:-1] for row in csv.DictReader(file)]
+
+
+@pytest.fixture(scope="module")
+def reference(course) -> Run:
+    run = Run(course, "reference")
+    code, said = run.finish()
+    assert code == 0, said
+    assert run.marks() == SCORES
+    return run
+
+
+def test_marks_do_not_depend_on_order_or_workers(course, reference):
+    backwards = [f"handed-in/{student}" for student in reversed(SCORES)]
+    run = Run(course, "backwards", *backwards, workers=1)
+    assert run.finish()[0] == 0
+    assert run.details() == reference.details()
+
+
+def test_killed_again_and_again_it_goes_on(course, reference):
+    run = Run(course, "killed")
+    chance = random.Random(0)
+    kept: dict[str, str] = {}
+    for _ in range(6):
+        grader = run.start(start_new_session=True)
+        end = time.monotonic() + 120
+        while time.monotonic() < end and grader.poll() is None and len(run.recorded()) == len(kept):
+            time.sleep(0.05)
+        time.sleep(chance.uniform(0, 0.3))
+        os.killpg(grader.pid, signal.SIGKILL)
+        grader.communicate()
+        now = run.recorded()
+        assert kept.items() <= now.items()
+        kept = now
+        if len(kept) == len(SCORES):
+            break
+    assert run.finish()[0] == 0
+    assert kept.items() <= run.recorded().items()
+    assert run.details() == reference.details()
+    for student in SCORES:
+        assert (run.folder / "feedback" / student / f"{LAB}.html").stat().st_size > 1000
+
+
+def test_only_what_changed_is_graded_again(course, reference):
+    run = Run(course, "changed")
+    shutil.copy(reference.database, run.database)
+    before = run.recorded()
+    student = next(iter(SCORES))
+    original = as_bytes(answered())
+    _hand_in(course, student, as_bytes(answered(answers=WRONG["answers"])))
+    try:
+        assert run.finish()[0] == 0
+        assert run.marks() == {**SCORES, student: SCORES[student] - POINTS["answers"]}
+        after = run.recorded()
+        assert [each for each in SCORES if before[each] != after[each]] == [student]
+    finally:
+        _hand_in(course, student, original)
+
+
+def test_two_graders_at_once_agree(course, reference):
+    run = Run(course, "doubled", workers=1)
+    graders = [run.start() for _ in range(2)]
+    for grader in graders:
+        said, _ = grader.communicate(timeout=600)
+        assert grader.returncode == 0, said
+    assert run.details() == reference.details()
+    assert run.recorded().keys() == SCORES.keys()
+
+
+def test_a_full_disk_stops_it_with_a_sentence_and_loses_nothing(course, reference):
+    """A file that may not grow stands for a disk that is full."""
+    run = Run(course, "full")
+    shutil.copy(reference.database, run.database)
+    before = run.recorded()
+    student = "late-student"
+    _hand_in(course, student, as_bytes(answered()))
+    try:
+        limit = 8192  # the gradebook's journal needs more, and so does a page of feedback
+        code, said = run.finish(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        assert code == 1, said
+        assert "Traceback" not in said and "run it again" in " ".join(said.split())
+        assert before.items() <= run.recorded().items()
+        assert run.finish()[0] == 0
+        assert run.marks() == {**SCORES, student: FULL}
+    finally:
+        shutil.rmtree(course / "handed-in" / student)
+
+
+def test_a_read_only_gradebook_is_named_and_left_alone(course, reference):
+    run = Run(course, "read-only")
+    shutil.copy(reference.database, run.database)
+    command = f'mount --bind "{run.folder}" "{run.folder}" && mount -o remount,bind,ro "{run.folder}" && exec "$@"'
+    inside = ["unshare", "--mount", "--map-root-user", "sh", "-c", command, "sh"]
+    if not shutil.which("unshare") or subprocess.run([*inside, "true"], capture_output=True).returncode:
+        pytest.skip("a folder cannot be made read-only here")
+    before = run.database.read_bytes()
+    code, said = run.finish(*inside)
+    assert code == 1, said
+    assert "Traceback" not in said and "cannot be written" in " ".join(said.split())
+    assert run.database.read_bytes() == before

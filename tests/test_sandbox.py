@@ -1,0 +1,690 @@
+"""Attacks on the sandbox: each costs the attacker a step, and nobody else anything."""
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from autograder.sandbox import (
+    Limits,
+    Sandbox,
+    SandboxUnavailable,
+    SessionLost,
+    bubblewrap,
+    check_walls,
+)
+
+ROOT = Path(__file__).parent.parent
+MEBIBYTE = 1 << 20
+TIGHT = Limits(
+    cpu_seconds_per_step=1,
+    wall_factor=1,
+    wall_extra=4,
+    memory_bytes=1024 * MEBIBYTE,
+    processes=48,
+    file_bytes=8 * MEBIBYTE,
+    tmp_bytes=16 * MEBIBYTE,
+    reply_bytes=4 * MEBIBYTE,
+)
+LAB = "02_self_attention"
+Q = np.ones((3, 2), "float32")
+
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.skipif(
+        isinstance(bubblewrap.working_variant(), str), reason=f"no walls here: {bubblewrap.working_variant()}"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    """A worker without TensorFlow: it starts in a second, and its walls are the same."""
+    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.rules"]) as started:
+        yield started
+
+
+def living(worker):
+    """Process ids below `worker`, without those that are dead and wait to be collected."""
+    found = set()
+    for process in worker.children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+                found.add(process.pid)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def next_submission_is_unharmed(request):
+    """After every attack, the same worker serves the next submission, and nothing of the last one is left."""
+    if "sandbox" not in request.fixturenames:
+        yield
+        return
+    sandbox = request.getfixturevalue("sandbox")
+    worker = psutil.Process(sandbox._process.pid)
+    before = living(worker)
+    yield
+    assert sandbox._process.pid == worker.pid, "the worker had to be started again"
+    deadline = time.monotonic() + 5  # the process between the worker and the runner may still be on its way out
+    while left := living(worker) - before:
+        assert time.monotonic() < deadline, f"processes are left: {left}"
+        time.sleep(0.05)
+    with sandbox.session() as session:
+        reply = session.run_cell("print(sorted(__import__('os').listdir('.')), 'x' in globals())")
+    assert (reply.error, reply.stdout) == (None, "[] False\n")
+
+
+@pytest.fixture
+def session(sandbox):
+    with sandbox.session() as opened:
+        yield opened
+
+
+def output(session, source):
+    reply = session.run_cell(source)
+    assert reply.error is None, reply.error
+    return reply.stdout.strip()
+
+
+# What works ----------------------------------------------------------------------------------------------------------
+
+
+def test_cells_share_a_namespace_and_report_what_they_raise(session):
+    assert output(session, "x = 6\nprint(x * 7, __name__)") == "42 __main__"
+    error = session.run_cell("def f():\n    return 1 / 0\nf()").error
+    assert (error.type, error.message) == ("ZeroDivisionError", "division by zero")
+    assert "line 2, in f" in error.traceback and "runner.py" not in error.traceback
+    assert session.run_cell("def broken(:").error.type == "SyntaxError"
+    assert output(session, "print(x)") == "6"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%matplotlib inline",
+        "%%time\nsum(range(9))",
+        "%timeit -n1 -r1 pass",
+        "!echo hello",
+        "files = !ls",
+        "%pip --version",
+        "?print",
+        "await __import__('asyncio').sleep(0)",
+        "display({'a': 1})",
+        "exit",
+        "get_ipython().run_line_magic('pwd', '')",
+        "import subprocess; subprocess.run(['true'], check=True)",
+        "import tempfile; tempfile.TemporaryFile().write(b'x')",
+        "import multiprocessing as m; p = m.Pool(2); p.map(abs, [1]); p.terminate()",
+        "def g(): pass\nimport inspect; assert inspect.getsource(g) == 'def g(): pass\\n'",
+    ],
+)
+def test_everyday_cells_run(session, source):
+    assert session.run_cell(source, cpu_seconds=20).error is None
+
+
+def test_a_function_is_driven_and_its_raw_outputs_come_back(session):
+    session.run_cell(
+        "import numpy as np\n"
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n"
+        "    return q @ k.T, [np.float64(1), (2, 'three'), {'four': np.arange(4)}, None, True, b'five']"
+    )
+    outputs = session.probe(LAB, "scaled_dot_product_attention", {"q": Q, "k": Q, "v": Q}).outputs
+    assert outputs["output"].dtype == np.float32 and outputs["output"].shape == (3, 3)
+    first, second, third, *rest = outputs["weights"]
+    assert first == 1.0 and first.dtype == np.float64 and second == [2, "three"] and rest == [None, True, "five"]
+    assert third["four"].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("missing", None),
+        ("missing", "raise NotImplementedError"),
+        ("contract", "return None"),
+        ("contract", "return q, object()"),
+        ("contract", "return q, q.astype('complex64')"),
+        ("contract", "return q, np.zeros(10 ** 6)"),
+        ("forbidden", "return np.matmul(q, k.T), v"),
+        ("error", "return q @ k, v"),
+        ("error", "raise SystemExit"),
+        ("error", "raise KeyboardInterrupt"),
+        ("error", "return (lambda f: f(f))(lambda f: f(f))"),
+    ],
+)
+def test_a_failure_says_of_which_kind_it_is(session, kind, body):
+    if body:
+        session.run_cell(f"import numpy as np\ndef scaled_dot_product_attention(q, k, v, mask=None):\n    {body}")
+    reply = session.probe(
+        LAB, "scaled_dot_product_attention", {"q": Q, "k": Q, "v": Q}, forbidden=["numpy.matmul"]
+    )
+    assert reply.outputs is None
+    assert reply.failure.kind == kind, reply.failure
+
+
+def test_probes_do_not_depend_on_the_random_numbers_drawn_before(session):
+    session.run_cell("import numpy as np\ndef self_attention_loops(x):\n    return x + np.random.normal(size=x.shape)")
+    first, second = (session.probe(LAB, "self_attention_loops", {"x": Q}).outputs["output"] for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_time_is_the_submissions_own(session):
+    started = time.monotonic()
+    waiting = session.run_cell("import time; time.sleep(0.5)")
+    assert time.monotonic() - started > 0.5 > 0.2 > waiting.seconds
+    working = session.run_cell("while time.process_time() < 0.4: pass")
+    assert 0.2 < working.seconds < 1
+    child = session.run_cell(
+        "import subprocess, sys\n"
+        "subprocess.run([sys.executable, '-S', '-c', 'import time\\nwhile time.process_time() < 0.4: pass'])"
+    )
+    assert 0.2 < child.seconds < 1.5
+
+
+def test_sessions_overlap_and_do_not_meet(sandbox):
+    with sandbox.session() as first, sandbox.session() as second:
+        first.run_cell("x = 1; open('/tmp/note', 'w').write('mine')")
+        assert second.run_cell("x").error.type == "NameError"
+        assert output(second, "import os; print(os.path.exists('/tmp/note'), os.getpid())") == "False 1"
+        assert output(first, "print(x)") == "1"
+
+
+# Time, memory, disk, output ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reason", "source"),
+    [
+        ("timeout", "while True: pass"),
+        ("timeout", "import time; time.sleep(10 ** 6)"),
+        ("timeout", "while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
+        ("timeout", "import threading; threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start(); input_ = 1\n"
+                    "while True: pass"),
+        ("timeout", "import signal\nfor s in range(1, 65):\n    try: signal.signal(s, signal.SIG_IGN)\n"
+                    "    except (OSError, ValueError): pass\nwhile True: pass"),
+        ("timeout", "import re; re.match('(a*)*b', 'a' * 40)"),
+        ("timeout", "import os\nfor _ in range(4): os.fork()\nwhile True: pass"),
+        ("timeout", "import os, signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nwhile True:\n"
+                    "    pid = os.fork()\n    if not pid: sum(range(10 ** 6)); os._exit(0)"),
+        ("crashed", "import os; os._exit(0)"),
+        ("crashed", "import os; os.abort()"),
+        ("crashed", "import ctypes; ctypes.string_at(0)"),
+        ("crashed", "import os; os.closerange(0, 100)"),
+        ("crashed", "import resource, sys; sys.setrecursionlimit(10 ** 9)\n"
+                    "class A:\n    def __repr__(self): return repr(self)\n"
+                    "def f(): return f()\nimport ctypes; ctypes.memset(0, 1, 10)"),
+    ],
+)  # fmt: skip
+def test_a_process_that_does_not_come_back_is_lost(session, reason, source):
+    started = time.monotonic()
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell(source)
+    assert lost.value.reason == reason
+    assert time.monotonic() - started < 15
+    with pytest.raises(SessionLost):
+        session.run_cell("1")
+
+
+def test_a_step_may_have_its_own_budget(session):
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell("while True: pass", cpu_seconds=0.3)
+    assert 0.3 < lost.value.seconds < 1.5
+
+
+def test_a_fork_bomb_hits_the_process_limit(session):
+    try:
+        reply = session.run_cell("import os\nwhile True: os.fork()")
+    except SessionLost:
+        return
+    assert reply.error.type == "BlockingIOError"
+
+
+def test_processes_are_limited(session):
+    try:
+        counted = output(
+            session,
+            "import os, time\nstarted = 0\ntry:\n    while started < 500:\n"
+            "        if os.fork() == 0: time.sleep(60)\n        started += 1\n"
+            "except BlockingIOError: pass\nprint(started)",
+        )
+    except SessionLost as lost:  # the grader looked while the limit was nearly reached
+        assert lost.reason == "memory"
+    else:
+        assert 10 < int(counted) < TIGHT.processes
+
+
+def test_memory_is_limited_in_one_process(session):
+    assert session.run_cell("x = bytearray(10 ** 10)").error.type == "MemoryError"
+    assert session.run_cell("x = [bytearray(10 ** 7) for _ in range(1000)]", cpu_seconds=30).error.type == "MemoryError"
+
+
+def test_memory_is_limited_over_all_processes(session):
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell(
+            "import os, time\nfor _ in range(8):\n"
+            "    if os.fork() == 0: x = b'x' * (300 << 20); time.sleep(60)\ntime.sleep(60)",
+            cpu_seconds=30,
+        )
+    assert lost.value.reason == "memory"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os; os.memfd_create('x')",
+        "import ctypes; l = ctypes.CDLL(None, use_errno=True)\n"
+        "if l.shmget(0, 1 << 30, 0o1600) < 0: raise OSError(ctypes.get_errno(), '')",
+    ],
+)
+def test_memory_that_no_limit_counts_is_refused(session, source):
+    assert session.run_cell(source).error.type == "PermissionError"
+
+
+def test_disk_is_limited(session):
+    written = output(
+        session,
+        "total = 0\n"
+        "for folder in ('/tmp', '/dev/shm', '/tmp/home', '.'):\n"
+        "    for number in range(20):\n"
+        "        try:\n"
+        "            with open(f'{folder}/{number}', 'wb', buffering=0) as file:\n"
+        "                while count := file.write(bytes(1 << 20)): total += count\n"
+        "        except OSError: pass\n"
+        "print(total)",
+    )
+    assert 4 * MEBIBYTE < int(written) <= TIGHT.tmp_bytes
+
+
+@pytest.mark.parametrize("folder", ["/", "/usr", "/etc", "/dev", "/proc", "/grader", "/grader/worker"])
+def test_nothing_else_can_be_written(session, folder):
+    source = f"import os\nif os.path.isdir({folder!r}): open({folder + '/x'!r}, 'w')\nelse: raise OSError"
+    assert session.run_cell(source).error.type in ("OSError", "PermissionError")
+
+
+def test_a_gigabyte_of_output_is_let_go(session):
+    reply = session.run_cell("line = 'x' * (1 << 20)\nfor _ in range(1024): print(line)", cpu_seconds=30)
+    assert reply.error is None and len(reply.stdout) <= 8192
+    assert session.run_cell("import os\nfor _ in range(1024): os.write(1, line.encode())", cpu_seconds=30).error is None
+    assert session.run_cell("os.system('head -c 1000000000 /dev/zero >&2')", cpu_seconds=30).error is None
+
+
+# What can be seen ----------------------------------------------------------------------------------------------------
+
+
+def test_the_course_the_system_and_others_work_are_out_of_sight(session, tmp_path):
+    canary = tmp_path / "gradebook.db"
+    canary.write_text("marks")
+    paths = [
+        canary, tmp_path,
+        *(ROOT / name for name in (".git", "autograder", "course.toml", "labs", "solutions", "tests")),
+        Path.home() / ".bashrc", Path.home() / ".ssh", "/boot", "/etc/passwd", "/etc/shadow", "/grader/autograder",
+        "/home", "/mnt", "/proc/1", "/proc/mounts", "/run", "/srv", "/sys", "/var/lib", "/var/log",
+    ]  # fmt: skip
+    seen = output(session, f"import os\nprint([p for p in {list(map(str, paths))!r} if os.path.lexists(p)])")
+    assert seen == "[]"
+    shown = {"coursekit", "data", "environment", "worker"}
+    assert set(output(session, "print(*os.listdir('/grader'))").split()) <= shown
+
+
+@pytest.mark.parametrize("module", ["autograder", "autograder.oracles", "autograder.worker", "solutions"])
+def test_the_instructors_packages_cannot_be_imported(session, module):
+    assert session.run_cell(f"import {module}").error.type == "ModuleNotFoundError"
+
+
+def test_the_environment_is_not_the_graders(session, monkeypatch):
+    monkeypatch.setenv("GRADER_SECRET", "secret")
+    names = set(output(session, "import os; print(*os.environ)").split())
+    assert names <= {*bubblewrap.environment(), "PWD", "LC_CTYPE", "COLUMNS", "LINES", "PAGER", "CLICOLOR",
+                     "FORCE_COLOR", "CLICOLOR_FORCE", "GIT_PAGER", "TERM", "KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK",
+                     "SHLVL", "_", "OLDPWD"}  # fmt: skip
+
+
+def test_other_processes_are_out_of_sight(session):
+    assert output(session, "import os; print([p for p in os.listdir('/proc') if p.isdigit()], os.getppid())") == "[] 0"
+
+
+def test_only_the_connection_to_the_grader_is_open(session):
+    opened = output(
+        session,
+        "import os\nfound = []\nfor fd in range(1024):\n    try: os.fstat(fd); found.append(fd)\n"
+        "    except OSError: pass\nprint(found)",
+    )
+    assert opened == "[0, 1, 2, 3]"
+
+
+def test_the_kernel_confirms_the_walls(session):
+    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{session.pid}/status").read_text().splitlines())
+    for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+        assert int(status[name], 16) == 0, name
+    assert status["NoNewPrivs"].strip() == "1"
+    assert set(status["Uid"].split()) != {"0"}
+    assert Path(f"/proc/{session.pid}/oom_score_adj").read_text() == "1000\n"
+    assert status["Groups"].split() in ([], ["65534"])
+    for kind in ("user", "pid", "net", "mnt", "ipc", "uts"):
+        assert os.readlink(f"/proc/{session.pid}/ns/{kind}") != os.readlink(f"/proc/self/ns/{kind}"), kind
+
+
+def test_every_wall_is_reported_and_stands(sandbox):
+    walls = check_walls()
+    assert [wall.name for wall in walls] == [
+        "bubblewrap", "namespaces", "own files", "hidden processes", "resource limits", "no capabilities",
+        "no new privileges", "system-call filter",
+    ]  # fmt: skip
+    assert all(wall.stands for wall in walls if wall.required)
+    assert [wall.name for wall in sandbox.walls] == [wall.name for wall in walls]
+
+
+# What can be reached -------------------------------------------------------------------------------------------------
+
+
+def test_there_is_no_network(session):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        port = server.getsockname()[1]
+        error = session.run_cell(f"import socket; socket.create_connection(('127.0.0.1', {port}), 1)").error
+        assert error.type in ("PermissionError", "ConnectionRefusedError", "OSError")
+        error = session.run_cell("socket.create_connection(('192.0.2.1', 80), 1)").error
+        assert error.type in ("PermissionError", "OSError", "TimeoutError")
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+@pytest.mark.parametrize("target", [0, -1, 1, 2, "os.getppid()", "os.getpgid(0)", "-os.getpgrp()"])
+def test_signals_reach_nobody_else(session, target):
+    survivor = psutil.Process()
+    try:
+        session.run_cell(f"import os, signal\nfor s in (15, 1, 2, 9):\n    try: os.kill({target}, s)\n"
+                         "    except OSError: pass")  # fmt: skip
+    except SessionLost as lost:
+        assert lost.reason == "crashed"
+    assert survivor.is_running()
+
+
+CALLS = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def refused(name, *arguments):
+    result = getattr(libc, name)(*arguments)
+    assert result == -1, (name, result)
+    print(name, ctypes.get_errno())
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "'ptrace', 16, 1, 0, 0",
+        "'process_vm_readv', 1, None, 0, None, 0, 0",
+        "'unshare', 0x10000000",
+        "'setns', 3, 0",
+        "'mount', b'tmpfs', b'/tmp', b'tmpfs', 0, None",
+        "'umount2', b'/proc', 2",
+        "'chroot', b'/tmp'",
+        "'setuid', 0",
+        "'syscall', 272, 0x10000000",
+        "'sethostname', b'x', 1",
+    ],
+)
+def test_calls_that_break_walls_are_refused(session, call):
+    assert output(session, f"{CALLS}refused({call})").split()[1] in ("1", "22")
+
+
+def test_a_detached_process_does_not_outlive_its_session(sandbox):
+    with sandbox.session() as session:
+        session.run_cell(
+            "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
+            "        os.execvp('sleep', ['sleep', '86399'])\n    os._exit(0)\ntime.sleep(0.2)"
+        )
+        assert any(process.info["cmdline"] == ["sleep", "86399"] for process in psutil.process_iter(["cmdline"]))
+    assert not any(process.info["cmdline"] == ["sleep", "86399"] for process in psutil.process_iter(["cmdline"]))
+
+
+# What can be said ----------------------------------------------------------------------------------------------------
+
+SAY = """
+import socket, time
+from worker import protocol
+line = socket.socket(fileno=3)
+line.sendall({data})
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "b'\\xff' * 64",
+        "b'nonsense'",
+        "(20).to_bytes(8, 'big') + b'garbage that is long'",
+        "(4).to_bytes(8, 'big') + bytes(4)",
+        "(1 << 40).to_bytes(8, 'big') + bytes(1 << 16)",
+        "protocol.encode({'op': 'cell_done', 'id': 'guess', 'error': None, 'stdout': ''})",
+        "protocol.encode({'op': 'outputs', 'outputs': {}}) * 3",
+    ],
+    ids=["all ones", "text", "garbage", "empty", "announced", "wrong id", "no id"],
+)  # fmt: skip
+def test_forged_frames_cost_the_session(session, data):
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell(SAY.format(data=data))
+    assert lost.value.reason in ("protocol", "timeout")
+
+
+def test_a_reply_nobody_asked_for_costs_the_session(session):
+    session.run_cell(
+        "import threading, time, socket, worker.protocol as p\n"
+        "def later():\n    time.sleep(0.2)\n"
+        "    socket.socket(fileno=3).sendall(p.encode({'op': 'outputs', 'outputs': {}}))\n    time.sleep(60)\n"
+        "threading.Thread(target=later, daemon=True).start()"
+    )
+    time.sleep(0.6)
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell("1")
+    assert lost.value.reason == "protocol"
+
+
+def test_an_endless_reply_is_cut_off(session):
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell(
+            "import socket\nline = socket.socket(fileno=3)\n"
+            "line.sendall((3 << 20).to_bytes(8, 'big'))\nwhile True: line.sendall(bytes(1 << 16))"
+        )
+    assert lost.value.reason == "protocol"
+
+
+def test_a_pickle_is_never_opened(session, tmp_path):
+    mark = tmp_path / "mark"
+    with pytest.raises(SessionLost):
+        session.run_cell(
+            "import os, pickle, socket, time\nclass Bomb:\n"
+            f"    def __reduce__(self): return os.mkdir, ({str(mark)!r},)\n"
+            "data = pickle.dumps(Bomb())\nline = socket.socket(fileno=3)\n"
+            "line.sendall(len(data).to_bytes(8, 'big') + data)\ntime.sleep(60)"
+        )
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    "sabotage",
+    [
+        "import numpy as np; np.asarray = np.array = np.ndarray = None",
+        "import msgpack; msgpack.packb = msgpack.unpackb = lambda *a, **k: b'\\x80'",
+        "import builtins; builtins.isinstance = lambda *a: True",
+        "import builtins; builtins.len = lambda *a: 0",
+        "import builtins; del builtins.dict, builtins.Exception, builtins.BaseException",
+        "import sys; sys.stdout = sys.stderr = sys.stdin = None",
+        "import sys; sys.modules.clear()",
+        "import sys; sys.settrace(lambda *a: 1 / 0)",
+        "import sys, IPython; get_ipython().run_cell = None",
+        "get_ipython().input_transformers_cleanup.append(lambda lines: ['1/0'])",
+        "get_ipython().events.register('pre_run_cell', lambda *a: 1 / 0)",
+        "get_ipython().events.register('post_run_cell', lambda *a: __import__('sys').exit())",
+        "get_ipython().display_formatter = get_ipython().displayhook = None",
+        "import worker.protocol as p; p.encode = p.receive = p.decode = None",
+        "import worker.runner as r; r._plain = lambda value: {'score': 100}",
+        "import coursekit.probes as p; p.load_probe = lambda *a: lambda *b: {'output': 1}",
+        "import os, socket; os._exit = socket.socket.sendall = None",
+        "import atexit; atexit.register(lambda: 1 / 0)",
+        "import gc\nfor x in gc.get_objects():\n    if isinstance(x, dict) and 'id' in x: x['id'] = 'other'",
+        "__name__ = 'x'; globals().clear()",
+    ],
+)
+def test_sabotage_costs_the_saboteur_at_most_a_step(session, sabotage):
+    try:
+        session.run_cell(sabotage)
+        session.run_cell("def self_attention_loops(x): return x")
+        reply = session.probe(LAB, "self_attention_loops", {"x": Q})
+    except SessionLost:
+        return
+    assert reply.failure is not None or isinstance(reply.outputs, dict)
+
+
+def test_a_result_that_runs_code_when_looked_at_is_looked_at_inside(session):
+    session.run_cell(
+        "class Trap:\n    def __array__(self, *a, **k):\n        while True: pass\n"
+        "def self_attention_loops(x): return Trap()"
+    )
+    with pytest.raises(SessionLost) as lost:
+        session.probe(LAB, "self_attention_loops", {"x": Q})
+    assert lost.value.reason == "timeout"
+
+
+# The worker ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_dies_is_started_again():
+    with Sandbox(TIGHT, preload=[]) as fragile:
+        first = fragile._process.pid
+        for process in psutil.Process(first).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):  # each takes those below it along
+                process.kill()
+        with fragile.session() as session:
+            assert output(session, "print(1)") == "1"
+        assert fragile._process.pid != first
+
+
+def test_a_worker_dies_with_its_grader():
+    sandbox = Sandbox(TIGHT, preload=[])
+    sandbox.start()
+    processes = [psutil.Process(sandbox._process.pid), *psutil.Process(sandbox._process.pid).children(recursive=True)]
+    with sandbox.session() as session:
+        processes.append(psutil.Process(session.pid))
+        sandbox.close()
+        assert not psutil.wait_procs(processes, timeout=10)[1]
+
+
+def test_without_walls_grading_is_refused_unless_told(monkeypatch):
+    monkeypatch.setattr(bubblewrap, "working_variant", lambda: "bubblewrap is not installed")
+    with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
+        Sandbox(TIGHT, preload=[]).start()
+    assert [wall.stands for wall in check_walls()] == [False]
+    with Sandbox(TIGHT, preload=[], unsafe=True) as bare:
+        assert [wall.name for wall in bare.walls if not wall.stands] == ["bubblewrap"]
+        with bare.session() as session:
+            assert output(session, "x = 1; print(x)") == "1"
+            with pytest.raises(SessionLost) as lost:
+                session.run_cell("while True: pass")
+            assert lost.value.reason == "timeout"
+
+
+@pytest.mark.parametrize("own_proc", [True, False])
+@pytest.mark.parametrize("user_namespace", [True, False])
+def test_the_other_ways_to_build_the_walls_hold_too(monkeypatch, user_namespace, own_proc):
+    if not user_namespace and os.geteuid() != 0:
+        pytest.skip("only root can do without a user namespace")
+    variant = bubblewrap.Variant(user_namespace=user_namespace, own_proc=own_proc, start_as=None)
+    monkeypatch.setattr(bubblewrap, "working_variant", lambda: variant)
+    with Sandbox(TIGHT, preload=[]) as other:
+        assert all(wall.stands for wall in other.walls if wall.required)
+        with other.session() as session:
+            assert output(session, "import os; print(os.getuid(), os.getpid())") == "65534 1"
+            assert session.run_cell(f"open({str(ROOT / 'pyproject.toml')!r})").error.type == "FileNotFoundError"
+            assert output(session, "print([p for p in os.listdir('/proc') if p.isdigit()])") == "[]"
+
+
+def test_a_course_inside_a_visible_folder_is_covered(monkeypatch, tmp_path):
+    """In a container, the course often lies below /usr/src or below the folder that Python is installed in."""
+    course, python = tmp_path / "usr" / "course", tmp_path / "usr" / "course" / ".venv"
+    python.mkdir(parents=True)
+    monkeypatch.setattr(bubblewrap, "_SYSTEM", (str(tmp_path / "usr"),))
+    monkeypatch.setattr(bubblewrap, "_course_folders", lambda: [course])
+    monkeypatch.setattr(bubblewrap, "_python_folders", lambda: [python])
+    line = bubblewrap.arguments(bubblewrap.Variant(user_namespace=True, own_proc=True, start_as=None))
+    steps = [line.index(str(folder)) for folder in (tmp_path / "usr", course, python)]
+    assert steps == sorted(steps)
+    assert line[steps[1] - 1] == "--tmpfs" and line[steps[2] - 1] == "--ro-bind"
+    assert line[len(line) - 1 - line[::-1].index(str(course)) - 1] == "--remount-ro"
+
+
+def test_sessions_can_be_opened_from_several_threads(sandbox):
+    outputs = []
+
+    def work(number):
+        with sandbox.session() as session:
+            outputs.append(output(session, f"print({number})"))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(outputs) == list("012345")
+
+
+# With TensorFlow -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def warm_sandbox():
+    with Sandbox(Limits(cpu_seconds_per_step=20)) as started:
+        assert not started.missing
+        yield started
+
+
+def test_tensorflow_and_keras_work_behind_the_walls(warm_sandbox):
+    with warm_sandbox.session() as session:
+        output(session, "import keras, numpy as np, tensorflow as tf, matplotlib.pyplot as plt")
+        output(
+            session,
+            "model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2), keras.layers.Dense(1)])\n"
+            "model.compile('adam', 'mse')\nmodel.fit(np.ones((8, 3)), np.ones((8, 1)), verbose=0)\n"
+            "model.save('model.keras'); keras.models.load_model('model.keras')",
+        )
+        output(session, "data = tf.data.Dataset.range(9).map(lambda x: 2 * x, num_parallel_calls=2).batch(4)")
+        assert output(session, "print([len(b) for b in data])") == "[4, 4, 1]"
+        output(session, "plt.plot([1, 2]); plt.savefig('figure.png'); plt.show()")
+        assert output(session, "print(tf.function(lambda x: x + x, jit_compile=True)(tf.ones(2)).numpy())") == "[2. 2.]"
+        output(
+            session,
+            "class SelfAttention(keras.Layer):\n"
+            "    def __init__(self, d_k, d_v):\n        super().__init__()\n"
+            "        self.w_q, self.w_k, self.w_v = (keras.layers.Dense(d, use_bias=False) for d in (d_k, d_k, d_v))\n"
+            "    def call(self, x, mask=None):\n        return self.w_q(x) + self.w_v(x)[..., :1]\n",
+        )
+        inputs = {"d_k": 5, "d_v": 3, "x": np.ones((2, 7, 4), "float32"), "w_q.kernel": np.ones((4, 5), "float32")}
+        reply = session.probe(LAB, "SelfAttention", inputs, forbidden=["keras.layers.MultiHeadAttention"])
+        assert reply.failure is None and reply.outputs["output"].shape == (2, 7, 5)
+        session.run_cell(
+            "def self_attention_loops(x): return tf.cast(x, 'bfloat16')\n"
+            "def self_attention_matrix(x): return tf.constant(['a', 'b'])"
+        )
+        assert session.probe(LAB, "self_attention_loops", {"x": Q}).outputs["output"].dtype == np.float32
+        assert session.probe(LAB, "self_attention_matrix", {"x": Q}).outputs["output"] == ["a", "b"]
+
+
+def test_a_small_submission_takes_a_fraction_of_a_second(warm_sandbox):
+    def grade():
+        started = time.monotonic()
+        with warm_sandbox.session() as session:
+            session.run_cell("import keras, tensorflow as tf")
+            session.run_cell("def self_attention_loops(x): return tf.nn.softmax(x @ tf.transpose(x)) @ x")
+            for _ in range(5):
+                assert session.probe(LAB, "self_attention_loops", {"x": Q}, mode="tensor").outputs
+        return time.monotonic() - started
+
+    grade()
+    assert min(grade() for _ in range(3)) < 2

@@ -1,0 +1,271 @@
+"""Finding submissions: who and which, in every layout instructors have, without opening what must stay shut."""
+
+import io
+import os
+import stat
+import zipfile
+from datetime import UTC, datetime
+
+import pytest
+from test_submission_factory import LAB, answered, as_bytes
+
+from autograder.submission import Unreadable, find_submissions, student_id
+
+GOOD = as_bytes(answered())
+KNOWN = {LAB: {"softmax", "softmax-code"}, "05_other": {"other"}}
+
+
+def write(root, files):
+    for name, data in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return root
+
+
+def pack(files):
+    """Return a zip archive; a name may be a ZipInfo."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def find(*paths):
+    found = find_submissions(paths, LAB, KNOWN)
+    ids = [each.student.casefold() for each in found]
+    assert len(ids) == len(set(ids))
+    for each in found:
+        assert (each.source is None) == (each.problem is not None)
+    return {each.student: each for each in found}
+
+
+def read(found):
+    return {student: each.read().decode() for student, each in found.items() if each.source}
+
+
+def test_nbgrader_submitted_layout(tmp_path):
+    write(
+        tmp_path,
+        {
+            f"ada/{LAB}/{LAB}.ipynb": "ada",
+            f"ada/{LAB}/timestamp.txt": "2026-03-01 12:30:00.5 UTC",
+            f"ada/{LAB}/scratch.ipynb": "x",
+            f"ada/{LAB}/.ipynb_checkpoints/{LAB}-checkpoint.ipynb": "x",
+            f"bob/{LAB}/{LAB}.ipynb": "bob",
+            "eve/05_other/05_other.ipynb": "eve",
+        },
+    )
+    (tmp_path / "zoe").mkdir()
+    found = find(tmp_path)
+    assert read(found) == {"ada": "ada", "bob": "bob"}
+    assert found["ada"].timestamp == datetime(2026, 3, 1, 12, 30, 0, 500000, tzinfo=UTC)
+    assert "no notebook" in found["eve"].problem
+    assert "empty" in found["zoe"].problem
+
+
+@pytest.mark.parametrize("layout", [f"ada/{LAB}.ipynb", "ada.ipynb", "ada/homework.ipynb", f"ada/{LAB} (1).ipynb"])
+def test_short_layouts(tmp_path, layout):
+    write(tmp_path, {layout: "ada", "bob.ipynb": "bob"})
+    assert read(find(tmp_path)) == {"ada": "ada", "bob": "bob"}
+
+
+@pytest.mark.parametrize("path", ["", LAB, f"{LAB}/{LAB}.ipynb"])
+def test_folder_or_file_of_one_student(tmp_path, path):
+    write(tmp_path, {f"ada/{LAB}/{LAB}.ipynb": "ada", "ada/data/more.ipynb": "x"})
+    assert read(find(tmp_path / "ada" / path)) == {"ada": "ada"}
+
+
+def test_exchange_takes_the_newest_attempt(tmp_path):
+    write(
+        tmp_path,
+        {
+            f"ada+{LAB}+2026-01-02 10:00:00 UTC+aaa/{LAB}.ipynb": "old",
+            f"ada+{LAB}+2026-01-03 10:00:00 UTC+bbb/{LAB}.ipynb": "new",
+            f"ada+05_other+2026-01-04 10:00:00 UTC/{LAB}.ipynb": "x",
+        },
+    )
+    found = find(tmp_path)
+    assert read(found) == {"ada": "new"}
+    assert found["ada"].timestamp.day == 3
+    assert "2 attempts" in found["ada"].note
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Ada Lovelace_12345_assignsubmission_file_/x.ipynb", "Bob Ng_77_assignsubmission_file_/y.ipynb"],
+        ["Ada Lovelace_12345_assignsubmission_file_x.ipynb", "Bob Ng_77_assignsubmission_file_y.ipynb"],
+        ["wrap/Ada Lovelace_12345_assignsubmission_file/x.ipynb", "wrap/Bob Ng_77_assignsubmission_file_/y.ipynb"],
+    ],
+)
+def test_moodle_archive(tmp_path, names):
+    files = dict(zip(names, ["ada", "bob"], strict=True)) | {"Cy_9_assignsubmission_file_/report.docx": "x"}
+    prefix = "wrap/" if names[0].startswith("wrap") else ""
+    write(
+        tmp_path, {"moodle.zip": pack({prefix.join(["", k]) if k.startswith("Cy") else k: v for k, v in files.items()})}
+    )
+    found = find(tmp_path / "moodle.zip")
+    assert read(found) == {"Ada Lovelace_12345": "ada", "Bob Ng_77": "bob"}
+    assert "report.docx" in found["Cy_9"].problem
+
+
+def test_canvas_archive_takes_the_newest_attempt(tmp_path):
+    files = {
+        f"lovelaceada_12345_6001_{LAB}.ipynb": "1",
+        f"lovelaceada_12345_6002_{LAB}-1.ipynb": "2",
+        f"lovelaceada_LATE_12345_6010_{LAB}-10.ipynb": "3",
+        "ngbob_LATE_777_6003_homework-1.ipynb": "bob 1",
+        "ngbob_777_6004_homework-2.ipynb": "bob 2",
+        "cy_888_6005_essay.pdf": "x",
+    }
+    write(tmp_path, {"canvas.zip": pack(files)})
+    found = find(tmp_path / "canvas.zip")
+    assert read(found) == {"lovelaceada_12345": "3", "ngbob_777": "bob 2"}
+    assert "essay.pdf" in found["cy_888"].problem
+
+
+def test_archives_inside_archives(tmp_path):
+    files = {
+        "ada.zip": pack({f"{LAB}.ipynb": "ada", f"__MACOSX/._{LAB}.ipynb": "x"}),
+        "Bob_5_assignsubmission_file_/work.zip": pack({f"deep/er/{LAB}.ipynb": "bob"}),
+        "cy.zip": b"PK\x03\x04 broken",
+    }
+    write(tmp_path, {"all.zip": pack(files)})
+    found = find(tmp_path / "all.zip")
+    assert read(found) == {"ada": "ada", "Bob_5": "bob"}
+    assert "cannot be opened" in found["cy"].problem
+
+
+def test_archive_of_one_student_and_folder_of_archives(tmp_path):
+    write(tmp_path, {"ada.zip": pack({f"{LAB}/{LAB}.ipynb": "ada"}), "bob.zip": pack({"bob/work.ipynb": "bob"})})
+    assert read(find(tmp_path)) == {"ada": "ada", "bob": "bob"}
+    assert read(find(tmp_path / "ada.zip")) == {"ada": "ada"}
+
+
+def test_wrapped_nbgrader_folder_in_an_archive(tmp_path):
+    write(tmp_path, {"s.zip": pack({f"submitted/{n}/{LAB}/{LAB}.ipynb": n for n in ("ada", "bob")})})
+    assert read(find(tmp_path / "s.zip")) == {"ada": "ada", "bob": "bob"}
+
+
+def test_several_notebooks_are_told_by_their_cells(tmp_path):
+    write(tmp_path, {"ada/a.ipynb": GOOD, "ada/b.ipynb": '{"cells": []}', "bob/a.ipynb": "1", "bob/b.ipynb": "2"})
+    found = find(tmp_path)
+    assert found["ada"].path.name == "a.ipynb"
+    assert "several notebooks" in found["bob"].problem
+
+
+def test_two_claims_on_one_id_are_both_kept(tmp_path):
+    write(tmp_path, {"one/ada.ipynb": "1", "one/Ada/work.ipynb": "2", "two/ada.ipynb": "3"})
+    found = find(tmp_path / "one", tmp_path / "two", tmp_path / "one")
+    assert sorted(read(found).values()) == ["1", "2", "3"]
+    assert {name.casefold() for name in found} == {"ada", "ada~2", "ada~3"}
+    assert sum(each.note is not None for each in found.values()) == 2
+
+
+@pytest.mark.parametrize("name", ["../evil.ipynb", "/etc/evil.ipynb", "C:\\evil.ipynb", "..\\..\\evil.ipynb"])
+def test_path_without_a_student_is_the_archives_finding(tmp_path, name):
+    write(tmp_path, {"all.zip": pack({name: "x", f"ada/{LAB}.ipynb": "ada", "bob/x.ipynb": "bob"})})
+    found = find(tmp_path / "all.zip")
+    assert read(found) == {"ada": "ada", "bob": "bob"}
+    assert "leads out" in found["all"].problem
+
+
+def test_path_trick_inside_a_students_folder_is_that_students(tmp_path):
+    write(tmp_path, {"all.zip": pack({f"eve/../../{LAB}.ipynb": "x", f"ada/{LAB}.ipynb": "ada"})})
+    found = find(tmp_path / "all.zip")
+    assert read(found) == {"ada": "ada"}
+    assert "leads out" in found["eve"].problem
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO])
+def test_links_and_devices_in_an_archive_are_refused(tmp_path, kind):
+    link = zipfile.ZipInfo(f"eve/{LAB}.ipynb")
+    link.external_attr = (kind | 0o777) << 16
+    write(tmp_path, {"all.zip": pack({link: "/etc/passwd", f"ada/{LAB}.ipynb": "ada"})})
+    found = find(tmp_path / "all.zip")
+    assert read(found) == {"ada": "ada"}
+    assert "link or device" in found["eve"].problem
+
+
+def test_member_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("autograder.submission.tree.RATIO_FROM_BYTES", 2**16)
+    write(tmp_path, {"all.zip": pack({f"eve/{LAB}.ipynb": b" " * 2**20, f"ada/{LAB}.ipynb": "ada"})})
+    found = find(tmp_path / "all.zip")
+    assert read(found) == {"ada": "ada"}
+    assert "trap" in found["eve"].problem
+
+
+def test_limits_on_members_and_total(tmp_path, monkeypatch):
+    write(tmp_path, {"all.zip": pack({f"{n}.ipynb": "x" * 10 for n in "abcde"})})
+    monkeypatch.setattr("autograder.submission.tree.MAX_TOTAL_BYTES", 25)
+    assert len(read(find(tmp_path / "all.zip"))) == 2
+    monkeypatch.setattr("autograder.submission.tree.MAX_MEMBERS", 3)
+    assert "too many files" in find(tmp_path / "all.zip")["all"].problem
+
+
+def test_encrypted_and_damaged_members(tmp_path):
+    data = bytearray(pack({"ada.ipynb": "a" * 100, "bob.ipynb": "b"}))
+    data[data.index(b"ada.ipynb") + 12] ^= 0xFF
+    central = data.rindex(b"PK\x01\x02")
+    data[central + 8] |= 1
+    write(tmp_path, {"all.zip": bytes(data)})
+    found = find(tmp_path / "all.zip")
+    with pytest.raises(Unreadable, match="unpacked"):
+        found["ada"].read()
+    assert "encrypted" in found["bob"].problem
+
+
+def test_links_in_folders_are_not_followed_out(tmp_path):
+    secret = write(tmp_path / "secret", {f"{LAB}.ipynb": "secret"})
+    root = write(tmp_path / "in", {f"ada/{LAB}/real.ipynb": "ada"})
+    os.symlink(root / "ada" / LAB / "real.ipynb", root / "ada" / LAB / f"{LAB}.ipynb")
+    (root / "eve").mkdir()
+    os.symlink(secret / f"{LAB}.ipynb", root / "eve" / f"{LAB}.ipynb")
+    os.symlink(secret, root / "mal")
+    os.mkfifo(root / "pipe.ipynb")
+    found = find(root)
+    assert read(found) == {"ada": "ada"}
+    assert "link" in found["eve"].problem and "link" in found["mal"].problem
+    assert "device or pipe" in found["pipe"].problem
+
+
+def test_file_swapped_for_a_link_after_finding_is_not_followed(tmp_path):
+    secret = write(tmp_path / "secret", {"s.ipynb": "secret"})
+    root = write(tmp_path / "in", {"ada.ipynb": "ada"})
+    found = find(root)
+    (root / "ada.ipynb").unlink()
+    os.symlink(secret / "s.ipynb", root / "ada.ipynb")
+    with pytest.raises(Unreadable):
+        found["ada"].read()
+
+
+def test_missing_path_is_the_instructors_mistake(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        find(tmp_path / "nowhere")
+
+
+def test_broken_archive_and_other_files_get_a_verdict(tmp_path):
+    write(tmp_path, {"bad.zip": b"no zip", "page.html": "<html>"})
+    assert "cannot be opened" in find(tmp_path / "bad.zip")["bad"].problem
+    assert "page.html" in find(tmp_path / "page.html")["page.html"].problem
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("Ada Lovelace", "Ada Lovelace"), ("a/b\\c", "a_b_c"), ("..", "unnamed"), ("-rf", "_rf"), ("Jose\u0301", "José")],
+)
+def test_student_ids_are_safe_names(name, expected):
+    assert student_id(name) == expected
+
+
+def test_a_link_to_anothers_work_takes_nothing_from_anybody(tmp_path):
+    folders = write(tmp_path / "folders", {f"ada/{LAB}.ipynb": "ada", "eve/notes.txt": ""})
+    os.symlink(f"../ada/{LAB}.ipynb", folders / "eve" / f"{LAB}.ipynb")
+    flat = write(tmp_path / "flat", {"bob.ipynb": "bob", "cyd.ipynb": "cyd"})
+    os.symlink("bob.ipynb", flat / "all.ipynb")
+    for root, names in ((folders, ["ada"]), (flat, ["bob", "cyd"])):
+        found = {each.student: each for each in find_submissions([root], LAB)}
+        assert [found[name].read().decode() for name in names] == names
+        assert all("link" in each.problem for name, each in found.items() if name not in names)
