@@ -31,6 +31,7 @@ class Case:
         how: what is tried, in the student's terms; shapes of the inputs when empty.
         dtype: the float type that every result must have; None when any float type will do.
         property: name of a property in `coursekit.properties` to be met besides.
+        withheld: what the oracle and the property need and the probe must not have, such as the labels of test data.
     """
 
     inputs: Mapping[str, Any]
@@ -38,6 +39,7 @@ class Case:
     how: str = ""
     dtype: str | None = None
     property: str | None = None
+    withheld: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,7 @@ class Exercise:
             dtype=case.dtype,
             wrong=_WrongResults(self, case, exact, tolerance),
             property=case.property,
+            withheld=case.withheld,
         )
 
     def mistakes(self) -> list[Mistakes]:
@@ -160,7 +163,7 @@ class Exercise:
         """The oracle's results for a case, computed in the float type `precision`, with the given flags."""
         inputs = {
             key: value.astype(precision) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
-            for key, value in case.inputs.items()
+            for key, value in {**case.inputs, **case.withheld}.items()
         }
         cotangents = {key: inputs.pop(key) for key in list(inputs) if key.startswith("cotangent.")}
         oracle = _keywords(self.oracle, {**(flags or {}), "mode": case.mode})

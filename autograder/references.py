@@ -80,12 +80,13 @@ def _exercise(exercise: Exercise, arrays: dict[str, np.ndarray]) -> dict[str, An
 
 def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"group": case.group, "how": case.how, "mode": case.mode}
-    for part, values in (("inputs", case.inputs), ("expected", case.expected)):
+    parts = {"inputs": case.inputs, "expected": case.expected} | ({"withheld": case.withheld} if case.withheld else {})
+    for part, values in parts.items():
         in_arrays = {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
         entry[part] = {key: value for key, value in values.items() if key not in in_arrays}
         entry[f"{part}_arrays"] = list(in_arrays)
         for key, value in in_arrays.items():
-            keep = value if part == "inputs" or value.dtype.kind != "f" else value.astype("float32")
+            keep = value if part != "expected" or value.dtype.kind != "f" else value.astype("float32")
             arrays[f"{prefix}.{part}.{key}"] = keep
     entry["tolerance"] = {key: float(f"{value:.2g}") for key, value in case.tolerance.items()}
     entry["dtype"] = case.dtype

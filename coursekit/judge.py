@@ -62,6 +62,7 @@ class Expectation:
         dtype: the float type that every result must have, or None.
         wrong: fingerprints of the results made with each set of mistakes that changes them.
         property: name of a property in `coursekit.properties` that the results must have, or None.
+        withheld: what the property needs besides the inputs; the probe never gets it.
     """
 
     group: str
@@ -73,6 +74,7 @@ class Expectation:
     dtype: str | None = None
     wrong: Mapping[Mistakes, Mapping[str, Any]] = field(default_factory=dict)
     property: str | None = None
+    withheld: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ def _problem(facts: ExerciseFacts, case: Expectation, attempt: Attempt) -> str |
         if found:
             return found
     if case.property:
-        return properties.PROPERTIES[case.property](case.inputs, attempt.outputs)
+        return properties.PROPERTIES[case.property]({**case.inputs, **case.withheld}, attempt.outputs)
     return None
 
 

@@ -40,7 +40,21 @@ def drops_at_its_rate(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> 
     return None
 
 
+def classifies_well(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> str | None:
+    """``probabilities`` of class 1 agree with the withheld ``labels`` in at least the share ``least_accuracy``."""
+    labels = np.asarray(inputs["labels"])
+    said = np.asarray(outputs["probabilities"], "float64").reshape(len(labels)) >= 0.5
+    right = float(np.mean(said == (labels == 1)))
+    if right < inputs["least_accuracy"]:
+        return (
+            f"{right:.1%} of {len(labels)} examples that it has not seen are classified rightly; "
+            f"expected at least {inputs['least_accuracy']:.0%}."
+        )
+    return None
+
+
 PROPERTIES: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], str | None]] = {
     "rows are distributions": rows_are_distributions,
     "drops at its rate": drops_at_its_rate,
+    "classifies well": classifies_well,
 }

@@ -61,8 +61,8 @@ def load_reference(lab: str) -> LabReference:
 
 def _expectation(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str) -> Expectation:
     def values(part: str) -> dict[str, Any]:
-        plain = dict(case[part])
-        found = {key: arrays[f"{prefix}.{part}.{key}"] for key in case[f"{part}_arrays"]}
+        plain = dict(case.get(part, {}))
+        found = {key: arrays[f"{prefix}.{part}.{key}"] for key in case.get(f"{part}_arrays", ())}
         return {**plain, **found}
 
     expected = values("expected")
@@ -87,4 +87,5 @@ def _expectation(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pref
         dtype=case["dtype"],
         wrong=wrong,
         property=case["property"],
+        withheld=values("withheld"),
     )
