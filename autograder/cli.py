@@ -24,6 +24,7 @@ from rich.table import Table
 
 from autograder.course import Course, CourseError, load_course
 from autograder.results import STATUSES, LabResult
+from coursekit import terminal
 
 if TYPE_CHECKING:
     from autograder.marking import Marking
@@ -201,19 +202,8 @@ def _findings(result: LabResult) -> Iterator[str]:
             yield f"{status}: {', '.join(names)}"
 
 
-@app.command()
-def check(notebook: Annotated[Path, typer.Argument(help="A lab's notebook.", exists=True, dir_okay=False)]) -> None:
-    """Run the student's own checks on a notebook, here and now, without grading it.
-
-    The notebook's code runs with your rights: use it on your own work. Exit 1 when a check does not pass.
-    """
-    from coursekit.notebook import check_notebook
-
-    reports = check_notebook(notebook)
-    for report in reports:
-        out.print(str(report), markup=False, highlight=False)
-    if not all(report.judgement.passed for report in reports):
-        raise typer.Exit(1)
+app.command()(terminal.check)
+app.command()(terminal.pack)
 
 
 @app.command()

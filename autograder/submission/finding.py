@@ -25,8 +25,9 @@ from autograder.submission.tree import (
 _MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
 _CANVAS = re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<user>\d{3,})_(?P<upload>\d{3,})_(?P<rest>.+)", re.DOTALL)
 _INBOUND = re.compile(r"(?P<who>[^+]+)\+(?P<lab>[^+]+)\+(?P<time>[^+]+)(?:\+.*)?", re.DOTALL)
-_ENDING = re.compile(r"(?i)(\.ipynb)(\.txt|\.json)?$")
-_COPY = re.compile(r"(?i)(?:\s*\(\d+\)|-copy\d*|[-_]v?\d+| - copy)+$")
+# `-submission` is what packing adds to a notebook's name
+_ENDING = re.compile(r"(?i)(-submission)?(\.ipynb)(\.txt|\.json)?$")
+_COPY = re.compile(r"(?i)(?:\s*\(\d+\)|-copy\d*|[-_]v?\d+| - copy|-submission)+$")
 _ATTEMPT = re.compile(r"-(\d+)$")
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,6})?)\s*([+-]\d\d:?\d\d|[A-Za-z_/+-]+)?")

@@ -1,0 +1,5 @@
+"""`python -m coursekit`."""
+
+from coursekit.terminal import app
+
+app(prog_name="python -m coursekit")

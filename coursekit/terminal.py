@@ -1,0 +1,59 @@
+"""What a student types in a terminal: `python -m coursekit check NOTEBOOK` and `python -m coursekit pack NOTEBOOK`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Notebook = Annotated[Path, typer.Argument(help="A lab's notebook, saved.", exists=True, dir_okay=False)]
+
+app = typer.Typer(
+    name="python -m coursekit",
+    no_args_is_help=True,
+    add_completion=False,
+    help="Check your lab from a terminal, and pack it to hand in. The notebook's code runs here, with your rights.",
+)
+
+
+@app.command()
+def check(notebook: Notebook) -> None:
+    """Run the student's own checks on a notebook, here and now, without grading it.
+
+    The notebook's code runs with your rights: use it on your own work. Exit 1 when a check does not pass.
+    """
+    from coursekit.notebook import check_notebook
+
+    try:
+        reports = check_notebook(notebook)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    for report in reports:
+        typer.echo(str(report))
+    if not all(report.judgement.passed for report in reports):
+        raise typer.Exit(1)
+
+
+@app.command()
+def pack(
+    notebook: Notebook,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The file to write; beside the notebook by default.")
+    ] = None,
+) -> None:
+    """Make the one file to hand in: run every check, say what is unfinished, and write LAB-submission.ipynb.
+
+    Exit 0 when the file is written, finished or not: half a lab earns its half.
+    """
+    from coursekit.packing import pack as make
+
+    try:
+        packed = make(notebook, out)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    for report in packed.reports:
+        typer.echo(f"{'✓' if report.judgement.passed else '✗'} {report.headline}")
+    for warning in packed.warnings:
+        typer.secho(f"Unfinished? {warning}", fg="yellow")
+    typer.echo(f"\n{packed.path} ({packed.path.stat().st_size / 1024:.0f} kB): upload this one file.")
