@@ -1,0 +1,28 @@
+"""The course's data in the form of `keras.datasets`: samples that this project generates, or the real sets.
+
+    from coursekit import data
+
+    SOURCE = data.chosen_source()  # "sample", unless the environment variable COURSE_SOURCE says "real"
+    (train_texts, train_labels), (test_texts, test_labels) = data.reviews(source=SOURCE)
+
+Every loader prints one line that says what it gave. None of them ever gives something else than what was asked for:
+where the real data cannot be had, it raises `DataError`, which names the ways to go on.
+"""
+
+from coursekit.data.files import DataError, chosen_source
+from coursekit.data.news import NEWS_CLASSES, news
+from coursekit.data.pairs import sentence_pairs
+from coursekit.data.pictures import CIFAR10_CLASSES, FASHION_CLASSES, images
+from coursekit.data.reviews import reviews
+
+__all__ = [
+    "CIFAR10_CLASSES",
+    "FASHION_CLASSES",
+    "NEWS_CLASSES",
+    "DataError",
+    "chosen_source",
+    "images",
+    "news",
+    "reviews",
+    "sentence_pairs",
+]

@@ -1,0 +1,136 @@
+"""Which source is asked for, where local files are, and whether a file is the one it should be."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+SOURCES = ("sample", "real")
+SOURCE_VARIABLE, FOLDER_VARIABLE = "COURSE_SOURCE", "COURSE_DATA"
+SHUFFLE_SEED = 2017  # of sets whose files are sorted by class
+
+# SHA-256 of files of the real sets, by their place in a folder of local files.
+CHECKSUMS = {
+    "ag_news/test.csv": "521465c2428ed7f02f8d6db6ffdd4b5447c1c701962353eb2c40d548c3c85699",
+    "ag_news/train_subset_10000.csv": "d20fb3ee085c597e9d39f2b23f1dc0477e8a4dd7cab823e03f90ccb66fc8f208",
+    "cifar10/cifar10_jpegs.tar.gz": "82171603a4e405a2f77d0ecdaba6c5e4b47fcf6bd6bfa89104f61c3d7a8a5089",
+    "fashion_mnist/fashion_mnist.npz": "cd85ed4cde4177cec1d86a170fcc16b1ad3a7ae3c8b9b1160647738d0ecdc5ca",
+    "imdb/imdb_test.csv.gz": "c1723315299e851e873cc59559c6e64def0793676be4a776c682b8fb67641e1b",
+    "imdb/imdb_train.csv.gz": "f77ccc8d378d7ec2361efc680370a6e200802d3dcabe648127f8047c36e5d1d3",
+    "translation/multi30k/test_2016_flickr.de.gz": "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8",
+    "translation/multi30k/test_2016_flickr.en.gz": "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
+    "translation/multi30k/train.de.gz": "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6",
+    "translation/multi30k/train.en.gz": "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
+    "translation/multi30k/val.de.gz": "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a",
+    "translation/multi30k/val.en.gz": "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28",
+}
+
+
+class DataError(RuntimeError):
+    """Data cannot be had, or is not what it should be; the message says what to do next."""
+
+
+def chosen_source() -> str:
+    """The source that the environment variable COURSE_SOURCE names: "sample" or "real"; "sample" when it is not set.
+
+    Raises:
+        ValueError: the variable holds something else.
+    """
+    source = os.environ.get(SOURCE_VARIABLE) or "sample"
+    if source not in SOURCES:
+        raise ValueError(f'{SOURCE_VARIABLE} is "{source}"; set it to "sample" or "real", or unset it')
+    return source
+
+
+def check_request(source: str, path: str | os.PathLike | None) -> None:
+    """Refuse a source that does not exist, and a folder that would not be looked at.
+
+    Raises:
+        ValueError: for either.
+    """
+    if source not in SOURCES:
+        raise ValueError(f'source is "{source}"; it has to be "sample" or "real"')
+    if path is not None and source != "real":
+        raise ValueError(f'path={path} is for the real data: say source="real", or leave path out')
+
+
+def local_files(names: Sequence[str], path: str | os.PathLike | None, *, sample: str) -> list[Path] | None:
+    """Find a set's local files in the folder that `path`, or the environment variable COURSE_DATA, names.
+
+    Args:
+        names: the files' places inside the folder, such as "imdb/imdb_train.csv.gz".
+        path: the folder, or None.
+        sample: what to write for the sample instead, for the error.
+
+    Returns:
+        The files, their checksums compared where they are known; None when neither of the two names a folder.
+
+    Raises:
+        DataError: the folder lacks a file, or a file is not what it should be.
+    """
+    folder = path or os.environ.get(FOLDER_VARIABLE)
+    if not folder:
+        return None
+    folder = Path(folder).expanduser()
+    said_by = "path" if path else FOLDER_VARIABLE
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing:
+        raise DataError(
+            f"{said_by} is {folder}, which does not hold {', '.join(missing)}. Put it there, name another folder, "
+            f"name none to fetch the data, or take {sample}. data/README.md describes the folder."
+        )
+    for name in names:
+        check_sum(folder / name, CHECKSUMS.get(name))
+    return [folder / name for name in names]
+
+
+def check_sum(path: Path, expected: str | None) -> None:
+    """Compare a file's SHA-256 with the one it should have; nothing is compared when none is known.
+
+    Raises:
+        DataError: they differ.
+    """
+    if expected is None:
+        return
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != expected:
+        raise DataError(
+            f"{path} is not the file it should be: its SHA-256 is {found[:12]}…, expected {expected[:12]}…. It was "
+            "changed, or its download broke off. Delete it and fetch it again."
+        )
+
+
+@contextmanager
+def fetching(what: str, variable_files: str, *, sample: str) -> Iterator[None]:
+    """Around a download: turn whatever the library raises into one error that names the ways to go on.
+
+    Args:
+        what: name of the data, for people.
+        variable_files: the files that a local folder would have to hold.
+        sample: what to write for the sample instead.
+
+    Raises:
+        DataError: the download failed.
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:  # each library raises its own; keras raises a bare Exception
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+        raise DataError(
+            f"{what} could not be fetched ({reason}). Three ways on:\n"
+            f'  1. name a folder that holds {variable_files}: path="…" in the call;\n'
+            f"  2. name it for all notebooks: set the environment variable {FOLDER_VARIABLE};\n"
+            f"  3. go on without it: {sample}.\n"
+            "data/README.md describes the folder. With a connection, the same call fetches the data."
+        ) from error
+
+
+def announce(name: str, origin: str, **counts: int) -> None:
+    """Print the one line that says what a loader gave: `announce("news", "sample (…)", training=10, testing=5)`."""
+    print(f"{name}: {origin}: " + ", ".join(f"{count:,} for {use}" for use, count in counts.items()))
