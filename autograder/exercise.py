@@ -269,7 +269,7 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
                 results = self._exercise.reference(self._case, flags)
             except (ValueError, IndexError):
                 continue  # with these sizes the mistake ends in an error, which names itself
-            if any(_differs(key, results[key], value, self._tolerance[key]) for key, value in self._exact.items()):
+            if any(differs(key, results[key], value, self._tolerance[key]) for key, value in self._exact.items()):
                 found[mistakes] = {key: fingerprint(value) for key, value in results.items()}
         return found
 
@@ -283,7 +283,7 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         return len(self._results)
 
 
-def _differs(key: str, result: Any, exact: Any, tolerance: float) -> bool:
+def differs(key: str, result: Any, exact: Any, tolerance: float) -> bool:
     """Whether a wrong reference differs from the right one where the right one says anything (is not NaN)."""
     if isinstance(exact, np.ndarray) and exact.dtype.kind == "f" and np.shape(result) == exact.shape:
         result = np.where(np.isnan(exact), 0.0, result)

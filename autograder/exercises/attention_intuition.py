@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Group, Misconception
-from autograder.exercises.self_attention import BUILT_IN_ATTENTION, MASK_MISTAKES, normal, partial_mask
+from autograder.exercises.drawing import drawn_until, masks_matter, normal, partial_mask
+from autograder.exercises.self_attention import BUILT_IN_ATTENTION, MASK_MISTAKES
 from autograder.oracles import attention_intuition as oracles
 
 READY_MADE_SOFTMAX = (
@@ -208,12 +209,13 @@ def _attend_fully_masked(rng: np.random.Generator) -> list[Case]:
 
 
 def _attend_large(rng: np.random.Generator) -> list[Case]:
-    scores, values = _apart(rng, 5, 3, step=5000), normal(rng, 3, 7)
+    values = normal(rng, 3, 7)
+    scores, mask = drawn_until(
+        lambda drawn: masks_matter(*drawn), lambda: (_apart(rng, 5, 3, step=5000), partial_mask(rng, 5, 3))
+    )
     return [
         Case({"scores": scores, "values": values}, how="scores of thousands"),
-        Case(
-            {"scores": scores, "values": values, "mask": partial_mask(rng, 5, 3)}, how="scores of thousands, and a mask"
-        ),
+        Case({"scores": scores, "values": values, "mask": mask}, how="scores of thousands, and a mask"),
     ]
 
 
@@ -230,8 +232,12 @@ def _attend_types(rng: np.random.Generator) -> list[Case]:
 
 def _distribution(rng: np.random.Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
     """Random weights whose rows sum to 1, with the largest one below ½ in some rows and above in others."""
-    powers = np.exp(2 * rng.normal(size=shape))
-    return (powers / powers.sum(axis=-1, keepdims=True)).astype(dtype)
+
+    def draw() -> np.ndarray:
+        powers = np.exp(2 * rng.normal(size=shape))
+        return (powers / powers.sum(axis=-1, keepdims=True)).astype(dtype)
+
+    return drawn_until(lambda drawn: drawn.max(axis=-1).min() < 0.45 and drawn.max() > 0.55, draw)
 
 
 def _hard_values(rng: np.random.Generator) -> list[Case]:
@@ -301,9 +307,7 @@ def _bahdanau_fully_masked(rng: np.random.Generator) -> list[Case]:
     source[1] = False
     pair[0, 1] = pair[1, 4] = False
     return [
-        Case(
-            {**_bahdanau(rng), "mask": mask}, how=f"mask {mask.shape}, {what}", property="rows are distributions"
-        )
+        Case({**_bahdanau(rng), "mask": mask}, how=f"mask {mask.shape}, {what}", property="rows are distributions")
         for mask, what in ((source, "one source is all padding"), (pair, "two queries may attend to nothing"))
     ]
 
@@ -313,7 +317,9 @@ def _bahdanau_parameters(rng: np.random.Generator) -> list[Case]:
 
 
 def _bahdanau_training(rng: np.random.Generator) -> list[Case]:
-    inputs = {**_bahdanau(rng, units=2), "mask": partial_mask(rng, 2, 3)}
+    # Two open keys or more: with one, its weight is 1 whatever the layer computes.
+    mask = drawn_until(lambda drawn: (drawn.sum(axis=-1) > 1).all(), lambda: partial_mask(rng, 2, 3))
+    inputs = {**_bahdanau(rng, units=2), "mask": mask}
     cotangents = {"cotangent.context": normal(rng, 2, 5, 11), "cotangent.weights": normal(rng, 2, 5, 3)}
     return [
         Case(inputs, mode="graph", how="inside tf.function, batch size and lengths unknown"),
@@ -382,13 +388,19 @@ SCALED_GENERAL = "The scores are divided by the root of a width; the general sco
 TRAINING_ADVICE = "Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients."
 ACTIVATION_MISTAKES = (
     Misconception("no_tanh", {"activation": "none"}, "The tanh is missing: without it the score is linear in q and k."),
-    Misconception("tanh_outside", {"activation": "outside"}, "The tanh comes last. It belongs before the product with v."),
+    Misconception(
+        "tanh_outside", {"activation": "outside"}, "The tanh comes last. It belongs before the product with v."
+    ),
     Misconception(
         "tanh_of_each", {"activation": "each"}, "tanh is taken of each projection; it is taken once, of their sum."
     ),
     Misconception("relu_for_tanh", {"activation": "relu"}, "The hidden layer has a ReLU where tanh is asked for."),
-    Misconception("sigmoid_for_tanh", {"activation": "sigmoid"}, "The hidden layer has a sigmoid where tanh is asked for."),
-    Misconception("multiplied", {"combined": "product"}, "The two projections are multiplied; additive attention adds them."),
+    Misconception(
+        "sigmoid_for_tanh", {"activation": "sigmoid"}, "The hidden layer has a sigmoid where tanh is asked for."
+    ),
+    Misconception(
+        "multiplied", {"combined": "product"}, "The two projections are multiplied; additive attention adds them."
+    ),
 )
 
 EXERCISES = (

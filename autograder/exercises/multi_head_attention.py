@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Group, Misconception
+from autograder.exercises.drawing import drawn_until, is_far_apart, normal, partial_mask
 from autograder.exercises.self_attention import (
     BUILT_IN_ATTENTION,
     MASK_MISTAKES,
@@ -14,8 +15,6 @@ from autograder.exercises.self_attention import (
     SCALED_BY_LENGTH,
     UNSCALED,
     UNSTABLE,
-    normal,
-    partial_mask,
 )
 from autograder.oracles import multi_head_attention as oracles
 
@@ -120,9 +119,18 @@ def _layer_fully_masked(rng: np.random.Generator) -> list[Case]:
 
 
 def _layer_large(rng: np.random.Generator) -> list[Case]:
-    inputs = _layer_inputs(rng)
-    inputs["query"], inputs["key"] = inputs["query"] * 40, inputs["key"] * 40
-    return [Case(inputs, how="scores of more than a thousand")]
+    def draw() -> dict:
+        inputs = _layer_inputs(rng)
+        return {**inputs, "query": inputs["query"] * 400, "key": inputs["key"] * 400}
+
+    def is_clear(inputs: dict) -> bool:
+        query, key = (
+            oracles.split(inputs[name] @ inputs[f"{weight}.kernel"] + inputs[f"{weight}.bias"], inputs["num_heads"])
+            for name, weight in (("query", "w_q"), ("key", "w_k"))
+        )
+        return is_far_apart(query @ np.swapaxes(key, -1, -2), 1000)
+
+    return [Case(drawn_until(is_clear, draw), how="scores of many thousands")]
 
 
 def _layer_parameters(rng: np.random.Generator) -> list[Case]:

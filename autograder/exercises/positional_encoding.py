@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Group, Misconception
-from autograder.exercises.self_attention import normal
+from autograder.exercises.drawing import drawn_until, normal
 from autograder.oracles import positional_encoding as oracles
 
 # A table computed in float32 is off by the rounding of its largest angle: 600 · 1e-6 for 600 positions.
@@ -189,6 +189,11 @@ def cycle(rng: np.random.Generator, length: int) -> np.ndarray:
     return permutation
 
 
+def _neighbours_kept(permutation: np.ndarray) -> np.ndarray:
+    """For each place whether the token there follows the same token as before; the first one follows the last."""
+    return (permutation - np.roll(permutation, 1)) % len(permutation) == 1
+
+
 def _judged(
     rng: np.random.Generator, *names: str, shape: tuple[int, ...] = (2, 5, 3), mode: str = "call", **settings
 ) -> list[Case]:
@@ -205,7 +210,7 @@ def _judged(
 
 
 def _plain_maps(rng: np.random.Generator) -> list[Case]:
-    return _judged(
+    cases = _judged(
         rng,
         "self-attention",
         "positions added",
@@ -214,6 +219,13 @@ def _plain_maps(rng: np.random.Generator) -> list[Case]:
         "distance from the mean token",
         "running sum",
     )
+    # A map of neighbours hardly notices a shift of all tokens: some neighbours stay together, and some do not.
+    permutation = drawn_until(
+        lambda drawn: 0 < _neighbours_kept(drawn).sum() < len(drawn), lambda: cycle(rng, cases[0].inputs["x"].shape[1])
+    )
+    for case in cases:
+        case.inputs["permutation"] = permutation
+    return cases
 
 
 def _given_permutation(rng: np.random.Generator) -> list[Case]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Group, Misconception
+from autograder.exercises.drawing import drawn_until, masks_matter, normal, partial_mask
 from autograder.oracles import attention as attention_oracles
 from autograder.oracles import self_attention as oracles
 
@@ -18,20 +19,6 @@ BUILT_IN_ATTENTION = (
     "keras.ops.nn.dot_product_attention",
     "tensorflow.nn.scaled_dot_product_attention",
 )
-
-
-def normal(rng: np.random.Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
-    return rng.normal(size=shape).astype(dtype)
-
-
-def partial_mask(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """A random boolean mask in which every row has at least one open key and at least one blocked key."""
-    mask = rng.random(shape) < 0.6
-    open_key = rng.integers(shape[-1], size=shape[:-1])
-    blocked_key = (open_key + rng.integers(1, shape[-1], size=shape[:-1])) % shape[-1]
-    np.put_along_axis(mask, open_key[..., None], True, axis=-1)
-    np.put_along_axis(mask, blocked_key[..., None], False, axis=-1)
-    return mask
 
 
 UNSCALED = Misconception(
@@ -196,10 +183,14 @@ def _fully_masked(rng: np.random.Generator) -> list[Case]:
 
 
 def _large(rng: np.random.Generator) -> list[Case]:
-    q, k, v = normal(rng, 5, 7) * 300, normal(rng, 3, 7) * 300, normal(rng, 3, 11)
+    q, k, mask = drawn_until(
+        lambda drawn: masks_matter(drawn[0] @ drawn[1].T, drawn[2]),
+        lambda: (normal(rng, 5, 7) * 300, normal(rng, 3, 7) * 300, partial_mask(rng, 5, 3)),
+    )
+    v = normal(rng, 3, 11)
     return [
         Case({"q": q, "k": k, "v": v}, how="scores of tens of thousands"),
-        Case({"q": q, "k": k, "v": v, "mask": partial_mask(rng, 5, 3)}, how="scores of tens of thousands, and a mask"),
+        Case({"q": q, "k": k, "v": v, "mask": mask}, how="scores of tens of thousands, and a mask"),
     ]
 
 
@@ -220,8 +211,8 @@ def _plain(*shapes: tuple[int, ...]):
 
 def _plain_large(rng: np.random.Generator) -> list[Case]:
     """Tokens of one direction and very different lengths, so that the longest wins and no token answers itself."""
-    lengths = rng.permutation([100.0, 200.0, 300.0, 400.0, 700.0]).astype("float32")
-    x = lengths[:, None] * (normal(rng, 7) + normal(rng, 5, 7) / 9)
+    lengths = drawn_until(lambda drawn: drawn[0] < 700, lambda: rng.permutation([100.0, 200.0, 300.0, 400.0, 700.0]))
+    x = lengths.astype("float32")[:, None] * (normal(rng, 7) + normal(rng, 5, 7) / 9)
     return [Case({"x": x}, how="scores of tens of thousands")]
 
 

@@ -1,0 +1,43 @@
+"""Marks do not depend on the seed: whichever draws the cases, a mistake fails the same groups of tests."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from test_labs import exercises
+
+from autograder.exercise import Case, Exercise, differs
+from autograder.exercises import load_lab
+
+SEEDS = range(16)
+
+
+def failed_groups(exercise: Exercise, seed: int) -> dict[str, set[str]]:
+    """The groups that each mistake, made alone, fails. Gradients are left out, as they are in the references."""
+    failed = defaultdict(set)
+    for case in exercise.expectations(seed):
+        if case.mode == "gradient":
+            continue
+        drawn = Case(case.inputs, mode=case.mode, withheld=case.withheld)
+        for mistake in exercise.misconceptions:
+            if case.group in failed[mistake.id]:
+                continue
+            try:
+                results = exercise.reference(drawn, mistake.flags)
+            except (ValueError, IndexError):  # with these sizes the mistake ends in an error
+                failed[mistake.id].add(case.group)
+                continue
+            if any(differs(key, results[key], exact, case.tolerance[key]) for key, exact in case.expected.items()):
+                failed[mistake.id].add(case.group)
+    return failed
+
+
+@pytest.mark.parametrize(("lab", "name"), exercises())
+def test_a_mistake_fails_the_same_groups_whatever_the_seed(lab, name):
+    exercise = load_lab(lab).exercises[name]
+    seen = [failed_groups(exercise, seed) for seed in SEEDS]
+    for mistake in exercise.misconceptions:
+        groups = [each[mistake.id] for each in seen]
+        changing = set.union(*groups) - set.intersection(*groups)
+        assert not changing, f"{mistake.id} fails {changing} with some seeds only"
