@@ -65,7 +65,8 @@ def release(
 ) -> None:
     """Make the students' labs and the reference outputs from the solutions.
 
-    Refuses, and changes nothing, when a lab would leak a solution or its notebook and its declared exercises disagree.
+    Refuses, and changes nothing, when a lab would leak a solution, when its notebook and its declared exercises
+    disagree, or when the solution of a changed lab no longer passes every check.
     Run it after every edit of a solution, of an exercise or of course.toml.
     """
     from autograder.release import ReleaseRefused

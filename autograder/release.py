@@ -23,7 +23,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 from traitlets.config import PyFileConfigLoader
 
-from autograder import exercises, references
+from autograder import exercises, proving, references
 from autograder.course import Course, load_course
 from autograder.pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
 from autograder.publish import find_leaks
@@ -244,7 +244,8 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
     if problems := structure_problems(solution, declared):
         raise ReleaseRefused(f"solutions/{lab}: {problem}" for problem in problems)
     wanted = {course.releases / lab / name: text for name, text in generate(course, lab, solution).items()}
-    wanted |= _references(course, lab, solution)
+    exported = _references(course, lab, solution)
+    wanted |= exported
     if disagree:
         wanted |= _pair_content(solution_path, solution)
 
@@ -255,6 +256,10 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         planned |= {
             path: None for path in folder.glob(pattern) if path.is_file() and path not in wanted and not _is_cache(path)
         }
+    if planned:
+        checks = {path.name: content for path, content in exported.items()}
+        if failed := proving.failed_checks(lab, solution, checks):
+            raise ReleaseRefused(failed)
     release_path = course.release_notebook(lab)
     old = nbformat.read(release_path, as_version=4) if release_path.is_file() else None
     new = nbformat.reads(wanted[release_path].decode(), as_version=4)
