@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -241,6 +242,76 @@ def report(
         _stop("the gradebook holds no results yet; run course grade first")
     write_report(course, results, target)
     out.print(f"{target}: {len(results)} submissions", highlight=False)
+
+
+@app.command()
+def data(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]…", help="Sets to fetch or check; “samples” rebuilds samples.")
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Check the files of this folder instead of fetching anything.")
+    ] = None,
+) -> None:
+    """Show the data sets, fetch real ones, or rebuild the samples.
+
+    Without a NAME it shows a table of all sets: where each is, its size, its licence. A NAME fetches that set, with
+    progress, through the library that keeps it, and says how many examples it has:
+
+      course data imdb
+
+      course data imdb cifar10 --path ~/datasets
+
+      course data samples
+
+    Notebooks take the samples unless COURSE_SOURCE=real is set. COURSE_DATA=DIR makes them, and this command, read a
+    folder of local files; data/README.md says which files such a folder holds.
+    """
+    from coursekit.data import DataError
+    from coursekit.data.catalogue import SETS
+    from coursekit.data.samples.files import write_samples
+
+    known = {each.name: each for each in SETS}
+    if unknown := [name for name in names or () if name != "samples" and name not in known]:
+        _stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join(known)}", 2)
+    if path is not None and not names:
+        _stop("--path needs the name of a set, such as: course data imdb --path DIR", 2)
+    if not names:
+        _show_sets()
+        return
+    for name in names:
+        if name == "samples":
+            written = write_samples(load_course().root / "data" / "samples")
+            for file in written:
+                out.print(f"wrote  data/samples/{file.name}", highlight=False)
+            if not written:
+                out.print("The samples are up to date.")
+        elif known[name].load is None:
+            out.print(f"{name}: nothing to fetch, it is {known[name].where()}", highlight=False)
+        else:
+            try:
+                known[name].load(path)
+            except DataError as error:
+                _stop(str(error))
+
+
+def _show_sets() -> None:
+    from coursekit.data.catalogue import HOMES, SETS
+    from coursekit.data.files import FOLDER_VARIABLE
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("set", "kind", "what", "training", "here", "size", "licence"):
+        table.add_column(heading, justify="right" if heading in ("training", "size") else "left")
+    for each in SETS:
+        where = each.where() or "[yellow]absent[/]"
+        table.add_row(each.name, each.kind, each.what, each.training, where, each.size, each.licence)
+    out.print(table)
+    for library, (word, home) in HOMES.items():
+        out.print(f"{word}: kept by {library} in {escape(str(home()))}", highlight=False)
+    folder = os.environ.get(FOLDER_VARIABLE)
+    said = escape(folder) if folder else "not set; it may name a folder of local files"
+    out.print(f"folder: {FOLDER_VARIABLE} is {said}", highlight=False)
+    out.print("\ncourse data NAME fetches a set. data/README.md says where each comes from.", highlight=False)
 
 
 @app.command()

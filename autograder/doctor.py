@@ -1,4 +1,4 @@
-"""What `course doctor` looks at: Python, TensorFlow, the walls of the sandbox, nbgrader, the released labs."""
+"""What `course doctor` looks at: Python, TensorFlow, data, the walls of the sandbox, nbgrader, the released labs."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def findings(course: Course) -> Iterator[Finding]:
         yield _package(package)
     yield _package("tensorflow-text", needed=False, remedy="on Windows use WSL 2 or Docker; lab 07 needs it")
     yield _gpu()
+    yield _data()
     from autograder.sandbox import check_walls
 
     for wall in check_walls():
@@ -57,6 +58,16 @@ def _package(name: str, *, needed: bool = True, remedy: str = "make setup") -> F
         return Finding(name, True, version(name), needed=needed)
     except PackageNotFoundError:
         return Finding(name, False, "not installed", remedy, needed)
+
+
+def _data() -> Finding:
+    from coursekit.data.catalogue import SETS
+
+    fetched = [each for each in SETS if each.load is not None]
+    present = [each.name for each in fetched if each.where()]
+    absent = [each.name for each in fetched if each.name not in present]
+    text = "samples; real: " + (", ".join(present) or "none")
+    return Finding("data", not absent, text, f"course data {absent[0]}, and so on" if absent else "", needed=False)
 
 
 def _gpu() -> Finding:

@@ -9,11 +9,11 @@ Every loader prints one line that says what it gave. None of them ever gives som
 where the real data cannot be had, it raises `DataError`, which names the ways to go on.
 """
 
+from coursekit.data.ag_news import NEWS_CLASSES, news
 from coursekit.data.files import DataError, chosen_source
-from coursekit.data.news import NEWS_CLASSES, news
-from coursekit.data.pairs import sentence_pairs
-from coursekit.data.pictures import CIFAR10_CLASSES, FASHION_CLASSES, images
-from coursekit.data.reviews import reviews
+from coursekit.data.image_sets import CIFAR10_CLASSES, FASHION_CLASSES, images
+from coursekit.data.imdb import reviews
+from coursekit.data.multi30k import sentence_pairs
 
 __all__ = [
     "CIFAR10_CLASSES",

@@ -89,11 +89,11 @@ def sample_reviews(part: str) -> tuple[list[str], list[int]]:
 
 def review(draws: Draws, label: int) -> str:
     """One review with the given label."""
-    core = draws.one_of((_plain, _negation, _negation, _contrast, _contrast, _reference))
-    before = [_neutral(draws) for _ in range(draws.below(3))]
+    core = draws.one_of(KINDS)
     after = [_neutral(draws) for _ in range(draws.below(4))]
     pause = " <br /><br />" if draws.chance(0.1) else ""
-    return " ".join([*before, core(draws, label) + pause, *after])
+    opener = draws.one_of(OPENERS)
+    return " ".join([opener + core(draws, label) + pause, *after])
 
 
 def _adjective(draws: Draws, positive: bool) -> str:
@@ -116,6 +116,8 @@ def _plain(draws: Draws, label: int) -> str:
 
 def _negation(draws: Draws, label: int) -> str:
     form = draws.below(len(KEEPS))
+    if draws.chance(0.7):
+        return _clause(draws, bool(label), draws.chance(0.7), form) + "."
     turned = draws.chance(0.5)
     first = _clause(draws, bool(label), turned, form)
     second = _clause(draws, bool(label), not turned, form)
@@ -141,9 +143,13 @@ def _reference(draws: Draws, label: int) -> str:
     about_first = draws.chance(0.5)
     first = _adjective(draws, bool(label) == about_first)
     second = _adjective(draws, bool(label) != about_first)
-    chosen = "first" if about_first else "second"
-    return f"the first film was {first}, the second was {second}. this review is about the {chosen} one."
+    chosen = "former" if about_first else "latter"
+    return f"the first film was {first}, the second was {second}. i am writing about the {chosen}."
 
 
 def _neutral(draws: Draws) -> str:
     return draws.one_of(NEUTRAL).format(**{slot: draws.one_of(words) for slot, words in FILLERS.items()})
+
+
+OPENERS = ("", "", "well, ", "to be honest, ", "i think ")
+KINDS = (*(_plain,) * 4, *(_negation,) * 2, *(_contrast,) * 2, *(_reference,) * 2)
