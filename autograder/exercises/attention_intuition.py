@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import Case, Exercise, Group, Misconception
 from autograder.exercises.drawing import drawn_until, masks_matter, normal, partial_mask
-from autograder.exercises.self_attention import BUILT_IN_ATTENTION, MASK_MISTAKES
+from autograder.exercises.self_attention import BUILT_IN_ATTENTION, MASK_MISTAKES, SCORES_RETURNED
 from autograder.oracles import attention_intuition as oracles
 
 READY_MADE_SOFTMAX = (
@@ -619,6 +619,7 @@ EXERCISES = (
             UNSTABLE,
             *MASK_MISTAKES,
             Misconception("scaled_here", {"scaled": True}, "The scores are divided by something; here they come ready made."),
+            SCORES_RETURNED,
             SWAPPED_RESULTS,
         ),
         hints=(

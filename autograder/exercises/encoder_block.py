@@ -45,8 +45,10 @@ def _norm_epsilon(rng: np.random.Generator) -> list[Case]:
     flat["x"] = np.repeat(flat["x"][:, :1], 7, axis=1)
     nearly = _norm_inputs(rng, 5, 7)
     nearly["x"] = (nearly["x"] * 2e-3).astype("float32")
+    mixed = _norm_inputs(rng, 5, 7)
+    mixed["x"] *= np.array([[1], [0.1], [1], [0.1], [1]], "float32")  # variances above eps and below
     return [
-        Case({**_norm_inputs(rng, 5, 7), "eps": 0.5}, how="x (5, 7), eps=0.5"),
+        Case({**mixed, "eps": 0.5}, how="x (5, 7), eps=0.5"),
         Case(nearly, how="x (5, 7), features that hardly differ, eps as it is by default"),
         Case(flat, how="x (5, 7), all features of a token equal"),
     ]
@@ -325,6 +327,11 @@ EXERCISES = (
                 "eps_added_to_deviation",
                 {"divisor": "σ+ε"},
                 "eps is added to the standard deviation; it belongs to the variance, under the root.",
+            ),
+            Misconception(
+                "eps_as_floor",
+                {"divisor": "√max(σ²,ε)"},
+                "eps is the least variance that you allow; it is added to every variance.",
             ),
             Misconception(
                 "divides_by_variance",

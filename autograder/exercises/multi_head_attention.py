@@ -561,6 +561,12 @@ EXERCISES = (
                 {"biases": False},
                 "The biases are not copied. In a fresh layer they are 0, so nobody notices.",
             ),
+            Misconception(
+                "biases_interleaved",
+                {"biases_how": "interleaved"},
+                "In your biases the features of the heads alternate. A bias (H, K) of Keras is read row by row: head 0 "
+                "first.",
+            ),
             Misconception("query_key_swapped", {"roles": "kqvo"}, "w_q and w_k get each other's weights."),
             Misconception("key_value_swapped", {"roles": "qvko"}, "w_k and w_v get each other's weights."),
             Misconception(

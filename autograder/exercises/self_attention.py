@@ -21,6 +21,11 @@ BUILT_IN_ATTENTION = (
 )
 
 
+SCORES_RETURNED = Misconception(
+    "scores_returned",
+    {"scores_returned": True},
+    "The second result holds the scores. Return the weights: what the softmax makes of them.",
+)
 UNSCALED = Misconception(
     "unscaled", {"scale": "none"}, "The scores are not scaled: nothing divides them before the softmax."
 )
@@ -460,6 +465,7 @@ EXERCISES = (
                 {"swapped_results": True},
                 "The results come in the wrong order: return (output, weights).",
             ),
+            SCORES_RETURNED,
         ),
         hints=(
             "Four steps: scores, scaling, mask, softmax; then the weights meet the values.",

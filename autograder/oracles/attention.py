@@ -52,7 +52,8 @@ def masked_softmax(
         peak = blocked.max(axis=softmax_axis, keepdims=True)
         powers = np.where(allowed, np.exp(blocked - np.where(np.isfinite(peak), peak, 0)), 0)
         total = powers.sum(axis=softmax_axis, keepdims=True)
-        return powers / np.where(total == 0, 1, total)
+        equal = scores.dtype.type(1 / np.prod(np.take(scores.shape, softmax_axis)))  # what equally blocked scores get
+        return np.where(total == 0, equal, powers / np.where(total == 0, 1, total))
     if not stable:
         powers = np.where(allowed, np.exp(scores), 0)
         weights = powers / powers.sum(axis=-1, keepdims=True)
@@ -92,6 +93,7 @@ def scaled_dot_product_attention(
     normalising: str = "softmax",
     swapped_results: bool = False,
     normalised: str = "rows",
+    scores_returned: bool = False,
 ) -> dict[str, np.ndarray]:
     """softmax(QKᵀ / √d_k) V (Vaswani et al. 2017, equation 1).
 
@@ -126,9 +128,16 @@ def scaled_dot_product_attention(
     filled = np.where(np.isnan(weights) & _free_rows(scores, mask), 0, weights)
     output = np.einsum("...ts,...sd->...td", filled, v)
     output = np.where(_free_rows(scores, mask).any(-1, keepdims=True), np.nan, output).astype(q.dtype)
+    if scores_returned:
+        weights = blocked_scores(scores, mask)
     if swapped_results:
         output, weights = weights, output
     return {"output": output, "weights": weights}
+
+
+def blocked_scores(scores: np.ndarray, mask: Any) -> np.ndarray:
+    """Scores as they go into a softmax: a large negative number where the mask blocks."""
+    return scores if mask is None else np.where(np.asarray(mask).astype(bool), scores, scores.dtype.type(-1e9))
 
 
 def _badly_normalised(scores: np.ndarray, normalised: str) -> np.ndarray:

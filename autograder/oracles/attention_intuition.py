@@ -219,6 +219,7 @@ def attend(
     masking: str = "block",
     no_softmax: bool = False,
     scaled: bool = False,
+    scores_returned: bool = False,
     swapped_results: bool = False,
 ) -> dict[str, np.ndarray]:
     """softmax(scores) · values over the keys that the mask leaves (Bahdanau et al. 2015, equations 5 and 6).
@@ -244,6 +245,7 @@ def attend(
     filled = np.where(closed[..., None], 0, weights)
     context = np.einsum("...ts,...se->...te", filled, values)
     context = np.where(closed[..., None], np.nan, context).astype(values.dtype)
+    weights = attention.blocked_scores(scores, mask) if scores_returned else weights
     weights = np.where(closed[..., None], np.nan, weights).astype(scores.dtype)
     if swapped_results:
         context, weights = weights, context

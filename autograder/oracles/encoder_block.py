@@ -41,6 +41,7 @@ def layer_norm(
         "√(σ²+ε)": lambda: np.sqrt(variance + eps),
         "σ+ε": lambda: np.sqrt(variance) + eps,
         "σ²+ε": lambda: variance + eps,
+        "√max(σ²,ε)": lambda: np.sqrt(np.maximum(variance, eps)),
         "√(mean x²+ε)": lambda: np.sqrt((x**2).mean(axis=axes, keepdims=True) + eps),
         "none": lambda: np.ones_like(variance),
     }[divisor]()

@@ -204,6 +204,7 @@ def load_keras_weights(
     *,
     inputs_how: str = "right",
     output_how: str = "right",
+    biases_how: str = "right",
     roles: str = "qkvo",
     biases: bool = True,
     nothing: bool = False,
@@ -231,7 +232,7 @@ def load_keras_weights(
             kernel = kernel.transpose(2, 0, 1) if name == "w_o" else kernel.transpose(1, 2, 0)
         kernel = kernel.reshape(d_model, d_model)
         mine[f"{name}.kernel"] = np.zeros_like(kernel) if nothing or how == "zero" else kernel
-        flat = bias.T.reshape(-1) if how == "interleaved" and name != "w_o" else bias.reshape(-1)
+        flat = bias.T.reshape(-1) if biases_how == "interleaved" and name != "w_o" else bias.reshape(-1)
         mine[f"{name}.bias"] = flat if biases and not nothing and how != "zero" else np.zeros_like(flat)
     return {part: mine[part] for part in parts}
 

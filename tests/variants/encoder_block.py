@@ -529,6 +529,10 @@ ATTENTION = "4 * d_model * width + 3 * width + d_model"
 WRONG = {
     "layer_norm": [
         (
+            "eps_as_floor",
+            norm("(x - mean) / np.sqrt(np.maximum(variance, eps)) * np.asarray(gamma) + np.asarray(beta)"),
+        ),
+        (
             "rms_norm",
             norm(
                 "x / np.sqrt((x**2).mean(-1, keepdims=True) + eps) * np.asarray(gamma) + np.asarray(beta) + 0 * (mean + variance)"
