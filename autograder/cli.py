@@ -269,7 +269,7 @@ def data(
     """
     from coursekit.data import DataError
     from coursekit.data.catalogue import SETS
-    from coursekit.data.samples.files import write_samples
+    from coursekit.data.samples.files import digest, write_samples
 
     known = {each.name: each for each in SETS}
     if unknown := [name for name in names or () if name != "samples" and name not in known]:
@@ -283,9 +283,11 @@ def data(
         if name == "samples":
             written = write_samples(load_course().root / "data" / "samples")
             for file in written:
-                out.print(f"wrote  data/samples/{file.name}", highlight=False)
+                out.print(f"wrote  data/samples/{file.name}  {digest(file.read_text('utf-8'))[:12]}…", highlight=False)
             if not written:
                 out.print("The samples are up to date.")
+            else:
+                out.print("Their checksums stand in data/README.md: bring it up to date.")
         elif known[name].load is None:
             out.print(f"{name}: nothing to fetch, it is {known[name].where()}", highlight=False)
         else:

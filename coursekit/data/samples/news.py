@@ -1,4 +1,8 @@
-"""Synthetic news in four classes: a title and a sentence or two, with many words that all classes share."""
+"""Synthetic news in four classes: a title and a sentence or two, with many words that all classes share.
+
+The title tells the class. One item in five goes on with a sentence of another class, such as would be a title there, so
+that counting words does not tell which of the two the item is about.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,10 @@ SHARED = {
     "person": ("Anna Brandt", "Tomas Reed", "Ilse Varga", "Peter Okoro", "Mira Solano", "Jonas Hale", "Clara Wenz"),
     "day": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "number": ("two", "three", "four", "five", "seven", "nine", "ten", "twelve"),
-    "mood": ("surprising", "long awaited", "narrow", "early", "late", "unexpected", "clear"),
+    "mood": ("surprising", "long awaited", "narrow", "hasty", "late", "sudden", "clear"),
 }
-TITLES = (
+# What an item of each class is about: any of these makes a title.
+ABOUT = (
     (
         "{place} and {place2} resume peace talks",
         "Voters in {place} choose a new parliament",
@@ -34,27 +39,39 @@ TITLES = (
         "Flood cuts off villages near {place}",
         "Envoy leaves {place} after {mood} vote",
         "{place} opens its border again",
-        "Court in {place} frees {person}",
+        "Court in {place} frees a journalist",
+        "Rebels and government of {place} accuse each other",
+        "President of {place} asks {place2} for food",
+        "Soldiers withdraw from {place}",
+        "Police in {place} hold {number} people",
     ),
     (
         "{place} beats {place2} in a {mood} final",
         "{person} wins the marathon in {place}",
         "Coach of {place} resigns after {mood} defeat",
         "Injury keeps {person} out for {number} weeks",
-        "{person} signs for {place2} until summer",
+        "{person} plays for {place2} until summer",
         "{place} draws with {place2}",
         "Record crowd sees {mood} victory of {place}",
-        "{person} leads after {number} rounds",
+        "{person} leads the race after {number} rounds",
+        "{place} scores {number} goals in the second half",
+        "League moves the match of {place} to {day}",
+        "Goalkeeper of {place} saves a penalty",
+        "Champion {place} loses for the {mood} time",
     ),
     (
         "{firm} reports a {mood} profit",
         "Shares of {firm} fall after {mood} warning",
-        "{firm} buys rival {firm2}",
+        "{firm} buys its rival {firm2}",
         "Bank of {place} raises interest rates",
         "{firm} cuts {number} hundred jobs in {place}",
         "Oil price climbs for {number} days",
         "{person} leaves the board of {firm}",
         "Exports of {place} grow again",
+        "Investors hope for more from {firm}",
+        "{firm} pays {number} million for a factory",
+        "Costs of fuel reduce the earnings of {firm}",
+        "Shareholders of {firm} vote on the merger",
     ),
     (
         "{firm} shows a robot that walks",
@@ -65,40 +82,10 @@ TITLES = (
         "New chip from {firm2} needs less power",
         "Telescope near {place} finds {number} planets",
         "{person} builds a computer from light",
-    ),
-)
-BODIES = (
-    (
-        "The government of {place} said on {day} that the talks will go on.",
-        "Soldiers withdrew from the border on {day}, the president said.",
-        "The minister asked {place2} for help and food.",
-        "Rebels and the government accuse each other of breaking the truce.",
-        "The election is the first in {number} years.",
-        "Police in {place} held {number} people after the protest.",
-    ),
-    (
-        "The team scored {number} times in the second half.",
-        "{person} took the lead in the last lap on {day}.",
-        "The league will decide on {day} about the match.",
-        "It was the {number}th defeat of the season for the champion.",
-        "The coach praised the goalkeeper after the game.",
-        "The player has trained again since {day}.",
-    ),
-    (
-        "The company expects sales to grow by {number} per cent.",
-        "Investors had hoped for more, analysts said on {day}.",
-        "The stock closed {number} points lower on {day}.",
-        "The merger still needs the consent of the shareholders.",
-        "The firm pays {number} million for the factory.",
-        "Higher costs of fuel reduce the earnings of the quarter.",
-    ),
-    (
-        "The software will be free to download from {day}.",
-        "Scientists hope to learn how the cells repair themselves.",
-        "The satellite is to orbit the planet for {number} years.",
-        "The device learns from data of its users, the engineers said.",
-        "The laboratory published the code on {day}.",
-        "The network is {number} times as fast as the old one.",
+        "Satellite of {place} reaches its orbit",
+        "Scientists in {place} watch cells repair themselves",
+        "{firm} publishes the code of its network",
+        "Engineers of {firm} store data in glass",
     ),
 )
 ANYWHERE = (
@@ -111,6 +98,7 @@ ANYWHERE = (
     "{firm} and the city of {place} wait for the outcome.",
     "{person} of {firm} called it a {mood} success.",
 )
+SECOND, ASIDE = 0.5, 0.2  # how often a second sentence is of the item's class, and of another
 
 
 def sample_news(part: str) -> tuple[list[str], list[int]]:
@@ -120,7 +108,7 @@ def sample_news(part: str) -> tuple[list[str], list[int]]:
         draws = Draws(f"news {name} {SEED}")
         rows: list[tuple[str, int]] = []
         while len(rows) < size:
-            label = len(rows) % len(TITLES)
+            label = len(rows) % len(ABOUT)
             text = item(draws, label)
             if text not in seen:
                 seen.add(text)
@@ -132,11 +120,22 @@ def sample_news(part: str) -> tuple[list[str], list[int]]:
 
 
 def item(draws: Draws, label: int) -> str:
-    """One item of news of the given class."""
+    """One item of news of the given class: its title is of that class, a sentence further on may be of another."""
+    title, second = draws.some_of(ABOUT[label], 2)
+    texts = [_fill(draws, title)]
+    kind = draws.below(100) / 100
+    if kind < SECOND:
+        texts.append(_fill(draws, second))
+    elif kind < SECOND + ASIDE:
+        other = draws.one_of([number for number in range(len(ABOUT)) if number != label])
+        texts.append(_fill(draws, draws.one_of(ABOUT[other])))
+    tail = [_fill(draws, draws.one_of(ANYWHERE)) for _ in range(1 + draws.below(2))]
+    return " ".join([*(f"{text}." for text in texts), *tail])
+
+
+def _fill(draws: Draws, template: str) -> str:
+    """Put names into a template; two places, or two firms, are never the same."""
     slots = {slot: draws.one_of(words) for slot, words in SHARED.items()}
     for slot in ("place", "firm"):
         slots[f"{slot}2"] = draws.one_of([word for word in SHARED[slot] if word != slots[slot]])
-    title = draws.one_of(TITLES[label])
-    sentences = [draws.one_of(BODIES[label])] if draws.chance(0.7) else []
-    sentences += [draws.one_of(ANYWHERE) for _ in range(1 + draws.below(2))]
-    return ". ".join([title.format(**slots), " ".join(draws.shuffled(sentences)).format(**slots)])
+    return template.format(**slots)

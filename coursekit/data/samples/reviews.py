@@ -7,7 +7,7 @@ the other way round:
   "everybody", and it is not;
 - contrast: of "the plot was dull, but the cast was charming" the second half counts; of two halves one of which begins
   with "although", the other;
-- reference: "the first film was dull, the second was charming. this review is about the first one".
+- reference: "the first film was dull, the second was charming. I am writing about the former".
 
 Every construction is as often positive as negative. Some of the reviews are plain, so that single words tell something.
 """
@@ -22,6 +22,7 @@ SEED = 1
 ASPECTS = (
     *("plot", "story", "cast", "acting", "music", "ending", "script", "dialogue", "pacing", "humour", "opening"),
     *("photography", "editing", "direction", "soundtrack", "romance", "mystery", "setting", "finale", "villain"),
+    *("heroine", "chase", "camera work", "narrator"),
 )
 PRAISE = (
     *("wonderful", "gripping", "moving", "clever", "charming", "brilliant", "delightful", "superb", "touching"),
@@ -36,34 +37,52 @@ DEGREES = ("really", "truly", "rather", "very", "quite", "so")
 KEEPS = (
     "everybody would call the {aspect} {degree} {word}",
     "the {aspect} was always {degree} {word}",
-    "i did find the {aspect} {degree} {word}",
+    "I did find the {aspect} {degree} {word}",
 )
 TURNS = (
     "nobody would call the {aspect} {degree} {word}",
     "the {aspect} was never {degree} {word}",
-    "i did not find the {aspect} {degree} {word}",
+    "I did not find the {aspect} {degree} {word}",
 )
 NEUTRAL = (
-    "we saw it on a {day} evening with {people}.",
-    "it runs for about {number} minutes.",
+    "We saw it on a {day} evening with {people}.",
+    "It runs for about {number} minutes.",
     "{people} had told me about it.",
-    "the cinema was half empty that {day}.",
-    "it is set in a {place} in the {season}.",
-    "i had read the book some years ago.",
-    "the film was shown in the {place} last {season}.",
+    "The cinema was half empty that {day}.",
+    "It is set in a {place} in the {season}.",
+    "I had read the book some years ago.",
+    "The film was shown in the {place} last {season}.",
     "{people} sat in the row behind us.",
-    "most of it takes place in a {place}.",
-    "it was filmed in {number} days.",
-    "the director has made {number} films before.",
-    "we talked about it on the way home.",
+    "Most of it takes place in a {place}.",
+    "It was filmed in {number} days.",
+    "The director has made {number} films before.",
+    "We talked about it on the way home.",
+    "A {person} looks for {thing} and meets a {other}.",
+    "The {person} comes home from the {place} after {number} years.",
+    "It begins with a letter to a {person}.",
+    "There is a sequel, which comes out in the {season}.",
+    "Tickets cost {number} coins on {day}.",
+    "The original was made in black and white.",
+    "I watched it twice, once with {people}.",
+    "The credits are long, and they mention a {person}.",
+    "In the middle, somebody steals {thing} from a {place}.",
+    "Subtitles are available in {number} languages.",
+    "My copy has an interview with the {person}.",
+    "It is based on the diary of a {person} from the {place}.",
 )
 FILLERS = {
-    "day": ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    "day": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     "people": ("my brother", "my sister", "two friends", "my parents", "a neighbour", "some colleagues", "my aunt"),
     "number": ("ninety", "a hundred", "eighty", "three", "forty", "sixty", "twelve"),
     "place": ("village", "harbour", "hospital", "small town", "castle", "school", "theatre", "train"),
     "season": ("spring", "summer", "autumn", "winter"),
+    "person": ("doctor", "sailor", "teacher", "painter", "detective", "farmer", "singer", "clerk"),
+    "other": ("stranger", "thief", "general", "cousin", "widow", "pilot"),
+    "thing": ("a map", "an old ring", "a suitcase", "the key of a safe", "a violin", "some photographs"),
 }
+# In front of the sentence that decides.
+OPENERS = ("", "", "Well, ", "To be honest, ", "I think ")
+PAUSE = " <br /><br />"  # as in reviews that were taken from web pages
 
 
 def sample_reviews(part: str) -> tuple[list[str], list[int]]:
@@ -88,12 +107,17 @@ def sample_reviews(part: str) -> tuple[list[str], list[int]]:
 
 
 def review(draws: Draws, label: int) -> str:
-    """One review with the given label."""
+    """One review with the given label: the sentences that decide, then up to three neutral ones."""
     core = draws.one_of(KINDS)
-    after = [_neutral(draws) for _ in range(draws.below(4))]
-    pause = " <br /><br />" if draws.chance(0.1) else ""
     opener = draws.one_of(OPENERS)
-    return " ".join([opener + core(draws, label) + pause, *after])
+    first = opener + core(draws, label)
+    pause = PAUSE if draws.chance(0.1) else ""
+    rest = [_neutral(draws) for _ in range(draws.below(4))]
+    return " ".join([_capital(first) + pause, *map(_capital, rest)])
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _adjective(draws: Draws, positive: bool) -> str:
@@ -144,12 +168,12 @@ def _reference(draws: Draws, label: int) -> str:
     first = _adjective(draws, bool(label) == about_first)
     second = _adjective(draws, bool(label) != about_first)
     chosen = "former" if about_first else "latter"
-    return f"the first film was {first}, the second was {second}. i am writing about the {chosen}."
+    return f"the first film was {first}, the second was {second}. I am writing about the {chosen}."
 
 
 def _neutral(draws: Draws) -> str:
     return draws.one_of(NEUTRAL).format(**{slot: draws.one_of(words) for slot, words in FILLERS.items()})
 
 
-OPENERS = ("", "", "well, ", "to be honest, ", "i think ")
+# How often each construction occurs.
 KINDS = (*(_plain,) * 4, *(_negation,) * 2, *(_contrast,) * 2, *(_reference,) * 2)
