@@ -114,7 +114,7 @@ def _pack(arrays: Mapping[str, np.ndarray]) -> bytes:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             content = io.BytesIO()
-            np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
+            np.lib.format.write_array(content, np.asarray(array, order="C"), allow_pickle=False)
             member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, content.getvalue(), compresslevel=9)
