@@ -1,0 +1,189 @@
+"""Train a small Vision Transformer and a ConvNet of the same size on more and more images, and record their accuracy.
+
+    python experiments/vit_against_convnet.py --help
+
+Each model is trained on N labelled images, of which a fifth (2,000 at most) is held back to choose the best epoch. The
+test set is used once per trained model. Results are written after every model, so that a run can be stopped and taken
+up again with the same command.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated
+
+import keras
+import numpy as np
+import tensorflow as tf
+import typer
+from keras import layers, ops
+
+from coursekit import data, recorded
+
+NAME = "vit_against_convnet"
+# Labelled images: (epochs, batch, seeds). Little data is cheap and its results scatter, so it is repeated more often.
+PLAN = {500: (100, 64, 3), 2_000: (50, 64, 2), 8_000: (15, 128, 1), 32_000: (6, 128, 1)}
+CLASSES = 10
+
+
+class ClassTokenAndPositions(keras.Layer):
+    """Put one learned token before the patches (B, N, D) and add a learned position to each: (B, N+1, D)."""
+
+    def build(self, shape):
+        _, count, width = shape
+        self.token = self.add_weight(shape=(width,), initializer="zeros", name="token")
+        self.positions = self.add_weight(
+            shape=(count + 1, width), initializer=keras.initializers.RandomNormal(stddev=0.02), name="positions"
+        )
+
+    def call(self, patches):
+        first = ops.tile(self.token[None, None], (ops.shape(patches)[0], 1, 1))  # (B, 1, D)
+        return ops.concatenate([first, patches], axis=1) + self.positions  # (B, N+1, D)
+
+
+def small_vit(image_shape: tuple[int, int, int], patch: int, *, width=48, heads=4, hidden=96, blocks=4) -> keras.Model:
+    """Return a pre-norm ViT with a class token that maps images (B, h, w, C) to logits (B, 10)."""
+    image = keras.Input(image_shape)
+    x = layers.Conv2D(width, patch, strides=patch)(image)  # (B, h/P, w/P, D)
+    x = ClassTokenAndPositions()(layers.Reshape((-1, width))(x))  # (B, N+1, D)
+    for _ in range(blocks):
+        normed = layers.LayerNormalization(epsilon=1e-6)(x)
+        x = x + layers.MultiHeadAttention(heads, width // heads)(query=normed, value=normed)
+        normed = layers.LayerNormalization(epsilon=1e-6)(x)
+        x = x + layers.Dense(width)(layers.Dense(hidden, activation="gelu")(normed))
+    x = layers.LayerNormalization(epsilon=1e-6)(x)[:, 0]  # (B, D)
+    return keras.Model(image, layers.Dense(CLASSES)(layers.Dropout(0.1)(x)), name="vit")
+
+
+def small_convnet(image_shape: tuple[int, int, int], parameters: int) -> keras.Model:
+    """Return a three-stage ConvNet, (B, h, w, C) to logits (B, 10); its last stage is as wide as `parameters` allow."""
+
+    def build(last: int) -> keras.Model:
+        image = x = keras.Input(image_shape)
+        for stage, filters in enumerate((16, 48, last)):
+            x = layers.Conv2D(filters, 3, padding="same", use_bias=False)(x)
+            x = layers.Activation("relu")(layers.BatchNormalization(momentum=0.9)(x))
+            x = layers.MaxPooling2D()(x) if stage < 2 else layers.GlobalAveragePooling2D()(x)
+        return keras.Model(image, layers.Dense(CLASSES)(layers.Dropout(0.1)(x)), name="convnet")
+
+    per_filter = build(101).count_params() - build(100).count_params()
+    return build(100 + round((parameters - build(100).count_params()) / per_filter))
+
+
+def batches(x: np.ndarray, y: np.ndarray, *, batch: int, augment: bool) -> tf.data.Dataset:
+    """Return shuffled batches; augmented images are shifted by up to 7 % each way and mirrored at random."""
+    pairs = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(batch, drop_remainder=True)
+    if augment:
+        change = keras.Sequential(
+            [layers.RandomTranslation(0.07, 0.07, fill_mode="constant"), layers.RandomFlip("horizontal")]
+        )
+        pairs = pairs.map(lambda images, labels: (change(images, training=True), labels), tf.data.AUTOTUNE)
+    return pairs.prefetch(tf.data.AUTOTUNE)
+
+
+def train_once(model: keras.Model, x: np.ndarray, y: np.ndarray, *, epochs: int, batch: int, augment: bool) -> dict:
+    """Train on four fifths of x and y, keep the weights of the best validation accuracy, and say how it went."""
+    held = min(len(x) // 5, 2_000)
+    steps = epochs * ((len(x) - held) // batch)
+    warm_up = steps // 20
+    rate = keras.optimizers.schedules.CosineDecay(0.0, steps - warm_up, warmup_target=1e-3, warmup_steps=warm_up)
+    model.compile(
+        optimizer=keras.optimizers.AdamW(rate, weight_decay=0.01),
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],
+    )
+    stop = keras.callbacks.EarlyStopping(
+        "val_accuracy", patience=max(5, epochs // 4), start_from_epoch=epochs // 2, restore_best_weights=True
+    )
+    started = time.process_time()
+    history = model.fit(
+        batches(x[held:], y[held:], batch=batch, augment=augment),
+        validation_data=tf.data.Dataset.from_tensor_slices((x[:held], y[:held])).batch(500),
+        epochs=epochs,
+        callbacks=[stop],
+        shuffle=False,  # the pipeline shuffles
+        verbose=2,
+    ).history
+    best = stop.best_epoch
+    return {
+        "training": round(history["accuracy"][best], 4),
+        "validation": round(history["val_accuracy"][best], 4),
+        "best_epoch": best + 1,
+        "epochs": len(history["accuracy"]),
+        "cpu_seconds": round(time.process_time() - started, 1),
+    }
+
+
+def cases(dataset: str, sizes: list[int]) -> list[dict]:
+    """Return every model to train, one seed for all sizes before the next seed."""
+    return [
+        {"dataset": dataset, "model": kind, "images": size, "augmentation": augment, "seed": seed}
+        for seed in range(max(seeds for *_, seeds in PLAN.values()))
+        for size in sizes
+        if seed < PLAN[size][-1]
+        for augment in (False, True)
+        for kind in ("vit", "convnet")
+    ]
+
+
+def keep(results: dict, folder: Path) -> None:
+    """Write what is known so far."""
+    recorded.save(
+        NAME,
+        what="A small Vision Transformer and a ConvNet of the same size: test accuracy by number of labelled images",
+        data="Fashion-MNIST (Xiao et al., 2017), 28 x 28 grey, and CIFAR-10 (Krizhevsky, 2009) where a run names it",
+        device="GPU" if tf.config.list_physical_devices("GPU") else "CPU, two cores",
+        command=f"python experiments/{NAME}.py --data FOLDER",
+        seed=0,
+        seconds=sum(run["cpu_seconds"] for run in results["runs"]),
+        results=results,
+        folder=folder,
+    )
+
+
+def main(
+    dataset: Annotated[str, typer.Option(help="fashion_mnist or cifar10")] = "fashion_mnist",
+    data_folder: Annotated[
+        Path | None, typer.Option("--data", help="Folder of local files; without it the data is fetched")
+    ] = None,
+    minutes: Annotated[float, typer.Option(help="Start no further model after so many minutes")] = 1e9,
+    sizes: Annotated[str, typer.Option(help="Numbers of labelled images, with commas")] = "500,2000,8000,32000",
+    patch: Annotated[int, typer.Option(help="Patch size of the ViT: 7 for 28 pixels, 4 or 8 for 32")] = 7,
+    out: Annotated[
+        Path, typer.Option(help="Folder in which the results are written and taken up again")
+    ] = recorded.FOLDER,
+) -> None:
+    """Train every model of the plan that has no result yet; one seed for all sizes before the next seed.
+
+    On Fashion-MNIST that takes about half an hour of CPU. A run that is broken off, or ended by
+    --minutes, goes on where it stopped.
+    """
+    deadline = time.monotonic() + 60 * minutes
+    (x, y), (x_test, y_test) = data.images(dataset, source="real", path=data_folder)
+    file = out / f"{NAME}.json"
+    results = json.loads(file.read_text())["results"] if file.exists() else {"parameters": {}, "runs": []}
+    for case in cases(dataset, [int(size) for size in sizes.split(",")]):
+        if any(case.items() <= run.items() for run in results["runs"]):
+            continue
+        if time.monotonic() > deadline:
+            break
+        size, seed = case["images"], case["seed"]
+        keras.utils.set_random_seed(seed)
+        model = small_vit(x.shape[1:], patch)
+        if case["model"] == "convnet":
+            model = small_convnet(x.shape[1:], model.count_params())
+        print(f"\n{case}: {model.count_params():,} parameters", flush=True)
+        chosen = slice(seed * size, (seed + 1) * size)  # other images for each seed
+        epochs, batch, _ = PLAN[size]
+        outcome = train_once(model, x[chosen], y[chosen], epochs=epochs, batch=batch, augment=case["augmentation"])
+        outcome["test"] = round(float(model.evaluate(x_test, y_test, batch_size=500, verbose=0)[1]), 4)
+        print(outcome, flush=True)
+        results["runs"].append(case | outcome)
+        results["parameters"][f"{dataset} {case['model']}"] = model.count_params()
+        keep(results, out)
+
+
+if __name__ == "__main__":
+    typer.run(main)
