@@ -1,0 +1,356 @@
+"""Oracles of lab 06: text to ids, the masked mean, the classifier's facts, its training, the measures of a result."""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+BREAKS = {"all": r"<br\s*/?>", "one spelling": r"<br />", "every tag": r"<[^>]*>", "none": r"(?!)"}
+SPECIALS = {"both": ["", "[UNK]"], "swapped": ["[UNK]", ""], "no padding": ["[UNK]"], "none": []}
+
+
+def standardize(
+    text: str,
+    *,
+    lower: bool = True,
+    breaks: str = "all",
+    break_becomes: str = " ",
+    any_case: bool = True,
+    punctuation: str = "removed",
+    letters: str = "all",
+    digits: bool = True,
+    spaces: str = "collapsed",
+) -> dict[str, str]:
+    """Lower case; line breaks of HTML to spaces; ASCII punctuation removed; runs of white space to one space."""
+    text = re.sub(BREAKS[breaks], break_becomes, text, flags=re.IGNORECASE if any_case else 0)
+    text = text.lower() if lower else text
+    kept = {"removed": "", "to space": "", "kept": string.punctuation, "but apostrophes": "'"}[punctuation]
+    instead = " " if punctuation == "to space" else ""
+    text = "".join(c if c not in string.punctuation or c in kept else instead for c in text)
+    if letters == "ascii":
+        text = "".join(c for c in text if c.isascii())
+    if not digits:
+        text = "".join(c for c in text if not c.isdigit())
+    if spaces == "collapsed":
+        return {"text": " ".join(text.split())}
+    return {"text": {"ends stay": lambda: re.sub(r"\s+", " ", text), "stay": lambda: text,
+                     "only doubled": lambda: re.sub(" +", " ", text).strip(" ")}[spaces]()}  # fmt: skip
+
+
+def build_vocabulary(
+    texts: Sequence[str],
+    max_tokens: int,
+    *,
+    specials: str = "both",
+    room: str = "in all",
+    order: str = "falling",
+    ties: str = "alphabetical",
+    count: str = "words",
+    empty_word: bool = False,
+) -> dict[str, list[str]]:
+    """Padding, unknown, then the words by falling count and, where counts agree, by the alphabet; max_tokens in all."""
+    lists = [text.split(" ") if empty_word else text.split() for text in texts]
+    counts = Counter(word for words in lists for word in (dict.fromkeys(words) if count == "texts" else words))
+    words = list(counts) if ties == "first seen" else sorted(counts, reverse=ties == "backwards")
+    if order != "alphabetical":
+        words.sort(key=lambda word: counts[word] if order == "rising" else -counts[word])
+    head = SPECIALS[specials]
+    cut = {
+        "in all": lambda: (head + words)[:max_tokens],
+        "words only": lambda: head + words[:max_tokens],
+        "specials always": lambda: head + words[: max(0, max_tokens - len(head))],
+        "slice from the end": lambda: head + words[: max_tokens - len(head)],
+        "no limit": lambda: head + words,
+    }
+    return {"vocabulary": cut[room]()}
+
+
+def vectorize(
+    texts: Sequence[str],
+    vocabulary: Sequence[str],
+    max_length: int,
+    *,
+    pad: str = "end",
+    cut: str = "end",
+    unit: str = "words",
+    unknown: str = "1",
+    shift: int = 0,
+    padding: int = 0,
+    empty_word: bool = False,
+    width: str = "max_length",
+    kind: str = "whole numbers",
+) -> dict[str, Any]:
+    """The place of each word in the vocabulary, 1 for others; cut and filled up with 0 at the end. (n, max_length)"""
+    places = {word: place + shift for place, word in enumerate(vocabulary)}
+    stranger = {"1": 1, "0": 0, "after the last": len(vocabulary) + shift, "dropped": None}[unknown]
+    rows = []
+    for text in texts:
+        if unit == "characters":
+            text = text[:max_length]
+        words = text.split(" ") if empty_word else text.split()
+        row = [places.get(word, stranger) if word in vocabulary[2:] else stranger for word in words]
+        row = [place for place in row if place is not None]
+        rows.append(row[max(0, len(row) - max_length) :] if cut == "front" else row[:max_length])
+    wide = max_length if width == "max_length" else max(map(len, rows))
+    ids = np.full((len(texts), wide), padding)
+    for line, row in zip(ids, rows, strict=True):
+        line[wide - len(row) if pad == "front" else 0 :][: len(row)] = row
+    return {"ids": ids, "kind": kind}
+
+
+def masked_mean(
+    x: np.ndarray,
+    ids: np.ndarray,
+    *,
+    kept: str = "words",
+    reduce: str = "mean",
+    divisor: str = "words",
+    guarded: bool = True,
+    axis: int = 1,
+    keepdims: bool = False,
+) -> dict[str, np.ndarray]:
+    """Mean of the tokens whose id is not 0; the zero vector where there is none. x (B, T, D), ids (B, T) -> (B, D)"""
+    real = ids != 0
+    chosen = {
+        "words": real,
+        "all": np.ones_like(real),
+        "known words": ids > 1,
+        "padding": ~real,
+        "up to the first padding": np.cumprod(real, axis=1).astype(bool),
+    }[kept][..., None]
+    total = np.where(chosen, x, 0).sum(axis=axis, keepdims=keepdims)
+    if reduce == "max":
+        highest = np.where(chosen, x, -np.inf).max(axis=axis, keepdims=keepdims)
+        return {"output": np.where(chosen.any(axis=axis, keepdims=keepdims), highest, 0).astype(x.dtype)}
+    count = {
+        "words": lambda: chosen.sum(axis=axis, keepdims=keepdims),
+        "length": lambda: np.array(x.shape[axis]),
+        "one more": lambda: chosen.sum(axis=axis, keepdims=keepdims) + 1,
+        "most words": lambda: chosen.sum(axis=axis).max(),
+        "batch": lambda: chosen.sum(),
+    }[divisor]()
+    if reduce == "sum":
+        return {"output": total}
+    return {"output": (total / (np.maximum(count, 1) if guarded else count)).astype(x.dtype)}
+
+
+def evaluate_predictions(
+    probabilities: np.ndarray,
+    labels: np.ndarray,
+    threshold: float = 0.5,
+    *,
+    inclusive: bool = True,
+    fixed: bool = False,
+    positive: int = 1,
+    broadcast: bool = False,
+    swapped: bool = False,
+    f1: str = "harmonic",
+    nothing: float = 0.0,
+    layout: str = "[[tn, fp], [fn, tp]]",
+    shares: bool = False,
+    percent: bool = False,
+) -> dict[str, np.ndarray]:
+    """Counts and measures of a decision between two classes; 0 where a measure would divide by nothing."""
+    threshold = 0.5 if fixed else threshold
+    said = probabilities >= threshold if inclusive else probabilities > threshold
+    if not (broadcast and said.ndim == 2):
+        said = said.reshape(-1)
+    said, true = np.broadcast_arrays(said, labels.reshape(-1).astype(bool))
+    if positive == 0:
+        said, true = ~said, ~true
+    tn, fp, fn, tp = (int(np.sum(each)) for each in (~said & ~true, said & ~true, ~said & true, said & true))
+
+    def divided(part: float, whole: float) -> float:
+        return part / whole if whole else nothing
+
+    precision, recall = divided(tp, tp + fp), divided(tp, tp + fn)
+    precision, recall = (recall, precision) if swapped else (precision, recall)
+    mean = {
+        "harmonic": lambda: divided(2 * precision * recall, precision + recall),
+        "arithmetic": lambda: (precision + recall) / 2,
+        "geometric": lambda: math.sqrt(precision * recall),
+    }[f1]()
+    counts = {
+        "[[tn, fp], [fn, tp]]": [[tn, fp], [fn, tp]],
+        "[[tn, fn], [fp, tp]]": [[tn, fn], [fp, tp]],
+        "[[tp, fp], [fn, tn]]": [[tp, fp], [fn, tn]],
+        "[[tp, fn], [fp, tn]]": [[tp, fn], [fp, tn]],
+    }[layout]
+    accuracy = (tp + tn) / said.size * (100 if percent else 1)
+    return {
+        **{"accuracy": np.array(accuracy), "precision": np.array(precision), "recall": np.array(recall)},
+        "f1": np.array(mean),
+        "confusion": np.array(counts) / (said.size if shares else 1),
+    }
+
+
+HEARD = {(True, False): "the words", (True, True): "the words and the padding", (False, True): "the padding"}
+
+
+def classifier_parameters(
+    max_length: int,
+    vocab_size: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    *,
+    spare_rows: int = 0,
+    positions: str = "learned",
+    key_dim: str = "D",
+    attention_bias: bool = True,
+    feed_forward: bool = True,
+    norms: int = 2,
+    blocks: int = 1,
+    hidden: str = "20",
+    outputs: int = 1,
+) -> dict[str, int]:
+    """The numbers in each part of the classifier; 657,737 in all for (200, 20,000, 32, 2, 32)."""
+    width = num_heads * (d_model if key_dim == "D" else d_model // num_heads)
+    attention = 3 * (d_model * width + attention_bias * width) + width * d_model + attention_bias * d_model
+    inner = (d_model * d_ff + d_ff + d_ff * d_model + d_model) if feed_forward else 0
+    head = {"20": 20, "D": d_model, "F": d_ff, "none": 0}[hidden]
+    return {
+        "words": (vocab_size + spare_rows) * d_model,
+        "positions": max_length * d_model if positions == "learned" else 0,
+        "blocks": blocks * (attention + inner + norms * 2 * d_model),
+        "head": (d_model * head + head) + (head or d_model) * outputs + outputs,
+    }
+
+
+def build_classifier(
+    max_length: int = 200,
+    vocab_size: int = 20_000,
+    d_model: int = 32,
+    num_heads: int = 2,
+    d_ff: int = 32,
+    ids: np.ndarray | None = None,
+    *,
+    mode: str = "parameters",
+    frozen: bool = False,
+    activation: str = "sigmoid",
+    squeezed: bool = False,
+    pooled: bool = True,
+    attention_hears: tuple[bool, bool] = (True, False),
+    pooling_hears: tuple[bool, bool] = (True, False),
+    leaks: bool = False,
+    empty: str = "finite",
+    dropout_always: bool = False,
+    batch_mixed: bool = False,
+    **shape: Any,
+) -> dict[str, Any]:
+    """What is true of the classifier, in words and counts: every part is free but for its size and what it may hear."""
+    outputs, same = shape.get("outputs", 1), activation == "softmax" and shape.get("outputs", 1) == 1
+    if mode == "parameters":
+        parts = classifier_parameters(max_length, vocab_size, d_model, num_heads, d_ff, **shape)
+        total = sum(parts.values())
+        return {"parameters": total, "trainable": total - parts["words"] * frozen}
+    if mode == "values":
+        sizes = (len(ids), *(() if pooled else (max_length,)), *(() if squeezed and outputs == 1 else (outputs,)))
+        return {
+            "shape": str(sizes),
+            "range": "beyond 0 and 1" if activation == "none" else "from 0 to 1",
+            "reviews": "all get the same result" if same else "get different results",
+            "again": "another result" if dropout_always and not same else "the same result",
+            "alone": "another result" if (dropout_always or batch_mixed) and not same else "the same result",
+        }
+    if dropout_always and not same:
+        raise ValueError("what padding, order and graphs change cannot be told from chance")
+    if mode == "padding":
+        constant = shape.get("positions") == "constant"  # random ones, which differ from model to model
+        leaking = attention_hears[1] or (pooling_hears[1] and not same) or leaks or constant
+        return {
+            "added": "changes the result" if leaking and not same else "changes nothing",
+            "attention": HEARD[attention_hears],
+            "pooling": "nothing else" if same else HEARD[pooling_hears],
+            "only_padding": empty,
+        }
+    if mode == "order":
+        counts = shape.get("positions", "learned") != "none" and not same
+        return {"order": "changes the result" if counts else "changes nothing"}
+    return {"gradients": "are all zero" if same else "reach the weights", "graph": "as outside"}
+
+
+def train_classifier(
+    x_test: np.ndarray | None = None,
+    *,
+    mode: str = "call",
+    watched: str = "the validation reviews",
+    kept: str = "the best epoch",
+    loss: str = "binary cross-entropy",
+    accuracy: bool = True,
+    part: bool = False,
+    same_model: bool = True,
+    validation_learned: bool = False,
+    learned: bool = True,
+    several: bool = True,
+) -> dict[str, Any]:
+    """What is true after a training, in words; the probabilities are free, their accuracy is a property."""
+    unmoved = not same_model or loss == "cross-entropy over classes"  # the loss of a single class is 0
+    if mode == "stopping":
+        unknown = {"kept": "not known", "loss": "not known"}
+        if watched == "nothing":
+            return {"watched": watched, **unknown}
+        if loss == "cross-entropy over classes":
+            return {"watched": "the validation reviews", "kept": "the best epoch", "loss": loss}
+        if not same_model or watched == "other reviews":
+            return {"watched": "other reviews", **unknown}
+        best = kept == "the best epoch" or watched == "the training reviews" or not several
+        return {"watched": watched, "kept": "the best epoch" if best else kept, "loss": loss}
+    training = "nothing" if unmoved else "a part of the reviews" if part else "all reviews"
+    return {
+        "history": "no validation loss" if watched == "nothing" else "complete" if accuracy else "no accuracy",
+        "training": training,
+        "validation": "learned from" if validation_learned and not unmoved else "looked at",
+        "epochs": "several" if several else "one",
+        "fits": "the training reviews" if learned or training != "all reviews" else "nothing",
+        "probabilities": np.full((len(x_test), 1), np.nan),
+    }
+
+
+def hand_calculation(
+    entry: str,
+    *,
+    first_word: str = "right",
+    longer: str = "right",
+    narrower: str = "right",
+    unit: str = "right",
+    measures: str = "right",
+    report: str = "right",
+) -> dict[str, Any]:
+    """The numbers and letters that lab 06 asks for."""
+    sizes, long = (200, 20_000, 32, 2, 32), (600, 20_000, 32, 2, 32)
+    total = sum(classifier_parameters(*sizes).values())
+    slim = sum(classifier_parameters(*sizes, key_dim="D/H").values())
+    attention = 4 * 32 * 64 + 3 * 64 + 32
+    answers = {
+        "first_word": {"right": 197.0, "end": 0.0, "from one": 198.0, "last word": 199.0}[first_word],
+        "longer": {
+            "right": float(sum(classifier_parameters(*long).values())),
+            "unchanged": float(total),
+            "tripled": float(3 * total),
+            "added all 600": float(total + 600 * 32),
+        }[longer],
+        "narrower": {
+            "right": float(total - slim),
+            "half of all": float(attention // 2),
+            "no biases": float(4 * 32 * 32),
+            "one matrix": float(32 * 32),
+        }[narrower],
+        "unit": {"right": "b", "characters": "a", "reviews": "c"}[unit],
+        "measures": np.array(
+            {
+                "right": [30 / 38, 30 / 40],
+                "swapped": [30 / 40, 30 / 38],
+                "tp first": [52 / 60, 52 / 62],
+                "accuracy": [82 / 100, 82 / 100],
+            }[measures]
+        ),
+        "report": {"right": "c", "best validation": "a", "kept epoch": "b", "training": "d"}[report],
+    }
+    return {"answer": answers[entry]}

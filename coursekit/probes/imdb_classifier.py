@@ -1,0 +1,416 @@
+"""Probes of lab 06, the classifier of film reviews."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.probes.driving import ContractError, answers, find, function, record, unpack
+
+SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
+APART = 2e-5  # probabilities further apart than this differ by more than rounding
+
+
+def _texts(name: str, *others: str, result: str) -> Callable[..., dict[str, Any]]:
+    """Probe of a function of a list of texts; what it returns is a list, or an array of numbers."""
+
+    def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        target = find(namespace, name)
+        given = [list(value) if isinstance(value, list) else value for value in (inputs[key] for key in others)]
+        value = target(list(inputs["texts"]), *given)
+        if value is None:
+            raise ContractError(f"{name}(…) returned None. Is the `return` missing?")
+        if result == "vocabulary":
+            return {"vocabulary": _words(value, name)}
+        ids = _numbers(value, f"what {name}(…) returned")
+        return {"ids": ids, "kind": "whole numbers" if ids.dtype.kind in "iu" else f"{ids.dtype.name}"}
+
+    return probe
+
+
+def _words(value: Any, name: str) -> list[str]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
+        kind = type(value).__name__
+        raise ContractError(f"{name}(…) returned a {kind}; expected a list of words.")
+    return [str(word) for word in value]
+
+
+def _numbers(value: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ContractError(f"{name} cannot be made an array. Do its rows differ in length?") from error
+    if array.dtype.kind not in "biuf":
+        raise ContractError(f"{name} is a {type(value).__name__} of {array.dtype}; expected numbers.")
+    return array
+
+
+def _masked_mean(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Call the function on arrays or tensors, inside `tf.function`, or take the gradient with respect to x."""
+    if mode in ("call", "tensor"):
+        return function("masked_mean", "x", "ids")(namespace, inputs, mode)
+    import tensorflow as tf
+
+    target = find(namespace, "masked_mean")
+    x, ids = tf.constant(inputs["x"]), tf.constant(inputs["ids"])
+    if mode == "gradient":
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            output = unpack(target(x, ids), ("output",), "masked_mean(x, ids)")["output"]
+            loss = tf.reduce_sum(tf.convert_to_tensor(output) * inputs["cotangent.output"])
+        gradient = tape.gradient(loss, x)
+        if gradient is None:
+            raise ContractError("no gradient flows from the mean to x. Is a NumPy function in the way?")
+        return {"gradient.x": gradient}
+    signature = [tf.TensorSpec((None, None, x.shape[-1]), x.dtype), tf.TensorSpec((None, None), ids.dtype)]
+    try:
+        return {"output": tf.function(lambda *both: target(*both), input_signature=signature)(x, ids)}
+    except NotImplementedError as error:
+        if "symbolic" not in str(error):  # the stub's own: nothing is written yet
+            raise
+        raise ContractError(
+            "inside a model a tensor has no numbers yet, and a NumPy function asked for them. Use `keras.ops`."
+        ) from error
+
+
+# -- the classifier ------------------------------------------------------------------------------------------------
+
+
+class _Classifier:
+    """A model from the student's `build_classifier`, with weights put in that make every part of it felt."""
+
+    def __init__(self, namespace: Mapping[str, Any], inputs: Mapping[str, Any], more: int = 0):
+        import keras
+
+        given = {key: inputs[key] for key in SIZES if key in inputs}
+        if more:
+            given["max_length"] += more
+        model = find(namespace, "build_classifier")(**given)
+        if not isinstance(model, keras.Model):
+            kind = "None: is the `return` missing?" if model is None else f"a {type(model).__name__}."
+            raise ContractError(
+                f"build_classifier(…) returned {kind} Expected a keras.Model (Keras {keras.__version__})."
+            )
+        self.model = model
+        self.length = given.get("max_length", 200)
+        self(np.zeros((1, self.length), "int32"))  # a model that is built by its first call has its weights now
+
+    def __call__(self, ids: np.ndarray) -> np.ndarray:
+        result = self.model(ids, training=False)
+        if isinstance(result, (list, tuple, dict)) or result is None:
+            raise ContractError(f"the model returns a {type(result).__name__}; expected one tensor.")
+        return np.asarray(result)
+
+    def shake(self, seed: int) -> None:
+        """Add random numbers to all weights: fresh ones are so small that no part makes a difference."""
+        rng = np.random.default_rng(seed)
+        for variable in self.model.trainable_variables:
+            spread = 0.5 if len(variable.shape) > 1 else 0.3
+            variable.assign(np.asarray(variable) + spread * rng.normal(size=variable.shape))
+
+    def settled(self, seed: int, ids: np.ndarray) -> np.ndarray:
+        """Shake the weights; return the results, or raise `ContractError` when they are others each time."""
+        self.shake(seed)
+        result = self(ids)
+        if np.abs(self(ids) - result).max() > APART:
+            raise ContractError("with training=False the same reviews get another result each time.")
+        return result
+
+    def take_weights_of(self, other: _Classifier, seed: int) -> None:
+        """Copy the weights of a model for shorter reviews; the table of positions gets more rows."""
+        rng = np.random.default_rng(seed)
+        pairs = list(zip(other.model.weights, self.model.weights, strict=True))
+        for source, target in pairs:
+            values = np.asarray(source)
+            missing = target.shape[0] - len(values) if values.ndim else 0
+            if missing > 0 and tuple(target.shape[1:]) == values.shape[1:]:
+                values = np.concatenate([values, rng.normal(size=(missing, *values.shape[1:]))])
+            if values.shape != tuple(target.shape):
+                raise ContractError(
+                    f"with a larger max_length the weight `{target.path}` has shape {tuple(target.shape)} "
+                    f"instead of {values.shape}. Only the table of positions grows with it."
+                )
+            target.assign(values)
+
+    def embeddings(self, rows: int) -> Any:
+        """The table of the words: the largest matrix with at least this many rows."""
+        tables = [each for each in self.model.trainable_variables if len(each.shape) == 2 and each.shape[0] >= rows]
+        return max(tables, key=lambda each: each.shape[0], default=None)
+
+    def attention(self) -> list[Any]:
+        """The model's layers of `keras.layers.MultiHeadAttention`."""
+        import keras
+
+        layers = self.model._flatten_layers(include_self=False)
+        return [each for each in layers if isinstance(each, keras.layers.MultiHeadAttention)]
+
+
+def _parameters(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
+    def count(variables: Sequence[Any]) -> int:
+        return sum(int(np.prod(each.shape)) for each in variables)
+
+    return {"parameters": count(built.model.weights), "trainable": count(built.model.trainable_weights)}
+
+
+def _values(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
+    ids = inputs["ids"]
+    first = built(ids)
+    facts = {
+        "shape": str(first.shape),
+        "range": "from 0 to 1",
+        "reviews": "get different results",
+        "again": "the same result",
+        "alone": "the same result",
+    }
+    for seed in inputs["weights"], inputs["weights"] + 1:  # a number beyond 0 and 1 may take a second look
+        built.shake(seed)
+        result = built(ids)
+        if ((result < 0) | (result > 1)).any():
+            facts["range"] = "beyond 0 and 1"
+    flat = result.reshape(len(ids), -1)
+    if np.ptp(flat, axis=0).max() <= APART:
+        facts["reviews"] = "all get the same result"
+    singly = np.concatenate([built(ids[row : row + 1]).reshape(1, -1) for row in range(2)])
+    if np.abs(built(ids) - result).max() > APART:
+        facts["again"] = "another result"
+    if np.abs(singly - flat[:2]).max() > APART:
+        facts["alone"] = "another result"
+    return facts
+
+
+def _shaken_rows(built: _Classifier, run: Callable[[], Any], word: int, rows: int, seed: int) -> tuple[Any, Any]:
+    """What `run` gives before and after the vector of one word is changed; the word gets its own vector back."""
+    table = built.embeddings(rows)
+    kept = np.asarray(table)
+    changed = kept.copy()
+    changed[word] += 2 * np.random.default_rng(seed).normal(size=kept.shape[1])
+    before = run()
+    table.assign(changed)
+    after = run()
+    table.assign(kept)
+    return before, after
+
+
+def _heard(built: _Classifier, run: Callable[[], np.ndarray], where: np.ndarray, inputs: Mapping[str, Any]) -> str:
+    """Whose vectors change the result of `run`, as (B, …), at the chosen places: those of words, those of padding."""
+    rows, seed = inputs["vocab_size"], inputs["weights"]
+
+    def moves(word: int) -> bool:
+        before, after = _shaken_rows(built, run, word, rows, seed)
+        return bool(np.abs(after - before)[where].max(initial=0) > APART)
+
+    words, padding = moves(inputs["word"]), moves(0)
+    if words:
+        return "the words and the padding" if padding else "the words"
+    return "the padding" if padding else "nothing else"
+
+
+def _padding(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
+    """What padding changes, and by which way it gets there; where the ways cannot be told apart, only that it does."""
+    ids, word = inputs["ids"], inputs["word"]
+    result = built.settled(inputs["weights"], ids)
+    facts = {"added": "changes nothing", "attention": "the words", "pooling": "the words", "only_padding": "finite"}
+    wider = longer()
+    wider.take_weights_of(built, inputs["weights"])
+    padded = np.pad(ids, ((0, 0), (0, wider.length - built.length)))
+    if np.abs(wider(padded) - result).max() > APART:
+        facts["added"] = "changes the result"
+    if not np.isfinite(built(np.zeros_like(ids))).all():
+        facts["only_padding"] = "not finite"
+    layers = built.attention()
+    if len(layers) == 1 and built.embeddings(inputs["vocab_size"]) is not None:
+        facts["attention"] = _heard(built, _watch(layers[0], built, ids), (ids != 0) & (ids != word), inputs)
+        for variable in layers[0].trainable_variables:
+            variable.assign(np.zeros(variable.shape))  # the attention is silent: what remains comes by the pooling
+        facts["pooling"] = _heard(built, lambda: built(ids), np.full(len(ids), True), inputs)
+    return facts
+
+
+def _watch(layer: Any, built: _Classifier, ids: np.ndarray) -> Callable[[], np.ndarray]:
+    """A function that runs the model and returns what this attention layer gave, (B, T, D)."""
+    seen: list[Any] = []
+    original = layer.call
+
+    def watched(*arguments: Any, **keywords: Any) -> Any:
+        result = original(*arguments, **keywords)
+        seen.append(result[0] if isinstance(result, (tuple, list)) else result)
+        return result
+
+    def run() -> np.ndarray:
+        layer.call = watched
+        try:
+            built(ids)
+        finally:
+            layer.call = original
+        return np.asarray(seen[-1])
+
+    return run
+
+
+def _order(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
+    result = built.settled(inputs["weights"], inputs["ids"])
+    if np.abs(built(inputs["reordered"]) - result).max() > APART:
+        return {"order": "changes the result"}
+    return {"order": "changes nothing"}
+
+
+def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
+    import tensorflow as tf
+
+    result = built.settled(inputs["weights"], inputs["ids"])
+    ids, variables = tf.constant(inputs["ids"]), built.model.trainable_variables
+
+    @tf.function(input_signature=[tf.TensorSpec((None, built.length), ids.dtype)])
+    def gradients_of(ids: tf.Tensor) -> tuple[Any, list[Any]]:
+        with tf.GradientTape() as tape:
+            output = built.model(ids, training=False)
+            loss = tf.reduce_sum(output * tf.linspace(1.0, 2.0, tf.shape(output)[0])[:, None])
+        return output, [
+            None if each is None else tf.convert_to_tensor(each)
+            for each in tape.gradient(loss, [variable.value for variable in variables])
+        ]
+
+    output, gradients = gradients_of(ids)
+    lost = [each.path for each, gradient in zip(variables, gradients, strict=True) if gradient is None]
+    if lost:
+        raise ContractError(
+            f"no gradient reaches {', '.join(f'`{path}`' for path in lost)}. Is this part of the model used?"
+        )
+    return {
+        "gradients": "reach the weights" if any(np.any(each) for each in gradients) else "are all zero",
+        "graph": "as outside" if np.abs(np.asarray(output) - result).max() <= APART else "another result",
+    }
+
+
+CLASSIFIER_MODES = {
+    "parameters": _parameters,
+    "values": _values,
+    "padding": _padding,
+    "order": _order,
+    "learning": _learning,
+}
+
+
+def _build_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Build a model and say in words what it does, since its parts have no names in the contract."""
+    built = _Classifier(namespace, inputs)
+    return CLASSIFIER_MODES[mode](built, inputs, lambda: _Classifier(namespace, inputs, more=inputs["more"]))
+
+
+# -- training ------------------------------------------------------------------------------------------------------
+
+
+def _small_model(inputs: Mapping[str, Any]) -> Any:
+    """The model that is handed over for training: quick, and able to see the order of nearby words. Not compiled."""
+    import keras
+
+    keras.utils.set_random_seed(inputs["seed"])
+    return keras.Sequential([
+        keras.Input(inputs["x"].shape[1:], dtype="int32"),
+        keras.layers.Embedding(inputs["vocab_size"], 16),
+        keras.layers.Conv1D(32, 15, padding="same", activation="relu"),
+        keras.layers.GlobalMaxPooling1D(),
+        keras.layers.Dense(1, activation="sigmoid"),
+    ])  # fmt: skip
+
+
+def _curves(result: Any) -> dict[str, list[float]]:
+    """The numbers of a training, epoch by epoch: of a History, or of the dictionary in it."""
+    call = "train_classifier(model, x, y, validation)"
+    if result is None:
+        raise ContractError(f"{call} returned None. Is the `return` missing?")
+    curves = getattr(result, "history", result)
+    if not isinstance(curves, Mapping) or not curves:
+        raise ContractError(f"{call} returned a {type(result).__name__}; expected the History that `fit` returns.")
+    if not len(curves.get("loss", ())):
+        raise ContractError(f"the history of {call} has no `loss`.")
+    return {str(name): [float(each) for each in values] for name, values in curves.items()}
+
+
+def _turned(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Which rows changed by more than a factor: weight decay shrinks the vectors of words that no review had, too."""
+    before, after = before.astype("float64"), after.astype("float64")
+    factor = (before * after).sum(axis=1, keepdims=True) / (before * before).sum(axis=1, keepdims=True)
+    return np.linalg.norm(after - factor * before, axis=1) > 1e-5 * np.linalg.norm(after, axis=1)
+
+
+def _losses(said: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """What several losses make of probabilities."""
+    said, labels = said.reshape(-1).astype("float64"), labels.astype("float64")
+    clipped = np.clip(said, 1e-7, 1 - 1e-7)
+    return {
+        "binary cross-entropy": -np.mean(labels * np.log(clipped) + (1 - labels) * np.log(1 - clipped)),
+        "mean squared error": np.mean((said - labels) ** 2),
+        "cross-entropy of logits": np.mean(np.logaddexp(0, said) - labels * said),
+        "cross-entropy over classes": 0.0,
+    }
+
+
+def _kept(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> dict[str, str]:
+    """Whose loss the history's `val_loss` is, which loss, and of which epoch the model has the weights."""
+    hidden = dict.fromkeys(("kept", "loss"), "not known")
+    if "val_loss" not in curves:
+        return {"watched": "nothing", **hidden}
+    watched = np.array(curves["val_loss"])
+    best = [int(np.argmin(watched))]
+    best += [int(np.argmax(values)) for name, values in curves.items() if name.startswith("val_") and "acc" in name]
+    for who, x, y in (("the validation reviews", "x_val", "y_val"), ("the training reviews", "x", "y")):
+        said = np.asarray(model(inputs[x], training=False))
+        for name, value in _losses(said, inputs[y]).items():
+            for epoch, places in (("the best epoch", best), ("the last epoch", [-1])):
+                if np.any(np.abs(watched[places] - value) <= 1e-4 * max(1.0, value)):
+                    return {"watched": who, "kept": epoch, "loss": name}
+    return {"watched": "other reviews", **hidden}
+
+
+def _learned(model: Any, before: np.ndarray, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> dict:
+    """What the training used, seen from the vectors of words that occur in one review only; and what it achieved."""
+    table = np.asarray(model.layers[0].embeddings)
+    moved = _turned(before, table)
+    share = float(np.mean(moved[inputs["only_in_x"]]))
+    complete = "complete" if any("acc" in name for name in curves) else "no accuracy"
+    right = np.mean((np.asarray(model(inputs["x"], training=False)).reshape(-1) >= 0.5) == (inputs["y"] == 1))
+    facts = {
+        "history": complete if "val_loss" in curves else "no validation loss",
+        "training": "all reviews" if share > 0.5 else "a part of the reviews" if moved.any() else "nothing",
+        "validation": "learned from" if moved[inputs["only_in_x_val"]].any() else "looked at",
+        "epochs": "several" if len(curves["loss"]) > 1 else "one",
+        "fits": "the training reviews",
+    }
+    if facts["training"] == "all reviews" and right < 0.6:
+        facts["fits"] = "nothing"
+    return {**facts, "probabilities": np.asarray(model(inputs["x_test"], training=False))}
+
+
+def _train_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Let the student's function train a small model, and see what became of the model. It never sees test reviews."""
+    target = find(namespace, "train_classifier")
+    inputs = {key: value.astype("int32") if isinstance(value, np.ndarray) else value for key, value in inputs.items()}
+    model = _small_model(inputs)
+    before = np.array(model.layers[0].embeddings)
+    x, y, x_val, y_val = (inputs[key].copy() for key in ("x", "y", "x_val", "y_val"))
+    curves = _curves(target(model, x, y, (x_val, y_val)))
+    return _kept(model, curves, inputs) if mode == "stopping" else _learned(model, before, curves, inputs)
+
+
+MEASURES = ("accuracy", "precision", "recall", "f1", "confusion")
+
+
+def _evaluate_predictions(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Call the function; every entry of its dictionary becomes an array, numbers too."""
+    read = record("evaluate_predictions", "probabilities", "labels", optional=("threshold",), fields=MEASURES)
+    return {name: _numbers(value, f"the entry {name!r}") for name, value in read(namespace, inputs, mode).items()}
+
+
+PROBES = {
+    "standardize": function("standardize", "text", returns=("text",)),
+    "build_vocabulary": _texts("build_vocabulary", "max_tokens", result="vocabulary"),
+    "vectorize": _texts("vectorize", "vocabulary", "max_length", result="ids"),
+    "masked_mean": _masked_mean,
+    "build_classifier": _build_classifier,
+    "train_classifier": _train_classifier,
+    "evaluate_predictions": _evaluate_predictions,
+    "answers": answers(),
+}

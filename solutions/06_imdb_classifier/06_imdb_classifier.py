@@ -1,0 +1,529 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# # Lab 06 · A classifier for film reviews
+#
+# You build a Transformer that reads film reviews and says whether the writer liked the film: from raw text to ids, through
+# embeddings, one encoder block and a mean that leaves padding out, to a trained model and an honest number for how good it is.
+#
+# **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb). **Time:** about two and a half hours.
+#
+# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
+# `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
+# it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you have
+# not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells themselves
+# are restored before grading.
+#
+# **Letters.** B batch, T tokens (`max_length` of them), D width of a token (`d_model`), H heads, F width inside the
+# feed-forward network (`d_ff`), V size of the vocabulary. Id 0 is padding, id 1 is `[UNK]`, a word that the vocabulary does
+# not know.
+#
+# | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|
+# | 1 | `standardize` | 4 | ●○○○○ | 10 |
+# | 2 | `build_vocabulary` | 4 | ●●○○○ | 15 |
+# | 3 | `vectorize` | 4 | ●●○○○ | 10 |
+# | 4 | `masked_mean` | 4 | ●●○○○ | 15 |
+# | 5 | `build_classifier` | 10 | ●●●●○ | 45 |
+# | 6 | `train_classifier` | 6 | ●●●○○ | 25 |
+# | 7 | `evaluate_predictions` | 4 | ●●○○○ | 15 |
+# | 8 | `answers`, by hand | 4 | ●●○○○ | 15 |
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import re
+import string
+from collections import Counter
+
+from coursekit import data, diagrams, plots, quiet, start_lab
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+check = start_lab("06_imdb_classifier")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 1 · One way to write each word
+#
+# ●○○○○ · A model sees `Great`, `great!` and `great` as three unrelated words unless somebody makes them one.
+#
+# Return the text
+#
+# 1. in lower case,
+# 2. with the line breaks of HTML, `<br>`, `<br/>` and `<br />` in any capitals, turned into a space each,
+# 3. without punctuation: the characters of `string.punctuation` are removed, nothing takes their place,
+# 4. with one space between words and none at the ends, whatever white space was there.
+#
+# Letters of all languages stay, and so do digits.
+#
+# **By hand:** `"Don't miss it!<br /><br />9/10 – ÉCLAIR"`. Which of the four steps has to come before which?
+#
+# <details><summary>Answer</summary><code>"dont miss it 910 – éclair"</code>: the dash is not among the 32 characters of <code>string.punctuation</code>. Line breaks have to go before the punctuation: without its brackets a <code>&lt;br /&gt;</code> is a word. White space comes last, since step 2 makes more of it.</details>
+# <details><summary>Hint 1</summary><code>re.sub(pattern, " ", text)</code> replaces what a pattern finds. <code>/?</code> in a pattern means: a slash, or none.</details>
+# <details><summary>Hint 2</summary><code>str.maketrans("", "", string.punctuation)</code> is a table for <code>str.translate</code> that removes characters. <code>"a  b".split()</code> knows all white space.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "standardize-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def standardize(text):
+    """Bring a text into the form in which its words are counted and looked up.
+
+    Args:
+        text: any text, a str.
+
+    Returns:
+        The text in lower case, without line breaks of HTML and punctuation, one space between words.
+    """
+    ### BEGIN SOLUTION
+    text = re.sub(r"<br\s*/?>", " ", text.lower())
+    text = text.translate(str.maketrans("", "", string.punctuation))
+    return " ".join(text.split())
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "standardize", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("standardize")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 2 · The vocabulary
+#
+# ●●○○○ · The vocabulary decides what the model can know: a word that is not in it is `[UNK]`, like all others that are not.
+#
+# The texts are standardised already. Return a list: `""` for padding, `"[UNK]"` for unknown words, then the words, the most
+# frequent first. Words that occur equally often stand in alphabetical order, as `sorted` has it, so that everybody gets the
+# same list. The list has at most `max_tokens` entries **in all**.
+#
+# **Example:** `build_vocabulary(["the fox is quick", "the lazy dog"], 5)` is `["", "[UNK]", "the", "dog", "fox"]`.
+#
+# Build it from training texts only. What would it tell if words of the test texts were in it?
+#
+# <details><summary>Hint 1</summary><code>collections.Counter</code> counts, and <code>update</code> takes one more list of words. Its <code>most_common</code> leaves ties in the order of appearance.</details>
+# <details><summary>Hint 2</summary>Sort with a pair as key: <code>key=lambda word: (first, second)</code>. What makes large counts come first?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "build_vocabulary-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def build_vocabulary(texts, max_tokens):
+    """List the entries of a vocabulary; a word's place in the list is its id.
+
+    Args:
+        texts: standardised texts, a list of str.
+        max_tokens: the largest number of entries, the two special ones included.
+
+    Returns:
+        A list of str: "", "[UNK]", then words by falling count, ties in alphabetical order.
+    """
+    ### BEGIN SOLUTION
+    counts = Counter(word for text in texts for word in text.split())
+    by_count = sorted(counts, key=lambda word: (-counts[word], word))
+    return ["", "[UNK]", *by_count][:max_tokens]
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "build_vocabulary", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("build_vocabulary")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 3 · From words to ids
+#
+# ●●○○○ · The model gets a rectangle of whole numbers. What is cut off here, it never sees.
+#
+# Each word of a (standardised) text becomes its place in the vocabulary, or 1. A text longer than `max_length` keeps its
+# **first** `max_length` words; a shorter one is filled up with 0 **at the end**. What is counted are words, not characters.
+#
+# `keras.utils.pad_sequences` pads and cuts in front unless told otherwise. With learned positions that matters: the first
+# word of a short review would get a late position.
+#
+# **Example:** with the vocabulary of exercise 2, `vectorize(["the quick fox", "dog"], vocabulary, 4)` is
+# `[[2, 1, 4, 0], [3, 0, 0, 0]]`.
+#
+# <details><summary>Hint 1</summary>A dictionary from word to id is made once. Its <code>get</code> has a second argument for words that it does not hold.</details>
+# <details><summary>Hint 2</summary>Begin with zeros (n, max_length), of whole numbers, and write each row's ids over its beginning.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "vectorize-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def vectorize(texts, vocabulary, max_length):
+    """Turn texts into rows of ids.
+
+    Args:
+        texts: n standardised texts, a list of str.
+        vocabulary: list of entries; the first two are for padding and unknown words.
+        max_length: number of ids in a row, T.
+
+    Returns:
+        Whole numbers, (n, T).
+    """
+    ### BEGIN SOLUTION
+    place = {word: number for number, word in enumerate(vocabulary)}
+    ids = np.zeros((len(texts), max_length), dtype="int32")  # (n, T)
+    for row, text in zip(ids, texts, strict=True):
+        known = [place.get(word, 1) for word in text.split()[:max_length]]
+        row[: len(known)] = known
+    return ids
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "vectorize", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("vectorize")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-3b", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See your texts
+#
+# Reviews through your three functions. By default they are the course's sample, made by a grammar in which the order of the
+# words decides; set the environment variable `COURSE_SOURCE` to `real` for IMDB. Before you run the cell: at which length
+# would you cut?
+
+# %% nbgrader={"grade": false, "grade_id": "lengths", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+SOURCE = data.chosen_source()
+(train_texts, train_labels), (test_texts, test_labels) = data.reviews(source=SOURCE)
+train_texts, test_texts = ([standardize(text) for text in texts] for texts in (train_texts, test_texts))
+vocabulary = build_vocabulary(train_texts, 20_000)
+lengths = np.array([len(text.split()) for text in train_texts])
+MAX_LENGTH = 64 if SOURCE == "sample" else 200
+print(f"{len(vocabulary):,} entries; the first: {vocabulary[:8]}")
+print(f"{np.mean(lengths > MAX_LENGTH):.0%} of the reviews are longer than {MAX_LENGTH} words")
+figure, ax = plt.subplots(figsize=(6.5, 3))
+ax.hist(np.minimum(lengths, 4 * MAX_LENGTH), bins=40, color=diagrams.PALETTE["query"])
+ax.axvline(MAX_LENGTH, color=diagrams.PALETTE["accent"], linestyle="--", label=f"cut at {MAX_LENGTH}")
+ax.set(xlabel="words in a review", ylabel="reviews")
+ax.legend()
+plots.show(figure, alt="A histogram of the lengths of the training reviews, with a line where they are cut.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · A mean that leaves padding out
+#
+# ●●○○○ · One vector for a whole review. With padding in the mean, a short review is mostly padding.
+#
+# For each row, the mean of the vectors x[b, t] whose id is **not** 0. A row that is all padding gives the zero vector, not NaN.
+# Padding may stand anywhere. `[UNK]` is a word. The result has the float type of x.
+#
+# Write it with `keras.ops`: you need it inside the model of exercise 5, where tensors have no numbers yet.
+#
+# **By hand:** ids (7, 4, 0), vectors (2, 0), (4, 6), (9, 9). <details><summary>Answer</summary>(3, 3): the third vector is padding's, whatever it holds. Over all three it would be (5, 5); the sum of two divided by T would be (2, 2).</details>
+#
+# <details><summary>Hint 1</summary><code>ops.cast(ids != 0, x.dtype)</code> is 1 for words and 0 for padding, (B, T). It needs one more axis beside x. For arrays as well as tensors, convert x first.</details>
+# <details><summary>Hint 2</summary>Sum of the words divided by number of words. <code>ops.maximum</code> keeps the number from being 0.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "masked_mean-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def masked_mean(x, ids):
+    """Mean of the tokens of each row, padding left out.
+
+    Args:
+        x: tokens, (B, T, D), an array or a tensor.
+        ids: their ids, (B, T); 0 is padding.
+
+    Returns:
+        (B, D), in the float type of x; 0 for a row without words.
+    """
+    ### BEGIN SOLUTION
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)[..., None]  # (B, T, 1)
+    words_in_row = ops.maximum(ops.sum(is_word, axis=1), 1)  # (B, 1)
+    return ops.sum(x * is_word, axis=1) / words_in_row  # (B, D)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "masked_mean", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("masked_mean")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · The classifier
+#
+# ●●●●○ · The whole of lecture 06 in one function.
+#
+# | part | what it is | parameters for (200, 20,000, 32, 2, 32) |
+# |---|---|---|
+# | words | `Embedding`, V rows of width D | 640,000 |
+# | positions | learned, an `Embedding` with T rows of width D, added to the words | 6,400 |
+# | attention | `keras.layers.MultiHeadAttention`, H heads, **`key_dim=d_model`** | 8,416 |
+# | feed-forward | Dense F with ReLU, Dense D | 2,112 |
+# | two layer norms | after the attention and after the feed-forward network, each of the sum with what went in | 128 |
+# | pooling | your `masked_mean` | 0 |
+# | head | Dense 20 with ReLU, Dense 1 with sigmoid | 660 + 21 |
+# | | | **657,737** |
+#
+# - The input is ids (B, T), as `vectorize` makes them; the output is the probability of a positive review, (B, 1).
+# - **Padding changes nothing.** No word attends to padding, and the mean leaves it out. The check adds padding behind the
+#   words, changes the vector of id 0, and looks whether any result moves. A review of padding alone gives a finite number.
+# - `key_dim=d_model` is what the published model has: each of the two heads is as wide as the whole model, not half as wide.
+# - Dropout is up to you, as long as it is off outside of training. Do not compile the model: that is the next exercise.
+# - You may bring your `TokenAndPositionEmbedding` from lab 05 and your `EncoderBlock` from lab 04 (mind the `key_dim`), or
+#   connect Keras's layers directly, or write a subclass of `keras.Model`.
+#
+# <details><summary>Your positions have no parameters?</summary>An Embedding that is called on a fixed array while the model is put together runs at once, and its <em>result</em> goes into the model as a constant. The layer itself is then no part of it. Make the positions out of the input, or write a layer whose <code>call</code> does it.</details>
+# <details><summary>Hint 1</summary>Begin with <code>ids = keras.Input((max_length,), dtype="int32")</code>. <code>ops.cumsum(ops.ones_like(ids), axis=1) - 1</code> makes 0, 1, 2, … of it in every row.</details>
+# <details><summary>Hint 2</summary>The mask for the attention is about keys: <code>ids != 0</code> with one more axis, (B, 1, T), given as <code>attention_mask=</code>. By position it would land in <code>query_mask</code> and block the wrong thing.</details>
+# <details><summary>Hint 3</summary>Compare <code>build_classifier().summary()</code> with the table, line by line.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "build_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    """A small Transformer encoder that classifies texts.
+
+    Args:
+        max_length: number of ids in a row, T.
+        vocab_size: number of entries of the vocabulary, V.
+        d_model: width of a token, D.
+        num_heads: number of heads, H, each of width D.
+        d_ff: width of the feed-forward network's hidden layer, F.
+
+    Returns:
+        A keras.Model, not compiled: ids (B, T) -> probabilities (B, 1).
+    """
+    ### BEGIN SOLUTION
+    ids = keras.Input((max_length,), dtype="int32")  # (B, T)
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1  # (B, T): 0, 1, 2, …
+    word_vectors = keras.layers.Embedding(vocab_size, d_model, name="words")(ids)
+    tokens = word_vectors + keras.layers.Embedding(max_length, d_model, name="positions")(places)  # (B, T, D)
+
+    may_attend = ops.expand_dims(ops.not_equal(ids, 0), axis=1)  # (B, 1, T): every query sees the words
+    attention = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model, name="attention")
+    heard = attention(query=tokens, value=tokens, attention_mask=may_attend)
+    tokens = keras.layers.LayerNormalization(epsilon=1e-6, name="norm1")(tokens + heard)
+
+    inner = keras.layers.Dense(d_ff, activation="relu", name="inner")(tokens)  # (B, T, F)
+    changed = keras.layers.Dense(d_model, name="outer")(inner)  # (B, T, D)
+    tokens = keras.layers.LayerNormalization(epsilon=1e-6, name="norm2")(tokens + changed)
+
+    review = masked_mean(tokens, ids)  # (B, D)
+    hidden = keras.layers.Dense(20, activation="relu", name="hidden")(review)
+    return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid", name="probability")(hidden))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "build_classifier", "locked": true, "points": 10, "schema_version": 3, "solution": false, "task": false}
+check("build_classifier")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Training
+#
+# ●●●○○ · Training is easy. Knowing when to stop, and which weights to keep, takes a second set of reviews.
+#
+# Compile the model you are given with Adam, binary cross-entropy and the metric `"accuracy"`. Train it on `x` and `y` in
+# small batches. After each epoch look at `validation`, the pair (x_val, y_val). **Stop** when the validation loss has not
+# fallen for a few epochs, and leave the model with the weights of the epoch whose validation loss was **lowest**, which is
+# seldom the last. Return what `fit` returns: the `History`, with `loss`, `accuracy`, `val_loss` and `val_accuracy`.
+#
+# - Nothing is learned from the validation reviews: they decide when to stop, no more. For the same reason their accuracy is
+#   no honest result. That comes from test reviews, on which nothing was decided; this function never sees them.
+# - The model learns in place. It comes without being compiled, and need not be the one of exercise 5: the check brings a small
+#   one of its own, so that nothing goes wrong here because of something there.
+# - The check trains twice. The first time on 1,600 reviews like those of the sample: at least **90 %** of 500 others have to
+#   be classified rightly afterwards. The second time with validation labels that are turned round, so that the validation
+#   loss gets worse all the time: you should stop soon, with the weights of an early epoch. Together you have 60 seconds of
+#   computing on a CPU, and need about ten.
+#
+# <details><summary>The validation loss rests for some epochs before it falls?</summary>In the sample only the order of the words decides most reviews, and a model takes a while to see that. With a patience of one or two epochs you stop on the way.</details>
+# <details><summary>Hint 1</summary><code>keras.callbacks.EarlyStopping</code> watches <code>val_loss</code> by default. Look at its arguments: one of them brings the best weights back.</details>
+# <details><summary>Hint 2</summary><code>fit(…, validation_data=validation)</code>. Its <code>validation_split</code> would take reviews away from training instead.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "train_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def train_classifier(model, x, y, validation):
+    """Train a classifier, stop in time, and leave it with the weights of its best epoch.
+
+    Args:
+        model: a keras.Model, not compiled: ids (B, T) -> probabilities (B, 1).
+        x: ids of the training reviews, (n, T).
+        y: their labels, 0 or 1, (n,).
+        validation: the pair (x_val, y_val) that decides when to stop.
+
+    Returns:
+        The History of the training.
+    """
+    ### BEGIN SOLUTION
+    model.compile(optimizer=keras.optimizers.Adam(2e-3), loss="binary_crossentropy", metrics=["accuracy"])
+    stop = keras.callbacks.EarlyStopping(monitor="val_loss", patience=4, restore_best_weights=True)
+    return model.fit(x, y, validation_data=validation, batch_size=32, epochs=20, callbacks=[stop], verbose=0)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "train_classifier", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("train_classifier")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6b", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See your classifier learn
+#
+# Your model, your training, the reviews from above: 80 % to learn from, 20 % to decide when to stop. On two CPU cores the
+# sample takes about half a minute; with `COURSE_SOURCE=real` take a GPU, or the first 5,000 reviews. Before you run the cell:
+# will the two curves of the loss part, and when?
+
+# %% nbgrader={"grade": false, "grade_id": "training", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+keras.utils.set_random_seed(6)
+x = vectorize(train_texts, vocabulary, MAX_LENGTH)  # (n, T)
+y = np.asarray(train_labels)  # (n,)
+held = len(x) // 5
+classifier = build_classifier(MAX_LENGTH, len(vocabulary))
+history = train_classifier(classifier, x[held:], y[held:], (x[:held], y[:held]))
+curves = getattr(history, "history", history)
+print(f"{len(curves['loss'])} epochs, the lowest validation loss in epoch {np.argmin(curves['val_loss']) + 1}")
+ax = plots.training_history({"your classifier": curves})
+plots.show(ax.figure, alt="Loss by epoch on training and validation reviews: both fall, training ends lower.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · What the numbers say
+#
+# ●●○○○ · An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
+#
+# A review is said to be positive from the threshold **up**. Return a dictionary:
+#
+# | entry | what it is |
+# |---|---|
+# | `accuracy` | share of right answers, 0 to 1 |
+# | `precision` | of those said to be positive, the share that is: tp / (tp + fp) |
+# | `recall` | of those that are positive, the share found: tp / (tp + fn) |
+# | `f1` | harmonic mean of the two, 2 · precision · recall / (precision + recall) |
+# | `confusion` | `[[tn, fp], [fn, tp]]`, counts: rows are the truth, columns what the model said |
+#
+# Where a divisor is 0, the measure is 0. The probabilities come as (n,) or, from `model.predict`, as (n, 1). Ready-made
+# measures of scikit-learn or Keras are allowed, if you get them to do all of this.
+#
+# **By hand:** probabilities 0.9, 0.5, 0.2, 0.6, labels 1, 0, 1, 1, threshold 0.5.
+# <details><summary>Answer</summary>Said positive: yes, yes (0.5 counts), no, yes. tp = 2, fp = 1, fn = 1, tn = 0. Accuracy 0.5, precision 2/3, recall 2/3, F1 2/3, confusion [[0, 1], [1, 2]].</details>
+#
+# <details><summary>Hint 1</summary>An array (n, 1) compared with one of (n,) gives (n, n), without a word. Flatten first.</details>
+# <details><summary>Hint 2</summary>With boolean arrays <code>said</code> and <code>true</code>: <code>tp = np.sum(said & true)</code>, <code>fp = np.sum(said & ~true)</code>.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "evaluate_predictions-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def evaluate_predictions(probabilities, labels, threshold=0.5):
+    """Measure how well probabilities of class 1 fit the true labels.
+
+    Args:
+        probabilities: (n,) or (n, 1).
+        labels: 0 or 1, (n,).
+        threshold: positive from here up.
+
+    Returns:
+        A dict with accuracy, precision, recall, f1, and confusion [[tn, fp], [fn, tp]].
+    """
+    ### BEGIN SOLUTION
+    said = np.reshape(probabilities, -1) >= threshold  # (n,)
+    true = np.reshape(labels, -1) == 1  # (n,)
+    tn, fp, fn, tp = (int(np.sum(each)) for each in (~said & ~true, said & ~true, ~said & true, said & true))
+
+    def share(part, whole):
+        return part / whole if whole else 0.0
+
+    precision, recall = share(tp, tp + fp), share(tp, tp + fn)
+    return {
+        "accuracy": share(tp + tn, len(true)),
+        "precision": precision,
+        "recall": recall,
+        "f1": share(2 * precision * recall, precision + recall),
+        "confusion": [[tn, fp], [fn, tp]],
+    }
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "evaluate_predictions", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("evaluate_predictions")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7b", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See what it gets wrong
+#
+# The test reviews, for the first time. Before you run the cell: will their accuracy be above that of the validation reviews,
+# or below?
+
+# %% nbgrader={"grade": false, "grade_id": "errors", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+x_test = vectorize(test_texts, vocabulary, MAX_LENGTH)  # (n, T)
+probabilities = classifier.predict(x_test, verbose=0)  # (n, 1)
+result = evaluate_predictions(probabilities, test_labels)
+print({name: round(float(value), 3) for name, value in result.items() if name != "confusion"})
+figure, ax = plt.subplots(figsize=(3.6, 2.8))
+kinds = ["negative", "positive"]
+plots.matrix_map(np.array(result["confusion"]), rows=kinds, columns=kinds, digits=0, ax=ax)
+ax.set(xlabel="said", ylabel="true", title="test reviews")
+plots.show(figure, alt="The confusion matrix of the test reviews, two by two counts, largest on the diagonal.")
+sure = np.abs(probabilities[:, 0] - 0.5)
+wrong = np.flatnonzero((probabilities[:, 0] >= 0.5) != (np.asarray(test_labels) == 1))
+for index in wrong[np.argsort(-sure[wrong])][:3]:
+    print(f"{kinds[test_labels[index]]}, said {probabilities[index, 0]:.2f}: {test_texts[index][:200]}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7c", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Does it read, or does it count words?
+#
+# The same reviews with their words in random order. A classifier that only weighs single words would not notice. Before you
+# run the cell: how far will the accuracy fall?
+
+# %% nbgrader={"grade": false, "grade_id": "shuffled", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(6)
+shuffled = [" ".join(rng.permutation(text.split())) for text in test_texts]
+again = classifier.predict(vectorize(shuffled, vocabulary, MAX_LENGTH), verbose=0)  # (n, 1)
+accuracies = [evaluate_predictions(each, test_labels)["accuracy"] for each in (probabilities, again)]
+figure, ax = plt.subplots(figsize=(5, 2.2))
+ax.barh(["as written", "shuffled"], accuracies, color=[diagrams.PALETTE["query"], diagrams.PALETTE["mask"]])
+ax.axvline(0.5, color=diagrams.PALETTE["residual"], linestyle=":")
+for row, value in enumerate(accuracies):
+    ax.text(value, row, f" {value:.1%}", va="center")
+ax.set(xlim=(0, 1.15), xlabel="accuracy on test reviews")
+plots.show(figure, alt="Two bars: accuracy of the reviews as written, and a lower one of the same words shuffled.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · By hand
+#
+# ●●○○○ · Six questions that come up in every project of this kind.
+#
+# Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
+#
+# - `first_word`: a review of three words is padded **in front** to `max_length=200`. Which position, counted from 0, has its
+#   first word?
+# - `longer`: how many parameters has `build_classifier(max_length=600)`, all else as it is by default?
+# - `narrower`: how many parameters fewer had the default model with `key_dim=d_model // num_heads`?
+# - `unit`: a published version of this model cuts at 600. 600 what? One letter: `"a"` characters, `"b"` tokens, `"c"` reviews.
+# - `measures`: precision and recall, rounded to two decimals, of the confusion matrix `[[52, 8], [10, 30]]`.
+# - `report`: you trained for 20 epochs and kept the one with the lowest validation loss. Which accuracy do you report? One letter:
+#   - `"a"`: the highest validation accuracy of all epochs;
+#   - `"b"`: the validation accuracy of the epoch that was kept;
+#   - `"c"`: the accuracy on reviews that decided nothing, measured once;
+#   - `"d"`: the training accuracy of the last epoch.
+
+# %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+answers = {
+    "first_word": None,  # one number
+    "longer": None,  # one number
+    "narrower": None,  # one number
+    "unit": None,  # "a", "b" or "c"
+    "measures": None,  # two numbers, two decimals: precision, recall
+    "report": None,  # "a", "b", "c" or "d"
+}
+### BEGIN SOLUTION
+answers = {
+    "first_word": 197,
+    "longer": 670_537,
+    "narrower": 4_192,
+    "unit": "b",
+    "measures": [0.79, 0.75],
+    "report": "c",
+}
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("answers")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A colleague leaves both masks out, "because the model learns by itself to ignore padding; the validation accuracy is the same
+# with and without". What do you answer, and which experiment would you propose? Three to six sentences. This earns no points;
+# your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# It may learn to ignore padding for the lengths that it has seen: then the amount of padding is just one more feature, which
+# goes with the length of the review. It has no reason to be right for other amounts. I would take the trained model without
+# masks, give it the test reviews with the same words and more padding (a longer max_length with the position table extended),
+# or cut to the longest review of each batch, and count how many decisions change; with masks none does. The validation
+# accuracy cannot show it, because the validation reviews are padded exactly like the training reviews.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# You have the whole way from text to a number that can be believed. [Lecture 07](../../lectures/07_bert_ag_news.ipynb) takes an
+# encoder that has read a great deal before it meets your data, and changes it as little as possible.
