@@ -1,0 +1,51 @@
+"""The classifier of lab 06 beyond its checks: XLA, a file and back, and what padding does to it at its full size."""
+
+from __future__ import annotations
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from test_labs import namespace, solution_sources
+
+LAB = "06_imdb_classifier"
+SIZES = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff": 11}
+
+
+@pytest.fixture(scope="module")
+def solved() -> dict:
+    return namespace(solution_sources(LAB))
+
+
+@pytest.fixture
+def reviews() -> np.ndarray:
+    ids = np.random.default_rng(6).integers(1, 31, size=(4, 13))
+    ids[0, 5:] = ids[1, 12:] = ids[2] = 0
+    return ids
+
+
+def test_the_published_size(solved):
+    model = solved["build_classifier"]()
+    embeddings = [each.count_params() for each in model.layers if isinstance(each, keras.layers.Embedding)]
+    dense = [each.count_params() for each in model.layers if isinstance(each, keras.layers.Dense)]
+    assert sorted(embeddings) == [200 * 32, 20_000 * 32] and sum(embeddings) == 646_400
+    assert dense[-2:] == [660, 21]
+    assert model.count_params() == 657_737 == 646_400 + 10_656 + 660 + 21
+
+
+def test_graph_xla_and_batches_of_any_size_give_what_eager_gives(solved, reviews):
+    model = solved["build_classifier"](**SIZES)
+    together = np.asarray(model(reviews))
+    assert together.shape == (4, 1)
+    np.testing.assert_allclose(np.concatenate([model(reviews[row : row + 1]) for row in range(4)]), together, atol=1e-6)
+    np.testing.assert_allclose(model.predict(reviews, batch_size=3, verbose=0), together, atol=1e-6)
+    for jit in (False, True):
+        compiled = tf.function(lambda ids: model(ids), jit_compile=jit)
+        np.testing.assert_allclose(compiled(tf.constant(reviews, "int32")), together, atol=1e-5)
+
+
+def test_a_saved_classifier_gives_what_it_gave(solved, reviews, tmp_path):
+    model = solved["build_classifier"](**SIZES)
+    model.save(tmp_path / "classifier.keras")
+    again = keras.models.load_model(tmp_path / "classifier.keras")
+    np.testing.assert_allclose(np.asarray(again(reviews)), np.asarray(model(reviews)), atol=1e-6)
