@@ -1,0 +1,813 @@
+"""Oracles of lab 08: masks, the decoder block, the Transformer, losses on distributions, the schedule, decoding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.oracles.attention import masked_softmax, softmax
+from autograder.oracles.encoder_block import ACTIVATIONS, layer_norm
+from coursekit.probes.decoder_and_masking import table_step
+
+Weights = Mapping[str, np.ndarray]
+
+
+def causal_mask(length: int, *, shape: str = "lower") -> dict[str, np.ndarray]:
+    """True where the key's position (column) is not after the query's (row)."""
+    query, key = np.arange(length)[:, None], np.arange(length)
+    made = {
+        "lower": key <= query,
+        "upper": key >= query,
+        "strictly lower": key < query,
+        "strictly upper": key > query,
+        "additive": np.where(key <= query, 0.0, -np.inf),
+        "large negative": np.where(key <= query, 0.0, -1e9),
+        "with batch": (key <= query)[None],
+    }
+    return {"output": made[shape]}
+
+
+def padding_mask(ids: np.ndarray, pad_id: int = 0, *, kind: str = "real", axes: str = "B1S", ignored: bool = False):
+    """True where a token is not padding, with an axis of size 1 for the queries. ids (B, S) -> (B, 1, S)."""
+    kept = ids != (0 if ignored else pad_id)
+    if kind == "inverted":
+        kept = ~kept
+    if kind == "positive":
+        kept = ids > pad_id
+    shaped = {
+        "B1S": lambda: kept[:, None, :],
+        "BS": lambda: kept,
+        "BS1": lambda: kept[:, :, None],
+        "B11S": lambda: kept[:, None, None, :],
+        "BSS": lambda: kept[:, None, :] & kept[:, :, None],
+    }[axes]()
+    return {"output": shaped}
+
+
+def combine_masks(
+    count: int, mask_1: Any = None, mask_2: Any = None, mask_3: Any = None, *, how: str = "and"
+) -> dict[str, Any]:
+    """The masks joined by "and", broadcast against each other; None blocks nothing, and None is what no mask gives."""
+    given = [np.asarray(mask).astype(bool) for mask in (mask_1, mask_2, mask_3)[:count] if mask is not None]
+    if not given:
+        return {"output": None}
+    if how == "sum":
+        joined = given[0].astype("int64")
+        for mask in given[1:]:
+            joined = joined + mask
+        return {"output": joined}
+    if how in ("first", "last"):
+        return {"output": given[0] if how == "first" else given[-1]}
+    joined = given[0]
+    for mask in given[1:2] if how == "only two" else given[1:]:
+        joined = {"or": joined | mask, "nand": joined & mask, "xor": joined ^ mask}.get(how, joined & mask)
+    return {"output": ~joined if how == "nand" else joined}
+
+
+def shift_right(ids: np.ndarray, start_id: int, *, kind: str = "right") -> dict[str, np.ndarray]:
+    """The start id, then all ids but the last one. ids (B, T) -> (B, T)."""
+    start = np.full_like(ids[:, :1], start_id)
+    made = {
+        "right": lambda: np.concatenate([start, ids[:, :-1]], axis=1),
+        "longer": lambda: np.concatenate([start, ids], axis=1),
+        "left": lambda: np.concatenate([ids[:, 1:], start], axis=1),
+        "rolled": lambda: np.roll(ids, 1, axis=1),
+        "rolled all": lambda: np.roll(ids, 1),
+        "rolled all, started": lambda: np.concatenate([start, np.roll(ids, 1)[:, 1:]], axis=1),
+        "replaced": lambda: np.concatenate([start, ids[:, 1:]], axis=1),
+        "zero": lambda: np.concatenate([start * 0, ids[:, :-1]], axis=1),
+        "down": lambda: np.concatenate([np.full_like(ids[:1], start_id), ids[:-1]], axis=0),
+        "shorter": lambda: np.concatenate([start, ids[:, :-1]], axis=1)[:, 1:],
+    }
+    return {"output": made[kind]()}
+
+
+def _attention(
+    x: np.ndarray, memory: np.ndarray, w: Weights, name: str, mask: Any, masking: str = "block", dice: Any = None
+) -> np.ndarray:
+    """Multi-head attention as `keras.layers.MultiHeadAttention` computes it. x (B, T, D), memory (B, S, D)."""
+    heads = len(w[f"{name}.query.bias"])
+
+    def projected(tokens: np.ndarray, part: str) -> np.ndarray:
+        flat = tokens @ w[f"{name}.{part}.kernel"].reshape(tokens.shape[-1], -1) + w[f"{name}.{part}.bias"].ravel()
+        return flat.reshape(*tokens.shape[:2], heads, -1).transpose(0, 2, 1, 3)  # (B, H, S, K)
+
+    q = projected(x, "query")
+    scores = q @ projected(memory, "key").swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        mask = np.asarray(mask).astype(bool)
+        mask = mask[:, None] if mask.ndim == 3 else mask[None, None]  # the axis of the heads
+    weights = masked_softmax(scores, mask, masking=masking)
+    if dice is not None:
+        weights = weights * dice(weights.shape[-1])
+    joined = (weights @ projected(memory, "value")).transpose(0, 2, 1, 3).reshape(*x.shape[:2], -1)  # (B, T, H·K)
+    output = joined @ w[f"{name}.output.kernel"].reshape(-1, x.shape[-1]) + w[f"{name}.output.bias"]
+    return output.astype(x.dtype)
+
+
+def _self_mask(length: int, causal: str) -> np.ndarray | None:
+    """The mask (T, T) of a decoder's self-attention. A first query that may see nothing sees all, as in Keras."""
+    query, key = np.arange(length)[:, None], np.arange(length)
+    if causal == "none":
+        return None
+    if causal == "strict":
+        return (key < query) | (query == 0)
+    return key >= query if causal == "reversed" else key <= query
+
+
+def _dice(width: int, number: int) -> np.ndarray:
+    """A dropout whose dice are loaded: every third feature 0, the others 1.5 times as large."""
+    return np.where(np.arange(width) % 3 == number % 3, 0.0, 1.5).astype("float32")
+
+
+def decoder_block_shapes(d_model: int, num_heads: int, d_ff: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of a decoder block's weights, in the order in which the probe packs them."""
+    width = d_model // num_heads
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name in ("self", "cross"):
+        for part in ("query", "key", "value"):
+            shapes |= {f"{name}.{part}.kernel": (d_model, num_heads, width), f"{name}.{part}.bias": (num_heads, width)}
+        shapes |= {f"{name}.output.kernel": (num_heads, width, d_model), f"{name}.output.bias": (d_model,)}
+    shapes |= {"in.kernel": (d_model, d_ff), "in.bias": (d_ff,), "out.kernel": (d_ff, d_model), "out.bias": (d_model,)}
+    return shapes | {f"norm{number}.{part}": (d_model,) for number in (1, 2, 3) for part in ("gamma", "beta")}
+
+
+def _cut(vector: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    pieces, end = {}, 0
+    for name, shape in shapes.items():
+        start, end = end, end + math.prod(shape)
+        pieces[name] = vector[start:end].reshape(shape)
+    return pieces
+
+
+def _transform(x: np.ndarray, w: Weights, activation: str = "relu") -> np.ndarray:
+    return ACTIVATIONS[activation](x @ w["in.kernel"] + w["in.bias"]) @ w["out.kernel"] + w["out.bias"]
+
+
+def _decode(
+    x: np.ndarray,
+    memory: np.ndarray,
+    w: Weights,
+    memory_mask: Any,
+    dropping: bool = False,
+    *,
+    causal: str = "lower",
+    masking: str = "block",
+    cross_mask: str = "given",
+    cross_source: str = "memory",
+    cross_query: str = "stream",
+    order: str = "self, cross",
+    residual: tuple[bool, bool, bool] = (True, True, True),
+    second_base: str = "stream",
+    third_base: str = "stream",
+    feed_input: str = "stream",
+    norms: tuple[str, str, str] = ("norm1", "norm2", "norm3"),
+    norm_place: str = "after the sum",
+    drop: str = "before the sum",
+    drops: tuple[int, ...] = (0, 1, 2),
+    eps: float = 1e-6,
+    activation: str = "relu",
+) -> np.ndarray:
+    dropping = (dropping and drop != "never") or drop == "always"
+
+    def normalised(h: np.ndarray, place: int) -> np.ndarray:
+        return layer_norm(h, w[f"{norms[place]}.gamma"], w[f"{norms[place]}.beta"], eps)["output"]
+
+    def dropped(h: np.ndarray, place: int, where: str) -> np.ndarray:
+        actual = drop if drop in ("after the sum", "after the norm", "on the input") else "before the sum"
+        if not dropping or actual != where or drops[place] < 0:
+            return h
+        return h * _dice(h.shape[-1], drops[place])
+
+    def attend_self(h: np.ndarray) -> np.ndarray:
+        return _attention(h, h, w, "self", _self_mask(x.shape[1], causal))
+
+    def attend_cross(h: np.ndarray) -> np.ndarray:
+        mask = memory_mask if cross_mask == "given" else np.tri(h.shape[1], memory.shape[1], dtype=bool)
+        if cross_source == "x":
+            return _attention(h, h, w, "cross", None)
+        return _attention(h, memory, w, "cross", mask, masking if mask is memory_mask else "block")
+
+    layers: Sequence[Callable[[np.ndarray], np.ndarray]] = (attend_self, attend_cross)
+    if order == "cross, self":
+        layers = layers[::-1]
+    stream, first = x, x
+    for place, layer in enumerate((*layers, lambda h: _transform(h, w, activation))):
+        base, source = stream, stream
+        if place == 1:
+            first = stream
+            base = x if second_base == "block input" else base
+            source = x if cross_query == "block input" else source
+        if place == 2:
+            base = {"block input": x, "first sum": first}.get(third_base, base)
+            source = {"block input": x, "first sum": first}.get(feed_input, source)
+        inner = normalised(source, place) if norm_place == "before the sub-layer" else source
+        h = dropped(layer(dropped(inner, place, "on the input")), place, "before the sum")
+        h = normalised(h, place) if norm_place == "before the sum" else h
+        stream = dropped(base + h if residual[place] else h, place, "after the sum")
+        stream = normalised(stream, place) if norm_place == "after the sum" else stream
+        stream = dropped(stream, place, "after the norm")
+    return stream
+
+
+def decoder_block(
+    x: np.ndarray,
+    memory: np.ndarray,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    weights: np.ndarray | None = None,
+    memory_mask: Any = None,
+    cut: int | None = None,
+    weighting: np.ndarray | None = None,
+    direction: np.ndarray | None = None,
+    direction_x: np.ndarray | None = None,
+    direction_memory: np.ndarray | None = None,
+    *,
+    mode: str = "call",
+    key_dim: str = "D/H",
+    **flags: Any,
+) -> dict[str, Any]:
+    """One decoder block, post-norm: self-attention that cannot look ahead, attention over the memory, feed-forward
+    network, each with dropout, sum and layer norm (Vaswani et al. 2017, section 3.1).
+
+    Args:
+        x: (B, T, D).
+        memory: (B, S, D).
+        weights: all weights end to end, in the order of `decoder_block_shapes`.
+        memory_mask: (T, S), (B, T, S) or (B, 1, S); true where a query may attend.
+        cut: for the mode ``prefix``, how many tokens the second call sees.
+    """
+    shapes = decoder_block_shapes(d_model, num_heads, d_ff)
+    if mode == "parameters":
+        wider = (num_heads - 1) * d_model if key_dim == "D" else 0  # columns that heads of width D have too many
+        extra = 2 * (3 * (d_model * wider + wider) + wider * d_model)
+        return {"trainable_parameters": sum(math.prod(shape) for shape in shapes.values()) + extra}
+    if key_dim != "D/H":
+        raise ValueError("weights for D/H do not fit into this block")
+    if mode == "dropped":
+        return {}  # left to chance: a property judges it
+
+    def run(x: np.ndarray, memory: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        return _decode(x, memory, _cut(vector, shapes), memory_mask, mode == "training", **flags)
+
+    if mode in ("slopes", "graph"):
+        _only_without(flags)
+    if mode == "slopes":
+        steps = [
+            (direction_x, 0, 0),
+            (0, direction_memory, 0),
+            *((0, 0, each) for each in _one_by_one(direction, shapes)),
+        ]
+        return {"slopes": _slopes(run, (x, memory, weights), steps, weighting)}
+    if mode == "prefix":
+        return {"whole": run(x, memory, weights)[:, :cut], "prefix": run(x[:, :cut], memory, weights)}
+    return {"output": run(x, memory, weights)}
+
+
+def _only_without(flags: Mapping[str, Any]) -> None:
+    """Slopes and graphs tell nothing of a mistake that the values have not told; hundreds of runs are saved."""
+    if flags:
+        raise ValueError("this mode is not asked for with a mistake")
+
+
+def _one_by_one(vector: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> list[np.ndarray]:
+    """One vector for each of the shapes packed in `vector`: that part of it, and 0 elsewhere."""
+    number = np.repeat(np.arange(len(shapes)), [math.prod(shape) for shape in shapes.values()])
+    return [np.where(number == each, vector, 0) for each in range(len(shapes))]
+
+
+def _slopes(
+    run: Callable[..., np.ndarray],
+    point: Sequence[Any],
+    steps: Sequence[Sequence[Any]],
+    weighting: np.ndarray,
+    size: float = 1e-5,
+) -> np.ndarray:
+    """Derivatives of ``sum(run(*point) * weighting)`` along each of the steps; central differences in float64."""
+    point = [each.astype("float64") for each in point]
+
+    def loss(step: Sequence[Any], sign: int) -> float:
+        moved = [each + sign * size * np.asarray(part, "float64") for each, part in zip(point, step, strict=True)]
+        return float(np.sum(run(*moved) * weighting.astype("float64")))
+
+    return np.array([(loss(step, 1) - loss(step, -1)) / (2 * size) for step in steps])
+
+
+def _positions(length: int, d_model: int, first: int = 0) -> np.ndarray:
+    """Sinusoidal positions (Vaswani et al. 2017, section 3.5): even columns sine, odd ones cosine."""
+    angles = (np.arange(length) + first)[:, None] / 10_000.0 ** (np.arange(0, d_model, 2) / d_model)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
+
+
+def transformer_shapes(d_model: int, num_heads: int, d_ff: int, vocab_size: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of the kinds of weights in a Transformer, in the order in which the probe packs them."""
+    width = d_model // num_heads
+    return {
+        "embedding": (vocab_size, d_model),
+        "projection.kernel": (d_model, num_heads, width),
+        "projection.bias": (num_heads, width),
+        "output.kernel": (num_heads, width, d_model),
+        "in.kernel": (d_model, d_ff),
+        "in.bias": (d_ff,),
+        "out.kernel": (d_ff, d_model),
+        "bias": (d_model,),
+        "gamma": (d_model,),
+        "beta": (d_model,),
+    }
+
+
+def _spread(table: Weights) -> dict[str, np.ndarray]:
+    """The weights of a block whose weights of one kind are all the same."""
+    spread = {key: table[key] for key in ("in.kernel", "in.bias", "out.kernel")} | {"out.bias": table["bias"]}
+    for name in ("self", "cross"):
+        for part in ("query", "key", "value"):
+            spread |= {f"{name}.{part}.{each}": table[f"projection.{each}"] for each in ("kernel", "bias")}
+        spread |= {f"{name}.output.kernel": table["output.kernel"], f"{name}.output.bias": table["bias"]}
+    for number in (1, 2, 3):
+        spread |= {f"norm{number}.{each}": table[each] for each in ("gamma", "beta")}
+    return spread
+
+
+def transformer(
+    source: np.ndarray,
+    target: np.ndarray,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    vocab_size: int,
+    max_length: int,
+    dropout: float = 0.1,
+    weights: np.ndarray | None = None,
+    cut: int | None = None,
+    weighting: np.ndarray | None = None,
+    direction: np.ndarray | None = None,
+    *,
+    mode: str = "call",
+    tables: int = 1,
+    tracked: bool = True,
+    output_bias: bool = False,
+    learned_positions: bool = False,
+    shared_blocks: bool = False,
+    key_dim: str = "D/H",
+    **flags: Any,
+) -> dict[str, Any]:
+    """The encoder-decoder Transformer, post-norm, with one table for source, target and output (section 3.4).
+
+    All weights of one kind are the same: `weights` holds the kinds, end to end in the order of `transformer_shapes`.
+    Logits of padding in the target are left free (NaN).
+    """
+    if mode == "parameters":
+        width = d_model if key_dim == "D" else d_model // num_heads
+        attention = 4 * d_model * num_heads * width + 3 * num_heads * width + d_model
+        feed = 2 * d_model * d_ff + d_ff + d_model
+        count = (1 if shared_blocks else num_layers) * (3 * attention + 2 * feed + 10 * d_model)
+        count += (tables * vocab_size * d_model if tracked else 0) + (vocab_size if output_bias else 0)
+        return {"trainable_parameters": count + (max_length * d_model if learned_positions else 0)}
+    if learned_positions or key_dim != "D/H":
+        raise ValueError("the weights do not fit into this model")
+    shapes = transformer_shapes(d_model, num_heads, d_ff, vocab_size)
+
+    def run(target: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        return _transformer(source, target, _cut(vector, shapes), num_layers, num_heads, mode == "training", **flags)
+
+    if mode in ("slopes", "graph"):
+        _only_without(flags)
+    if mode == "slopes":
+        steps = [[piece] for piece in _one_by_one(direction, shapes)]
+        return {"slopes": _slopes(lambda vector: run(target, vector), [weights], steps, weighting)}
+    if mode == "prefix":
+        return {"whole": run(target, weights)[:, :cut], "prefix": run(target[:, :cut], weights)}
+    logits = np.where((target == 0)[..., None], np.nan, run(target, weights)).astype(weights.dtype)
+    if mode in ("training", "inference"):
+        return {"logits": logits, "rates": np.array([flags.get("rate") or dropout])}
+    return {"logits": logits}
+
+
+def _transformer(
+    source: np.ndarray,
+    target: np.ndarray,
+    table: Weights,
+    num_layers: int,
+    num_heads: int,
+    training: bool,
+    *,
+    scale: str = "√D",
+    positions: str = "both",
+    first_position: int = 0,
+    encoder_mask: str = "padding",
+    memory_mask: str = "padding",
+    causal: str = "lower",
+    memory_from: str = "last block",
+    logits: str = "scores",
+    eps: float = 1e-6,
+    norm_place: str = "after the sum",
+    drop: str = "right",
+    rate: float | None = None,
+) -> np.ndarray:
+    w, embedding = _spread(table), table["embedding"]
+    d_model = embedding.shape[-1]
+    dropping = (training and drop != "never") or drop == "always"
+
+    def dropped(h: np.ndarray, is_embedding: bool = False) -> np.ndarray:
+        if not dropping or (is_embedding and drop == "not on embeddings"):
+            return h
+        return h * _dice(h.shape[-1], 1)
+
+    def embedded(ids: np.ndarray, name: str) -> np.ndarray:
+        places = _positions(ids.shape[1], d_model, first_position) if positions in ("both", name) else 0.0
+        factor = {"√D": math.sqrt(d_model), "after": math.sqrt(d_model), "none": 1.0, "divided": d_model**-0.5}[scale]
+        rows = (embedding[ids] + places) * factor if scale == "after" else embedding[ids] * factor + places
+        return dropped(rows.astype(embedding.dtype), is_embedding=True)
+
+    def normalised(h: np.ndarray) -> np.ndarray:
+        return layer_norm(h, table["gamma"], table["beta"], eps)["output"]
+
+    def attend(h: np.ndarray, memory: np.ndarray, mask: Any) -> np.ndarray:
+        dice = (lambda width: _dice(width, 1)) if dropping and drop == "attention too" else None
+        return _attention(h, memory, w, "self", mask, dice=dice)
+
+    def half(h: np.ndarray, layer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        if norm_place == "before the sub-layer":
+            return h + dropped(layer(normalised(h)))
+        return normalised(h + dropped(layer(h)))
+
+    real = (source != 0)[:, None]
+    masks = {"padding": real, "none": None, "inverted": ~real}
+    seen = np.tri(source.shape[1], dtype=bool) & real if encoder_mask == "causal" else masks[encoder_mask]
+    own = _self_mask(target.shape[1], causal)
+    x = embedded(source, "source")
+    outputs = [x]
+    for _ in range(num_layers):
+        x = half(x, lambda h: attend(h, h, seen))
+        x = half(x, lambda h: _transform(h, w))
+        outputs.append(x)
+    y = embedded(target, "target")
+    for number in range(num_layers):
+        memory = {"last block": outputs[-1], "same block": outputs[number + 1], "embedding": outputs[0]}[memory_from]
+        y = half(y, lambda h: attend(h, h, own))
+        y = half(y, lambda h, memory=memory: attend(h, memory, masks[memory_mask]))
+        y = half(y, lambda h: _transform(h, w))
+    scores = y @ embedding.T
+    if logits == "scaled":
+        return scores / math.sqrt(d_model)
+    if logits == "log softmax":
+        return np.log(softmax(scores))
+    return {"scores": scores, "softmax": None}[logits] if logits == "scores" else softmax(scores, _axis(logits))
+
+
+def _axis(logits: str) -> int:
+    return {"softmax": -1, "softmax over positions": -2}[logits]
+
+
+def _terms(p: np.ndarray, q: np.ndarray, eps: float, zeros: str, log: str) -> np.ndarray:
+    """p·log q entry by entry; 0·log 0 is 0."""
+    logarithm = {"e": np.log, "2": np.log2, "10": np.log10}[log]
+    if zeros == "nan":
+        return p * logarithm(q + eps)
+    if zeros == "skipped":
+        q = np.where(q == 0, 1, q)
+    return np.where(p == 0, 0, p * logarithm(np.where(p == 0, 1, q + eps)))
+
+
+def cross_entropy(
+    p: np.ndarray,
+    q: np.ndarray,
+    *,
+    swapped: bool = False,
+    log: str = "e",
+    eps: float = 0.0,
+    zeros: str = "kept",
+    sign: int = -1,
+    joined: str = "sum",
+    formula: str = "p log q",
+) -> dict[str, np.ndarray]:
+    """H(p, q) = −Σ p log q, in nats."""
+    p, q = (q, p) if swapped else (p, q)
+    if formula == "log of the sum":
+        return {"output": np.asarray(-np.log((p * q).sum()))}
+    if formula == "binary":
+        other = _terms(1 - p, 1 - q, eps, zeros, log)
+        return {"output": np.asarray(-(_terms(p, q, eps, zeros, log) + other).sum())}
+    terms = _terms(p, q, eps, zeros, log)
+    return {"output": np.asarray(sign * (terms.sum() if joined == "sum" else terms.mean()))}
+
+
+def kl_divergence(
+    p: np.ndarray,
+    q: np.ndarray,
+    *,
+    swapped: bool = False,
+    log: str = "e",
+    eps: float = 0.0,
+    zeros: str = "kept",
+    sign: int = 1,
+    joined: str = "sum",
+    formula: str = "difference",
+) -> dict[str, np.ndarray]:
+    """KL(p ‖ q) = Σ p log(p / q), in nats."""
+    p, q = (q, p) if swapped else (p, q)
+    if zeros == "nan" and not eps:
+        logarithm = {"e": np.log, "2": np.log2, "10": np.log10}[log]
+        terms = p * logarithm(p / q) if formula == "difference" else -p * logarithm(q)
+    else:
+        own = _terms(p, p, eps, "kept", log) if formula != "cross-entropy" else 0
+        if zeros == "skipped":
+            own = np.where(q == 0, 0, own)
+        terms = own - _terms(p, q, eps, zeros, log)
+    if formula == "absolute":
+        terms = np.abs(terms)
+    total = sign * (terms.sum() if joined == "sum" else terms.mean())
+    if formula == "both ways":
+        total = total + (_terms(q, q, eps, "kept", log) - _terms(q, p, eps, zeros, log)).sum()
+    return {"output": np.asarray(total)}
+
+
+def js_divergence(
+    p: np.ndarray,
+    q: np.ndarray,
+    *,
+    log: str = "e",
+    eps: float = 0.0,
+    zeros: str = "kept",
+    half: bool = True,
+    middle: str = "mean",
+    root: bool = False,
+    formula: str = "both to the middle",
+) -> dict[str, np.ndarray]:
+    """JS(p, q) = ½ KL(p ‖ m) + ½ KL(q ‖ m) with m = ½ (p + q), in nats (Lin 1991)."""
+    m = {"mean": (p + q) / 2, "sum": p + q, "root": np.sqrt(p * q)}[middle]
+
+    def divergence(a: np.ndarray, b: np.ndarray) -> float:
+        return kl_divergence(a, b, log=log, eps=eps, zeros=zeros)["output"]
+
+    total = {
+        "both to the middle": lambda: divergence(p, m) + divergence(q, m),
+        "first only": lambda: 2 * divergence(p, m),
+        "from the middle": lambda: divergence(m, p) + divergence(m, q),
+        "each other": lambda: divergence(p, q) + divergence(q, p),
+    }[formula]()
+    total = total / 2 if half else total
+    return {"output": np.asarray(np.sqrt(total) if root else total)}
+
+
+def masked_cross_entropy(
+    logits: np.ndarray,
+    targets: np.ndarray,
+    pad_id: int = 0,
+    label_smoothing: float = 0.0,
+    *,
+    mode: str = "call",
+    mean: str = "tokens",
+    masked: str = "pad",
+    smoothing: str = "all",
+    logarithm: str = "of the logits",
+    axis: int = -1,
+    taken_as: str = "logits",
+    log: str = "e",
+    sign: int = 1,
+) -> dict[str, np.ndarray]:
+    """Mean over the real tokens of −Σ_v t_v log softmax(logits)_v with t = (1 − ε)·one-hot + ε/V (Szegedy et al. 2016).
+
+    Args:
+        logits: (B, T, V).
+        targets: ids, (B, T).
+    """
+    if mode == "derivative":
+        return {"gradient": _loss_gradient(logits, targets, pad_id, label_smoothing)}
+    size = logits.shape[-1]
+    real = targets != {"pad": pad_id, "zero": 0}.get(masked, pad_id)
+    if masked == "inverted":
+        real = ~real
+    if masked == "nothing":
+        real = np.ones_like(real)
+    if taken_as == "probabilities":
+        log_p = np.log(logits)
+    elif taken_as == "softmax twice":
+        log_p = _log_softmax(softmax(logits))
+    elif logarithm == "of the logits":
+        log_p = _log_softmax(logits, axis)
+    else:
+        log_p = np.log(softmax(logits, axis))
+    log_p = log_p / math.log(2) if log == "2" else log_p
+    epsilon = 0.0 if smoothing == "ignored" else label_smoothing
+    one_hot = np.eye(size, dtype=logits.dtype)[targets]
+    spread = {"all": epsilon / size, "ignored": 0.0, "others": epsilon / (size - 1), "whole": epsilon,
+              "without pad": epsilon / (size - 1), "reversed": 0.0}[smoothing]  # fmt: skip
+    wanted = one_hot * (1 - epsilon) + spread
+    if smoothing == "others":
+        wanted = np.where(one_hot == 1, 1 - epsilon, spread)
+    if smoothing == "without pad":
+        wanted[..., pad_id] -= spread
+    if smoothing == "reversed":
+        wanted = one_hot * epsilon + (1 - epsilon) / size
+    with np.errstate(all="ignore"):
+        terms = wanted * log_p
+        if logarithm == "of the softmax, of one word" or taken_as == "probabilities":
+            terms = np.where(wanted == 0, 0, terms)
+        losses = -sign * terms.sum(-1)
+        losses = losses * real if logarithm == "of the softmax" else np.where(real, losses, 0)
+    total = {
+        "tokens": lambda: losses.sum() / real.sum(),
+        "positions": lambda: losses.mean(),
+        "sequences": lambda: (losses.sum(-1) / np.maximum(real.sum(-1), 1)).mean(),
+        "per sequence": lambda: losses.sum() / len(losses),
+        "sum": lambda: losses.sum(),
+        "tokens and words": lambda: losses.sum() / real.sum() / size,
+    }[mean]()
+    return {"output": np.asarray(total)}
+
+
+def _log_softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    shifted = x - x.max(axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
+
+
+def _loss_gradient(logits: np.ndarray, targets: np.ndarray, pad_id: int, epsilon: float) -> np.ndarray:
+    """(softmax(logits) − t) / N for the N real tokens, 0 for padding."""
+    size = logits.shape[-1]
+    wanted = np.eye(size, dtype=logits.dtype)[targets] * (1 - epsilon) + epsilon / size
+    real = targets != pad_id
+    return (softmax(logits) - wanted) * real[..., None] / real.sum()
+
+
+def transformer_schedule(
+    step: int,
+    d_model: int,
+    warmup_steps: int = 4000,
+    *,
+    first: str = "one",
+    width: float = -0.5,
+    choice: str = "min",
+    warmup: float = -1.5,
+    decay: float = -0.5,
+    ignored: bool = False,
+) -> dict[str, float]:
+    """D^−0.5 · min(step^−0.5, step · warmup^−1.5) (Vaswani et al. 2017, equation 3); step 0 counts as 1."""
+    warmup_steps = 4000 if ignored else warmup_steps
+    if step == 0 and first == "zero":
+        return {"output": 0.0}
+    step = step + 1 if first == "all shifted" else max(step, 1)
+    falling, rising = float(step) ** decay, step * float(warmup_steps) ** warmup
+    return {"output": float(d_model) ** width * {"min": min, "max": max}[choice](falling, rising)}
+
+
+def greedy_decode(
+    table: np.ndarray,
+    kind: str,
+    start_id: int,
+    end_id: int,
+    max_length: int,
+    *,
+    handed: str = "whole",
+    choice: str = "largest",
+    counted: str = "in all",
+    stop: bool = True,
+    result: str = "whole",
+) -> dict[str, str]:
+    """From the start id on, append the most probable token until it is the end id or the list is full."""
+    step = table_step(table, kind)
+    tokens, places = [start_id], max_length + (counted == "generated")
+    while len(tokens) < places and not (stop and len(tokens) > 1 and tokens[-1] == end_id):
+        log_p = step({"whole": tokens, "last": tokens[-1:], "without start": tokens[1:]}[handed])
+        from_behind = len(log_p) - 1 - log_p[::-1].argmax()
+        best = {"largest": log_p.argmax(), "smallest": log_p.argmin(), "last of ties": from_behind}
+        tokens.append(int(best[choice]))
+    return {"tokens": _shown(tokens, result, end_id)}
+
+
+def _shown(tokens: Sequence[int], result: str, end_id: int) -> str:
+    tokens = list(tokens)
+    if result in ("without end", "bare") and tokens[-1] == end_id:
+        tokens = tokens[:-1]
+    if result in ("without start", "bare"):
+        tokens = tokens[1:]
+    return str([int(token) for token in tokens])
+
+
+def beam_search(
+    table: np.ndarray,
+    kind: str,
+    start_id: int,
+    end_id: int,
+    beam_width: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+    *,
+    handed: str = "whole",
+    penalty: str = "((5+n)/6)^a",
+    ranked: str = "score",
+    finished: str = "kept",
+    stop: str = "all finished",
+    summed: str = "sum",
+    pool: str = "all",
+    pruning: str = "all together",
+    counted: str = "in all",
+    score: str = "penalised",
+    result: str = "whole",
+    width: str = "given",
+) -> dict[str, Any]:
+    """Beam search (Wu et al. 2016, section 7, without the coverage penalty).
+
+    The beam holds the best hypotheses, finished or not, by score. In each round the finished ones stay as they are,
+    every other one is lengthened by every token, and the best `beam_width` of all make the new beam.
+
+    With ``finished`` at ``aside``, ``moved`` or ``refilled`` the finished hypotheses leave the beam, and keep their
+    places in it, give them back in the next round or at once: other ways to read the same contract. The cases are drawn
+    so that all of them agree.
+    """
+    step = table_step(table, kind)
+    beam_width = 1 if width == "one" else beam_width
+
+    def scored(total: float, length: int) -> float:
+        divisor = {
+            "((5+n)/6)^a": ((5 + length) / 6) ** length_penalty,
+            "none": 1.0,
+            "n^a": max(length, 1) ** length_penalty,
+            "n": float(max(length, 1)),
+            "start counted": ((6 + length) / 6) ** length_penalty,
+            "multiplied": ((5 + length) / 6) ** -length_penalty,
+            "without end": ((5 + max(length - 1, 0)) / 6) ** length_penalty,
+        }[penalty]
+        return total / divisor
+
+    def rank(hypothesis: tuple[list[int], float]) -> float:
+        tokens, total = hypothesis
+        return scored(total, len(tokens) - 1) if ranked == "score" else total
+
+    def is_done(tokens: Sequence[int]) -> bool:
+        return len(tokens) > 1 and tokens[-1] == end_id
+
+    beam: list[tuple[list[int], float]] = [([start_id], 0.0)]
+    done: list[tuple[list[int], float]] = []
+    for _ in range(max_length - (counted == "in all")):
+        candidates = []
+        for tokens, total in beam:
+            if is_done(tokens) and finished != "expanded":
+                candidates.append((tokens, total))
+                continue
+            log_p = step({"whole": tokens, "last": tokens[-1:], "without start": tokens[1:]}[handed])
+            children = [(total, float(each)) for each in log_p]
+            totals = [
+                {"sum": old + new, "product": old * new if len(tokens) > 1 else new, "last": new}[summed]
+                for old, new in children
+            ]
+            made = [([*tokens, token], each) for token, each in enumerate(totals)]
+            made.sort(key=rank, reverse=True)
+            candidates += made[:1] if pruning == "each by itself" and len(tokens) > 1 else made
+        if not candidates:
+            break
+        candidates.sort(key=rank, reverse=True)
+        beam = candidates[:beam_width]
+        if finished in ("aside", "moved", "refilled"):
+            new = [each for each in beam if is_done(each[0])]
+            done += new
+            open_ones = candidates if finished == "refilled" else beam
+            beam = [each for each in open_ones if not is_done(each[0])][:beam_width]
+            beam_width -= len(new) if finished == "aside" else 0
+            if not beam_width or (finished == "refilled" and len(done) >= beam_width):
+                break
+        ended = [is_done(tokens) for tokens, _ in beam]
+        if finished != "expanded" and ended and (all(ended) or (stop == "first finished" and any(ended))):
+            break
+        if stop == "best finished" and ended and ended[0]:
+            break
+    pooled = [*done, *beam]
+    if stop == "first finished" and any(is_done(tokens) for tokens, _ in pooled):
+        pooled = [each for each in pooled if is_done(each[0])]
+    if pool == "finished" and any(is_done(tokens) for tokens, _ in pooled):
+        pooled = [each for each in pooled if is_done(each[0])]
+    if pool == "unfinished" and not all(is_done(tokens) for tokens, _ in pooled):
+        pooled = [each for each in pooled if not is_done(each[0])]
+    tokens, total = max(pooled, key=lambda each: scored(each[1], len(each[0]) - 1))
+    final = {
+        "penalised": scored(total, len(tokens) - 1),
+        "sum": total,
+        "probability": math.exp(total),
+        "loss": -scored(total, len(tokens) - 1),
+    }[score]
+    return {"tokens": _shown(tokens, result, end_id), "score": np.asarray(final)}
+
+
+def answers(entry: str, *, thought: str = "right") -> dict[str, Any]:
+    """The answers by hand; `thought` chooses a wrong one."""
+    letters = {"inference": "b", "vocabulary": "c", "untracked": "a"}
+    slips = {"mask for training only": ("inference", "a"), "softmax over positions": ("vocabulary", "a"),
+             "error when compiled": ("untracked", "b")}  # fmt: skip
+    if entry in letters:
+        slip = slips.get(thought, ("", ""))
+        return {"answer": slip[1] if slip[0] == entry else letters[entry]}
+    p, q = np.array([0.5, 0.5]), np.array([0.25, 0.75])
+    p, q = (q, p) if thought == "swapped" else (p, q)
+    log = "2" if thought == "bits" else "e"
+    totals, lengths = np.array([-2.0, -2.4]), np.array([3.0, 7.0]) + (thought == "start counted")
+    numbers = {
+        "base_model": [768.0, 12.0, 3072.0, 12.0] if thought == "bert" else [512.0, 8.0, 2048.0, 6.0],
+        "divergence": [cross_entropy(p, q, log=log)["output"], kl_divergence(p, q, log=log)["output"]],
+        "beam": totals / (lengths if thought == "divided by length" else (5 + lengths) / 6),
+    }
+    return {"answer": np.array(numbers[entry], "float64")}

@@ -1,0 +1,430 @@
+"""Probes of lab 08, decoder and masking."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.probes.driving import ContractError, Driven, Probe, _in_graph, answers, find, function, unpack
+
+Step = Callable[[Sequence[int]], np.ndarray]
+
+
+def table_step(table: np.ndarray, kind: str) -> Step:
+    """Return the ``step_fn`` that a table of log-probabilities makes; its argument is a list of token ids.
+
+    With the kind ``last token`` the next token depends on the last one, and row i of the table (V, V) belongs to
+    token i. With ``all tokens`` every token of the prefix decides, by its place, which row of the table (R, V) counts.
+    """
+
+    def step(prefix: Sequence[int]) -> np.ndarray:
+        tokens = [int(token) for token in prefix]
+        if kind == "last token":
+            row = tokens[-1] if tokens else 0
+        else:
+            row = sum((place + 2) * (3 * token + 1) for place, token in enumerate(tokens))
+        return table[row % len(table)].copy()
+
+    return step
+
+
+def _sentence(value: Any, call: str) -> str:
+    """Token ids as text, such as "[0, 4, 1]"; numbers of any kind are taken, one axis of them."""
+    try:
+        ids = np.asarray(value)
+    except (ValueError, TypeError):
+        ids = np.asarray(None)
+    if ids.ndim != 1 or ids.dtype.kind not in "iuf" or (ids != np.round(ids)).any():
+        raise ContractError(f"{call} gives {str(value)[:80]} as tokens; expected a list of token ids.")
+    return str([int(each) for each in ids])
+
+
+def _greedy_decode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    step = table_step(inputs["table"], inputs["kind"])
+    result = find(namespace, "greedy_decode")(step, inputs["start_id"], inputs["end_id"], inputs["max_length"])
+    call = "greedy_decode(step_fn, …)"
+    return {"tokens": _sentence(unpack(result, ("tokens",), call)["tokens"], call)}
+
+
+def _beam_search(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    step, call = table_step(inputs["table"], inputs["kind"]), "beam_search(step_fn, …)"
+    sizes = [inputs[key] for key in ("start_id", "end_id", "beam_width", "max_length")]
+    keywords = {"length_penalty": inputs["length_penalty"]} if "length_penalty" in inputs else {}
+    found = unpack(find(namespace, "beam_search")(step, *sizes, **keywords), ("tokens", "score"), call)
+    score = np.asarray(found["score"])
+    if score.size != 1 or score.dtype.kind not in "iuf":
+        raise ContractError(f"{call} gives {str(found['score'])[:80]} as score; expected one number.")
+    return {"tokens": _sentence(found["tokens"], call), "score": score.reshape(()).astype("float64")}
+
+
+def _combine_masks(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    masks = [inputs[f"mask_{number}"] for number in range(1, inputs["count"] + 1)]
+    masks = [mask.copy() if isinstance(mask, np.ndarray) else mask for mask in masks]
+    if mode == "tensor":
+        import tensorflow as tf
+
+        masks = [mask if mask is None else tf.convert_to_tensor(mask) for mask in masks]
+    result = find(namespace, "combine_masks")(*masks)
+    if result is None and any(mask is not None for mask in masks):
+        raise ContractError("combine_masks(…) returned None. Is the `return` missing?")
+    return {"output": result}
+
+
+def _number(probe: Probe) -> Probe:
+    """Probe that gives a plain number as an array without axes, which is how references hold what may be infinite."""
+
+    def wrapped(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        outputs = probe(namespace, inputs, mode)
+        return {key: np.asarray(value) if isinstance(value, (int, float)) else value for key, value in outputs.items()}
+
+    return wrapped
+
+
+def _masked_cross_entropy(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    if mode in ("call", "tensor"):
+        return PLAIN_LOSS(namespace, inputs, mode)
+    import tensorflow as tf
+
+    logits = tf.convert_to_tensor(inputs["logits"])
+    if mode == "graph":
+        signature = [tf.TensorSpec((None, None, logits.shape[-1]), logits.dtype)]
+        compiled = tf.function(lambda each: PLAIN_LOSS(namespace, {**inputs, "logits": each}, "tensor"), signature)
+        return _in_graph(compiled, [logits])
+    with tf.GradientTape() as tape:
+        tape.watch(logits)
+        loss = PLAIN_LOSS(namespace, {**inputs, "logits": logits}, "tensor")["output"]
+        gradient = tape.gradient(tf.convert_to_tensor(loss), logits)
+    if gradient is None:
+        raise ContractError(
+            "no gradient flows from the loss to the logits. Is a NumPy function, `float(…)` or `.numpy()` in the way?"
+        )
+    return {"gradient": tf.convert_to_tensor(gradient)}
+
+
+PLAIN_LOSS = _number(function("masked_cross_entropy", "logits", "targets", optional=("pad_id", "label_smoothing")))
+
+# Layers are built once for each class and sizes: that takes most of the time of a case. Every case assigns all weights.
+_built: weakref.WeakKeyDictionary[type, dict[tuple, Any]] = weakref.WeakKeyDictionary()
+
+
+def _layer(
+    namespace: Mapping[str, Any], name: str, inputs: Mapping[str, Any], init: Sequence[str], first: Callable[[Any], Any]
+) -> Any:
+    """The student's layer of these sizes, with the given dropout rate or its default.
+
+    When it is new, `first` calls it, which creates its variables.
+    """
+    import keras
+
+    cls = find(namespace, name)
+    if not inspect.isclass(cls) or not issubclass(cls, keras.Layer):
+        raise ContractError(f"`{name}` is not a class derived from `keras.Layer` (Keras {keras.__version__}).")
+    keywords = {"dropout": inputs["dropout"]} if "dropout" in inputs else {}
+    known = _built.setdefault(cls, {})
+    key = (*(inputs[each] for each in init), *keywords.values())
+    if key not in known:
+        built = cls(*(inputs[each] for each in init), **keywords)
+        first(built)
+        known[key] = built
+    return known[key]
+
+
+@contextlib.contextmanager
+def _calling(dropouts: Sequence[Any], make: Callable[[int, Callable[..., Any]], Callable[..., Any]]) -> Iterator[None]:
+    """For the time of the block, let ``make(number, call)`` do what each dropout's `call` did."""
+    originals = [dropout.call for dropout in dropouts]
+    for number, (dropout, original) in enumerate(zip(dropouts, originals, strict=True)):
+        dropout.call = make(number, original)
+    try:
+        yield
+    finally:
+        for dropout, original in zip(dropouts, originals, strict=True):
+            dropout.call = original
+
+
+def every_third(width: int, number: int) -> np.ndarray:
+    """What a dropout whose dice are loaded multiplies with: it erases every third feature, the others grow by half."""
+    return 1.5 * (np.arange(width) % 3 != number % 3).astype("float32")
+
+
+ATTENTION = tuple(f"{part}_dense.{v}" for part in ("query", "key", "value", "output") for v in ("kernel", "bias"))
+FEED_FORWARD = ("in.kernel", "in.bias", "out.kernel", "out.bias")
+BLOCK = (
+    *(f"{name}.{path}" for name in ("self_attention", "cross_attention") for path in ATTENTION),
+    *(f"feed_forward.{path}" for path in FEED_FORWARD),
+    *(f"{norm}.{variable}" for norm in ("norm1", "norm2", "norm3") for variable in ("gamma", "beta")),
+)
+
+
+def _feed_forward(driven: Driven) -> dict[str, Any]:
+    """The four weights of the block's feed-forward network, told apart by their shapes, whatever they are called."""
+    width, hidden = driven.inputs["d_model"], driven.inputs["d_ff"]
+    shapes = dict(zip(FEED_FORWARD, ((width, hidden), (hidden,), (hidden, width), (width,)), strict=True))
+    network = driven.attribute("feed_forward")
+    weights = getattr(network, "trainable_variables", ())
+    found = {tuple(variable.shape): variable for variable in weights}
+    if sorted(found) != sorted(shapes.values()) or len(found) != len(weights):
+        shown, wanted = (", ".join(map(str, each)) for each in (found or ["none"], shapes.values()))
+        raise ContractError(f"`feed_forward` has trainable weights of the shapes {shown}; expected {wanted}.")
+    return {name: found[shape] for name, shape in shapes.items()}
+
+
+def _block_variables(driven: Driven) -> dict[str, Any]:
+    """All weights of a decoder block by name, in the order in which a case packs them."""
+    network = _feed_forward(driven)
+    return {
+        path: network[path.partition(".")[2]] if path.startswith("feed_forward.") else driven.attribute(path)
+        for path in BLOCK
+    }
+
+
+def _decoder_block(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Drive a decoder block: all its weights are in ``inputs["weights"]``, end to end in the order of `BLOCK`."""
+    import tensorflow as tf
+
+    arguments = [tf.convert_to_tensor(inputs[key]) for key in ("x", "memory")]
+    keywords = {"memory_mask": tf.convert_to_tensor(inputs["memory_mask"])} if "memory_mask" in inputs else {}
+    sizes = ("d_model", "num_heads", "d_ff")
+    built = _layer(namespace, "DecoderBlock", inputs, sizes, lambda new: new(*arguments, **keywords))
+
+    def run(x: Any, memory: Any, **more: Any) -> Any:
+        return unpack(built(x, memory, **keywords, **more), ("output",), "DecoderBlock(…)(x, memory)")["output"]
+
+    driven = Driven(built, arguments, keywords, inputs, BLOCK)
+    if mode == "parameters":
+        return {"trainable_parameters": sum(int(np.prod(each.shape)) for each in built.trainable_variables)}
+    variables = _block_variables(driven)
+    _assign(variables, inputs["weights"], "DecoderBlock")
+    dropouts = [driven.attribute(f"dropout{number}") for number in (1, 2, 3)]
+    if mode == "graph":
+        signature = [tf.TensorSpec((None, None, each.shape[-1]), each.dtype) for each in arguments]
+        compiled = tf.function(lambda *each: {"output": run(*each)}, signature, autograph=False)
+        return _in_graph(compiled, arguments)
+    if mode == "prefix":
+        cut = inputs["cut"]
+        return {"whole": run(*arguments)[:, :cut], "prefix": run(arguments[0][:, :cut], arguments[1])}
+    if mode in ("training", "inference"):
+        with _calling(dropouts, _loaded):
+            return {"output": run(*arguments, training=mode == "training")}
+    if mode == "dropped":
+        return _dropped(dropouts, lambda training: run(*arguments, training=training))
+    if mode == "slopes":
+        sources = {"x": arguments[0], "memory": arguments[1], **{path: each.value for path, each in variables.items()}}
+        steps = _cut(inputs["direction"], {path: tuple(each.shape) for path, each in variables.items()})
+        steps = {"x": inputs["direction_x"], "memory": inputs["direction_memory"], **steps}
+        sources, along = ({key: [each] for key, each in given.items()} for given in (sources, steps))
+        return _slopes(lambda: run(*arguments), sources, along, inputs)
+    return {"output": run(*arguments)}
+
+
+def _loaded(number: int, original: Callable[..., Any]) -> Callable[..., Any]:
+    def drop(inputs: Any, training: bool | None = False) -> Any:
+        return inputs * every_third(inputs.shape[-1], number) if training else inputs
+
+    return drop
+
+
+def _dropped(dropouts: Sequence[Any], run: Callable[[bool], Any]) -> dict[str, Any]:
+    """What each dropout does, seen from outside: the share of zeros in training, the factor on what is kept,
+    and the largest change at inference."""
+    seen: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {number: [] for number in range(len(dropouts))}
+
+    def watched(number: int, original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(inputs: Any, training: bool | None = False) -> Any:
+            result = original(inputs, training=training)
+            seen[number].append((np.asarray(inputs), np.asarray(result)))
+            return result
+
+        return call
+
+    with _calling(dropouts, watched):
+        run(True)
+        run(False)
+    if any(len(calls) != 2 for calls in seen.values()):
+        raise ContractError("each of the three dropouts must be called once in a call of the block.")
+    rows = []
+    for (before, after), (still_before, still_after) in seen.values():
+        kept = (after != 0) & (before != 0)
+        factor = float(np.mean(after[kept] / before[kept])) if kept.any() else 0.0
+        rows.append([float(np.mean(after == 0)), factor, float(np.abs(still_after - still_before).max())])
+    return {"dropped": np.array(rows)}
+
+
+def _cut(vector: np.ndarray, shapes: Mapping[str, Sequence[int]]) -> dict[str, np.ndarray]:
+    """Cut one vector into arrays of the given shapes."""
+    pieces = np.split(vector, np.cumsum([int(np.prod(shape)) for shape in shapes.values()])[:-1])
+    return {path: piece.reshape(shapes[path]) for path, piece in zip(shapes, pieces, strict=True)}
+
+
+def _assign(variables: Mapping[str, Any], vector: np.ndarray, name: str) -> None:
+    shapes = {path: tuple(variable.shape) for path, variable in variables.items()}
+    size = sum(int(np.prod(shape)) for shape in shapes.values())
+    if size != len(vector):
+        raise ContractError(
+            f"the named weights of `{name}` hold {size:,} numbers; expected {len(vector):,}. "
+            "Compare the width of each part with the lab's text."
+        )
+    for path, value in _cut(vector, shapes).items():
+        variables[path].assign(value)
+
+
+def _slopes(
+    run: Callable[[], Any],
+    sources: Mapping[str, Sequence[Any]],
+    along: Mapping[str, Sequence[np.ndarray]],
+    inputs: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Derivatives of ``sum(output * weighting)``: for each entry of `sources` in the directions `along`, summed up."""
+    import tensorflow as tf
+
+    flat = [each for group in sources.values() for each in group]
+    with tf.GradientTape() as tape:
+        tape.watch([each for each in flat if not isinstance(each, tf.Variable)])
+        loss = tf.reduce_sum(run() * inputs["weighting"])
+    gradients = iter(tape.gradient(loss, flat))
+    slopes, lost = [], []
+    for key, group in sources.items():
+        found = [next(gradients) for _ in group]
+        if any(each is None for each in found):
+            lost.append(key)
+            continue
+        pairs = zip(found, along[key], strict=True)
+        slopes.append(sum(float(np.sum(np.asarray(tf.convert_to_tensor(g)) * step)) for g, step in pairs))
+    if lost:
+        raise ContractError(
+            f"no gradient flows from the output to {', '.join(f'`{key}`' for key in lost)}. "
+            "Is this part used in `call`, and is everything there `keras.ops` or TensorFlow?"
+        )
+    return {"slopes": np.array(slopes)}
+
+
+# What a Transformer's weights are, told by their names in Keras and their shapes: every weight of a kind gets the same
+# values, so that nothing depends on how the student's attributes are called or ordered.
+KINDS = {
+    "embedding": "vd",
+    "projection.kernel": "dhk",
+    "projection.bias": "hk",
+    "output.kernel": "hkd",
+    "in.kernel": "df",
+    "in.bias": "f",
+    "out.kernel": "fd",
+    "bias": "d",
+    "gamma": "d",
+    "beta": "d",
+}
+
+
+def _shapes(inputs: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    width, heads = inputs["d_model"], inputs["num_heads"]
+    sizes = {"v": inputs["vocab_size"], "d": width, "h": heads, "k": width // heads, "f": inputs["d_ff"]}
+    return {kind: tuple(sizes[letter] for letter in letters) for kind, letters in KINDS.items()}
+
+
+def _kinds(built: Any, inputs: Mapping[str, Any]) -> dict[str, list[tuple[Any, bool]]]:
+    """The Transformer's weights by kind; True beside a weight that holds its values transposed."""
+    width, shapes = inputs["d_model"], _shapes(inputs)
+    found: dict[str, list[tuple[Any, bool]]] = {kind: [] for kind in KINDS}
+    for variable in built.trainable_variables:
+        shape = tuple(variable.shape)
+        if variable.name in ("gamma", "beta") and shape == (width,):
+            found[variable.name].append((variable, False))
+        elif shape == shapes["embedding"][::-1]:
+            found["embedding"].append((variable, True))  # an output layer of its own; its size is another case's matter
+        elif shape == (inputs["vocab_size"],):
+            variable.assign(np.zeros(shape))
+        elif kinds := [kind for kind, each in shapes.items() if each == shape]:
+            found[kinds[0]].append((variable, False))
+        else:
+            learned = " Are the positions learned? Here they are the fixed sine and cosine waves."
+            raise ContractError(
+                f"a trainable weight of shape {shape} has no place in this model: {variable.path}."
+                + (learned if shape == (inputs["max_length"], width) else "")
+            )
+    if not found["embedding"]:
+        raise ContractError(
+            f"there is no trainable weight of shape {shapes['embedding']}, (vocab_size, d_model). "
+            "A bare `tf.Variable` on a layer is not tracked: use `keras.layers.Embedding` or `self.add_weight`."
+        )
+    return found
+
+
+def _transformer(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Drive a Transformer: every weight of a kind gets the same values, taken from ``inputs["weights"]``, which holds
+    one of each kind, end to end in the order of `KINDS`."""
+    import tensorflow as tf
+
+    sizes = ("num_layers", "d_model", "num_heads", "d_ff", "vocab_size", "max_length")
+    source, target = (tf.convert_to_tensor(inputs[key]) for key in ("source", "target"))
+    built = _layer(namespace, "Transformer", inputs, sizes, lambda new: new((source, target)))
+
+    def run(source: Any, target: Any, **more: Any) -> Any:
+        call = "Transformer(…)((source, target_in))"
+        return unpack(built((source, target), **more), ("logits",), call)["logits"]
+
+    if mode == "parameters":
+        return {"trainable_parameters": sum(int(np.prod(each.shape)) for each in built.trainable_variables)}
+    kinds = _kinds(built, inputs)
+    values = _cut(inputs["weights"], _shapes(inputs))
+    for kind, group in kinds.items():
+        for variable, is_transposed in group:
+            variable.assign(values[kind].T if is_transposed else values[kind])
+    if mode == "graph":
+        signature = [tf.TensorSpec((None, None), each.dtype) for each in (source, target)]
+        compiled = tf.function(lambda *each: {"logits": run(*each)}, signature, autograph=False)
+        return _in_graph(compiled, [source, target])
+    if mode == "prefix":
+        cut = inputs["cut"]
+        return {"whole": run(source, target)[:, :cut], "prefix": run(source, target[:, :cut])}
+    if mode in ("training", "inference"):
+        with _loaded_everywhere() as rates:
+            logits = run(source, target, training=mode == "training")
+        return {"logits": logits, "rates": np.array(sorted(rates), "float64")}
+    if mode == "slopes":
+        kinds = {kind: group for kind, group in kinds.items() if group}
+        steps = _cut(inputs["direction"], _shapes(inputs))
+        along = {kind: [steps[kind].T if flip else steps[kind] for _, flip in group] for kind, group in kinds.items()}
+        sources = {kind: [variable.value for variable, _ in group] for kind, group in kinds.items()}
+        return _slopes(lambda: run(source, target), sources, along, inputs)
+    return {"logits": run(source, target)}
+
+
+@contextlib.contextmanager
+def _loaded_everywhere() -> Iterator[set[float]]:
+    """Load the dice of every `keras.layers.Dropout`, all in the same way; the set given back collects their rates."""
+    import keras
+
+    rates: set[float] = set()
+    original = keras.layers.Dropout.call
+
+    def call(self: Any, inputs: Any, training: bool | None = False) -> Any:
+        rates.add(float(self.rate))
+        return inputs * every_third(inputs.shape[-1], 1) if training else inputs
+
+    keras.layers.Dropout.call = call
+    try:
+        yield rates
+    finally:
+        keras.layers.Dropout.call = original
+
+
+PROBES = {
+    "causal_mask": function("causal_mask", "length"),
+    "padding_mask": function("padding_mask", "ids", optional=("pad_id",)),
+    "combine_masks": _combine_masks,
+    "shift_right": function("shift_right", "ids", "start_id"),
+    "DecoderBlock": _decoder_block,
+    "Transformer": _transformer,
+    "cross_entropy": _number(function("cross_entropy", "p", "q")),
+    "kl_divergence": _number(function("kl_divergence", "p", "q")),
+    "js_divergence": _number(function("js_divergence", "p", "q")),
+    "masked_cross_entropy": _masked_cross_entropy,
+    "transformer_schedule": function("transformer_schedule", "step", "d_model", optional=("warmup_steps",)),
+    "greedy_decode": _greedy_decode,
+    "beam_search": _beam_search,
+    "answers": answers(),
+}
