@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from coursekit import data, recorded
-from coursekit.data import fetching, image_sets, multi30k
+from coursekit.data import image_sets, multi30k, tfds_sets
 from coursekit.data.catalogue import SETS
 from coursekit.data.files import CHECKSUMS, check_sum
 from coursekit.data.samples import pairs, reviews
@@ -234,7 +234,7 @@ class TestFetching:
 
     def test_the_library_knows_the_sets(self):
         """Names and features as this version of tensorflow_datasets has them; nothing is fetched."""
-        fetching._supply_importlib_resources()
+        tfds_sets._supply_importlib_resources()
         import tensorflow_datasets as tfds
 
         assert {"text", "label"} == set(tfds.builder("imdb_reviews").info.features)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from coursekit.data.fetching import tfds_parts
 from coursekit.data.files import (
     FOLDER_VARIABLE,
     SHUFFLE_SEED,
@@ -18,6 +17,7 @@ from coursekit.data.files import (
     local_files,
 )
 from coursekit.data.samples.news import sample_news
+from coursekit.data.tfds_sets import tfds_parts
 
 NEWS_CLASSES = ("World", "Sports", "Business", "Sci/Tech")
 WHOLE, SUBSET, TEST = "ag_news/train.csv", "ag_news/train_subset_10000.csv", "ag_news/test.csv"

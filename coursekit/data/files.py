@@ -105,12 +105,12 @@ def check_sum(path: Path, expected: str | None) -> None:
 
 
 @contextmanager
-def fetching(what: str, variable_files: str, *, sample: str) -> Iterator[None]:
+def fetching(what: str, files: str, *, sample: str) -> Iterator[None]:
     """Around a download: turn whatever the library raises into one error that names the ways to go on.
 
     Args:
         what: name of the data, for people.
-        variable_files: the files that a local folder would have to hold.
+        files: what a local folder would have to hold, in words.
         sample: what to write for the sample instead.
 
     Raises:
@@ -124,7 +124,7 @@ def fetching(what: str, variable_files: str, *, sample: str) -> Iterator[None]:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
         raise DataError(
             f"{what} could not be fetched ({reason}). Three ways on:\n"
-            f'  1. name a folder that holds {variable_files}: path="…" in the call;\n'
+            f'  1. name a folder that holds {files}: path="…" in the call;\n'
             f"  2. name it for all notebooks: set the environment variable {FOLDER_VARIABLE};\n"
             f"  3. go on without it: {sample}.\n"
             "data/README.md describes the folder. With a connection, the same call fetches the data."

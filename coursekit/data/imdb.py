@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from coursekit.data.fetching import tfds_parts
 from coursekit.data.files import SHUFFLE_SEED, announce, check_request, fetching, local_files
 from coursekit.data.samples.reviews import sample_reviews
+from coursekit.data.tfds_sets import tfds_parts
 
 FILES = ("imdb/imdb_train.csv.gz", "imdb/imdb_test.csv.gz")
 SAMPLE = 'the sample: source="sample"'
