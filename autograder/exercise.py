@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from coursekit.comparison import difference
-from coursekit.diagnosis import Mistakes, fingerprint
+from coursekit.diagnosis import Mistakes, fingerprint, possible_mistakes
 from coursekit.judge import ExerciseFacts, Expectation, GroupFacts
 
 Oracle = Callable[..., Mapping[str, Any]]
@@ -143,8 +142,7 @@ class Exercise:
 
     def mistakes(self) -> list[Mistakes]:
         """Every misconception, and every pair of them."""
-        ids = [each.id for each in self.misconceptions]
-        return [(each,) for each in ids] + list(itertools.combinations(ids, 2))
+        return possible_mistakes([each.id for each in self.misconceptions])
 
     def flags(self, mistakes: Mistakes) -> dict[str, Any] | None:
         """The oracle's flags for a set of mistakes; None when two of them set the same flag differently."""
@@ -188,7 +186,7 @@ class Exercise:
 
 def _keywords(oracle: Oracle, flags: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
     """The oracle as a function of the inputs alone. `mode` is handed over only to oracles that ask for it."""
-    accepted = inspect.signature(oracle).parameters
+    accepted = _parameters(oracle)
     chosen = {key: value for key, value in flags.items() if key in accepted or key != "mode"}
 
     def call(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -196,6 +194,11 @@ def _keywords(oracle: Oracle, flags: Mapping[str, Any]) -> Callable[[Mapping[str
         return oracle(**{key: value for key, value in named.items() if key in accepted}, **chosen)
 
     return call
+
+
+@cache
+def _parameters(oracle: Oracle) -> frozenset[str]:
+    return frozenset(inspect.signature(oracle).parameters)
 
 
 def numerical_gradients(
@@ -245,9 +248,10 @@ def _describe(case: Case) -> str:
 
 
 class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
-    """Fingerprints of the results with each set of mistakes that changes them, computed when first asked for.
+    """Fingerprints of the results with each set of mistakes that changes them, each computed when first asked for.
 
-    Most submissions are right in most cases, and then nobody asks.
+    Most submissions are right in most cases, and then nobody asks; most others make one mistake, and pairs need not be
+    looked at.
     """
 
     def __init__(self, exercise: Exercise, case: Case, exact: Mapping[str, Any], tolerance: Mapping[str, float]):
@@ -255,32 +259,34 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         self._case = case
         self._exact = exact
         self._tolerance = tolerance
+        self._known: dict[Mistakes, dict[str, Any] | None] = {}
 
-    @cached_property
-    def _results(self) -> dict[Mistakes, dict[str, Any]]:
-        found = {}
-        if self._case.mode == "gradient":
-            return found  # hundreds of numerical gradients, to learn what the values have told already
-        for mistakes in self._exercise.mistakes():
-            flags = self._exercise.flags(mistakes)
-            if flags is None:
-                continue
-            try:
-                results = self._exercise.reference(self._case, flags)
-            except (ValueError, IndexError):
-                continue  # with these sizes the mistake ends in an error, which names itself
-            if any(differs(key, results[key], value, self._tolerance[key]) for key, value in self._exact.items()):
-                found[mistakes] = {key: fingerprint(value) for key, value in results.items()}
-        return found
+    def _changed(self, mistakes: Mistakes) -> dict[str, Any] | None:
+        """The fingerprints with these mistakes; None where they change nothing, or end in an error."""
+        flags = self._exercise.flags(mistakes)
+        if flags is None or self._case.mode == "gradient":
+            return None  # hundreds of numerical gradients would tell what the values have told already
+        try:
+            results = self._exercise.reference(self._case, flags)
+        except (ValueError, IndexError):
+            return None
+        if any(differs(key, results[key], value, self._tolerance[key]) for key, value in self._exact.items()):
+            return {key: fingerprint(value) for key, value in results.items()}
+        return None
 
     def __getitem__(self, mistakes: Mistakes) -> Mapping[str, Any]:
-        return self._results[mistakes]
+        if mistakes not in self._known:
+            self._known[mistakes] = self._changed(mistakes)
+        found = self._known[mistakes]
+        if found is None:
+            raise KeyError(mistakes)
+        return found
 
     def __iter__(self) -> Iterator[Mistakes]:
-        return iter(self._results)
+        return (mistakes for mistakes in self._exercise.mistakes() if mistakes in self)
 
     def __len__(self) -> int:
-        return len(self._results)
+        return sum(1 for _ in self)
 
 
 def differs(key: str, result: Any, exact: Any, tolerance: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +86,13 @@ def resembles(
     return _Results(actual, expected, tolerance).resemble(wrong)
 
 
+def possible_mistakes(ids: Sequence[str]) -> list[Mistakes]:
+    """Every mistake, and every pair of them."""
+    return [(each,) for each in ids] + list(itertools.combinations(ids, 2))
+
+
 def diagnose(
+    ids: Sequence[str],
     outputs: Sequence[Mapping[str, Any] | None],
     expected: Sequence[Mapping[str, Any]],
     wrong: Sequence[Mapping[Mistakes, Mapping[str, Any]]],
@@ -98,6 +105,7 @@ def diagnose(
     the one that explains most of the wrong cases is taken, if it explains any.
 
     Args:
+        ids: the mistakes that can be named.
         outputs: the student's results by case; None where the case raised.
         expected: right results by case.
         wrong: fingerprints of the results by case, with each set of mistakes that changes them.
@@ -106,7 +114,7 @@ def diagnose(
     cases = [index for index, result in enumerate(outputs) if result is not None]
     failing = [index for index in cases if not agrees(outputs[index], expected[index], tolerances[index])]
     results = {index: _Results(outputs[index], expected[index], tolerances[index]) for index in failing}
-    candidates = sorted({mistakes for index in failing for mistakes in wrong[index]}, key=lambda m: (len(m), m))
+    candidates = sorted(possible_mistakes(ids), key=lambda m: (len(m), m)) if failing else ()
     best: Mistakes = ()
     best_rank = (0, -len(cases) - 2)  # as many cases may contradict a mistake as speak for it, and no more
     for mistakes in candidates:

@@ -188,6 +188,7 @@ def judge(
     if None not in kinds and "contract" not in kinds:
         return Judgement(facts.name, "error", groups, (), attempts[0].message)
     found = diagnose(
+        list(facts.sentences),
         [attempt.outputs for attempt in attempts],
         [case.expected for case in expectations],
         [case.wrong for case in expectations],

@@ -14,6 +14,7 @@ from coursekit import rules
 from coursekit.judge import Attempt, Expectation, Judgement, judge, tidy_message
 from coursekit.probes import load_probe
 from coursekit.probes.driving import ContractError, NotFound
+from coursekit.probes.sharing import Shelf, sharing
 from coursekit.reference import LabReference, load_reference
 from coursekit.report import CheckFailed, Report
 
@@ -83,9 +84,10 @@ class Lab:
 def run_cases(
     lab: str, exercise: str, expectations: Sequence[Expectation], namespace: Mapping[str, Any]
 ) -> list[Attempt]:
-    """Run the probe of an exercise on each case, and catch what goes wrong."""
+    """Run the probe of an exercise on each case, and catch what goes wrong. The cases share the layers they build."""
     probe = load_probe(lab, exercise)
-    return [_attempt(probe, namespace, case) for case in expectations]
+    with sharing(Shelf()):
+        return [_attempt(probe, namespace, case) for case in expectations]
 
 
 def _attempt(probe: Any, namespace: Mapping[str, Any], case: Expectation) -> Attempt:

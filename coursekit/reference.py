@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import io
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
 import numpy as np
 
-from coursekit.diagnosis import FINGERPRINT_SIZE, Fingerprint
+from coursekit.diagnosis import FINGERPRINT_SIZE, Fingerprint, Mistakes
 from coursekit.judge import ExerciseFacts, Expectation, GroupFacts
 
 
@@ -41,10 +42,9 @@ def load_reference(lab: str) -> LabReference:
     except FileNotFoundError:
         known = sorted(each.name[:-5] for each in folder.iterdir() if each.name.endswith(".json"))
         raise ValueError(f"there is no lab {lab!r}; the labs are {', '.join(known)}") from None
-    facts, expectations = {}, {}
-    for entry in description["exercises"]:
-        name = entry["name"]
-        facts[name] = ExerciseFacts(
+    entries = {entry["name"]: entry for entry in description["exercises"]}
+    facts = {
+        name: ExerciseFacts(
             name=name,
             groups=tuple(GroupFacts(**group) for group in entry["groups"]),
             sentences=entry["sentences"],
@@ -53,10 +53,33 @@ def load_reference(lab: str) -> LabReference:
             no_loops=entry["no_loops"],
             reveal=entry["reveal"],
         )
-        expectations[name] = [
-            _expectation(case, arrays, f"{name}.{index}") for index, case in enumerate(entry["cases"])
-        ]
-    return LabReference(lab, description["title"], description["points"], facts, expectations)
+        for name, entry in entries.items()
+    }
+    cases = {name: entry["cases"] for name, entry in entries.items()}
+    return LabReference(lab, description["title"], description["points"], facts, _VisibleCases(cases, arrays))
+
+
+class _VisibleCases(Mapping[str, list[Expectation]]):
+    """The cases of each exercise, unpacked when they are first asked for: opening a lab must not take a while."""
+
+    def __init__(self, cases: Mapping[str, list[Mapping[str, Any]]], arrays: Mapping[str, np.ndarray]):
+        self._cases = cases
+        self._arrays = arrays
+        self._unpacked: dict[str, list[Expectation]] = {}
+
+    def __getitem__(self, exercise: str) -> list[Expectation]:
+        if exercise not in self._unpacked:
+            self._unpacked[exercise] = [
+                _expectation(case, self._arrays, f"{exercise}.{index}")
+                for index, case in enumerate(self._cases[exercise])
+            ]
+        return self._unpacked[exercise]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cases)
+
+    def __len__(self) -> int:
+        return len(self._cases)
 
 
 def _expectation(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str) -> Expectation:
@@ -66,17 +89,6 @@ def _expectation(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pref
         return {**plain, **found}
 
     expected = values("expected")
-    fingerprinted = case["expected_arrays"]
-    store = arrays[f"{prefix}.wrong"] if case["wrong"] else np.zeros(0)
-    wrong, start = {}, 0
-    for mistakes, deviations in case["wrong"].items():
-        results = dict(deviations)
-        for key in fingerprinted:
-            shape = tuple(deviations.get(key, expected[key].shape))
-            size = min(int(np.prod(shape)), FINGERPRINT_SIZE)
-            results[key] = Fingerprint(shape, store[start : start + size].astype("float64"))
-            start += size
-        wrong[tuple(mistakes.split("+"))] = results
     return Expectation(
         group=case["group"],
         how=case["how"],
@@ -85,7 +97,49 @@ def _expectation(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pref
         expected=expected,
         tolerance=case["tolerance"],
         dtype=case["dtype"],
-        wrong=wrong,
+        wrong=_WrongReferences(case, expected, arrays, prefix),
         property=case["property"],
         withheld=values("withheld"),
     )
+
+
+class _WrongReferences(Mapping[Mistakes, Mapping[str, Any]]):
+    """The results with each set of mistakes that changes them, unpacked when first asked for: by a wrong answer."""
+
+    def __init__(
+        self,
+        case: Mapping[str, Any],
+        expected: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        prefix: str,
+    ):
+        self._case = case
+        self._expected = expected
+        self._arrays = arrays
+        self._prefix = prefix
+
+    @functools.cached_property
+    def _results(self) -> dict[Mistakes, dict[str, Any]]:
+        if not self._case["wrong"]:
+            return {}
+        fingerprinted = self._case["expected_arrays"]
+        store = self._arrays[f"{self._prefix}.wrong"].astype("float64")
+        found, start = {}, 0
+        for mistakes, deviations in self._case["wrong"].items():
+            results = dict(deviations)
+            for key in fingerprinted:
+                shape = tuple(deviations.get(key, self._expected[key].shape))
+                size = min(math.prod(shape), FINGERPRINT_SIZE)
+                results[key] = Fingerprint(shape, store[start : start + size])
+                start += size
+            found[tuple(mistakes.split("+"))] = results
+        return found
+
+    def __getitem__(self, mistakes: Mistakes) -> Mapping[str, Any]:
+        return self._results[mistakes]
+
+    def __iter__(self) -> Iterator[Mistakes]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)

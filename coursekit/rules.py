@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import importlib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any
 
 LOOPING_CALLS = frozenset({
@@ -89,35 +90,33 @@ def _bound(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> fro
     return frozenset(names - outer)
 
 
-def _imports(trees: Iterable[ast.Module]) -> dict[str, str]:
+@functools.lru_cache(maxsize=64)  # one notebook is read once for each of its exercises
+def _imports(tree: ast.Module) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for item in node.names:
-                    root = item.name.partition(".")[0]
-                    found[item.asname or root] = item.name if item.asname else root
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                for item in node.names:
-                    found[item.asname or item.name] = f"{node.module}.{item.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for item in node.names:
+                root = item.name.partition(".")[0]
+                found[item.asname or root] = item.name if item.asname else root
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for item in node.names:
+                found[item.asname or item.name] = f"{node.module}.{item.name}"
     return found
 
 
-def _definitions(trees: Iterable[ast.Module]) -> dict[str, list[ast.stmt]]:
-    """What each top-level name stands for: functions, classes, assignments. The last cell that defines it counts."""
+@functools.lru_cache(maxsize=64)
+def _definitions(tree: ast.Module) -> Mapping[str, list[ast.stmt]]:
+    """What each top-level name of a cell stands for: functions, classes, assignments."""
     found: dict[str, list[ast.stmt]] = {}
-    for tree in trees:
-        here: dict[str, list[ast.stmt]] = {}
-        for node in tree.body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                here.setdefault(node.name, []).append(node)
-                continue
-            for leaf in ast.walk(node):
-                if isinstance(leaf, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                    here.setdefault(leaf.name, []).append(node)
-                elif isinstance(leaf, ast.Name) and isinstance(leaf.ctx, ast.Store):
-                    here.setdefault(leaf.id, []).append(node)
-        found.update(here)
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.setdefault(node.name, []).append(node)
+            continue
+        for leaf in ast.walk(node):
+            if isinstance(leaf, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.setdefault(leaf.name, []).append(node)
+            elif isinstance(leaf, ast.Name) and isinstance(leaf.ctx, ast.Store):
+                found.setdefault(leaf.id, []).append(node)
     return found
 
 
@@ -142,7 +141,11 @@ def violations(
         forbidden: dotted names that may not be used, such as ``"keras.layers.MultiHeadAttention"``.
         no_loops: whether Python loops and functions that hide one are ruled out.
     """
-    imported, definitions = _imports(trees), _definitions(trees)
+    imported: dict[str, str] = {}
+    definitions: dict[str, list[ast.stmt]] = {}
+    for tree in trees:  # the last cell that defines a name counts
+        imported.update(_imports(tree))
+        definitions.update(_definitions(tree))
     seen: set[str] = set()
     waiting = [name]
     used: set[str] = set()
@@ -187,7 +190,8 @@ def guard(forbidden: Iterable[str]) -> Iterator[None]:
             else:
                 stack.enter_context(_replaced(module, attribute, _stopper(name, target)))
                 if inspect.isfunction(target):
-                    stack.enter_context(_replaced(target, "__code__", _stopping_code(name, target)))
+                    code = _stopping_code(name, target.__code__.co_freevars)
+                    stack.enter_context(_replaced(target, "__code__", code))
         yield
 
 
@@ -200,16 +204,22 @@ def _stopper(name: str, original: Any) -> Any:
         raise ForbiddenCall(_sentence(name))
 
     with contextlib.suppress(ValueError, TypeError):
-        stop.__signature__ = inspect.signature(original)  # Keras reads the signature before it calls
+        stop.__signature__ = _signature(original)  # Keras reads the signature before it calls
     return stop
 
 
-def _stopping_code(name: str, function: FunctionType) -> CodeType:
-    """What a function does instead of its work, for those who kept the function itself."""
+@functools.cache  # this and the next: a guard goes up before each case
+def _signature(function: Any) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+@functools.cache
+def _stopping_code(name: str, variables: tuple[str, ...]) -> CodeType:
+    """What a function with these free variables does instead of its work, for those who kept the function itself."""
     text = f"from coursekit.rules import ForbiddenCall\n    raise ForbiddenCall({_sentence(name)!r})"
     made: dict[str, Any] = {}
     exec(f"def stop(*_, **__):\n    {text}", made)
-    return made["stop"].__code__.replace(co_freevars=function.__code__.co_freevars)
+    return made["stop"].__code__.replace(co_freevars=variables)
 
 
 @contextlib.contextmanager

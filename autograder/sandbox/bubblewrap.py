@@ -60,6 +60,7 @@ def environment() -> dict[str, str]:
         "MPLBACKEND": "Agg",
         "MPLCONFIGDIR": "/tmp/home/.matplotlib",
         "OMP_NUM_THREADS": "1",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",  # its kernels are compiled anew in each child; on every machine the same ones
         "OPENBLAS_NUM_THREADS": "1",
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",

@@ -17,7 +17,10 @@ from autograder.sandbox.session import Session, SessionLost, pair
 from autograder.worker import protocol
 from autograder.worker.walls import WallReport
 
-PRELOAD = ("numpy", "tensorflow", "keras", "matplotlib.pyplot", "coursekit.probes", "coursekit.rules")
+PRELOAD = (
+    "numpy", "tensorflow", "keras", "matplotlib.pyplot", "coursekit.plots", "coursekit.probes",
+    "coursekit.quiet", "coursekit.rules",
+)  # fmt: skip
 OUTER_WALL = "bubblewrap"
 
 _START_SECONDS = 180.0

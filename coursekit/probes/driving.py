@@ -15,10 +15,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from coursekit.probes.sharing import Making, current_shelf, mark_as_built
 from coursekit.rules import ForbiddenCall
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
@@ -166,8 +168,11 @@ def layer(
     unknown_axes: Sequence[int] | None = None,
     packed: str | None = None,
     modes: Mapping[str, Callable[[Driven], dict[str, Any]]] | None = None,
+    harmless: Sequence[str] = (),
 ) -> Probe:
     """Probe that builds a layer, puts known weights into its named attributes and calls it.
+
+    Inside `coursekit.probes.sharing.sharing` cases share the layers that they build.
 
     Args:
         name: the layer's class name in the notebook.
@@ -183,13 +188,17 @@ def layer(
         unknown_axes: axes whose size is not known in the mode ``graph``; all but the last one when None.
         packed: name of one input that holds all the weights, flattened and end to end in the order of `weights`.
         modes: further modes, by name: functions of the layer as it stands once the weights are in it.
+        harmless: those of `modes` that leave the layer as they found it, but for the values of its variables; after
+            any other one no later case gets the layer.
     """
 
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
         import tensorflow as tf
 
         paths = weights(inputs) if callable(weights) else weights
-        built = _construct(find(namespace, name), name, init, init_keywords, inputs)
+        cls = find(namespace, name)
+        positional = [inputs[key] for key in init]
+        named = {key: inputs[key] for key in init_keywords if key in inputs}
         arguments = [_tensors(_copy(inputs[key])) for key in call]
         keywords = {key: _tensors(_copy(inputs[key])) for key in optional if key in inputs}
         names = list(returns)
@@ -198,25 +207,32 @@ def layer(
             names.append(with_weights)
         shown = f"{name}(…)({', '.join([*call, *(f'{key}=…' for key in keywords)])})"
 
-        def run(*tensors: Any) -> dict[str, Any]:
+        def call_with(built: Any, *tensors: Any) -> dict[str, Any]:
             return unpack(built(*tensors, **keywords), names, shown)
 
-        run(*arguments)  # creates the variables
-        if packed in inputs:
-            inputs = {**inputs, **_unpacked(built, inputs[packed], paths, name)}
-        _assign_all(built, inputs, paths)
-        if modes and mode in modes:
-            return modes[mode](Driven(built, arguments, keywords, inputs, paths))
-        if mode == "parameters":
-            return {"trainable_parameters": sum(int(np.prod(v.shape)) for v in built.trainable_variables)}
-        if mode == "reload":
-            built = _reloaded(built, arguments, keywords)
-        if mode == "graph":
-            signature = [tf.TensorSpec(_shape_in_graph(t.shape, unknown_axes), t.dtype) for t in arguments]
-            return _in_graph(tf.function(run, input_signature=signature), arguments)
-        if mode == "gradient":
-            return _gradients(built, run, arguments, inputs, call, paths, shown)
-        return run(*arguments)
+        with current_shelf().layer(
+            Making(cls, positional, named, arguments),
+            make=lambda: _construct(cls, name, positional, named),
+            call=lambda built: call_with(built, *arguments),
+            keep=not modes or mode not in modes or mode in harmless,
+        ) as built:
+            run = partial(call_with, built)
+            if packed in inputs:
+                inputs = {**inputs, **_unpacked(built, inputs[packed], paths, name)}
+            _assign_all(built, inputs, paths)
+            if modes and mode in modes:
+                return modes[mode](Driven(built, arguments, keywords, inputs, paths))
+            if mode == "parameters":
+                return {"trainable_parameters": sum(int(np.prod(v.shape)) for v in built.trainable_variables)}
+            if mode == "reload":
+                return call_with(_reloaded(built, arguments, keywords), *arguments)
+            if mode == "graph":
+                signature = [tf.TensorSpec(_shape_in_graph(t.shape, unknown_axes), t.dtype) for t in arguments]
+                # Keras itself calls layers without AutoGraph, so to convert this function's own code gains nothing.
+                return _in_graph(tf.function(run, input_signature=signature, autograph=False), arguments)
+            if mode == "gradient":
+                return _gradients(built, run, arguments, inputs, call, paths, shown)
+            return run(*arguments)
 
     return probe
 
@@ -260,14 +276,14 @@ def _copy(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _construct(cls: Any, name: str, init: Sequence[str], keywords: Sequence[str], inputs: Mapping[str, Any]) -> Any:
+def _construct(cls: Any, name: str, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
     if not inspect.isclass(cls):
         raise ContractError(f"`{name}` is a {type(cls).__name__}; expected a class derived from `keras.Layer`.")
     import keras
 
     if not issubclass(cls, keras.Layer):
         raise ContractError(f"`{name}` is not derived from `keras.Layer` (Keras {keras.__version__}).")
-    return cls(*(inputs[key] for key in init), **{key: inputs[key] for key in keywords if key in inputs})
+    return cls(*positional, **named)
 
 
 def _variable(built: Any, path: str) -> Any:
@@ -337,6 +353,7 @@ def _reloaded(built: Any, arguments: Sequence[Any], keywords: Mapping[str, Any])
         raise ContractError(
             f"`from_config(get_config())` fails: {error}. Does `get_config` hold every argument?"
         ) from error
+    mark_as_built(copy)
     copy(*arguments, **keywords)
     copy.set_weights(built.get_weights())
     return copy

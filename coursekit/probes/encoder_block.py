@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,19 @@ def _dropouts(driven: Driven) -> list[Any]:
     return [driven.attribute(f"{block}{name}") for block in blocks for name in ("dropout1", "dropout2")]
 
 
+@contextlib.contextmanager
+def _replaced_calls(dropouts: Sequence[Any], calls: Sequence[Callable[..., Any]]) -> Iterator[None]:
+    """While the block runs, each of the dropouts does what the call in its place does."""
+    own = [dropout.call for dropout in dropouts]
+    try:
+        for dropout, call in zip(dropouts, calls, strict=True):
+            dropout.call = call
+        yield
+    finally:
+        for dropout, call in zip(dropouts, own, strict=True):
+            dropout.call = call
+
+
 def loaded_dice(training: bool | None) -> Callable[[Driven], dict[str, Any]]:
     """Mode that calls the layer with dropouts whose dice are loaded, so that results are the same every time.
 
@@ -36,15 +50,18 @@ def loaded_dice(training: bool | None) -> Callable[[Driven], dict[str, Any]]:
     nothing, as every dropout does.
     """
 
+    def loaded(odd: int) -> Callable[..., Any]:
+        def drop(inputs: Any, training: bool | None = False) -> Any:
+            kept = 2.0 * ((np.arange(inputs.shape[-1]) + odd) % 2)
+            return inputs * kept.astype("float32") if training else inputs
+
+        return drop
+
     def call(driven: Driven) -> dict[str, Any]:
-        for number, dropout in enumerate(_dropouts(driven)):
-
-            def drop(inputs: Any, training: bool | None = False, odd: int = number % 2) -> Any:
-                kept = 2.0 * ((np.arange(inputs.shape[-1]) + odd) % 2)
-                return inputs * kept.astype("float32") if training else inputs
-
-            dropout.call = drop
-        return unpack(driven.built(*driven.arguments, **driven.keywords, training=training), ("output",), "the call")
+        dropouts = _dropouts(driven)
+        with _replaced_calls(dropouts, [loaded(number % 2) for number in range(len(dropouts))]):
+            result = driven.built(*driven.arguments, **driven.keywords, training=training)
+        return unpack(result, ("output",), "the call")
 
     return call
 
@@ -52,21 +69,24 @@ def loaded_dice(training: bool | None) -> Callable[[Driven], dict[str, Any]]:
 def _dropped(driven: Driven) -> dict[str, Any]:
     """What each dropout does, seen from outside: the share of zeros in training, the factor on what is kept,
     and the largest change at inference."""
-    seen: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
-    for number, dropout in enumerate(_dropouts(driven)):
+    dropouts = _dropouts(driven)
+    seen: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in dropouts]
 
-        def watched(inputs: Any, training: bool | None = False, number: int = number, call: Any = dropout.call) -> Any:
+    def watched(call: Callable[..., Any], log: list[tuple[np.ndarray, np.ndarray]]) -> Callable[..., Any]:
+        def watch(inputs: Any, training: bool | None = False) -> Any:
             result = call(inputs, training=training)
-            seen.setdefault(number, []).append((np.asarray(inputs), np.asarray(result)))
+            log.append((np.asarray(inputs), np.asarray(result)))
             return result
 
-        dropout.call = watched
-    for training in (True, False):
-        driven.built(*driven.arguments, **driven.keywords, training=training)
-    if any(len(seen.get(number, ())) != 2 for number in range(len(_dropouts(driven)))):
+        return watch
+
+    with _replaced_calls(dropouts, [watched(dropout.call, log) for dropout, log in zip(dropouts, seen, strict=True)]):
+        for training in (True, False):
+            driven.built(*driven.arguments, **driven.keywords, training=training)
+    if any(len(log) != 2 for log in seen):
         raise ContractError("each of the dropouts must be called once in a call of the layer.")
     rows = []
-    for (before, after), (still_before, still_after) in (seen[number] for number in sorted(seen)):
+    for (before, after), (still_before, still_after) in seen:
         kept = (after != 0) & (before != 0)
         factor = float(np.mean(after[kept] / before[kept])) if kept.any() else 0.0
         rows.append([float(np.mean(after == 0)), factor, float(np.abs(still_after - still_before).max())])
@@ -116,6 +136,7 @@ PROBES = {
         weights=lambda inputs: BLOCK if "weights" in inputs else (),
         packed="weights",
         modes=MODES,
+        harmless=tuple(MODES),
     ),
     "Encoder": layer(
         "Encoder",
@@ -125,6 +146,7 @@ PROBES = {
         weights=lambda inputs: _stack(inputs) if "weights" in inputs else (),
         packed="weights",
         modes=MODES,
+        harmless=tuple(MODES),
     ),
     "encoder_parameter_count": function("encoder_parameter_count", *SIZES, optional=("key_dim",)),
 }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.driving import ContractError, find, function, layer, refusing
+from coursekit.probes.sharing import Making, current_shelf
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")
 
@@ -42,8 +43,14 @@ KERAS_WEIGHTS = tuple(
 def _students_layer(namespace: Mapping[str, Any], d_model: int, num_heads: int, tokens: Any) -> Any:
     """The student's own layer, built; None when it cannot be used: this exercise does not depend on that one."""
     try:
-        built = namespace["MultiHeadAttention"](d_model, num_heads)
-        built(tokens, tokens, tokens)
+        cls = namespace["MultiHeadAttention"]
+        with current_shelf().layer(
+            Making(cls, (d_model, num_heads), {}, (tokens, tokens, tokens)),
+            make=lambda: cls(d_model, num_heads),
+            call=lambda layer: layer(tokens, tokens, tokens),
+            keep=False,
+        ) as built:
+            pass
         shapes = {(tuple(getattr(built, n).kernel.shape), tuple(getattr(built, n).bias.shape)) for n in DENSE}
     except Exception:
         return None

@@ -1,0 +1,123 @@
+"""Lets the cases of one exercise share the layers that they build: building takes far longer than calling.
+
+Two cases share a layer when they make it with the same arguments and call it on inputs of the same shapes, but for the
+size of the batch. Each case finds all variables as they were after the first call, so a layer is shared without a
+trace, unless it keeps something between its calls in attributes of its own: such a layer gives a batch what belongs to
+the batch before, and is wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Making:
+    """How a layer is made: its class, the constructor's arguments and the inputs of its first call."""
+
+    cls: Any
+    positional: Sequence[Any]
+    keywords: Mapping[str, Any]
+    inputs: Sequence[Any]
+
+    def key(self) -> Hashable | None:
+        """Equal for layers that can stand for each other; None for one that nothing can stand for."""
+        shapes = [(tuple(getattr(each, "shape", ()))[1:], getattr(each, "dtype", type(each))) for each in self.inputs]
+        given = [*enumerate(self.positional), *self.keywords.items()]
+        key = (
+            id(self.cls),
+            *((name, type(value), value) for name, value in given),
+            *shapes,
+        )  # 1, 1.0 and True are equal
+        try:
+            hash(key)
+        except TypeError:  # made with a list or an array
+            return None
+        return key
+
+
+class Shelf:
+    """The layers that the cases of one exercise have built so far. A new exercise, or new code, takes a new shelf."""
+
+    def __init__(self) -> None:
+        self._layers: dict[Hashable, _Kept] = {}
+        self._traced: set[int] = set()  # of classes
+
+    @contextlib.contextmanager
+    def layer(
+        self, making: Making, make: Callable[[], Any], call: Callable[[Any], Any], *, keep: bool = True
+    ) -> Iterator[Any]:
+        """A layer that has been called once and whose variables are as that call made them.
+
+        Args:
+            making: how it is made.
+            make: makes it.
+            call: calls it for the first time.
+            keep: whether a later case may have it. When the block raises, none gets it.
+        """
+        key = making.key()
+        kept = self._layers.pop(key, None)
+        if kept is None or not kept.restore():
+            kept = _Kept(self._first_call(id(making.cls), make(), call))
+        yield kept.layer
+        if keep and key is not None:
+            self._layers[key] = kept
+
+    def _first_call(self, cls: int, layer: Any, call: Callable[[Any], Any]) -> Any:
+        """Call a layer for the first time, which creates its variables.
+
+        Before such a call Keras traces it in a graph of no other use, to find the variables of a layer without a
+        `build` of its own. One layer of each class has to stand that; the call alone creates the same variables.
+        """
+        if cls in self._traced:
+            mark_as_built(layer)
+        call(layer)
+        self._traced.add(cls)
+        return layer
+
+
+class _Kept:
+    """A layer and the values that its first call left in its variables."""
+
+    def __init__(self, layer: Any):
+        self.layer = layer
+        self._values = [(variable, variable.value + 0) for variable in layer.variables]
+
+    def restore(self) -> bool:
+        """Put the values back; return whether the layer still has the same variables."""
+        same = [id(each) for each in self.layer.variables] == [id(variable) for variable, _ in self._values]
+        if same:
+            for variable, value in self._values:
+                variable.assign(value)
+        return same
+
+
+def mark_as_built(layer: Any) -> None:
+    """Spare a layer the tracing before its first call, because one of its class has stood it already."""
+    import keras
+
+    for each in layer._flatten_layers():
+        if type(each).build is keras.Layer.build:
+            each.built = True
+
+
+_shelf: Shelf | None = None
+
+
+@contextlib.contextmanager
+def sharing(shelf: Shelf) -> Iterator[None]:
+    """While the block runs, cases take their layers from `shelf` and put them back there."""
+    global _shelf
+    outer, _shelf = _shelf, shelf
+    try:
+        yield
+    finally:
+        _shelf = outer
+
+
+def current_shelf() -> Shelf:
+    """The shelf of the innermost `sharing`; outside of one a new one, so that nothing is shared."""
+    return _shelf or Shelf()
