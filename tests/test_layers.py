@@ -10,7 +10,8 @@ import pytest
 import tensorflow as tf
 from test_labs import LABS, namespace, solution_sources
 
-# lab -> class name, constructor arguments, shapes of the inputs without the batch axis (an int: token ids below it)
+# lab -> class name, constructor arguments, shapes of the inputs without the batch axis (an int: that many token ids; a
+# list: one argument that is a tuple of such inputs)
 LAYERS = {
     "01_attention_intuition": [
         ("BahdanauAttention", (8,), [(4, 5), (7, 3)]),
@@ -27,6 +28,13 @@ LAYERS = {
         ("TokenAndPositionEmbedding", (11, 17, 6), [5]),
         ("SinusoidalEmbedding", (11, 17, 6), [5]),
     ],
+    "08_decoder_and_masking": [
+        ("FeedForward", (6, 13), [(5, 6)]),
+        ("DecoderBlock", (6, 2, 13), [(5, 6), (7, 6)]),
+        ("EncoderBlock", (6, 2, 13), [(5, 6)]),
+        ("Transformer", (2, 6, 2, 13, 17, 11), [[7, 5]]),
+    ],
+    "09_vision_transformer": [("PatchEmbedding", (3, 6, 5), [(6, 9, 2)])],
 }  # fmt: skip
 CASES = [(lab, *each) for lab in LABS for each in LAYERS.get(lab, [])]
 
@@ -38,12 +46,21 @@ def solved(lab: str) -> dict:
 
 def batch(shapes: list, size: int) -> list[tf.Tensor]:
     rng = np.random.default_rng(size)
-    return [
-        tf.constant(rng.integers(1, 17, size=(size, shape)))
-        if isinstance(shape, int)
-        else tf.constant(rng.normal(size=(size, *shape)), tf.float32)
-        for shape in shapes
-    ]
+
+    def drawn(shape):
+        if isinstance(shape, list):
+            return tuple(map(drawn, shape))
+        if isinstance(shape, int):
+            return tf.constant(rng.integers(1, 17, size=(size, shape)))
+        return tf.constant(rng.normal(size=(size, *shape)), tf.float32)
+
+    return [drawn(shape) for shape in shapes]
+
+
+def placeholder(shape):
+    if isinstance(shape, list):
+        return tuple(map(placeholder, shape))
+    return keras.Input((shape,), dtype="int64") if isinstance(shape, int) else keras.Input(shape)
 
 
 def first(result):
@@ -76,12 +93,10 @@ def test_a_graph_and_xla_give_what_eager_gives(lab, name, arguments, shapes):
 @pytest.mark.parametrize(("lab", "name", "arguments", "shapes"), CASES)
 def test_a_saved_model_gives_what_it_gave(lab, name, arguments, shapes, tmp_path):
     cls = solved(lab)[name]
-    inputs = [
-        keras.Input((shape,), dtype="int64") if isinstance(shape, int) else keras.Input(shape) for shape in shapes
-    ]
+    inputs = [placeholder(shape) for shape in shapes]
     outputs = cls(*arguments)(*inputs)
-    model = keras.Model(inputs, outputs[0] if isinstance(outputs, (tuple, list)) else outputs)
-    values = batch(shapes, 3)
+    model = keras.Model(tf.nest.flatten(inputs), outputs[0] if isinstance(outputs, (tuple, list)) else outputs)
+    values = tf.nest.flatten(batch(shapes, 3))
     before = np.asarray(model(values))
     model.save(tmp_path / "model.keras")
     classes = {key: value for key, value in solved(lab).items() if isinstance(value, type)}

@@ -167,9 +167,11 @@ def _feed_forward(driven: Driven) -> dict[str, Any]:
     shapes = dict(zip(FEED_FORWARD, ((width, hidden), (hidden,), (hidden, width), (width,)), strict=True))
     network = driven.attribute("feed_forward")
     weights = getattr(network, "trainable_variables", ())
+    if not weights:
+        raise ContractError("`feed_forward` has no weights after a call. Is it a layer, and does `call` use it?")
     found = {tuple(variable.shape): variable for variable in weights}
     if sorted(found) != sorted(shapes.values()) or len(found) != len(weights):
-        shown, wanted = (", ".join(map(str, each)) for each in (found or ["none"], shapes.values()))
+        shown, wanted = (", ".join(map(str, each)) for each in (found, shapes.values()))
         raise ContractError(f"`feed_forward` has trainable weights of the shapes {shown}; expected {wanted}.")
     return {name: found[shape] for name, shape in shapes.items()}
 

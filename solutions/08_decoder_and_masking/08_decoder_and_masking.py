@@ -1,0 +1,918 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# # Lab 08 · Decoder and masking
+#
+# You build the other half of the Transformer: masks, a decoder block, and the whole model with one embedding for
+# source, target and output. Then the loss it is trained with, the schedule of its learning rate, and the two ways to
+# get a sentence out of it, greedy and beam search.
+#
+# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about three and a
+# half hours. This is the longest lab of the course, so it comes in four parts, and each of them is a good place to
+# stop.
+#
+# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
+# NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
+# it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you
+# have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells
+# themselves are restored before grading.
+#
+# **Letters.** B batch, T target tokens, S source tokens, D width of a token (`d_model`), H heads, F width inside the
+# feed-forward network (`d_ff`), V words in the vocabulary. Id 0 is padding, 1 is `[UNK]`.
+#
+# | part | exercise | what you write | points | difficulty | importance | minutes |
+# |---|---|---|---|---|---|---|
+# | A · masks | 1 | `causal_mask` | 1 | ●○○○○ | high | 5 |
+# | | 2 | `padding_mask` | 2 | ●○○○○ | high | 5 |
+# | | 3 | `combine_masks` | 2 | ●●○○○ | medium | 10 |
+# | | 4 | `shift_right` | 2 | ●○○○○ | high | 5 |
+# | B · the model | 5 | `DecoderBlock` | 8 | ●●●○○ | high | 35 |
+# | | 6 | `Transformer` | 7 | ●●●●○ | high | 50 |
+# | C · the training | 7 | `cross_entropy` | 2 | ●●○○○ | high | 10 |
+# | | 8 | `kl_divergence` | 2 | ●○○○○ | medium | 5 |
+# | | 9 | `js_divergence` | 2 | ●○○○○ | low | 5 |
+# | | 10 | `masked_cross_entropy` | 4 | ●●●○○ | high | 20 |
+# | | 11 | `transformer_schedule` | 2 | ●○○○○ | medium | 5 |
+# | D · the sentence | 12 | `greedy_decode` | 3 | ●●○○○ | high | 10 |
+# | | 13 | `beam_search` | 6 | ●●●●○ | medium | 35 |
+# | | 14 | `answers` | 2 | ●●○○○ | medium | 10 |
+#
+# Exercise 6 uses your results of 2 and 5. All others stand on their own: if you are stuck, go on.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from coursekit import plots, quiet, start_lab
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+check = start_lab("08_decoder_and_masking")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Part A · Masks
+#
+# ## 1 · Who may look at whom
+#
+# A decoder writes from left to right, so the token at position t may look at positions 0 to t and at nothing later.
+# As a mask: a matrix (T, T) whose row t belongs to the query at t and whose column s belongs to the key at s. **True
+# means: may attend**, here and everywhere in this course, and in Keras.
+#
+# By hand, for length 3: the rows are (True, False, False), (True, True, False), (True, True, True).
+#
+# <details><summary>Hint 1</summary>Row t, column s: the entry is a comparison of t and s.</details>
+# <details><summary>Hint 2</summary>A column of positions compared with a row of positions broadcasts to a matrix.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "causal_mask-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def causal_mask(length):
+    """Make the mask that hides later positions.
+
+    Args:
+        length: number of positions, T; an int.
+
+    Returns:
+        (T, T), True on and below the diagonal.
+    """
+    ### BEGIN SOLUTION
+    return np.arange(length)[:, None] >= np.arange(length)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "causal_mask", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("causal_mask")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 2 · Padding is not there
+#
+# Sentences of a batch are filled up with padding so that they fit into one matrix. Nobody may look at it. The mask is
+# made from the ids, it is the same for every query, and so it gets an axis of size 1 for them: (B, 1, S) broadcasts
+# to (B, T, S).
+#
+# By hand, for the ids ((5, 7, 0), (8, 0, 0)): the mask is (((True, True, False)), ((True, False, False))), one row
+# for each sentence. Padding usually stands at the end; your function looks at the ids and not at the place.
+#
+# <details><summary>Hint</summary>A comparison gives (B, S). Where does the new axis go so that the last one still counts the keys?</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "padding_mask-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def padding_mask(ids, pad_id=0):
+    """Make the mask that hides padding.
+
+    Args:
+        ids: token ids, (B, S), an array or a tensor of integers.
+        pad_id: the id of padding.
+
+    Returns:
+        (B, 1, S), True at every token whose id is not pad_id.
+    """
+    ### BEGIN SOLUTION
+    return ops.not_equal(ids, pad_id)[:, None, :]  # (B, 1, S)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "padding_mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("padding_mask")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 3 · Both at once
+#
+# A key may be seen when **every** mask allows it. The masks have different shapes, such as (T, T) and (B, 1, T), and
+# broadcast as NumPy's rules say. Write it for any number of masks:
+#
+# - masks may be boolean or hold the integers 0 and 1, also mixed;
+# - `None` stands for "nothing is blocked" and is left out;
+# - when no mask is left, or none was given, the result is `None`.
+#
+# By hand: the causal mask of length 3 and the padding mask (True, True, False) give the rows (True, False, False),
+# (True, True, False), (True, True, False).
+#
+# <details><summary>Hint 1</summary>Inside the function, <code>masks</code> is a tuple. Take out what is None first.</details>
+# <details><summary>Hint 2</summary>A logical and of two masks broadcasts by itself. Make truth values of the numbers before: <code>&amp;</code> does not take a bool and an int32 together in TensorFlow.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "combine_masks-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def combine_masks(*masks):
+    """Join masks: True where all of them are.
+
+    Args:
+        masks: any number of masks whose shapes broadcast, boolean or of 0 and 1, arrays or tensors; or None.
+
+    Returns:
+        The broadcast "and" of all masks that are not None; None when there is no such mask.
+    """
+    ### BEGIN SOLUTION
+    combined = None
+    for mask in masks:
+        if mask is not None:
+            mask = ops.cast(mask, "bool")
+            combined = mask if combined is None else ops.logical_and(combined, mask)
+    return combined
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "combine_masks", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("combine_masks")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · What the decoder reads, and what it should say
+#
+# In training the decoder gets the right target sentence, one place to the right: at each position it reads the token
+# before the one it should predict (teacher forcing). In front stands a start id, and the last token falls out.
+#
+# By hand: the target ((7, 8, 9), (4, 5, 0)) and start id 2 give ((2, 7, 8), (2, 4, 5)).
+#
+# Predict first: the causal mask lets position t look at itself. Why is that no cheating here?
+#
+# <details><summary>Answer</summary>What stands at position t after the shift is the target's token t − 1. The token to be predicted, target t, stands at t + 1, which is hidden.</details>
+# <details><summary>Hint</summary>Concatenate a column (B, 1) of start ids and all columns of ids but one.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "shift_right-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def shift_right(ids, start_id):
+    """Make the decoder's input from its target.
+
+    Args:
+        ids: target ids, (B, T), an array or a tensor of integers.
+        start_id: the id that every sentence starts with.
+
+    Returns:
+        (B, T): start_id, then every id of the sentence but the last.
+    """
+    ### BEGIN SOLUTION
+    ids = ops.convert_to_tensor(ids)
+    return ops.concatenate([ops.full_like(ids[:, :1], start_id), ids[:, :-1]], axis=1)  # (B, T)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "shift_right", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("shift_right")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See your masks
+#
+# Two target sentences, the second padded. Before you run the cell: which rows of the right panel differ from the
+# left?
+
+# %% nbgrader={"grade": false, "grade_id": "picture-masks", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+target_ids = np.array([[5, 9, 6, 7, 3], [8, 4, 3, 0, 0]])  # (B, T)
+words = [["the", "cat", "sat", "down", "[END]"], ["it", "slept", "[END]", "[PAD]", "[PAD]"]]
+masks = combine_masks(causal_mask(5), padding_mask(target_ids))  # (B, T, T)
+figure, panels = plt.subplots(1, 2, figsize=(8, 3.6))
+for panel, mask, names in zip(panels, np.asarray(masks), words, strict=True):
+    plots.attention_map(mask, names, names, mask=mask, title="1: may attend", ax=panel)
+plots.show(
+    figure,
+    alt="Two masks of five by five. Left: ones on and below the diagonal. Right: the same, with the last two columns empty.",
+)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Part B · The model
+#
+# ## 5 · The decoder block
+#
+# Three sub-layers, each with dropout, a residual path and a layer norm after the sum (post-norm, as in the paper of
+# 2017):
+#
+# > y = LN₁(x + Dropout₁(SelfAttention(x)))
+# > z = LN₂(y + Dropout₂(CrossAttention(y, memory)))
+# > out = LN₃(z + Dropout₃(FFN(z)))
+#
+# **Use these names**, because the checks put known weights into them, and load the dice of the dropouts:
+#
+# | attribute | what it is |
+# |---|---|
+# | `self_attention` | `keras.layers.MultiHeadAttention` with H heads of `key_dim` D/H, without dropout of its own. Query, key and value are x |
+# | `cross_attention` | the same kind of layer. The query is the target's token; key and value are the memory, the encoder's output |
+# | `feed_forward` | a layer with two Dense, both with bias: D to F with ReLU, then F to D. Your `FeedForward` of lab 04 serves, and so does a `keras.Sequential` |
+# | `norm1`, `norm2`, `norm3` | `keras.layers.LayerNormalization` with `epsilon=1e-6` |
+# | `dropout1`, `dropout2`, `dropout3` | `keras.layers.Dropout` at the rate `dropout`, each on a sub-layer's output, before the sum |
+#
+# - The block is **causal by itself**: nobody hands it a causal mask, in training or later. The output at position t
+#   depends on x at 0 to t and on the memory, whatever follows in x. A mask over the cross-attention would be wrong:
+#   the source is known as a whole.
+# - `memory_mask` is (B, 1, S), as your `padding_mask` makes it, or (T, S) or (B, T, S), boolean or numbers, or None.
+#   Keras takes all of them as they are, by the name `attention_mask=`. By position it would land in `query_mask`.
+# - There is no mask for padding in x. It stands at the end, where no real token looks, and the loss leaves it out.
+# - `training` decides whether dropout is on. Hand it to all three.
+#
+# <details><summary>Hint 1</summary><code>MultiHeadAttention</code> has an argument of its call that makes it causal, and it takes a mask of your own as well.</details>
+# <details><summary>Hint 2</summary>Write the three lines with the names of the table; each line overwrites x.</details>
+# <details><summary>Hint 3</summary>The result of an attention has as many rows as its query. What would the shape be if the memory asked?</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "DecoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class DecoderBlock(keras.Layer):
+    """One decoder block, post-norm: causal self-attention, attention over the memory, a feed-forward network.
+
+    Args:
+        d_model: width of a token, D.
+        num_heads: number of heads, H; each is D/H wide.
+        d_ff: width of the feed-forward network's hidden layer, F.
+        dropout: rate of the three dropouts.
+
+    Attributes:
+        self_attention, cross_attention, feed_forward, norm1 to norm3, dropout1 to dropout3: see the table above.
+    """
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        ### BEGIN SOLUTION
+        self.self_attention = keras.layers.MultiHeadAttention(num_heads=num_heads, key_dim=d_model // num_heads)
+        self.cross_attention = keras.layers.MultiHeadAttention(num_heads=num_heads, key_dim=d_model // num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1, self.norm2, self.norm3 = (keras.layers.LayerNormalization(epsilon=1e-6) for _ in range(3))
+        self.dropout1, self.dropout2, self.dropout3 = (keras.layers.Dropout(dropout) for _ in range(3))
+        ### END SOLUTION
+
+    def call(self, x, memory, memory_mask=None, training=None):
+        """Decode.
+
+        Args:
+            x: target tokens, (B, T, D).
+            memory: the encoder's output, (B, S, D).
+            memory_mask: (B, 1, S), (T, S) or (B, T, S), true where a target token may look at the memory; or None.
+            training: whether dropout is on.
+
+        Returns:
+            (B, T, D).
+        """
+        ### BEGIN SOLUTION
+        h = self.self_attention(query=x, key=x, value=x, use_causal_mask=True)  # (B, T, D)
+        x = self.norm1(x + self.dropout1(h, training=training))
+        h = self.cross_attention(query=x, key=memory, value=memory, attention_mask=memory_mask)  # (B, T, D)
+        x = self.norm2(x + self.dropout2(h, training=training))
+        h = self.feed_forward(x)
+        return self.norm3(x + self.dropout3(h, training=training))
+
+
+class FeedForward(keras.Layer):
+    """The network of lab 04: the same two Dense layers for every token."""
+
+    def __init__(self, d_model, d_ff, **kwargs):
+        super().__init__(**kwargs)
+        self.dense_in = keras.layers.Dense(d_ff, activation="relu")
+        self.dense_out = keras.layers.Dense(d_model)
+
+    def call(self, x):
+        return self.dense_out(self.dense_in(x))  # (B, T, F) -> (B, T, D)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "DecoderBlock", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
+check("DecoderBlock")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · The Transformer
+#
+# The whole model of 2017, at any size: source ids and target ids in, logits over the vocabulary out. What it computes
+# is fixed by these lines; how you build it is yours, and so are the names of its parts. The checks put the same
+# values into all weights of a kind, and compare the logits.
+#
+# 1. **One table** E, (V, D), serves three times: for the source, for the target and for the output. Keep it in a
+#    `keras.layers.Embedding`, or make it with `add_weight`. (A bare `tf.Variable` on a Keras 3 layer is not tracked:
+#    it is never trained.)
+# 2. A sentence of ids becomes E[ids]·√D + positions, then dropout; source and target alike. The positions are those
+#    of lab 05, sin and cos in turn, not learned: columns 2i and 2i + 1 of row p are sin and cos of p/10000^(2i/D).
+#    Rows count from 0, there are `max_length` of them, and D is even. Copy your `sinusoidal_positions`, or write its
+#    few lines again, and make the table a tensor (`ops.convert_to_tensor`): inside a graph the length of a sentence
+#    may be unknown, and NumPy cannot cut an array there.
+# 3. The **encoder**: `num_layers` blocks, each y = LN(x + Dropout(SelfAttention(x))), z = LN(y + Dropout(FFN(y))),
+#    with weights of its own. It is the block of lab 04 with post-norm; copy yours or write it again. Padding (id 0)
+#    of the source is masked. The encoder is not causal.
+# 4. The **decoder**: `num_layers` blocks of your `DecoderBlock`. All of them read the output of the *last* encoder
+#    block, with the padding of the source masked. Padding in the target needs no mask.
+# 5. The **logits** are x Eᵀ for the decoder's output x, (B, T, D) times (D, V): no bias, no scaling, no softmax. A
+#    softmax over the last axis, the vocabulary, makes a prediction for each position of them; the loss and the
+#    decoding take it, not the model.
+#
+# Layers are Keras's own, as in the decoder block: `MultiHeadAttention` with `key_dim` D/H and no dropout of its own,
+# `LayerNormalization` with `epsilon=1e-6`, `Dense` with bias, `Dropout` at the rate `dropout`. There is no norm
+# outside of the blocks. `num_layers` may be 0: then the logits are (E[ids]·√D + positions) Eᵀ. Start there: it is the
+# first group of the check.
+#
+# <details><summary>Hint 1</summary>Write a method that turns ids into tokens, and call it for the source and for the target.</details>
+# <details><summary>Hint 2</summary>The padding mask of the source goes to every encoder block as attention mask, and to every decoder block as memory mask.</details>
+# <details><summary>Hint 3</summary>A list comprehension makes different blocks; <code>[block] * num_layers</code> repeats one.</details>
+# <details><summary>Hint 4</summary><code>embedding.embeddings</code> is the table of a <code>keras.layers.Embedding</code> once it has been called.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "Transformer-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class Transformer(keras.Model):
+    """The encoder-decoder Transformer, with one embedding for source, target and output.
+
+    Args:
+        num_layers: number of encoder blocks, and of decoder blocks.
+        d_model: width of a token, D, an even number.
+        num_heads: number of heads, H; each is D/H wide.
+        d_ff: width of the feed-forward networks, F.
+        vocab_size: number of ids, V; id 0 is padding.
+        max_length: largest number of tokens of a source or a target.
+        dropout: rate of every dropout.
+    """
+
+    def __init__(self, num_layers, d_model, num_heads, d_ff, vocab_size, max_length, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        ### BEGIN SOLUTION
+        self.d_model = d_model
+        self.embedding = keras.layers.Embedding(vocab_size, d_model)
+        angles = np.arange(max_length)[:, None] / 10_000 ** (np.arange(0, d_model, 2) / d_model)  # (max_length, D/2)
+        waves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (max_length, D/2, 2)
+        self.positions = ops.cast(waves.reshape(max_length, d_model), "float32")  # a tensor: a graph can cut it
+        sizes = {"d_model": d_model, "num_heads": num_heads, "d_ff": d_ff, "dropout": dropout}
+        self.encoder_blocks = [EncoderBlock(**sizes) for _ in range(num_layers)]
+        self.decoder_blocks = [DecoderBlock(**sizes) for _ in range(num_layers)]
+        self.source_dropout = keras.layers.Dropout(dropout)
+        self.target_dropout = keras.layers.Dropout(dropout)
+        ### END SOLUTION
+
+    def call(self, inputs, training=None):
+        """Predict every next token of the target.
+
+        Args:
+            inputs: the pair (source, target_in) of ids, (B, S) and (B, T); target_in begins with the start id.
+            training: whether dropout is on.
+
+        Returns:
+            Logits, (B, T, V).
+        """
+        ### BEGIN SOLUTION
+        source, target_in = inputs
+        mask = padding_mask(source)  # (B, 1, S)
+        memory = self.source_dropout(self.embed(source), training=training)  # (B, S, D)
+        for block in self.encoder_blocks:
+            memory = block(memory, attention_mask=mask, training=training)
+        x = self.target_dropout(self.embed(target_in), training=training)  # (B, T, D)
+        for block in self.decoder_blocks:
+            x = block(x, memory, memory_mask=mask, training=training)
+        return ops.matmul(x, ops.transpose(self.embedding.embeddings))  # (B, T, V)
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.d_model**0.5 + self.positions[: ops.shape(ids)[1]]  # (B, T, D)
+
+
+class EncoderBlock(keras.Layer):
+    """The block of lab 04, post-norm only."""
+
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.attention = keras.layers.MultiHeadAttention(num_heads=num_heads, key_dim=d_model // num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1, self.norm2 = (keras.layers.LayerNormalization(epsilon=1e-6) for _ in range(2))
+        self.dropout1, self.dropout2 = (keras.layers.Dropout(dropout) for _ in range(2))
+
+    def call(self, x, attention_mask=None, training=None):
+        h = self.attention(query=x, key=x, value=x, attention_mask=attention_mask)  # (B, S, D)
+        x = self.norm1(x + self.dropout1(h, training=training))
+        return self.norm2(x + self.dropout2(self.feed_forward(x), training=training))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "Transformer", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
+check("Transformer")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Part C · The training
+#
+# ## 7 · Cross-entropy
+#
+# A prediction q is a distribution over the V words, and so is what it should be, p. The cross-entropy is what q costs
+# when the words come from p:
+#
+# $$H(p, q) = -\sum_v p_v \ln q_v.$$
+#
+# With the natural logarithm the unit is the nat. Two cases need care:
+#
+# - where p is 0 the term is 0, whatever q is there. (A computer says that 0 times the logarithm of 0 is NaN.)
+# - where q is 0 and p is not, the result is infinite, `inf`. Nothing is added to hide that.
+#
+# By hand: p = (½, ½, 0) and q = (¼, ½, ¼) give ½ ln 4 + ½ ln 2 = 1.040.
+#
+# <details><summary>Hint 1</summary>Choose the entries where p is positive before you take a logarithm.</details>
+# <details><summary>Hint 2</summary><code>p[p &gt; 0]</code> and <code>q[p &gt; 0]</code> are arrays of the same length. NumPy warns at the logarithm of 0 and returns −inf, which is right here.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "cross_entropy-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cross_entropy(p, q):
+    """Cross-entropy of two distributions, in nats.
+
+    Args:
+        p: the target distribution, (V,), an array or a tensor of floats.
+        q: the prediction, (V,).
+
+    Returns:
+        −Σ p ln q, a float; inf when q is 0 where p is not.
+    """
+    ### BEGIN SOLUTION
+    p, q = np.asarray(p, "float64"), np.asarray(q, "float64")
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is −inf, as it should be
+        return float(-np.sum(p[p > 0] * np.log(q[p > 0])))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "cross_entropy", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("cross_entropy")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · Kullback–Leibler divergence
+#
+# How much more q costs than p itself would:
+#
+# $$KL(p \,\|\, q) = \sum_v p_v \ln \frac{p_v}{q_v} = H(p, q) - H(p, p).$$
+#
+# It is 0 when the two are equal and positive otherwise, and it is not symmetric. Zeros count as before.
+#
+# By hand: p = (½, ½, 0) and q = (¼, ½, ¼) give ½ ln 2 = 0.347.
+#
+# <details><summary>Hint</summary>The same entries as before, and the quotient in the logarithm.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "kl_divergence-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def kl_divergence(p, q):
+    """Kullback–Leibler divergence KL(p ‖ q), in nats.
+
+    Args:
+        p, q: distributions, (V,), arrays or tensors of floats.
+
+    Returns:
+        Σ p ln(p/q), a float; inf when q is 0 where p is not.
+    """
+    ### BEGIN SOLUTION
+    p, q = np.asarray(p, "float64"), np.asarray(q, "float64")
+    with np.errstate(divide="ignore"):
+        return float(np.sum(p[p > 0] * np.log(p[p > 0] / q[p > 0])))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "kl_divergence", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("kl_divergence")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-10", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 9 · Jensen–Shannon divergence
+#
+# The symmetric relative: both distributions are compared with the one in the middle.
+#
+# $$JS(p, q) = \tfrac12 KL(p \,\|\, m) + \tfrac12 KL(q \,\|\, m), \qquad m = \tfrac12 (p + q).$$
+#
+# Predict first: what is the largest value it can have, and for which p and q?
+#
+# <details><summary>Answer</summary>ln 2 = 0.693, when p and q have no word in common: then m is half as large as each of them where they live. It is never infinite, because m is positive wherever p or q is.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "js_divergence-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def js_divergence(p, q):
+    """Jensen–Shannon divergence, in nats.
+
+    Args:
+        p, q: distributions, (V,), arrays or tensors of floats.
+
+    Returns:
+        ½ KL(p ‖ m) + ½ KL(q ‖ m) with m = ½ (p + q), a float between 0 and ln 2.
+    """
+    ### BEGIN SOLUTION
+    p, q = np.asarray(p, "float64"), np.asarray(q, "float64")
+    middle = (p + q) / 2
+    return (kl_divergence(p, middle) + kl_divergence(q, middle)) / 2
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "js_divergence", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("js_divergence")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 10 · The loss
+#
+# Now for a batch, from logits, with padding and label smoothing. For each position, with the prediction
+# softmax(logits) over the last axis, the loss is the cross-entropy with a target distribution t:
+#
+# - without smoothing, t is 1 at the right word and 0 elsewhere;
+# - with ε = `label_smoothing`, t is (1 − ε) times that plus ε/V at **every** one of the V ids, the right one and
+#   padding included.
+#
+# Positions whose target is `pad_id` do not count. The result is the sum over all real tokens of the batch divided by
+# their number: not a mean of the sentences' means, which would give words of short sentences more weight. (At least
+# one token of a batch is real.)
+#
+# The function trains the model, so gradients have to reach the logits, and it has to work inside `tf.function`: write
+# it with `keras.ops` or TensorFlow. Logits may be in the thousands.
+#
+# By hand: one position, V = 2, logits (0, ln 3), target 1: the prediction is (¼, ¾), the loss ln(4/3) = 0.288. With ε
+# = 0.2 it is 0.9 · 0.288 + 0.1 · ln 4 = 0.398.
+#
+# <details><summary>Hint 1</summary>Logarithms of probabilities first, (B, T, V), by a function that takes logits and does not overflow.</details>
+# <details><summary>Hint 2</summary>The smoothed loss is (1 − ε) times the loss of the right word plus ε times the mean of the losses of all V words.</details>
+# <details><summary>Hint 3</summary>Multiply the losses (B, T) by 1 at real tokens and 0 at padding, sum everything, divide by the sum of the ones.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "masked_cross_entropy-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def masked_cross_entropy(logits, targets, pad_id=0, label_smoothing=0.0):
+    """Cross-entropy of predictions with their targets, averaged over the real tokens of a batch.
+
+    Args:
+        logits: (B, T, V).
+        targets: ids, (B, T).
+        pad_id: targets with this id do not count.
+        label_smoothing: ε; the target distribution is (1 − ε)·one-hot + ε/V.
+
+    Returns:
+        A scalar, in nats.
+    """
+    ### BEGIN SOLUTION
+    log_p = ops.log_softmax(ops.convert_to_tensor(logits), axis=-1)  # (B, T, V)
+    one_hot = ops.one_hot(targets, log_p.shape[-1], dtype=log_p.dtype)  # (B, T, V)
+    right_word = ops.sum(one_hot * log_p, axis=-1)  # (B, T)
+    losses = -(1 - label_smoothing) * right_word - label_smoothing * ops.mean(log_p, axis=-1)  # (B, T)
+    real = ops.cast(ops.not_equal(targets, pad_id), log_p.dtype)  # (B, T)
+    return ops.sum(losses * real) / ops.sum(real)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "masked_cross_entropy", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("masked_cross_entropy")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-12", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 11 · Warm-up
+#
+# The learning rate of 2017 rises in a straight line for `warmup_steps` steps and falls with the root of the step
+# afterwards:
+#
+# $$\text{rate} = D^{-0.5} \cdot \min(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}).$$
+#
+# Step 0 counts as step 1; no other step is changed. For the base model (D = 512, 4,000 steps) the peak is 0.0007.
+#
+# <details><summary>Hint</summary>Where do the two curves meet? Left of it one is smaller, right of it the other.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "transformer_schedule-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def transformer_schedule(step, d_model, warmup_steps=4000):
+    """Learning rate of a step.
+
+    Args:
+        step: number of the step, an int from 0 on; 0 counts as 1.
+        d_model: width of the model, D.
+        warmup_steps: how many steps the rate rises.
+
+    Returns:
+        The rate, a float.
+    """
+    ### BEGIN SOLUTION
+    step = max(step, 1)
+    return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "transformer_schedule", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("transformer_schedule")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See it train
+#
+# Your Transformer learns to write a row of digits backwards: a task in which every output token has to find its
+# source token. Below are your loss, your schedule and your shifted targets; it takes about half a minute. Before you
+# run the cell: the loss has label smoothing 0.1, so it cannot go to 0. How low can it go with V = 14 words?
+#
+# <details><summary>Answer</summary>To the entropy of the smoothed target, which no prediction can beat: about 0.907·ln(1/0.907) + 13 · 0.0071·ln(1/0.0071) = 0.55.</details>
+# <details><summary>The loss stays near 1.7?</summary>The model guesses the digits that occur without seeing where. Look at the positions of source and target, and at the memory.</details>
+# <details><summary>The loss falls far below 0.5?</summary>It is not the smoothed one, or the decoder sees what it should predict: look at the shift and the causal mask.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "training", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+PAD, START, END, FIRST = 0, 2, 3, 4  # digits are the ids 4 to 13
+
+
+def draw_batch(rng, size=64):
+    source = np.zeros((size, 6), "int32")  # (B, S)
+    target = np.zeros((size, 7), "int32")  # (B, T)
+    for row, length in enumerate(rng.integers(3, 7, size=size)):
+        digits = rng.integers(FIRST, FIRST + 10, size=length)
+        source[row, :length] = digits
+        target[row, : length + 1] = [*digits[::-1], END]
+    return source, target
+
+
+keras.utils.set_random_seed(8)
+rng = np.random.default_rng(8)
+model = Transformer(num_layers=1, d_model=64, num_heads=4, d_ff=128, vocab_size=14, max_length=8)
+optimizer = keras.optimizers.Adam(beta_2=0.98, epsilon=1e-9)
+
+
+# %% nbgrader={"grade": false, "grade_id": "training-loop", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+@tf.function
+def train_step(source, target):
+    with tf.GradientTape() as tape:
+        logits = model((source, shift_right(target, START)), training=True)  # (B, T, V)
+        loss = masked_cross_entropy(logits, target, label_smoothing=0.1)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+    return loss
+
+
+losses, rates = [], []
+for step in range(800):
+    rates.append(transformer_schedule(step, 64, warmup_steps=200))
+    optimizer.learning_rate = rates[-1]
+    source, target = draw_batch(rng)
+    losses.append(float(train_step(tf.constant(source), tf.constant(target))))
+figure, panels = plt.subplots(1, 2, figsize=(9, 3.2))
+panels[0].plot(rates)
+panels[1].plot(losses)
+panels[0].set(xlabel="step", title="learning rate")
+panels[1].set(xlabel="step", title="loss", ylim=(0, None))
+plots.show(
+    figure,
+    alt="Left: a learning rate that rises in a straight line and falls slowly. Right: a loss that falls and levels off.",
+)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-14", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Part D · The sentence
+#
+# ## 12 · Greedy search
+#
+# A decoder gives, for a prefix, the log-probabilities of the next token. The plainest way to a sentence takes the
+# most probable one, appends it, and asks again. `step_fn` stands for any such decoder: it takes a **list** of token
+# ids that begins with the start id, and returns a NumPy array (V,) of log-probabilities. Some of them may be −inf.
+#
+# The result is the list of all tokens: it begins with `start_id`, and it ends with `end_id` or when it has
+# `max_length` tokens, the start id included. Of equally probable tokens the one with the smallest id is taken.
+#
+# By hand: with `max_length=1` the result is `[start_id]`, and `step_fn` is never asked.
+#
+# <details><summary>Hint</summary>A while loop with two conditions, or a for loop with a break.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "greedy_decode-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def greedy_decode(step_fn, start_id, end_id, max_length):
+    """Write a sentence token by token, the most probable one each time.
+
+    Args:
+        step_fn: takes a list of token ids, the start id first, and returns log-probabilities (V,), a NumPy array.
+        start_id: the first token.
+        end_id: the token that ends a sentence.
+        max_length: largest number of tokens in all.
+
+    Returns:
+        The list of token ids, with start_id, and with end_id if it was reached.
+    """
+    ### BEGIN SOLUTION
+    tokens = [start_id]
+    while len(tokens) < max_length:
+        tokens.append(int(np.argmax(step_fn(tokens))))
+        if tokens[-1] == end_id:
+            break
+    return tokens
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "greedy_decode", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("greedy_decode")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-15", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 13 · Beam search
+#
+# The best first token may lead nowhere. A beam keeps the `beam_width` best hypotheses instead of one. A hypothesis is
+# a list that begins with `start_id`; it is *finished* when it ends with `end_id`, and its **score** is
+#
+# $$\text{score} = \frac{\sum \ln p}{\left(\frac{5 + n}{6}\right)^{\text{length penalty}}}$$
+#
+# where the sum runs over its n generated tokens: the end id is one of them, the start id is not. Longer sentences
+# have smaller sums, so without a penalty (0, the default) short ones win.
+#
+# The search goes in rounds, beginning with the one hypothesis `[start_id]`:
+#
+# 1. the finished hypotheses of the beam stay as they are; every other one is lengthened by each of the V tokens;
+# 2. of all these candidates together, the `beam_width` with the best scores are the new beam (all of them, if they
+#    are fewer).
+#
+# It is over when every hypothesis of the beam is finished, or when the unfinished ones have `max_length` tokens in
+# all. The result is the best one of the beam by score, finished or not, and its score. How you break ties is up to
+# you. With width 1 it is greedy search.
+#
+# By hand: two first tokens, a with 0.6 and b with 0.4; after a ten words with 0.1 each, after b one with 0.9. Greedy
+# gets 0.06, a beam of two gets 0.36.
+#
+# <details><summary>Hint 1</summary>Keep pairs of (tokens, sum of log-probabilities), and compute the score when you compare.</details>
+# <details><summary>Hint 2</summary>One round: an empty list of candidates, a loop over the beam, a sort with a <code>key</code>, a slice.</details>
+# <details><summary>Hint 3</summary>Do not stop when the first hypothesis is finished: another one of the beam may pass it.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "beam_search-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
+    """Search for the sentence with the best score, keeping several hypotheses.
+
+    Args:
+        step_fn: takes a list of token ids, the start id first, and returns log-probabilities (V,), a NumPy array.
+        start_id: the first token.
+        end_id: the token that ends a sentence.
+        beam_width: how many hypotheses are kept; it may be larger than V.
+        max_length: largest number of tokens in all.
+        length_penalty: exponent of (5 + n)/6, by which the sum of the n log-probabilities is divided.
+
+    Returns:
+        The tuple (tokens, score): the list of token ids, in the form of `greedy_decode`, and its score, a float.
+    """
+    ### BEGIN SOLUTION
+
+    def score(hypothesis):
+        tokens, total = hypothesis
+        return total / ((5 + len(tokens) - 1) / 6) ** length_penalty
+
+    def is_finished(tokens):
+        return len(tokens) > 1 and tokens[-1] == end_id
+
+    beam = [([start_id], 0.0)]
+    for _ in range(max_length - 1):
+        candidates = []
+        for tokens, total in beam:
+            if is_finished(tokens):
+                candidates.append((tokens, total))
+            else:
+                candidates += [([*tokens, new], total + float(log_p)) for new, log_p in enumerate(step_fn(tokens))]
+        beam = sorted(candidates, key=score, reverse=True)[:beam_width]
+        if all(is_finished(tokens) for tokens, _ in beam):
+            break
+    best = max(beam, key=score)
+    return best[0], score(best)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "beam_search", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("beam_search")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-16", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See it write
+#
+# The model you have trained above, asked by your two searches. The picture follows the greedy search: each row is one
+# question to the model, each column a word of the vocabulary. Before you run the cell: what should the third row look
+# like for the source 1 2 3 4 5?
+
+
+# %% nbgrader={"grade": false, "grade_id": "writing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+def make_step_fn(digits):
+    source = np.array([[FIRST + digit for digit in digits]], "int32")  # (1, S)
+    return lambda prefix: np.asarray(ops.log_softmax(model((source, np.array([prefix], "int32")))[0, -1]))  # (V,)
+
+
+vocabulary = ["[PAD]", "[UNK]", "[START]", "[END]", *"0123456789"]
+step_fn = make_step_fn([1, 2, 3, 4, 5])
+greedy = greedy_decode(step_fn, START, END, max_length=8)
+best, best_score = beam_search(step_fn, START, END, beam_width=4, max_length=8, length_penalty=0.6)
+print("greedy:", *(vocabulary[token] for token in greedy))
+print("beam 4:", *(vocabulary[token] for token in best), f"  score {best_score:.3f}")
+rows = np.exp([step_fn(greedy[:place]) for place in range(1, len(greedy))])  # (T, V)
+written = [vocabulary[token] for token in greedy[1:]]
+ax = plots.matrix_map(
+    rows, rows=written, columns=vocabulary, limits=(0, 1), values=False, title="probability of the next token"
+)
+plots.show(
+    ax.figure,
+    alt="A heat map with one row for each generated token; nearly all of each row's probability is on one word.",
+)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-17", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 14 · By hand
+#
+# Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
+#
+# - `base_model`: the *base* model of "Attention Is All You Need": d_model, number of heads, d_ff, number of encoder
+#   blocks. Four numbers.
+# - `divergence`: for p = (½, ½) and q = (¼, ¾), the cross-entropy H(p, q) and the divergence KL(p ‖ q) in nats. Two
+#   numbers, two decimals (ln 2 ≈ 0.693, ln 3 ≈ 1.099).
+# - `beam`: two hypotheses have sums of log-probabilities −2.0 after 3 generated tokens and −2.4 after 7. What are
+#   their scores with `length_penalty=1`? Two numbers.
+# - `inference`: while a trained decoder writes, one token at a time, it reads its own prefix. What about the causal
+#   mask? One letter:
+#   - `"a"`: it is needed in training only; at inference there is no future that it could hide;
+#   - `"b"`: it stays, or a key–value cache does the same: without it earlier tokens would see later ones, as they
+#     never did in training;
+#   - `"c"`: it is turned round, because the last token now has to see everything;
+#   - `"d"`: the padding mask takes its place.
+# - `vocabulary`: the logits are (B, T, V), and a softmax makes predictions of them. What sums to 1? One letter:
+#   - `"a"`: for each word, its T positions: the softmax says where it stands;
+#   - `"b"`: for each position, its B sentences;
+#   - `"c"`: for each position, its V words;
+#   - `"d"`: nothing; the decoder's logits are probabilities already.
+# - `untracked`: somebody keeps the embedding of a Keras 3 layer in `self.table = tf.Variable(…)`. What happens in
+#   `fit`? One letter:
+#   - `"a"`: nothing to be seen: the loss falls, because the other weights learn, and the table stays as it was drawn;
+#   - `"b"`: `compile` raises an error, because the layer has a variable that it does not know;
+#   - `"c"`: the table learns, and is only missing in the saved file;
+#   - `"d"`: the table learns: Keras tracks every variable that is assigned to an attribute.
+
+# %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+answers = {
+    "base_model": None,  # four numbers: [.., .., .., ..]
+    "divergence": None,  # two numbers, two decimals
+    "beam": None,  # two numbers
+    "inference": None,  # "a", "b", "c" or "d"
+    "vocabulary": None,  # "a", "b", "c" or "d"
+    "untracked": None,  # "a", "b", "c" or "d"
+}
+### BEGIN SOLUTION
+answers = {
+    "base_model": [512, 8, 2048, 6],
+    "divergence": [0.84, 0.14],
+    "beam": [-1.5, -1.2],
+    "inference": "b",
+    "vocabulary": "c",
+    "untracked": "a",
+}
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("answers")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-18", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A colleague trains a decoder without the causal mask. The training loss is far lower than yours, and she is pleased.
+# Then she lets it write, and gets nonsense. Explain both to her, and why adding the mask at inference only does not
+# help. Three to six sentences. This earns no points; your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# Without the mask the decoder's input at position t + 1, which is the very token that position t should predict, is
+# in sight. So the model learns to copy its neighbour on the right: that costs little, and it needs neither the source
+# nor the words before. When it writes, there is nothing on the right to copy, and nothing else was learned. A mask at
+# inference only takes away what the model relies on; it does not teach it what it could have learned instead. The
+# mask has to be there when the weights are learned, and for the same reason afterwards: outputs of earlier tokens
+# must be computed as they were in training.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# You have the whole machine of 2017 in about a hundred lines. Encoders without decoders classify, decoders without
+# encoders write; what both can do with pictures is in [lecture 09](../../lectures/09_vision_transformer.ipynb).
