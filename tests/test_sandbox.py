@@ -160,9 +160,7 @@ def test_a_function_is_driven_and_its_raw_outputs_come_back(session):
 def test_a_failure_says_of_which_kind_it_is(session, kind, body):
     if body:
         session.run_cell(f"import numpy as np\ndef scaled_dot_product_attention(q, k, v, mask=None):\n    {body}")
-    reply = session.probe(
-        LAB, "scaled_dot_product_attention", {"q": Q, "k": Q, "v": Q}, forbidden=["numpy.matmul"]
-    )
+    reply = session.probe(LAB, "scaled_dot_product_attention", {"q": Q, "k": Q, "v": Q}, forbidden=["numpy.matmul"])
     assert reply.outputs is None
     assert reply.failure.kind == kind, reply.failure
 
@@ -442,6 +440,54 @@ def test_a_detached_process_does_not_outlive_its_session(sandbox):
         )
         assert any(process.info["cmdline"] == ["sleep", "86399"] for process in psutil.process_iter(["cmdline"]))
     assert not any(process.info["cmdline"] == ["sleep", "86399"] for process in psutil.process_iter(["cmdline"]))
+
+
+GREEDY = {
+    "time": "import os\nfor _ in range(20):\n    if os.fork() == 0: break\nwhile True: pass",
+    "processes": "import os, time\nfor _ in range(40):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(60)",
+    "memory": "import os, time\nfor _ in range(3):\n    if os.fork() == 0: x = b'x' * (300 << 20); time.sleep(60)\n"
+              "time.sleep(60)",
+    "disk": "import time\n"
+            "for folder in ('/tmp', '/dev/shm'):\n    for number in range(20):\n        try:\n"
+            "            with open(f'{folder}/{number}', 'wb', buffering=0) as file:\n"
+            "                while file.write(bytes(1 << 20)): pass\n        except OSError: pass\ntime.sleep(60)",
+    "the grader's ear": "while True: print('x' * (1 << 20))",
+}  # fmt: skip
+MODEST = """
+import os, threading
+started = [threading.Thread(target=len, args=("x",)) for _ in range(8)]
+for thread in started: thread.start()
+for thread in started: thread.join()
+child = os.fork()
+if child == 0: os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+memory = bytearray(100 << 20)
+with open("/tmp/home/file", "wb") as file: assert file.write(bytes(4 << 20)) == 4 << 20
+with open("/dev/shm/file", "wb") as file: assert file.write(bytes(4 << 20)) == 4 << 20
+assert sum(range(10 ** 5)) == 4999950000
+"""
+
+
+@pytest.mark.parametrize("wanted", GREEDY)
+def test_what_one_submission_takes_no_other_lacks(sandbox, wanted):
+    """Beside a submission that takes all that it can get, another one has its whole share and its own CPU seconds."""
+    with sandbox.session() as greedy, sandbox.session() as modest:
+        modest.run_cell("1")
+
+        def take():
+            with contextlib.suppress(SessionLost):
+                greedy.run_cell(GREEDY[wanted], cpu_seconds=4, wall_seconds=8)
+
+        taking = threading.Thread(target=take)
+        taking.start()
+        rounds = 0
+        while taking.is_alive() or not rounds:
+            reply = modest.run_cell(MODEST, cpu_seconds=10, wall_seconds=120)
+            assert reply.error is None, reply.error
+            assert reply.seconds < 2
+            rounds += 1
+        taking.join()
+        assert not modest.is_exhausted()
 
 
 # What can be said ----------------------------------------------------------------------------------------------------
