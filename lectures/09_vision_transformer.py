@@ -1,0 +1,1328 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 9 · Vision Transformer
+#
+# *An encoder reads tokens. Nobody said that they have to be words.*
+#
+# [← 8 · Decoder and masking](08_decoder_and_masking.ipynb) · [Lab
+# 9](../labs/09_vision_transformer/09_vision_transformer.ipynb)
+#
+# **Afterwards you can**
+#
+# * say why a pixel is too small a token, with numbers, and turn an image into patch tokens in two ways that agree;
+# * build a Vision Transformer from Keras's layers, and count the parameters of B/16, L/16 and H/14 yourself;
+# * train one on real images to more than 97 %, beside a ConvNet of the same size;
+# * say what a ConvNet knows before it sees any data, what that is worth at which amount of data, and read the published
+#   table with that in mind;
+# * draw an attention rollout, and test whether it means anything;
+# * place DeiT, Swin, T2T, MaxViT and video models on the map.
+#
+# **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions.
+# **Time:** about 90 minutes to read and predict; the code runs in about two minutes on two CPU cores.
+#
+# Answer each **Predict** before you run the cell below it. Letters: **B** batch, **h** rows and **w** columns of
+# pixels, **C** channels, **P** patch size, **N** patches, **D** width of a token, **H** heads, **F** width inside the
+# feed-forward network, **L** blocks.
+
+# %% tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %%
+from coursekit import data, diagrams, plots, quiet, recorded
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import time
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import layers, ops
+from matplotlib.patches import Rectangle
+from sklearn.datasets import load_sample_image
+from sklearn.svm import SVC
+
+plots.use_course_style()
+np.set_printoptions(precision=3, suppress=True)
+print("this page ran on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
+
+# %% [markdown]
+# ## 1 · Why not one token per pixel?
+#
+# A sentence of 200 words is 200 tokens. A photograph of 224 × 224 pixels, small by today's standards, could be read
+# the same way: one token per pixel, row after row. Attention then compares each pixel with each other one.
+#
+# **Predict.** One photograph, one block, 12 heads, 4 bytes a number. How much memory do the attention weights need: 10
+# MB, 1 GB, 100 GB?
+#
+# <details><summary>Answer</summary>
+#
+# 224 · 224 = 50,176 tokens. The weights are 12 · 50,176² numbers of 4 bytes: 121 GB, for one image and one of 12
+# blocks. Attention is quadratic in the tokens, and the tokens are quadratic in the side: the **fourth power** of the
+# side.
+#
+# </details>
+
+
+# %%
+# NBVAL_CHECK_OUTPUT
+def attention_weights_in_gb(tokens, heads=12):
+    """Gigabytes of one block's attention weights for one image, 4 bytes each."""
+    return heads * tokens**2 * 4 / 1e9
+
+
+print("image          one token per pixel              one per 16 × 16 patch")
+for side in (32, 224, 384):
+    pixels, patches = side**2, (side // 16) ** 2
+    by_pixel, by_patch = attention_weights_in_gb(pixels), attention_weights_in_gb(patches)
+    print(f"{side} × {side:<5} {pixels:9,} tokens {by_pixel:10,.2f} GB {patches:9,} tokens {by_patch:10,.6f} GB")
+
+# %% [markdown]
+# So take a larger token: a **patch** of 16 × 16 pixels. The photograph becomes 196 tokens, as many as a film review has
+# words. The number of tokens falls by P², the attention weights by P⁴ = 65,536. That is the whole trick of the title
+# *An image is worth 16 × 16 words* (Dosovitskiy et al., 2021).
+#
+# Memory is arithmetic. Time is measured: one attention layer on this machine, square grey images, one token per pixel
+# against one per patch of 4 × 4.
+
+
+# %%
+def seconds_for(tokens, repeats=5):
+    """Seconds for one attention layer (48 wide, 4 heads) on one image, the fastest of some runs."""
+    attend = layers.MultiHeadAttention(num_heads=4, key_dim=12)
+    x = keras.random.normal((1, tokens, 48))  # (B, T, D)
+    attend(query=x, value=x)  # builds it
+    spent = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        np.asarray(attend(query=x, value=x))
+        spent.append(time.perf_counter() - start)
+    return min(spent)
+
+
+sides = np.array([8, 16, 32, 48, 64])
+spent = {
+    "pixels": [seconds_for(side**2) for side in sides],
+    "patches of 4": [seconds_for(side**2 // 16) for side in sides],
+}
+
+# %%
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.5))
+axis = np.array([16, 32, 64, 128, 224, 512, 1024])
+for line, (size, name) in enumerate({1: "pixels", 4: "patches of 4", 16: "patches of 16"}.items()):
+    left.plot(axis, attention_weights_in_gb((axis / size) ** 2), label=name, **plots.LINES[line])
+left.axhline(16, color=diagrams.PALETTE["ink"], linewidth=1)
+left.text(16, 22, "16 GB", fontsize=9)
+left.set(xscale="log", yscale="log", xlabel="side of the image in pixels", ylabel="attention weights, GB a block")
+left.legend(fontsize=8)
+for line, (name, seconds) in enumerate(spent.items()):
+    right.plot(sides, 1000 * np.array(seconds), label=name, **plots.LINES[line])
+right.set(xscale="log", yscale="log", xlabel="side of the image in pixels", ylabel="milliseconds, one layer, measured")
+right.set_xticks(sides, [str(side) for side in sides])
+right.minorticks_off()
+right.legend(fontsize=8)
+plots.show(
+    figure,
+    alt="""Left: memory for attention weights of one block against the side of the image, both logarithmic. With pixels
+as tokens the line crosses 16 gigabytes at a side of about 135 pixels; with patches of 4 at about 540; patches of 16
+stay below one gigabyte up to 1024. Right: measured time of one layer; pixels rise steeply, patches of 4 stay near the
+bottom.""",
+)
+
+# %% [markdown]
+# ## 2 · An image becomes a row of patches
+#
+# A real photograph (*china.jpg*, by danielbuechele, CC BY 2.0, part of scikit-learn), cut to 224 × 224. Keras has a
+# function that cuts; in the lab you write your own.
+
+# %%
+photo = load_sample_image("china.jpg")[:, 110:537].astype("float32") / 255  # (427, 427, 3)
+photo = np.asarray(ops.image.resize(photo, (224, 224), antialias=True)).clip(0, 1)  # (h, w, C)
+grid = np.asarray(ops.image.extract_patches(photo[None], 16))  # (B, h/P, w/P, P·P·C)
+row = grid.reshape(1, -1, grid.shape[-1])  # (B, N, P·P·C)
+print("image", photo.shape, "→ grid of patches", grid.shape, "→ a row of tokens", row.shape)
+
+
+# %%
+def spread(cells, patch, gap=3):
+    """Put a grid of flattened patches (rows, columns, P·P·3) on white, with gaps."""
+    rows, columns = cells.shape[:2]
+    step = patch + gap
+    sheet = np.ones((rows * step - gap, columns * step - gap, 3))
+    for i, j in np.ndindex(rows, columns):
+        sheet[i * step : i * step + patch, j * step : j * step + patch] = cells[i, j].reshape(patch, patch, 3)
+    return sheet
+
+
+figure = plt.figure(figsize=(9.2, 4.7))
+panels = figure.subplot_mosaic([["photo", "grid"], ["row", "row"]], height_ratios=[4.6, 1])
+titles = {"photo": "224 × 224 × 3 = 150,528 numbers", "grid": "14 × 14 patches of 16 × 16"}
+pictures = {"photo": photo, "grid": spread(grid[0], 16), "row": spread(row[:, 70:91], 16, gap=5)}
+for name, picture in pictures.items():
+    panels[name].imshow(picture)
+    panels[name].set_title(titles.get(name, "… tokens 70 to 90 of 196: the sixth row and half of the seventh …"))
+    panels[name].axis("off")
+plots.show(
+    figure,
+    alt="""A photograph of a Chinese palace; beside it the same photograph as 14 by 14 square patches with white gaps;
+below them 21 patches laid out in a row, as the encoder receives them.""",
+)
+
+# %% [markdown]
+# Each patch is flattened, (16, 16, 3) → 768 numbers, and **projected** to D features by one matrix E, the same for all
+# patches, plus a bias. That is the counterpart of a word embedding: a word picks a row of a table, a patch is multiplied
+# by one.
+#
+# **By hand.** An image of 4 × 4 pixels, one channel, P = 2, D = 2, no bias:
+#
+# $$\begin{pmatrix}0&1&2&3\\4&5&6&7\\8&9&10&11\\12&13&14&15\end{pmatrix}\qquad
+# E=\begin{pmatrix}1&0\\0&1\\1&0\\0&-1\end{pmatrix}$$
+#
+# **Calculate.** What is patch 1 (top right), flattened row by row, and what is its token?
+#
+# <details><summary>Answer</summary>
+#
+# (2, 3, 6, 7). First feature 2 + 6 = 8, second 3 − 7 = −4. The token is (8, −4): feature one adds the left column,
+# feature two compares top and bottom of the right one.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+tiny = np.arange(16, dtype="float32").reshape(1, 4, 4, 1)  # (B, h, w, C)
+E = np.array([[1, 0], [0, 1], [1, 0], [0, -1]], "float32")  # (P·P·C, D)
+flat = np.asarray(ops.image.extract_patches(tiny, 2)).reshape(1, 4, 4)  # (B, N, P·P·C)
+print("patch 1:", flat[0, 1], " its token:", flat[0, 1] @ E, " the hand's:", np.array([8, -4]))
+
+# %% [markdown]
+# ## 3 · The projection is a convolution
+#
+# A convolution with a window of P × P that also *steps* by P looks at each patch once, and multiplies it by its kernel.
+# So the kernel (P, P, C, D) and the matrix E (P·P·C, D) hold the same numbers.
+#
+# **Predict.** The photograph's 196 tokens at D = 64, once by cutting, flattening and `Dense`, once by
+# `Conv2D(64, kernel_size=16, strides=16)` with the same numbers. How far apart are they?
+#
+# <details><summary>Answer</summary>
+#
+# Only rounding: about a millionth.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+keras.utils.set_random_seed(0)
+dense, convolution = layers.Dense(64), layers.Conv2D(64, kernel_size=16, strides=16)
+by_patches = dense(row)  # (B, N, D)
+convolution.build((None, 224, 224, 3))
+convolution.set_weights([np.reshape(dense.kernel, (16, 16, 3, 64)), dense.bias])
+by_convolution = ops.reshape(convolution(photo[None]), (1, 196, 64))  # (B, h/P, w/P, D) → (B, N, D)
+apart = float(ops.max(ops.abs(by_patches - by_convolution)))
+print("shapes", tuple(by_patches.shape), tuple(by_convolution.shape), " equal up to rounding:", apart < 1e-4)
+print("parameters:", dense.count_params(), convolution.count_params())
+
+# %% [markdown]
+# Published models write it either way. It also settles an old joke: the model "without convolutions" begins with one.
+# What it does without is *overlapping* windows, stacked and pooled.
+#
+# ## 4 · A place to write the answer, and positions
+#
+# Two things are added before the encoder starts.
+#
+# **A class token.** Which of the 196 outputs is the verdict on the image? None of them should be special. So one more
+# token is put in front: a single learned vector of D numbers, **the same for every image and every class**. Nothing of
+# the image is in it. In each block it attends to the patches and collects what the head needs. BERT's `[CLS]` is the
+# same idea.
+#
+# **Positions.** Attention is permutation equivariant ([lecture 5](05_positional_encoding.ipynb)): without positions the
+# model sees a bag of patches. ViT adds a learned table with N + 1 rows. It says nothing about rows and columns at the
+# start; section 7 looks at what it says after training.
+
+
+# %%
+class PatchTokens(keras.Layer):
+    """Images (B, h, w, C) to tokens (B, N + 1, D): patches projected, class token in front, positions added."""
+
+    def __init__(self, patch, width, spread=0.2, **kwargs):
+        super().__init__(**kwargs)
+        self.cut = layers.Conv2D(width, kernel_size=patch, strides=patch)
+        self.start = keras.initializers.RandomNormal(stddev=spread)
+
+    def build(self, shape):
+        self.cut.build(shape)
+        _, down, across, width = self.cut.compute_output_shape(shape)
+        self.verdict = self.add_weight(shape=(width,), initializer="zeros", name="class_token")
+        self.places = self.add_weight(shape=(down * across + 1, width), initializer=self.start, name="places")
+
+    def call(self, images):
+        seen = self.cut(images)  # (B, h/P, w/P, D)
+        batch, width = ops.shape(seen)[0], seen.shape[-1]
+        blank = ops.tile(self.verdict[None, None], (batch, 1, 1))  # (B, 1, D)
+        everything = ops.concatenate([blank, ops.reshape(seen, (batch, -1, width))], axis=1)  # (B, N + 1, D)
+        return everything + self.places
+
+
+# %% [markdown]
+# **Predict.** One attention layer with fresh weights reads the tokens. You put the photograph's patches back together in
+# random order. Does what the *class token* has read change (a) with positions, (b) with a table of zeros?
+#
+# <details><summary>Answer</summary>
+#
+# (a) yes; (b) not at all. The class token reads a weighted sum of the patches, and a sum does not know the order.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+order = np.random.default_rng(0).permutation(196)
+mixed_up = spread(grid[0].reshape(196, -1)[order].reshape(14, 14, -1), 16, gap=0).astype("float32")  # (h, w, C)
+for name, size in {"with positions": 1.0, "without       ": 0.0}.items():
+    keras.utils.set_random_seed(0)
+    tokens, attend = PatchTokens(16, 32, spread=size), layers.MultiHeadAttention(4, 8)
+    answers = []
+    for picture in (photo, mixed_up):
+        x = tokens(picture[None])  # (B, N + 1, D)
+        answers.append(np.asarray(attend(query=x, value=x))[0, 0])  # (D,) what the class token has read
+    print(name, "- the shuffled photo gives the same answer:", np.allclose(*answers, atol=1e-5))
+
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(7, 3.4))
+for ax, picture, title in zip(panels, (photo, mixed_up), ("an image", "the same bag of patches"), strict=True):
+    ax.imshow(picture)
+    ax.set_title(title)
+    ax.axis("off")
+plots.show(
+    figure,
+    alt="""The photograph, and the same photograph with its 196 patches in random order. A model without positions cannot
+tell them apart.""",
+)
+
+# %% [markdown]
+# ## 5 · The model
+#
+# What follows is lecture 4's encoder, in its **pre-norm** form, with nothing about images in it. That is the point of
+# the paper: the same encoder, other tokens.
+
+# %%
+figure, ax = diagrams.canvas(9.6, 4.7)
+image = diagrams.box(ax, 0.85, 0.6, "image", detail="(B, h, w, C)", width=1.4)
+cut = diagrams.box(ax, 2.7, 0.6, "P×P convolution", detail="stride P", role="key", width=1.7)
+xs = [4.4 + 0.62 * i for i in range(6)]
+patches = [diagrams.box(ax, x, 0.6, f"{i + 1}", width=0.5, height=0.5) for i, x in enumerate(xs)]
+front = diagrams.box(ax, 3.6, 1.55, "class", role="accent", width=0.75, height=0.45)
+sums = [diagrams.operator(ax, x, 2.3) for x in [3.6, *xs]]
+places = diagrams.box(ax, 8.75, 2.3, "positions", detail="a row each", role="value", width=1.4, height=0.55)
+encoder = diagrams.box(ax, 5.4, 3.35, "encoder: L pre-norm blocks, then a norm", role="query", width=4.6, height=0.6)
+head = diagrams.box(ax, 1.6, 4.3, "Dense", detail="(B, K)", role="output", width=1.4, height=0.55)
+diagrams.arrow(ax, image, cut)
+diagrams.arrow(ax, cut, patches[0])
+for below, plus in zip([front, *patches], sums, strict=True):
+    diagrams.arrow(ax, below, plus)
+    diagrams.arrow(ax, plus, (plus.x, encoder.bottom[1]))
+ax.plot([3.6, places.left[0]], [2.3, 2.3], color=diagrams.PALETTE["value"], linewidth=3, zorder=0.5)
+diagrams.arrow(ax, (3.6, encoder.top[1]), (3.6, 4.3), head)
+for x in xs:
+    diagrams.arrow(ax, (x, encoder.top[1]), (x, 3.95), role="residual")
+diagrams.note(ax, 5.95, 0.17, "N = (h/P)·(w/P) patch tokens, (B, N, D)")
+diagrams.note(ax, 5.95, 4.12, "N + 1 outputs, (B, N + 1, D); only the class token's is read")
+plots.show(
+    figure,
+    alt="""The Vision Transformer from bottom to top. An image passes a convolution with stride P and becomes numbered
+patch tokens. A class token stands in front of them. Learned positions are added to all. The row enters a pre-norm
+encoder of L blocks and a final norm. A dense layer reads the output at the class token alone and gives K logits.""",
+)
+
+# %% [markdown]
+# As formulas (equations 1 to 4 of the paper), with z of shape (B, N + 1, D):
+#
+# | | |
+# |---|---|
+# | tokens | z₀ = [class; x₁E; … ; x_N E] + positions |
+# | each block | z′ = z + Attention(LN(z)), then z = z′ + FFN(LN(z′)), FFN with GELU |
+# | verdict | logits = Dense(LN(z_L)[class]) |
+#
+# In Keras it is forty lines. The second model returned shares all weights with the first, and hands out the attention
+# weights of every block; section 10 needs them.
+
+
+# %%
+def encoder_block(x, heads, hidden):
+    """One pre-norm block: tokens (B, T, D) to tokens (B, T, D), and its attention weights (B, H, T, T)."""
+    width = x.shape[-1]
+    normed = layers.LayerNormalization(epsilon=1e-6)(x)
+    attention = layers.MultiHeadAttention(num_heads=heads, key_dim=width // heads)
+    read, weights = attention(query=normed, value=normed, return_attention_scores=True)  # (B, T, D), (B, H, T, T)
+    x = x + read
+    normed = layers.LayerNormalization(epsilon=1e-6)(x)
+    inner = layers.Dense(hidden, activation="gelu")(normed)  # (B, T, F)
+    return x + layers.Dense(width)(inner), weights
+
+
+def vision_transformer(image_shape, patch, classes, width, heads, hidden, blocks):
+    """A ViT, and a second model on the same weights that returns the attention weights of all blocks."""
+    pixels = keras.Input(image_shape)  # (B, h, w, C)
+    x = PatchTokens(patch, width)(pixels)  # (B, N + 1, D)
+    maps = []
+    for _ in range(blocks):
+        x, weights = encoder_block(x, heads, hidden)
+        maps.append(weights)
+    verdict = layers.LayerNormalization(epsilon=1e-6)(x)[:, 0]  # (B, D)
+    verdict = layers.Dropout(0.1)(verdict)
+    logits = layers.Dense(classes, dtype="float32")(verdict)  # (B, classes)
+    return keras.Model(pixels, logits, name="vit"), keras.Model(pixels, maps)
+
+
+# %% [markdown]
+# (The final `dtype="float32"` keeps the logits exact under mixed precision and does nothing otherwise.)
+#
+# ## 6 · B/16, L/16, H/14: counted, not quoted
+#
+# **Calculate.** For images of 8 × 8 × 1, P = 2, D = 64, F = 128, 10 classes: how many parameters are in the patch
+# projection, the class token, the positions, one block, the final norm, the head?
+#
+# <details><summary>Answer</summary>
+#
+# Projection 2·2·1·64 + 64 = 320. Class token 64. Positions 17·64 = 1,088. A block: attention 4·(64² + 64) = 16,640,
+# feed-forward 64·128 + 128 + 128·64 + 64 = 16,576, two norms 256; together 33,472. Final norm 128. Head 64·10 + 10 =
+# 650. The number of heads does not matter.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+one, two = (vision_transformer((8, 8, 1), 2, 10, 64, 4, 128, blocks)[0].count_params() for blocks in (1, 2))
+print(f"one block {one:,}, two blocks {two:,}, so a block has {two - one:,}")
+print("the hand's:", one == 320 + 64 + 1_088 + 33_472 + 128 + 650 and two - one == 33_472)
+
+# %% [markdown]
+# The large models differ in five numbers. A name such as B/16 says the size (Base, Large, Huge) and the patch. To count
+# H/14 you need not hold its 32 blocks in memory: models with one and with two blocks tell you what a block has, and the
+# rest follows.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+variants = {  # patch, width, heads, hidden, blocks (table 1 of the paper)
+    "ViT-B/32": (32, 768, 12, 3072, 12),
+    "ViT-B/16": (16, 768, 12, 3072, 12),
+    "ViT-L/16": (16, 1024, 16, 4096, 24),
+    "ViT-H/14": (14, 1280, 16, 5120, 32),
+}
+counted = {}
+print("variant    tokens        a block      without head   with 1,000 classes")
+for name, (patch, width, heads, hidden, blocks) in variants.items():
+    sizes = []
+    for depth in (1, 2):
+        sizes.append(vision_transformer((224, 224, 3), patch, 1000, width, heads, hidden, depth)[0].count_params())
+    block = sizes[1] - sizes[0]
+    counted[name] = sizes[0] + (blocks - 1) * block
+    bare = counted[name] - (width + 1) * 1000
+    print(f"{name} {(224 // patch) ** 2 + 1:9,} {block:14,} {bare:17,} {counted[name]:20,}")
+
+# %% [markdown]
+# **Predict.** B/32 and B/16 differ by about 1.7 million parameters. Which of the two has more, and why is B/16 still the
+# more expensive one?
+#
+# <details><summary>Answer</summary>
+#
+# B/32 has more: its projection has 32·32·3·768 weights instead of 16·16·3·768, and its smaller position table saves only
+# 147·768. B/16 has 197 tokens against 50, and every token passes every block: nearly four times the arithmetic. In a ViT
+# **parameters say little about cost**.
+#
+# </details>
+#
+# The paper's table 1 gives 86 M, 307 M and 632 M. Our count agrees for Base and Huge. For Large it is 304 M, and the
+# same arithmetic that gives the other two cannot give 307 M; the number is quoted everywhere all the same. Count.
+
+# %%
+parts = {}
+for name, (patch, width, _, hidden, blocks) in variants.items():
+    tokens = (224 // patch) ** 2 + 1
+    matrix, feed = 4 * width**2, 2 * width * hidden  # weights that each token passes in a block
+    scores = 2 * tokens * width  # multiplications of one token for scores and for the weighted sum
+    parts[name] = blocks * tokens * np.array([matrix, scores, feed]) / 1e9
+
+# %%
+figure, ax = plt.subplots(figsize=(7.6, 2.9))
+left = np.zeros(len(parts))
+looks = [
+    ("projections Q, K, V, O", "query", ""),
+    ("scores and weighted sums", "accent", "xx"),
+    ("feed-forward", "value", ".."),
+]
+for part, (label, role, hatch) in enumerate(looks):
+    size = np.array([counts[part] for counts in parts.values()])
+    ax.barh(list(parts), size, left=left, label=label, color=diagrams.PALETTE[role], hatch=hatch, edgecolor="white")
+    left += size
+for place, name in enumerate(parts):
+    ax.text(
+        left[place] + 1, place, f"{left[place]:.0f} for {counted[name] / 1e6:.0f} M parameters", va="center", fontsize=9
+    )
+ax.set(xlabel="billion multiplications for one image of 224 × 224", xlim=(0, 222))
+ax.invert_yaxis()
+ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=3, fontsize=8)
+plots.show(
+    figure,
+    alt="""Bars of multiplications for one image, by part. B/32 about 4 billion, B/16 about 17, L/16 about 61, H/14 about
+167. B/32 and B/16 have nearly the same number of parameters. The feed-forward networks take about two thirds, the
+projections one third, scores and weighted sums a thin slice.""",
+)
+
+# %% [markdown]
+# At 197 tokens the quadratic part, in red, is a thin slice. It was the pixels that made it explode.
+#
+# ## 7 · Trained on real images
+#
+# scikit-learn's handwritten digits: 1,797 real scans of 8 × 8 grey pixels, part of the library, no download. Patches of
+# 2 × 2 give 16 tokens of four numbers. A fifth of the training images is kept aside to watch the training
+# (**validation**); the **test** images are used once, at the end.
+
+# %%
+(x_train, y_train), (x_test, y_test) = data.images("digits")
+x_watch, y_watch = x_train[:287], y_train[:287]  # (n, h, w, C), (n,)
+x_fit, y_fit = x_train[287:], y_train[287:]
+print(
+    len(x_fit),
+    "to fit,",
+    len(x_watch),
+    "to watch,",
+    len(x_test),
+    "to test; pixels from",
+    x_fit.min(),
+    "to",
+    x_fit.max(),
+)
+
+# %% [markdown]
+# A thousand images are few for a model without built-in knowledge of images. **Augmentation** makes more of them: each
+# time an image is used it is moved at random, here by one pixel or none. A digit moved by a pixel is still that digit,
+# and now the model has seen it.
+
+# %%
+AUGMENT = layers.RandomTranslation(0.09, 0.09, fill_mode="constant", interpolation="nearest")  # whole pixels only
+
+
+def pipeline(x, y, augment=None, batch=64):
+    """Shuffled batches; with `augment`, every image is changed anew each time it is drawn."""
+    pairs = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(batch, drop_remainder=True)
+    if augment is not None:
+        pairs = pairs.map(lambda images, labels: (augment(images, training=True), labels), tf.data.AUTOTUNE)
+    return pairs.prefetch(tf.data.AUTOTUNE)
+
+
+keras.utils.set_random_seed(1)
+samples = [x_fit[:9, ..., 0]] + [np.asarray(AUGMENT(x_fit[:9], training=True))[..., 0] for _ in range(2)]  # (9, h, w)
+figure = plots.image_maps(
+    1 - np.concatenate(samples), titles=[f"{digit}" for digit in y_fit[:9]] + [""] * 18, columns=9
+)
+figure.set_size_inches(9, 3.2)
+plots.show(
+    figure,
+    alt="""Nine handwritten digits of 8 by 8 pixels in the first row. Below them the same digits twice, each slightly
+shifted by a pixel: augmented.""",
+)
+
+
+# %% [markdown]
+# Beside the ViT stands a **ConvNet of the same size**: three stages of 3 × 3 convolutions, the image halved twice in
+# between. Both get the same images, the same augmentation, the same optimizer, the same number of epochs.
+
+
+# %%
+def convnet(image_shape, classes, filters):
+    """Three stages of convolution, batch norm, ReLU; images (B, h, w, C) to logits (B, classes)."""
+    images = x = keras.Input(image_shape)
+    for stage, count in enumerate(filters):
+        x = layers.Conv2D(count, kernel_size=3, padding="same", use_bias=False)(x)
+        x = layers.ReLU()(layers.BatchNormalization(momentum=0.9)(x))
+        x = layers.MaxPooling2D()(x) if stage < len(filters) - 1 else layers.GlobalAveragePooling2D()(x)
+    logits = layers.Dense(classes, dtype="float32")(layers.Dropout(0.1)(x))
+    return keras.Model(images, logits, name="convnet")
+
+
+def fit(model, epochs, augment=AUGMENT):
+    """Train with AdamW, a short warm-up and a cosine; returns history and CPU seconds."""
+    steps = epochs * (len(x_fit) // 64)
+    rate = keras.optimizers.schedules.CosineDecay(0.0, int(0.9 * steps), warmup_target=4e-3, warmup_steps=steps // 10)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.AdamW(rate, weight_decay=0.01), loss=loss, metrics=["accuracy"])
+    start = time.process_time()
+    history = model.fit(
+        pipeline(x_fit, y_fit, augment), epochs=epochs, validation_data=(x_watch, y_watch), shuffle=False, verbose=0
+    )
+    return history.history, time.process_time() - start
+
+
+# %%
+keras.utils.set_random_seed(0)
+vit, vit_maps = vision_transformer((8, 8, 1), patch=2, classes=10, width=64, heads=4, hidden=128, blocks=2)
+places_before = ops.convert_to_numpy(vit.layers[1].places)[1:]  # (N, D), for later
+conv = convnet((8, 8, 1), 10, filters=(16, 48, 139))
+histories, seconds = {}, {}
+for model in (vit, conv):
+    histories[model.name], seconds[model.name] = fit(model, epochs=80)
+
+# %%
+tested = {}
+for model in (vit, conv):
+    tested[model.name] = model.evaluate(x_test, y_test, verbose=0)[1]
+    wrong = round((1 - tested[model.name]) * len(x_test))
+    print(
+        f"{model.name:8} {model.count_params():,} parameters, {seconds[model.name]:3.0f} CPU seconds: "
+        f"test accuracy {tested[model.name]:.1%}, {wrong} of {len(x_test)} wrong"
+    )
+machine = SVC().fit(x_fit.reshape(-1, 64), y_fit).score(x_test.reshape(-1, 64), y_test)
+print(f"for comparison, a support vector machine on the raw pixels, not tuned: {machine:.1%}")
+margin = 2 * np.sqrt(tested["vit"] * (1 - tested["vit"]) / len(x_test))
+print(f"with {len(x_test)} test images, the ViT's accuracy is known to about ± {margin:.1%}")
+
+# %%
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.4))
+for line, (name, history) in enumerate(histories.items()):
+    style = {"color": plots.LINES[line]["color"], "linestyle": plots.LINES[line]["linestyle"]}
+    left.plot(history["loss"], label=f"{name}, training (augmented)", alpha=0.5, **style)
+    left.plot(history["val_loss"], label=f"{name}, validation", **style, linewidth=2.4)
+    right.plot(history["val_accuracy"], label=f"{name}, validation", **style)
+left.set(yscale="log", xlabel="epoch", ylabel="loss")
+left.legend(fontsize=8)
+right.set(xlabel="epoch", ylabel="accuracy", ylim=(0.8, 1.003))
+right.axhline(0.97, color=diagrams.PALETTE["ink"], linewidth=1)
+right.text(0, 0.973, "97 %", fontsize=8)
+right.legend(fontsize=8)
+plots.show(
+    figure,
+    alt="""Left: training and validation loss of both models by epoch, logarithmic; all fall, the ConvNet's sooner. Right:
+validation accuracy. The ConvNet passes 97 percent within a few epochs, the ViT later; at the end they are close.""",
+)
+
+# %% [markdown]
+# Both read digits. The right picture shows the difference: the ConvNet is good after a handful of epochs, while the ViT
+# first has to find out what an image is. And an old method that knows nothing of images is hard to beat on 8 × 8 pixels.
+# Say so when you report such a result.
+#
+# The errors, one by one:
+
+# %%
+guesses = {model.name: np.argmax(model.predict(x_test, verbose=0), axis=-1) for model in (vit, conv)}  # (n,)
+missed = np.flatnonzero((guesses["vit"] != y_test) | (guesses["convnet"] != y_test))[:12]
+titles = [f"is {y_test[i]}\nvit {guesses['vit'][i]}, conv {guesses['convnet'][i]}" for i in missed]
+figure = plots.image_maps(1 - x_test[missed], titles=titles, columns=6)
+plots.show(
+    figure,
+    alt="""Up to twelve test digits that at least one of the two models gets wrong, with the true class and both guesses.
+Most are untidy: open loops, thick strokes, a nine without a loop.""",
+)
+
+# %% [markdown]
+# ### What the position table has learned
+#
+# The table began as noise. Each small map below belongs to one patch, at the map's own place in the 4 × 4 grid: how
+# similar (cosine) is its row of the table to the rows of all 16 patches?
+#
+# **Predict.** Nobody told the model which patch lies beside which. What will the maps look like?
+#
+# <details><summary>Answer</summary>
+#
+# Hardly different from before. A thousand images leave most of the random start in place; all that the rows need is to
+# *differ*, so that places can be told apart. In models trained on millions of images the same maps show rows and
+# columns clearly (figure 7 of the paper).
+#
+# </details>
+
+
+# %%
+def cosines(table):
+    """Cosine of each row of (N, D) with each other one, (N, N), after the mean row is taken away."""
+    table = table - table.mean(axis=0)
+    unit = table / np.linalg.norm(table, axis=-1, keepdims=True)  # (N, D)
+    return unit @ unit.T
+
+
+places_after = ops.convert_to_numpy(vit.layers[1].places)[1:]  # (N, D)
+similar = {"before training": cosines(places_before), "after training": cosines(places_after)}
+figure = plt.figure(figsize=(8.6, 4.2))
+for half, (name, matrix) in zip(figure.subfigures(1, 2), similar.items(), strict=True):
+    half.suptitle(name, fontsize=11)
+    panels = half.subplots(4, 4)
+    for ax, values in zip(panels.flat, matrix, strict=True):
+        picture = ax.imshow(values.reshape(4, 4), cmap="PuOr", vmin=-1, vmax=1)
+        ax.set(xticks=[], yticks=[])
+        ax.grid(visible=False)
+    half.colorbar(picture, ax=panels, shrink=0.7, label="cosine")
+plots.show(
+    figure,
+    alt="""Two groups of 16 small maps of 4 by 4, before and after training. Before training each map is dark at its own
+place and random elsewhere. After training they look nearly the same.""",
+)
+
+# %%
+across, down = np.meshgrid(np.arange(4), np.arange(4))
+spots = np.stack([down.ravel(), across.ravel()], axis=1)  # (N, 2)
+steps = np.abs(spots[:, None] - spots).sum(axis=-1)  # (N, N) steps from patch to patch
+print("mean cosine of two patches      beside each other    2 steps    3 steps    4 and more")
+for name, matrix in similar.items():
+    near = [matrix[chosen].mean() for chosen in (steps == 1, steps == 2, steps == 3, steps >= 4)]
+    print(f"{name:30}  {near[0]:17.2f} {near[1]:10.2f} {near[2]:10.2f} {near[3]:13.2f}")
+
+# %% [markdown]
+# Beside each other, patches have become a little more alike, and far ones a little less: a whisper of the grid. The
+# random start is still most of the table.
+#
+# The paper tried other ways on ImageNet (table 8, appendix D.4): without positions 61.4 % in its linear test, learned 1-D
+# rows 64.2 %, 2-D rows 64.0 %. Positions matter; which kind matters little, since 196 places are few enough to learn.
+#
+# ## 8 · What a ConvNet knows before it has seen anything
+#
+# A convolution looks at **neighbours** and does the same **everywhere**. Both are assumptions about images, and they are
+# built in: an **inductive bias**. A ViT has two small remains of it (the cut into patches, and one projection for all of
+# them). Everything else, even that patch 5 lies beside patch 6, it must learn.
+#
+# You can see the difference without a single new training. Move the test digits: by one pixel, as the augmentation did in
+# training, and by two, which it never did.
+#
+# **Predict.** Which of the two models loses more when a digit sits one or two pixels off?
+#
+# <details><summary>Answer</summary>
+#
+# The ViT. To the ConvNet a shifted digit gives shifted features, and its final average does not care where they are. To
+# the ViT, every patch has other contents and every position row meets something new.
+#
+# </details>
+
+# %%
+moves = range(-2, 3)
+shifted = {name: np.zeros((5, 5)) for name in ("vit", "convnet")}
+for i, dy in enumerate(moves):
+    for j, dx in enumerate(moves):
+        padded = np.pad(x_test, ((0, 0), (2, 2), (2, 2), (0, 0)))  # (n, h + 4, w + 4, C)
+        moved = padded[:, 2 - dy : 10 - dy, 2 - dx : 10 - dx]  # (n, h, w, C)
+        for model in (vit, conv):
+            shifted[model.name][i, j] = (
+                np.argmax(model.predict(moved, batch_size=360, verbose=0), -1) == y_test
+            ).mean()
+
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(8.2, 3.4))
+for ax, (name, matrix) in zip(panels, shifted.items(), strict=True):
+    labels = [f"{move:+d}" if move else "0" for move in moves]
+    plots.matrix_map(matrix, rows=labels, columns=labels, limits=(0, 1), title=name, ax=ax)
+    ax.set(xlabel="pixels to the right", ylabel="pixels down")
+plots.show(
+    figure,
+    alt="""Two maps of test accuracy by shift of the test digits, -2 to +2 pixels each way. In the middle both are near
+one. Away from it the ViT falls faster than the ConvNet; in the corners both are poor.""",
+)
+
+# %%
+ring = np.maximum(*np.abs(np.meshgrid(moves, moves)))
+for name, matrix in shifted.items():
+    print(
+        f"{name:8} not moved {matrix[2, 2]:.1%}, moved by one pixel {matrix[ring == 1].mean():.1%}, by two {matrix[ring == 2].mean():.1%}"
+    )
+
+# %% [markdown]
+# What the augmentation has shown, the ViT has learned. One pixel further it falls apart, because nothing in it says that a
+# digit stays the same digit elsewhere. The ConvNet falls too (part of the digit is pushed out of the image, and two poolings
+# are not exact), but it keeps most of what it knows.
+#
+# ## 9 · How much data is that worth?
+#
+# That is a question for more than a minute of computing. The following run is **recorded**: Fashion-MNIST (Xiao et al.,
+# 2017; 28 × 28 grey photographs of clothes, ten classes), a ViT and a ConvNet of nearly the same size, each trained on 500 to
+# 32,000 labelled images, with and without augmentation. A fifth of these images, 2,000 at most, chooses the best
+# epoch; the 10,000 test images are used once per model.
+
+# %%
+run = recorded.load("vit_against_convnet")
+print(run["what"])
+print("data:", run["data"])
+print(
+    f"recorded {run['date']} on {run['device']}, {run['seconds'] / 60:.0f} minutes of CPU; repeat with: {run['command']}"
+)
+models = [each for each in run["results"]["runs"] if each["dataset"] == "fashion_mnist"]
+for name, count in run["results"]["parameters"].items():
+    print(f"{name}: {count:,} parameters")
+
+# %%
+# NBVAL_CHECK_OUTPUT
+print("test accuracy, mean of the seeds (range)")
+print("images  seeds   vit                      vit, augmented           convnet                  convnet, augmented")
+table = {}
+for images in sorted({each["images"] for each in models}):
+    line = ""
+    for kind, augmented in [("vit", False), ("vit", True), ("convnet", False), ("convnet", True)]:
+        scores = [
+            e["test"] for e in models if (e["images"], e["model"], e["augmentation"]) == (images, kind, augmented)
+        ]
+        table.setdefault((kind, augmented), {})[images] = np.array(scores)
+        spread_of = f"({min(scores):.1%} to {max(scores):.1%})" if len(scores) > 1 else ""
+        line += f"{np.mean(scores):8.1%} {spread_of:16}"
+    print(f"{images:6,} {len(scores):6} {line}".rstrip())
+
+# %%
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.8, 3.8), width_ratios=(1.5, 1))
+for line, ((kind, augmented), scores) in enumerate(table.items()):
+    middle = np.array([values.mean() for values in scores.values()])
+    reach = np.array([(values.mean() - values.min(), values.max() - values.mean()) for values in scores.values()]).T
+    label = kind + (", augmented" if augmented else "")
+    left.errorbar(list(scores), middle, yerr=reach, capsize=3, label=label, **plots.LINES[line])
+left.set(xscale="log", xlabel="labelled images", ylabel="test accuracy")
+left.set_xticks(list(scores), [f"{images:,}" for images in scores])
+left.minorticks_off()
+left.legend(fontsize=8)
+for line, augmented in enumerate((False, True)):
+    gap = [100 * (table["convnet", augmented][n].mean() - table["vit", augmented][n].mean()) for n in scores]
+    right.plot(list(scores), gap, label="augmented" if augmented else "as they are", **plots.LINES[line])
+right.axhline(0, color=diagrams.PALETTE["ink"], linewidth=1)
+right.set(xscale="log", xlabel="labelled images", ylabel="ConvNet ahead, points")
+right.set_xticks(list(scores), [f"{images:,}" for images in scores])
+right.minorticks_off()
+right.legend(fontsize=8)
+plots.show(
+    figure,
+    alt="""Recorded run. Left: test accuracy on Fashion-MNIST against the number of labelled images, logarithmic, for ViT
+and ConvNet, each with and without augmentation. All rise; the ConvNet lies above the ViT at every size. Right: how many
+points the ConvNet is ahead.""",
+)
+
+# %%
+few, many = min(table["vit", False]), max(table["vit", False])
+for augmented, words in ((False, "as they are"), (True, "augmented")):
+    ahead = [100 * (table["convnet", augmented][n].mean() - table["vit", augmented][n].mean()) for n in (few, many)]
+    print(
+        f"images {words:12} ConvNet ahead by {ahead[0]:4.1f} points at {few:,} images, by {ahead[1]:4.1f} at {many:,}"
+    )
+for kind in ("vit", "convnet"):
+    gain = [100 * (table[kind, True][n].mean() - table[kind, False][n].mean()) for n in (few, many)]
+    print(f"augmentation brings the {kind:8} {gain[0]:+.1f} points at {few:,} images and {gain[1]:+.1f} at {many:,}")
+print("(10,000 test images: one accuracy is known to about ± 0.8 points, two differ by chance by about one)")
+
+# %% [markdown]
+# Three things to read off:
+#
+# * **The ConvNet is ahead, at every size.** Same number of parameters, same optimizer, same epochs: the difference is what
+#   it knows beforehand. Look along a horizontal line: what the ConvNet reaches with 2,000 images, the ViT reaches with
+#   8,000.
+# * **More data lifts both, and in this range the ViT does not overtake.** Thousands of images are still few. In the
+#   paper's own experiment (section 4.3, figure 4) a ViT-B/32 was much worse than a ResNet50 after pre-training on 9 million
+#   images, and better from 90 million on.
+# * **Augmentation is no free gift.** Here it helps with 500 images and costs accuracy with more. Two reasons are at hand. An
+#   augmented set takes longer to learn, and the epochs are few: with 8,000 images the augmented ViT still gets more than a
+#   fifth of its *training* images wrong. And shifts by fractions of a pixel blur the training images, while the test images are
+#   sharp; that is why section 7 moves digits by whole pixels. Recipes that live on strong augmentation, such as DeiT
+#   below, train for hundreds of epochs.
+#
+# ### The same story at full size
+#
+# Dosovitskiy et al. (2021), table 5, appendix C: ImageNet accuracy after pre-training on three sets and fine-tuning at 384 pixels.
+#
+# **Predict.** Trained on ImageNet alone (1.3 million images), which is better: Base or the three times larger Large?
+
+# %%
+published = {  # Dosovitskiy et al. 2021, table 5: top-1 on ImageNet, by pre-training set
+    "ViT-B/16": (77.91, 83.97, 84.15),
+    "ViT-L/16": (76.53, 85.15, 87.12),
+    "ViT-H/14": (None, 85.13, 88.04),
+}
+figure, ax = plt.subplots(figsize=(6.6, 3.3))
+for line, (name, scores) in enumerate(published.items()):
+    known = [(images, score) for images, score in zip((1.3, 14, 303), scores, strict=True) if score]
+    ax.plot(*zip(*known, strict=True), label=name, **plots.LINES[line])
+ax.set(xscale="log", xlabel="pre-training images, millions", ylabel="top-1 accuracy on ImageNet, %")
+ax.set_xticks([1.3, 14, 303], ["ImageNet\n1.3", "ImageNet-21k\n14", "JFT-300M\n303"])
+ax.minorticks_off()
+ax.legend()
+plots.show(
+    figure,
+    alt="""Published accuracies from table 5 of the ViT paper, against the number of pre-training images. With 1.3 million
+images Base (77.9) is ahead of Large (76.5). With 14 million Large (85.2) and Huge (85.1) are ahead of Base (84.0). With
+303 million Huge (88.0) leads, then Large (87.1), then Base (84.2).""",
+)
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Base. With little data the larger model is the worse one; with 303 million images the order is turned round.
+#
+# </details>
+#
+# And against the best ConvNets of the time (table 2 of the paper; mean of three fine-tuning runs; larger images than in
+# table 5):
+#
+# | | ViT-H/14 | ViT-L/16 | ViT-L/16 | BiT-L (ResNet152x4) | Noisy Student (EfficientNet-L2) |
+# |---|---|---|---|---|---|
+# | pre-trained on | JFT-300M | JFT-300M | ImageNet-21k | JFT-300M | ImageNet, and JFT without labels |
+# | ImageNet | **88.55** | 87.76 | 85.30 | 87.54 | 88.4 / 88.5 |
+# | CIFAR-10 | **99.50** | 99.42 | 99.15 | 99.37 | – |
+# | CIFAR-100 | **94.55** | 93.90 | 93.25 | 93.51 | – |
+# | TPUv3-core-days | 2.5 k | 0.68 k | 0.23 k | 9.9 k | 12.3 k |
+#
+# Read the last line too. At the same pre-training set, L/16 beats BiT-L with a fourteenth of the compute. What the table
+# does *not* say is that a ViT beats a ConvNet on your 2,000 images.
+#
+# ## 10 · Where did it look? Attention rollout
+#
+# The attention weights of one block say which *tokens* were read. But from the second block on, a token is already a
+# mixture. **Attention rollout** (Abnar and Zuidema, 2020) follows the mixture down to the patches: average the heads,
+# count the residual path as attending to oneself with weight ½, and multiply the blocks' matrices.
+#
+# **By hand.** Two tokens, one head. Block 1 has weights (1, 0 / 0.4, 0.6), block 2 (0.2, 0.8 / 0, 1). How much of
+# input token 1 is in output token 0?
+#
+# <details><summary>Answer</summary>
+#
+# With the residual path: block 1 (1, 0 / 0.2, 0.8), block 2 (0.6, 0.4 / 0, 1). The later block stands on the left: row 0
+# of the product is 0.6·(1, 0) + 0.4·(0.2, 0.8) = (0.68, 0.32). So 0.32. Rows still sum to 1.
+#
+# </details>
+
+
+# %%
+# NBVAL_CHECK_OUTPUT
+def followed(blocks):
+    """Rollout from a list of attention weights (B, H, T, T), first block first: (B, T, T)."""
+    mixing = np.eye(blocks[0].shape[-1])  # (T, T)
+    for weights in blocks:
+        heads_mean = np.einsum("bhts->bts", weights) / weights.shape[1]  # (B, T, T)
+        mixing = (heads_mean @ mixing + mixing) / 2  # what attention fetches, and what the residual path keeps
+    return mixing
+
+
+first, second = np.array([[1, 0], [0.4, 0.6]]), np.array([[0.2, 0.8], [0, 1]])
+print(followed([first[None, None], second[None, None]])[0])
+
+# %% [markdown]
+# Now our ViT on test digits. Row 0 is the class token's; its entries 1 to 16 are a map of the patches.
+
+# %%
+maps = [np.asarray(weights) for weights in vit_maps.predict(x_test, verbose=0)]  # L times (B, H, T, T)
+rollout = followed(maps)[:, 0, 1:]  # (B, N)
+shown = [int(np.flatnonzero((y_test == digit) & (guesses["vit"] == digit))[0]) for digit in range(10)]
+figure, panels = plt.subplots(2, 10, figsize=(10, 2.3))
+for column, i in enumerate(shown):
+    panels[0, column].imshow(1 - x_test[i, ..., 0], cmap="gray", vmin=0, vmax=1)
+    panels[1, column].imshow(rollout[i].reshape(4, 4), cmap="Blues", vmin=0)
+    edges = {"levels": [0.4], "colors": diagrams.PALETTE["accent"], "linewidths": 1.2}
+    panels[1, column].contour(np.arange(8) / 2 - 0.25, np.arange(8) / 2 - 0.25, x_test[i, ..., 0], **edges)
+    panels[0, column].set_title(f"says {guesses['vit'][i]}", fontsize=9)
+for ax in panels.flat:
+    ax.axis("off")
+plots.show(
+    figure,
+    alt="""Ten test digits, zero to nine, each with a map of 4 by 4 patches laid over it: the rollout of the class token.
+Dark patches, those with a large share, lie mostly on the outline of the digit or beside it; some lie in corners.""",
+)
+
+# %% [markdown]
+# Pretty. Is it true? A map can be pretty for the wrong reason: perhaps it only shows where the ink is. So **test it**.
+# Delete patches (set them to background), in four orders, and watch the accuracy. If the rollout knows what the answer
+# rests on, deleting its top patches must hurt more than deleting the ones with most ink.
+#
+# **Predict.** Order the four curves: rollout first, ink first, random, rollout last.
+
+
+# %%
+def accuracy_without(ranking, removed):
+    """Test accuracy when each image loses its first `removed` patches of `ranking` (n, N)."""
+    keep = np.ones((len(x_test), 16))
+    np.put_along_axis(keep, ranking[:, :removed], 0, axis=1)
+    pixels = keep.reshape(-1, 4, 4).repeat(2, axis=1).repeat(2, axis=2)[..., None]  # (n, h, w, 1)
+    return (np.argmax(vit.predict(x_test * pixels, batch_size=360, verbose=0), axis=-1) == y_test).mean()
+
+
+ink = np.asarray(ops.image.extract_patches(x_test, 2)).reshape(-1, 16, 4).sum(axis=-1)  # (n, N)
+chance = np.random.default_rng(0).random(ink.shape)
+rankings = {"rollout first": -rollout, "ink first": -ink, "random": chance, "rollout last": rollout}
+removals = range(0, 13, 2)
+losses = {name: [accuracy_without(np.argsort(key, axis=1), k) for k in removals] for name, key in rankings.items()}
+
+# %%
+figure, ax = plt.subplots(figsize=(6.6, 3.5))
+for line, (name, values) in enumerate(losses.items()):
+    ax.plot(removals, values, label=name, **plots.LINES[line])
+ax.set(xlabel="patches deleted, of 16", ylabel="test accuracy", ylim=(0, 1.03))
+ax.legend(title="deleted")
+plots.show(
+    figure,
+    alt="""Test accuracy against the number of deleted patches for four orders of deletion. Patches ranked last by the
+rollout can be deleted with little loss for a while; random deletion hurts more; rollout first and ink first hurt
+most.""",
+)
+
+# %%
+correlation = np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(rollout, ink, strict=True)])
+print(f"correlation of rollout and ink, mean over the test images: {correlation:.2f}")
+for name, values in losses.items():
+    print(f"{name:14} accuracy after four patches: {values[2]:.0%}")
+
+# %% [markdown]
+# On this page the rollout is better than chance: deleting its top patches costs more than deleting random ones, and its
+# bottom patches can go more cheaply. It knows *something*. But a map of the ink, which needs no model at all, finds
+# the patches that matter far better. (Deleting is itself a crude probe: a digit with holes is an image that the model has
+# never seen.)
+#
+# The caveats in general:
+#
+# * rollout averages heads, which may do opposite things, and knows neither values nor feed-forward networks;
+# * the ½ for the residual path is a convention, not a measurement;
+# * it is the same map for every class: it cannot say "why a 3 and not an 8".
+#
+# An attention map is a hypothesis. The deletion test is how to check one.
+#
+# ## 11 · The family
+#
+# Each of these four mends one weakness of the plain ViT.
+
+
+# %%
+def keys_of(query, side=8, window=4):
+    """For a query patch (row, column): which patches are its keys, as grids (side, side), by kind of attention."""
+    places = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"))  # (2, side, side)
+    own = np.array(query)[:, None, None]
+    groups = {
+        "ViT, DeiT:\nall": lambda a: 0 * a,
+        "Swin:\nwindow": lambda a: a // window,
+        "Swin, next block:\nshifted window": lambda a: (a + window // 2) // window,
+        "MaxViT, first:\nblock": lambda a: a // window,
+        "MaxViT, then:\ngrid": lambda a: a % (side // window),
+    }
+    return {name: (group(places) == group(own)).all(axis=0) for name, group in groups.items()}
+
+
+# %%
+figure, panels = plt.subplots(1, 6, figsize=(10.6, 2.4))
+for ax, (name, reached) in zip(panels, keys_of(query=(2, 5)).items(), strict=False):
+    ax.imshow(np.where(reached, 0.45, 0.04), cmap="Blues", vmin=0, vmax=1)
+    ax.add_patch(Rectangle((4.5, 1.5), 1, 1, facecolor=diagrams.PALETTE["accent"]))
+    ax.set_title(f"{name}\n{reached.sum()} keys", fontsize=8)
+panels[5].imshow(np.full((8, 8), 0.04), cmap="Blues", vmin=0, vmax=1)
+for corner, colour in [((0.5, 0.5), "query"), ((2.5, 0.5), "accent"), ((0.5, 2.5), "value")]:
+    panels[5].add_patch(Rectangle(corner, 3, 3, facecolor=diagrams.PALETTE[colour], alpha=0.45))
+panels[5].set_title("T2T:\noverlapping windows\nbecome tokens", fontsize=8)
+for ax in panels:
+    ax.set(xticks=np.arange(-0.5, 8), yticks=np.arange(-0.5, 8), xlim=(-0.5, 7.5), ylim=(7.5, -0.5))
+    ax.tick_params(length=0, labelbottom=False, labelleft=False)
+    ax.grid(color="white", linewidth=0.8)
+    ax.set_axisbelow(False)
+plots.show(
+    figure,
+    alt="""Six grids of 8 by 8 patches with one query patch in red. ViT and DeiT: it attends to all 64. Swin: to the 16 of
+its window; in the next block to the 16 of a window shifted by half. MaxViT: to its block of 16, then to 16 patches
+spread evenly over the whole image. T2T: three overlapping 3 by 3 windows.""",
+)
+
+# %% [markdown]
+# **DeiT** (Touvron et al., 2021) keeps the architecture and changes the *training*: strong augmentation and
+# regularisation, and a teacher. A second special token, the **distillation token**, learns to say what a trained ConvNet says; so
+# the ConvNet's inductive bias is handed on through its answers. With ImageNet alone the 86-million-parameter model reaches 83.1 % in under three days on one
+# computer (abstract); compare 77.9 % in the figure above.
+#
+# **Swin** (Liu et al., 2021) changes *who attends to whom*. Patches of 4 × 4, attention only inside windows of 7 × 7 patches, and
+# every second block has its windows shifted by half, so that neighbours in different windows meet. Between stages 2 × 2
+# patches are merged into one, as a ConvNet pools. The cost is linear in the number of patches, and the maps of several
+# sizes suit detection and segmentation.
+#
+# **T2T** (Yuan et al., 2021), tokens to token, changes the *cutting*. Hard cuts tear edges apart. T2T cuts in several
+# steps with **overlapping** windows, with attention in between, and so models local structure before the encoder
+# proper; that encoder is deep and narrow.
+#
+# **MaxViT** (Tu et al., 2022) alternates two sparse attentions: inside of a **block** (local), and along a **grid** of patches
+# spread over the whole image (global), with convolutions before them. Both are linear in the number of patches, and every patch can reach every
+# other within one such pair. 86.5 % on ImageNet without other data (abstract).
+#
+# Notice the direction: three of the four put back some of what ViT had thrown out.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+tokens = (224 // 4) ** 2
+print(f"224 × 224 in patches of 4: {tokens:,} tokens")
+print(f"scores of one head, all with all:         {tokens**2:10,}")
+print(f"scores of one head, windows of 7 × 7:     {tokens * 49:10,}")
+print(f"scores of one head at 448 × 448, windows: {4 * tokens * 49:10,}  (four times; all with all would be 16 times)")
+
+# %% [markdown]
+# ## 12 · Video: tubelets
+#
+# A video adds an axis: (B, f, h, w, C). **ViViT** (Arnab et al., 2021) cuts it into **tubelets**, blocks of a few frames by
+# P by P pixels, and projects each to one token. As a patch projection is a strided 2-D convolution, a tubelet
+# projection is a strided 3-D one.
+
+# %%
+wide = np.pad(x_test[shown[3], 1:7, 1:7, 0], ((1, 1), (6, 6)))  # a three on a broad background
+clip = np.stack([wide[:, 6 - step : 14 - step] for step in range(6)])  # (f, h, w), it moves to the right
+
+# %%
+figure, ax = diagrams.canvas(9.4, 3.7)
+red = diagrams.PALETTE["accent"]
+for frame in reversed(range(6)):
+    x, y = 0.3 + 1.2 * frame, 0.3 + 0.22 * frame
+    ax.imshow(1 - clip[frame], cmap="gray", extent=(x, x + 2, y, y + 2), zorder=6 - frame, vmin=0, vmax=1)
+    for part in (0, 0.5, 1, 1.5, 2):
+        line = {
+            "color": diagrams.PALETTE["ink" if part in (0, 2) else "residual"],
+            "linewidth": 1,
+            "zorder": 6.5 - frame,
+        }
+        ax.plot([x + part] * 2, [y, y + 2], **line)
+        ax.plot([x, x + 2], [y + part] * 2, **line)
+    if frame < 2:
+        ax.add_patch(Rectangle((x, y + 1.5), 0.5, 0.5, facecolor=red, edgecolor=red, alpha=0.5, zorder=7))
+for across in (0, 0.5):
+    for up in (1.5, 2):
+        ax.plot([0.3 + across, 1.5 + across], [0.3 + up, 0.52 + up], color=red, linewidth=1.5, zorder=8)
+ax.set(xlim=(0, 9.4), ylim=(0, 3.7))
+diagrams.note(ax, 1.5, 3.0, "one tubelet, one token:\n2 frames × 2 × 2 pixels", fontsize=10)
+diagrams.arrow(ax, (3.0, 0.25), (8.4, 1.24))
+diagrams.note(ax, 6.1, 0.55, "time, f frames", fontsize=10)
+plots.show(
+    figure,
+    alt="""Six frames of a short video, drawn one behind the other: a handwritten digit moves to the right. Each frame is
+divided into 4 by 4 patches. A red box covers the top left patch of the first two frames: one tubelet, one token.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+tubelets = layers.Conv3D(32, kernel_size=(2, 2, 2), strides=(2, 2, 2))
+seen = tubelets(clip[None, ..., None].astype("float32"))  # (B, f/2, h/P, w/P, D)
+print(
+    "clip",
+    clip.shape,
+    "→ grid of tubelets",
+    tuple(seen.shape),
+    "→",
+    seen.shape[1] * seen.shape[2] * seen.shape[3],
+    "tokens",
+)
+frames, space = 32 // 2, (224 // 16) ** 2
+total = frames * space
+print(f"32 frames of 224 × 224, tubelets of 2 × 16 × 16: {frames} · {space} = {total:,} tokens")
+print(f"scores of one head, all with all:           {total**2:10,}")
+print(f"space and time in turn (factorised):        {total * (space + frames):10,}")
+
+# %% [markdown]
+# The flood of tokens is back, and so are the remedies: attend within a moment, then along time (the paper's factorised variants).
+# The filters need not start from noise: take a trained image model's, put them at the middle frame and zeros at the others, and the video model begins as that image model ("central frame
+# initialisation").
+#
+# ## 13 · Common mistakes, with what they look like
+#
+# **Predict.** What does each of these print or draw?
+#
+# 1. Someone cuts patches with `reshape` alone: `images.reshape(B, N, P*P*C)`. The shape is right.
+# 2. Someone gives the model bytes, 0 to 255, after training on 0 to 1.
+# 3. Someone reads the head from the *last* token instead of the first.
+# 4. Someone adds a softmax to the model and leaves `from_logits=True`.
+#
+# <details><summary>Answer</summary>
+#
+# 1: strips, one pixel high: neighbours above and below are torn apart. 2: the accuracy drops, without an error message. 3: the last token is a patch; an untrained head on it
+# guesses. (Train it that way and it works: any token can be the place for the verdict.) 4: the loss cannot fall below 1.46 for ten classes.
+#
+# </details>
+
+# %%
+strips = photo.reshape(196, 768)  # (N, P·P·C): no error, wrong numbers
+figure, panels = plt.subplots(1, 2, figsize=(7.4, 3.5))
+for ax, cells, title in [
+    (panels[0], grid[0, 6:10, 6:10], "cut"),
+    (panels[1], strips.reshape(14, 14, -1)[6:10, 6:10], "reshape alone"),
+]:
+    ax.imshow(spread(cells, 16))
+    ax.set_title(title)
+    ax.axis("off")
+plots.show(
+    figure,
+    alt="""Sixteen patches from the middle of the photograph. Cut correctly they show parts of the building. By reshape
+alone each shows a few horizontal strips of pixels stacked on each other: no patch at all.""",
+)
+
+# %%
+bytes_in = vit.evaluate(x_test * 255, y_test, verbose=0)[1]
+print(f"2. pixels 0 to 1: {tested['vit']:.1%}; the same images as bytes: {bytes_in:.1%}")
+ends = keras.Model(vit.input, vit.layers[-4].output)  # tokens after the final norm, (B, N + 1, D)
+tokens_out = ends.predict(x_test, verbose=0)
+last = np.argmax(np.asarray(vit.layers[-1](tokens_out[:, -1])), axis=-1)
+print(f"3. the head on the last token: {(last == y_test).mean():.1%}")
+certain = np.eye(10, dtype="float32")[:1]  # a softmax that is perfectly sure, and right
+floor = keras.losses.SparseCategoricalCrossentropy(from_logits=True)(np.array([0]), certain)
+print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
+
+# %% [markdown]
+# The second mistake is the commonest, and the cure is a `Rescaling` layer inside the model, so that scale travels with
+# the weights. The fourth learns, slowly and never fully; a loss that stays above 1.46 gives it away.
+#
+# ## 14 · What other texts get wrong
+#
+# Each sentence has one mistake. Find it before you open the answer.
+#
+# <details><summary>“There is one class token for each class, and the head picks the best.”</summary>
+#
+# One, whatever the number of classes. The head turns its output into K logits.
+#
+# </details>
+#
+# <details><summary>“ViT shows that convolutions are not needed: it has none.”</summary>
+#
+# Its first layer is one, section 3. What it lacks is convolutions with overlapping windows, stacked.
+#
+# </details>
+#
+# <details><summary>“ViT-L/16 has 307 million parameters.”</summary>
+#
+# 304 million with the 1,000-class head, by the same count that gives the paper's figures for B/16 and H/14: section 6.
+#
+# </details>
+#
+# <details><summary>“Since patches are a grid, ViT uses 2-D positions.”</summary>
+#
+# The paper's default is one learned row for each place, numbered in reading order. 2-D rows gained nothing (table 8).
+#
+# </details>
+#
+# <details><summary>“Transformers beat ConvNets on images.”</summary>
+#
+# After pre-training on enough images they did, in that comparison. On ImageNet alone, large ViTs were behind ResNets of
+# comparable size (section 4.3 and figure 3 of the paper), and later ConvNets trained with modern recipes caught up (Liu et
+# al., 2022).
+#
+# </details>
+#
+# ## 15 · Check yourself
+#
+# <details><summary>1. An image of 96 × 144 × 3, P = 16, D = 192. Shapes of: the patches, the tokens, the position
+# table, the output of the encoder?</summary>
+#
+# N = 6 · 9 = 54. Patches (B, 54, 768), tokens (B, 55, 192), table (55, 192), output (B, 55, 192).
+#
+# </details>
+#
+# <details><summary>2. You go from P = 24 to P = 8. What happens to the number of patches, to the attention weights, to
+# the parameters?</summary>
+#
+# 9 times the patches, 81 times the weights. Parameters: fewer in the projection, more in the position table, none
+# more in the blocks.
+#
+# </details>
+#
+# <details><summary>3. A ViT trained at 224 shall read images of 384. Which weights do not fit any more?</summary>
+#
+# Only the position table: 197 rows against 577. The paper interpolates it in two dimensions. Projection and blocks do
+# not care about the number of tokens.
+#
+# </details>
+#
+# <details><summary>4. You shuffle the pixels of all images by one fixed permutation, and train anew. Which model suffers,
+# a ConvNet or a ViT with P = 1?</summary>
+#
+# The ConvNet: neighbours are no longer neighbours. The ViT with one pixel a token sees the same bag with other position
+# rows, which it had to learn anyway. (With larger patches, a permutation *of whole patches* leaves it equally cold.)
+#
+# </details>
+#
+# <details><summary>5. Instead of the class token, someone averages all patch outputs. Is that a mistake?</summary>
+#
+# No. The paper found both equally good, each at its own learning rate (appendix D.3).
+#
+# </details>
+#
+# <details><summary>6. Somebody freezes the class token at zeros, so that it is never trained. What is lost?</summary>
+#
+# Nothing. Row 0 of the position table is added to it, and only the sum of the two reaches the encoder. One of them would
+# do.
+#
+# </details>
+#
+# ## Symptoms
+#
+# <details><summary>Accuracy stays at guessing.</summary>
+# Pixels not in 0 to 1; patches made by <code>reshape</code> alone (it then learns a little, slowly); learning rate without
+# warm-up.
+# </details>
+# <details><summary>Training accuracy 100 %, validation far below.</summary>
+# Little data and no augmentation. A ViT can learn a small set by heart. Augment, or start from a pre-trained model.
+# </details>
+# <details><summary>The loss does not fall below 1.46.</summary>
+# Ten classes, and a softmax twice.
+# </details>
+# <details><summary>An error about shapes at the position table, at another image size.</summary>
+# The table has N + 1 rows for one N. Resize the images, or interpolate the table.
+# </details>
+# <details><summary>The number of parameters is D too small, or a multiple of D too large.</summary>
+# Class token or its position row forgotten; or one class token for each class.
+# </details>
+# <details><summary>The augmented validation accuracy jumps up and down.</summary>
+# Augment training images only.
+# </details>
+#
+# ## Slow machine, or GPU
+#
+# > **Slow machine:** 40 epochs in section 7 instead of 80 halve the time, and the ViT loses more by it than the ConvNet.
+# > `repeats=1` in section 1. The recorded run needs nothing.
+# >
+# > **GPU:** the same cells run unchanged; Keras puts model and batches on it. For half precision put
+# > `keras.mixed_precision.set_global_policy("mixed_float16")` before the models are built (the logits stay float32, see
+# > section 5). For several GPUs build and compile inside of `with tf.distribute.MirroredStrategy().scope():`. Then try
+# > `python experiments/vit_against_convnet.py --dataset cifar10 --patch 4`: 32 × 32 in colour, 64 tokens.
+#
+# ## Honest caveats
+#
+# * Digits of 8 × 8 pixels are nearly solved by any method, see the support vector machine in section 7. They show the
+#   machinery, not its worth.
+# * The recorded run compares one small ViT with one small ConvNet, trained by one recipe for a limited number of epochs. Longer training and
+#   stronger augmentation help the ViT more. It shows the direction, not a law.
+# * One seed is trained on this page. Another gives a slightly different test accuracy, within the margin printed in
+#   section 7.
+# * The published numbers rest on JFT-300M, which is not public.
+#
+# ## Summary
+#
+# | step | shape | parameters |
+# |---|---|---|
+# | image | (B, h, w, C) | |
+# | patches, flattened | (B, N, P²C), N = hw/P² | |
+# | projection = strided convolution | (B, N, D) | P²C·D + D |
+# | class token in front | (B, N + 1, D) | D |
+# | learned positions added | (B, N + 1, D) | (N + 1)·D |
+# | L pre-norm blocks | (B, N + 1, D) | L·(4D² + 2DF + 9D + F) |
+# | final norm, class token, head | (B, K) | 2D + D·K + K |
+#
+# * Patches, because attention is quadratic in tokens and tokens are quadratic in the side.
+# * A ViT knows little about images beforehand. It pays with data, and is paid back when there is plenty.
+# * Attention maps are hypotheses. Test them.
+#
+# This was the last lecture. Cut the patches yourself in [lab
+# 9](../labs/09_vision_transformer/09_vision_transformer.ipynb).
+#
+# ## References
+#
+# * A. Dosovitskiy et al., *An image is worth 16x16 words: Transformers for image recognition at scale*, ICLR 2021,
+#   arXiv:2010.11929: equations 1–4, tables 1, 2, 5, 8, figures 3, 7, appendices C and D.
+# * S. Abnar, W. Zuidema, *Quantifying attention flow in Transformers*, ACL 2020: section 3 (rollout).
+# * H. Touvron et al., *Training data-efficient image Transformers and distillation through attention*, ICML 2021,
+#   arXiv:2012.12877 (DeiT).
+# * Z. Liu et al., *Swin Transformer: hierarchical Vision Transformer using shifted windows*, ICCV 2021.
+# * L. Yuan et al., *Tokens-to-token ViT: training Vision Transformers from scratch on ImageNet*, ICCV 2021.
+# * Z. Tu et al., *MaxViT: multi-axis Vision Transformer*, ECCV 2022.
+# * A. Arnab et al., *ViViT: a video Vision Transformer*, ICCV 2021.
+# * Z. Liu et al., *A ConvNet for the 2020s*, CVPR 2022.
+# * A. Kolesnikov et al., *Big Transfer (BiT)*, ECCV 2020; Q. Xie et al., *Self-training with Noisy Student improves
+#   ImageNet classification*, CVPR 2020: the ConvNets of table 2.
+# * H. Xiao, K. Rasul, R. Vollgraf, *Fashion-MNIST*, 2017, arXiv:1708.07747.
