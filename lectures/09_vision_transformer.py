@@ -875,7 +875,7 @@ images Base (77.9) is ahead of Large (76.5). With 14 million Large (85.2) and Hu
 # | CIFAR-100 | **94.55** | 93.90 | 93.25 | 93.51 | – |
 # | TPUv3-core-days | 2.5 k | 0.68 k | 0.23 k | 9.9 k | 12.3 k |
 #
-# Read the last line too. At the same pre-training set, L/16 beats BiT-L with a fourteenth of the compute. What the table
+# Read the last line too. At the same pre-training set, L/16 beats BiT-L with 7 % of the compute. What the table
 # does *not* say is that a ViT beats a ConvNet on your 2,000 images.
 #
 # ## 10 · Where did it look? Attention rollout
@@ -1133,8 +1133,8 @@ print(f"space and time in turn (factorised):        {total * (space + frames):10
 #
 # <details><summary>Answer</summary>
 #
-# 1: strips, one pixel high: neighbours above and below are torn apart. 2: the accuracy drops, without an error message. 3: the last token is a patch; an untrained head on it
-# guesses. (Train it that way and it works: any token can be the place for the verdict.) 4: the loss cannot fall below 1.46 for ten classes.
+# 1: strips, one pixel high: neighbours above and below are torn apart. 2: the accuracy drops, without an error message. 3: the last token is a patch; the head was trained on
+# another one, and most answers are wrong. (Train it that way and it works: any token can be the place for the verdict.) 4: the loss cannot fall below 1.46 for ten classes.
 #
 # </details>
 
