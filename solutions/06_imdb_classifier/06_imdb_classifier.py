@@ -203,7 +203,7 @@ ax.hist(np.minimum(lengths, 4 * MAX_LENGTH), bins=40, color=diagrams.PALETTE["qu
 ax.axvline(MAX_LENGTH, color=diagrams.PALETTE["accent"], linestyle="--", label=f"cut at {MAX_LENGTH}")
 ax.set(xlabel="words in a review", ylabel="reviews")
 ax.legend()
-plots.show(figure, alt="A histogram of the lengths of the training reviews, with a line where they are cut.")
+plots.show(figure, alt="A histogram of the lengths of the training reviews, with a dashed line where they are cut.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · A mean that leaves padding out
@@ -369,7 +369,7 @@ history = train_classifier(classifier, x[held:], y[held:], (x[:held], y[:held]))
 curves = getattr(history, "history", history)
 print(f"{len(curves['loss'])} epochs, the lowest validation loss in epoch {np.argmin(curves['val_loss']) + 1}")
 ax = plots.training_history({"your classifier": curves})
-plots.show(ax.figure, alt="Loss by epoch on training and validation reviews: both fall, training ends lower.")
+plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, a dashed one for the validation reviews.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · What the numbers say
@@ -431,8 +431,8 @@ check("evaluate_predictions")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See what it gets wrong
 #
-# The test reviews, for the first time. Before you run the cell: will their accuracy be above that of the validation reviews,
-# or below?
+# The test reviews, for the first time. On the sample more than **90 %** of them should be right; if not, look at the history
+# again. Before you run the cell: will their accuracy be above that of the validation reviews, or below?
 
 # %% nbgrader={"grade": false, "grade_id": "errors", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 x_test = vectorize(test_texts, vocabulary, MAX_LENGTH)  # (n, T)
