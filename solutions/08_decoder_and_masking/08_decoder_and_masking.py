@@ -383,6 +383,15 @@ class Transformer(keras.Model):
     def __init__(self, num_layers, d_model, num_heads, d_ff, vocab_size, max_length, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         ### BEGIN SOLUTION
+        self.settings = {
+            "num_layers": num_layers,
+            "d_model": d_model,
+            "num_heads": num_heads,
+            "d_ff": d_ff,
+            "vocab_size": vocab_size,
+            "max_length": max_length,
+            "dropout": dropout,
+        }
         self.d_model = d_model
         self.embedding = keras.layers.Embedding(vocab_size, d_model)
         angles = np.arange(max_length)[:, None] / 10_000 ** (np.arange(0, d_model, 2) / d_model)  # (max_length, D/2)
@@ -418,6 +427,9 @@ class Transformer(keras.Model):
 
     def embed(self, ids):
         return self.embedding(ids) * self.d_model**0.5 + self.positions[: ops.shape(ids)[1]]  # (B, T, D)
+
+    def get_config(self):
+        return {**super().get_config(), **self.settings}  # a `keras.Model` is saved with these
 
 
 class EncoderBlock(keras.Layer):
@@ -647,8 +659,8 @@ check("transformer_schedule")
 # run the cell: the loss has label smoothing 0.1, so it cannot go to 0. How low can it go with V = 14 words?
 #
 # <details><summary>Answer</summary>To the entropy of the smoothed target, which no prediction can beat: about 0.907·ln(1/0.907) + 13 · 0.0071·ln(1/0.0071) = 0.55.</details>
-# <details><summary>The loss stays near 1.7?</summary>The model guesses the digits that occur without seeing where. Look at the positions of source and target, and at the memory.</details>
-# <details><summary>The loss falls far below 0.5?</summary>It is not the smoothed one, or the decoder sees what it should predict: look at the shift and the causal mask.</details>
+# <details><summary>The loss stays above 1?</summary>The model guesses the digits that occur without seeing where. Look at the positions of source and target, and at the memory.</details>
+# <details><summary>The loss falls below 0.5?</summary>It is not the smoothed one, or the decoder sees what it should predict: look at the shift and the causal mask.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "training", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 PAD, START, END, FIRST = 0, 2, 3, 4  # digits are the ids 4 to 13
