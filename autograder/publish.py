@@ -52,7 +52,7 @@ class PublishSummary:
 
 
 def publish(course: Course, directory: Path) -> PublishSummary:
-    """Write the student repository into `directory`: lectures, labs, coursekit, data, and what installs them.
+    """Write the student repository into `directory`: lectures, labs, coursekit, data, experiments, what installs them.
 
     The folder has to be new, empty, an empty git clone, or an earlier publication, in which files that this function
     did not write stay as they are. Raises PublishRefused when it is not, when a lab is not released, or when a file
@@ -93,7 +93,12 @@ def student_files(course: Course) -> dict[str, bytes]:
     """Everything that students get, by path in their repository."""
     root = course.root
     files: dict[str, bytes] = {}
-    for folder, patterns in (("lectures", ("*.ipynb",)), ("coursekit", ("*",)), ("data", ("*",))):
+    for folder, patterns in (
+        ("lectures", ("*.ipynb",)),
+        ("coursekit", ("*",)),
+        ("data", ("*",)),
+        ("experiments", ("*.py",)),
+    ):
         for path in _files(root / folder, patterns):
             files[str(path.relative_to(root))] = path.read_bytes()
     for lab in course.labs:
@@ -315,6 +320,7 @@ def _readme(course: Course, files: Mapping[str, bytes]) -> str:
         "## The data",
         "",
         "Small samples are in `data/`, so everything runs offline. `data/README.md` names the full data sets.",
+        "`experiments/` holds the long runs whose results the lectures show: each says how to repeat it.",
     ]
     return "\n".join(lines) + "\n"
 
