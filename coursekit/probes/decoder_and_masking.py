@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from coursekit.probes.driving import ContractError, Driven, Probe, _in_graph, answers, find, function, unpack
+from coursekit.probes.sharing import Making, current_shelf
 
 Step = Callable[[Sequence[int]], np.ndarray]
 
@@ -108,30 +108,23 @@ def _masked_cross_entropy(namespace: Mapping[str, Any], inputs: Mapping[str, Any
 
 PLAIN_LOSS = _number(function("masked_cross_entropy", "logits", "targets", optional=("pad_id", "label_smoothing")))
 
-# Layers are built once for each class and sizes: that takes most of the time of a case. Every case assigns all weights.
-_built: weakref.WeakKeyDictionary[type, dict[tuple, Any]] = weakref.WeakKeyDictionary()
-
 
 def _layer(
     namespace: Mapping[str, Any], name: str, inputs: Mapping[str, Any], init: Sequence[str], first: Callable[[Any], Any]
-) -> Any:
-    """The student's layer of these sizes, with the given dropout rate or its default.
+) -> contextlib.AbstractContextManager[Any]:
+    """The student's layer of these sizes, with the given dropout rate or its default; `first` calls it when it is new.
 
-    When it is new, `first` calls it, which creates its variables.
+    Cases share it whatever the shapes of their inputs are: a layer for sentences takes all lengths.
     """
     import keras
 
     cls = find(namespace, name)
     if not inspect.isclass(cls) or not issubclass(cls, keras.Layer):
         raise ContractError(f"`{name}` is not a class derived from `keras.Layer` (Keras {keras.__version__}).")
-    keywords = {"dropout": inputs["dropout"]} if "dropout" in inputs else {}
-    known = _built.setdefault(cls, {})
-    key = (*(inputs[each] for each in init), *keywords.values())
-    if key not in known:
-        built = cls(*(inputs[each] for each in init), **keywords)
-        first(built)
-        known[key] = built
-    return known[key]
+    positional = [inputs[each] for each in init]
+    named = {"dropout": inputs["dropout"]} if "dropout" in inputs else {}
+    making = Making(cls, positional, named, ())
+    return current_shelf().layer(making, make=lambda: cls(*positional, **named), call=first)
 
 
 @contextlib.contextmanager
@@ -192,12 +185,18 @@ def _decoder_block(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
     arguments = [tf.convert_to_tensor(inputs[key]) for key in ("x", "memory")]
     keywords = {"memory_mask": tf.convert_to_tensor(inputs["memory_mask"])} if "memory_mask" in inputs else {}
     sizes = ("d_model", "num_heads", "d_ff")
-    built = _layer(namespace, "DecoderBlock", inputs, sizes, lambda new: new(*arguments, **keywords))
+    with _layer(namespace, "DecoderBlock", inputs, sizes, lambda new: new(*arguments, **keywords)) as built:
+        return _drive_block(Driven(built, arguments, keywords, inputs, BLOCK), mode)
+
+
+def _drive_block(driven: Driven, mode: str) -> dict[str, Any]:
+    import tensorflow as tf
+
+    built, arguments, keywords, inputs = driven.built, driven.arguments, driven.keywords, driven.inputs
 
     def run(x: Any, memory: Any, **more: Any) -> Any:
         return unpack(built(x, memory, **keywords, **more), ("output",), "DecoderBlock(…)(x, memory)")["output"]
 
-    driven = Driven(built, arguments, keywords, inputs, BLOCK)
     if mode == "parameters":
         return {"trainable_parameters": sum(int(np.prod(each.shape)) for each in built.trainable_variables)}
     variables = _block_variables(driven)
@@ -362,7 +361,12 @@ def _transformer(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: 
 
     sizes = ("num_layers", "d_model", "num_heads", "d_ff", "vocab_size", "max_length")
     source, target = (tf.convert_to_tensor(inputs[key]) for key in ("source", "target"))
-    built = _layer(namespace, "Transformer", inputs, sizes, lambda new: new((source, target)))
+    with _layer(namespace, "Transformer", inputs, sizes, lambda new: new((source, target))) as built:
+        return _drive_model(built, source, target, inputs, mode)
+
+
+def _drive_model(built: Any, source: Any, target: Any, inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    import tensorflow as tf
 
     def run(source: Any, target: Any, **more: Any) -> Any:
         call = "Transformer(…)((source, target_in))"
