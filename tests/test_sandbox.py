@@ -462,7 +462,7 @@ child = os.fork()
 if child == 0: os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 memory = bytearray(100 << 20)
-with open("/tmp/home/file", "wb") as file: assert file.write(bytes(4 << 20)) == 4 << 20
+with open(os.path.expanduser("~/file"), "wb") as file: assert file.write(bytes(4 << 20)) == 4 << 20
 with open("/dev/shm/file", "wb") as file: assert file.write(bytes(4 << 20)) == 4 << 20
 assert sum(range(10 ** 5)) == 4999950000
 """
