@@ -53,8 +53,21 @@ def classifies_well(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> st
     return None
 
 
+def names_the_classes(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> str | None:
+    """The largest of each row of ``logits`` is that of the withheld label, in at least the share ``least_accuracy``."""
+    labels = np.asarray(inputs["withheld_labels"])
+    right = float(np.mean(np.argmax(outputs["logits"], axis=-1) == labels))
+    if right < inputs["least_accuracy"]:
+        return (
+            f"{right:.1%} of {len(labels)} images that it has not seen are classified rightly; "
+            f"expected at least {inputs['least_accuracy']:.0%}."
+        )
+    return None
+
+
 PROPERTIES: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], str | None]] = {
     "rows are distributions": rows_are_distributions,
     "drops at its rate": drops_at_its_rate,
     "classifies well": classifies_well,
+    "names the classes": names_the_classes,
 }

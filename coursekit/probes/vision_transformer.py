@@ -1,0 +1,356 @@
+"""Probes of lab 09, the Vision Transformer."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coursekit.probes.driving import ContractError, Driven, Probe, answers, find, function, layer, refusing
+
+EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
+MODEL_SIZES = ("image_shape", "patch_size", "num_classes", "num_layers", "d_model", "num_heads", "d_ff")
+ATTENTION = ("query", "key", "value", "output")
+
+
+def _plain_variable(variable: Any, path: str) -> Any:
+    """The TensorFlow variable behind a weight, whether Keras tracks it or not."""
+    import keras
+    import tensorflow as tf
+
+    variable = variable.value if isinstance(variable, keras.Variable) else variable
+    if not isinstance(variable, tf.Variable):
+        raise ContractError(f"`{path}` is a {type(variable).__name__}; expected a weight made by `self.add_weight`.")
+    return variable
+
+
+def _embedding_gradients(driven: Driven) -> dict[str, Any]:
+    """Gradients of ``sum(output * cotangent)`` for the images and each named weight of a PatchEmbedding."""
+    import tensorflow as tf
+
+    images = driven.arguments[0]
+    weights = {path: _plain_variable(driven.attribute(path), path) for path in driven.paths}
+    sources = {"images": images, **weights}
+    with tf.GradientTape() as tape:
+        tape.watch(list(sources.values()))
+        loss = tf.reduce_sum(driven.built(images) * driven.inputs["cotangent.output"])
+    gradients = dict(zip(sources, tape.gradient(loss, list(sources.values())), strict=True))
+    _refuse_lost(gradients)
+    return {f"gradient.{name}": tf.convert_to_tensor(gradient) for name, gradient in gradients.items()}
+
+
+def _refuse_lost(gradients: Mapping[str, Any]) -> None:
+    lost = [f"`{name}`" for name, gradient in gradients.items() if gradient is None]
+    if lost:
+        raise ContractError(
+            f"no gradient flows from the output to {', '.join(lost)}. Is this part used, and is everything on the way "
+            "`keras.ops` or TensorFlow?"
+        )
+
+
+def _with_own_weights(probe: Probe) -> Probe:
+    """The probe of PatchEmbedding, with a word on what its weights have to be where they are layers."""
+
+    def wrapped(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        try:
+            return probe(namespace, inputs, mode)
+        except AttributeError as error:
+            owner = getattr(error, "obj", None)
+            if error.name == "shape" and type(owner).__module__.startswith("keras."):
+                raise ContractError(
+                    f"`class_token` and `position_embedding` are weights of the layer itself, made by "
+                    f"`self.add_weight`; here one of them is a {type(owner).__name__} layer."
+                ) from error
+            raise
+
+    return wrapped
+
+
+class _Roles:
+    """The weights of a Vision Transformer by what they do, found wherever the model keeps them.
+
+    Weights that do the same in different blocks share a role, such as ``"dense_in.kernel"``.
+    """
+
+    def __init__(self, model: Any, inputs: Mapping[str, Any]):
+        import keras
+
+        self.found: dict[str, list[Any]] = {}
+        layers = list(model._flatten_layers(include_self=False))
+        embeddings = [each for each in layers if hasattr(each, "class_token") and hasattr(each, "position_embedding")]
+        if not embeddings:
+            raise ContractError(
+                "the model holds no PatchEmbedding, a layer with `class_token` and `position_embedding`."
+            )
+        attentions = [each for each in layers if isinstance(each, keras.layers.MultiHeadAttention)]
+        if not attentions:
+            raise ContractError("the model holds no `keras.layers.MultiHeadAttention`.")
+        parts = {id(part) for owner in (*embeddings, *attentions) for part in owner._flatten_layers()}
+        for each in embeddings:
+            self._add("class_token", each.class_token)
+            self._add("position_embedding", each.position_embedding)
+            self._add_dense("projection", each.projection)
+        for each in attentions:
+            for name in ATTENTION:
+                self._add_dense(name, getattr(each, f"{name}_dense"))
+        for each in layers:
+            if id(each) in parts:
+                continue
+            if isinstance(each, keras.layers.LayerNormalization):
+                self._add("norm.gamma", each.gamma)
+                self._add("norm.beta", each.beta)
+            elif hasattr(each, "kernel"):
+                self._add_dense(_place(each, inputs), each)
+        known = {id(each) for same in self.found.values() for each in same}
+        others = [each for each in model.trainable_variables if id(each) not in known]
+        if others:
+            raise ContractError(f"the model holds weights that are not in the table: {_named(others)}.")
+
+    def _add(self, role: str, variable: Any) -> None:
+        if variable is None:
+            raise ContractError(f"the model has a layer without `{role}`; the text says which parts have one.")
+        self.found.setdefault(role, []).append(variable)
+
+    def _add_dense(self, role: str, dense: Any) -> None:
+        self._add(f"{role}.kernel", dense.kernel)
+        self._add(f"{role}.bias", dense.bias)
+
+    def assign(self, weights: Mapping[str, np.ndarray]) -> None:
+        """Put given weights into the model, the same ones into every block."""
+        for role, value in weights.items():
+            for variable in self.found.get(role, ()):
+                shape = tuple(variable.shape)
+                if _squeezed(shape) != _squeezed(value.shape):
+                    raise ContractError(f"`{role}` has shape {shape}; expected {value.shape}.")
+                variable.assign(value.reshape(shape))
+
+
+def _squeezed(shape: Sequence[int]) -> tuple[int, ...]:
+    """A shape without axes of size 1: a convolution over single tokens is a Dense layer, too."""
+    return tuple(size for size in shape if size != 1)
+
+
+def _place(dense: Any, inputs: Mapping[str, Any]) -> str:
+    """Which Dense layer of the architecture this is, by its sizes; they are all different."""
+    width, hidden, classes = (inputs[key] for key in ("d_model", "d_ff", "num_classes"))
+    places = {(width, hidden): "dense_in", (hidden, width): "dense_out", (width, classes): "head"}
+    shape = _squeezed(dense.kernel.shape)
+    if shape not in places:
+        raise ContractError(
+            f"a {type(dense).__name__} layer has a kernel of shape {shape}. Besides the projection there are kernels "
+            f"(D, F) = {(width, hidden)}, (F, D) = {(hidden, width)} and (D, num_classes) = {(width, classes)}."
+        )
+    return places[shape]
+
+
+def _named(variables: Sequence[Any]) -> str:
+    names = [f"`{each.path}` {tuple(each.shape)}" for each in variables]
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+
+
+def role_shapes(sizes: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """The shape of each role's weights, in the order in which a case packs them into one vector."""
+    height, width, channels = sizes["image_shape"]
+    patch, d_model, d_ff, heads = (sizes[key] for key in ("patch_size", "d_model", "d_ff", "num_heads"))
+    tokens, head = height // patch * (width // patch) + 1, d_model // heads
+    shapes: dict[str, tuple[int, ...]] = {
+        "projection.kernel": (patch * patch * channels, d_model),
+        "projection.bias": (d_model,),
+        "class_token": (1, 1, d_model),
+        "position_embedding": (1, tokens, d_model),
+        "norm.gamma": (d_model,),
+        "norm.beta": (d_model,),
+    }
+    for name in ("query", "key", "value"):
+        shapes |= {f"{name}.kernel": (d_model, heads, head), f"{name}.bias": (heads, head)}
+    shapes |= {"output.kernel": (heads, head, d_model), "output.bias": (d_model,)}
+    for name, ends in (
+        ("dense_in", (d_model, d_ff)),
+        ("dense_out", (d_ff, d_model)),
+        ("head", (d_model, sizes["num_classes"])),
+    ):
+        shapes |= {f"{name}.kernel": ends, f"{name}.bias": ends[1:]}
+    return shapes
+
+
+def by_role(vector: np.ndarray, sizes: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Cut one vector into the weights of the roles."""
+    shapes = role_shapes(sizes)
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
+    pieces = np.split(vector, ends[:-1])
+    return {role: piece.reshape(shape) for (role, shape), piece in zip(shapes.items(), pieces, strict=True)}
+
+
+def _model(namespace: Mapping[str, Any], inputs: Mapping[str, Any]) -> Any:
+    """The student's model, built."""
+    import keras
+
+    target = find(namespace, "build_vit")
+    sizes = [tuple(inputs[key]) if key == "image_shape" else inputs[key] for key in MODEL_SIZES]
+    keywords = {"dropout": inputs["dropout"]} if "dropout" in inputs else {}
+    model = target(*sizes, **keywords)
+    if not isinstance(model, keras.Model):
+        raise ContractError(f"build_vit(…) returned a {type(model).__name__}; expected a `keras.Model`.")
+    if not model.built:
+        model(np.zeros((1, *inputs["image_shape"]), "float32"))
+    return model
+
+
+def _logits(model: Any, images: Any, **keywords: Any) -> Any:
+    result = model(images, **keywords)
+    if isinstance(result, (tuple, list, dict)):
+        raise ContractError(f"the model returns a {type(result).__name__}; expected one tensor of logits.")
+    return result
+
+
+def _build_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Build the model, put the given weights into it by their roles, and use it as `mode` says.
+
+    Modes: ``call``; ``graph`` (inside `tf.function`, batch size unknown); ``parameters``; ``slopes`` (derivative of
+    ``sum(logits * weighting)`` along a direction, for each role); ``dropout`` (where a call in training differs);
+    ``saved`` (saved, loaded, called).
+    """
+    import tensorflow as tf
+
+    model = _model(namespace, inputs)
+    if mode == "parameters":
+        return {"trainable_parameters": sum(int(np.prod(each.shape)) for each in model.trainable_variables)}
+    roles = _Roles(model, inputs)
+    weights = by_role(inputs["weights"], inputs)
+    roles.assign(weights)
+    images = tf.convert_to_tensor(inputs["images"])
+    if mode == "dropout":
+        return _dropped(model, roles, images, weights)
+    if mode == "slopes":
+        return _slopes(model, roles, images, inputs)
+    if mode == "saved":
+        model = _saved(model, namespace)
+    if mode == "graph":
+        signature = [tf.TensorSpec((None, *images.shape[1:]), images.dtype)]
+        return {"logits": tf.function(lambda batch: _logits(model, batch), input_signature=signature)(images)}
+    return {"logits": _logits(model, images)}
+
+
+PATHS = {
+    "the embedded tokens": ("output", "dense_out"),
+    "the attention's output": ("projection", "class_token", "position_embedding", "dense_out"),
+    "the feed-forward network's output": ("projection", "class_token", "position_embedding", "output"),
+}
+
+
+def _dropped(model: Any, roles: _Roles, images: Any, weights: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """For each of the three places, whether dropout changes something there: in training, and outside of it.
+
+    All other paths into the residual stream are silenced by zeros.
+    """
+    import tensorflow as tf
+
+    images = tf.repeat(images, 16, axis=0)  # so many numbers that some are dropped whatever the rate
+    rows = []
+    for silenced in PATHS.values():
+        changed = {
+            role: np.zeros_like(value) if role.partition(".")[0] in silenced else value
+            for role, value in weights.items()
+        }
+        roles.assign(changed)
+        # Said or not: a functional model that is told training=False tells it to dropouts that are set to True, too.
+        kinds = ({"training": True}, {"training": False}, {})
+        calls = [np.asarray(_logits(model, images, **kind)) for kind in kinds]
+        rows.append([np.abs(calls[0] - calls[1]).max() > 1e-4, np.abs(calls[1] - calls[2]).max() > 1e-4])
+    seen = np.array(rows).astype("int64")
+    return {"in_training": seen[:, 0], "at_inference": seen[:, 1]}
+
+
+def _slopes(model: Any, roles: _Roles, images: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    import tensorflow as tf
+
+    directions = by_role(inputs["direction"], inputs)
+    used = {role: roles.found.get(role, ()) for role in directions}
+    flat = list(_numbered(used))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(_logits(model, images) * inputs["weighting"])
+    gradients = tape.gradient(loss, [variable for _, variable in flat])
+    _refuse_lost(
+        {f"{role} of {variable.name}": gradient for (role, variable), gradient in zip(flat, gradients, strict=True)}
+    )
+    slopes = dict.fromkeys(directions, 0.0)
+    for (role, _), gradient in zip(flat, gradients, strict=True):
+        slopes[role] += float(np.sum(np.ravel(gradient) * np.ravel(directions[role])))
+    return {"slopes": np.array(list(slopes.values()))}
+
+
+def _numbered(used: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, Any]]:
+    for role, variables in used.items():
+        for variable in variables:
+            yield role, _plain_variable(variable, role)
+
+
+def _saved(model: Any, namespace: Mapping[str, Any]) -> Any:
+    """The model as it comes back from a file."""
+    import keras
+
+    own = {name: each for name, each in namespace.items() if isinstance(each, type) and issubclass(each, keras.Layer)}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "vit.keras"
+        model.save(path)
+        return keras.models.load_model(path, custom_objects=own)
+
+
+def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Let the student train on the images given, and ask the model that comes back about others."""
+    import keras
+
+    target = find(namespace, "train_vit")
+    images, labels = inputs["images"], inputs["labels"].astype("int32")
+    keras.utils.set_random_seed(inputs["seed"])
+    model = target(images.copy(), labels.copy(), inputs["num_classes"])
+    if not isinstance(model, keras.Model):
+        raise ContractError(f"train_vit(…) returned a {type(model).__name__}; expected the trained `keras.Model`.")
+    layers = list(model._flatten_layers(include_self=False))
+    if not any(isinstance(each, keras.layers.MultiHeadAttention) for each in layers):
+        raise ContractError("the model that came back holds no attention: train the one that build_vit makes.")
+    fitted, unseen = (np.asarray(_logits(model, each, training=False)) for each in (images, inputs["unseen"]))
+    if fitted.shape != (len(images), inputs["num_classes"]):
+        raise ContractError(f"the model returns {fitted.shape}; expected {(len(images), inputs['num_classes'])}.")
+    sums = (fitted >= 0).all() and np.allclose(fitted.sum(axis=-1), 1, atol=1e-3)
+    right = np.mean(np.argmax(fitted, axis=-1) == labels)
+    return {
+        "returns": "probabilities" if sums else "logits",
+        "fits": "its training images" if right >= 0.5 else "nothing",
+        "logits": unseen,
+    }
+
+
+PROBES = {
+    "extract_patches": refusing(function("extract_patches", "images", "patch_size")),
+    "merge_patches": function("merge_patches", "patches", "height", "width", "channels"),
+    "PatchEmbedding": _with_own_weights(
+        layer(
+            "PatchEmbedding",
+            init=("patch_size", "num_patches", "d_model"),
+            call=("images",),
+            optional=(),
+            weights=EMBEDDING,
+            unknown_axes=(0,),
+            modes={"gradient": _embedding_gradients},
+        )
+    ),
+    "build_vit": _build_vit,
+    "vit_parameter_count": function(
+        "vit_parameter_count",
+        "image_size",
+        "patch_size",
+        "channels",
+        "d_model",
+        "num_layers",
+        "d_ff",
+        optional=("num_classes",),
+    ),
+    "train_vit": _train_vit,
+    "attention_rollout": function("attention_rollout", "attentions"),
+    "extract_tubelets": refusing(function("extract_tubelets", "video", "frames", "patch_size")),
+    "answers": answers(),
+}

@@ -1,0 +1,637 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# # Lab 09 · Vision Transformer
+#
+# An encoder reads tokens, and it does not care where they come from. You cut images into patches, put a class token in
+# front of them, and give each a position; then you build the whole Vision Transformer around Keras's attention, count its
+# parameters to the last one, train it on handwritten digits, and look at which patches its answer comes from.
+#
+# **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb). **Time:** about 2½ hours.
+#
+# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
+# NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake it
+# looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you have not
+# seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells themselves are
+# restored before grading.
+#
+# **Letters.** B images in a batch, h rows and w columns of pixels, C channels, P the patch size, N the number of patches, D
+# the width of a token (`d_model`), H heads, F the width inside the feed-forward network (`d_ff`), T = N + 1 tokens, L
+# layers.
+#
+# | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|
+# | 1 | `extract_patches` | 5 | ●●●○○ | 20 |
+# | 2 | `merge_patches` | 3 | ●●○○○ | 10 |
+# | 3 | `PatchEmbedding` | 6 | ●●●○○ | 20 |
+# | 4 | `build_vit` | 8 | ●●●●○ | 35 |
+# | 5 | `vit_parameter_count` | 3 | ●●○○○ | 15 |
+# | 6 | `train_vit` | 4 | ●●○○○ | 15 |
+# | 7 | `attention_rollout` | 4 | ●●●○○ | 20 |
+# | 8 | `extract_tubelets` | 3 | ●●●○○ | 10 |
+# | 9 | `answers` | 5 | ●●○○○ | 15 |
+#
+# Exercise 3 uses exercise 1, exercise 4 uses exercise 3, and exercise 6 trains the model of exercise 4. All others stand on
+# their own: if you are stuck, go on.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from coursekit import plots, quiet, start_lab
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+check = start_lab("09_vision_transformer")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 1 · Cut an image into patches
+#
+# An image (h, w, C) becomes N = (h/P)·(w/P) patches, each flattened to P·P·C numbers. The order is that of reading: the
+# patches go row by row, the pixels inside of a patch go row by row, and the channels of a pixel stay together.
+#
+# A grey image with 4 rows and 6 columns, its pixels numbered, and P = 2:
+#
+# ```
+#  0  1 |  2  3 |  4  5
+#  6  7 |  8  9 | 10 11         patch 0:  0  1  6  7        patch 3:  12 13 18 19
+# ------+-------+------         patch 1:  2  3  8  9        patch 4:  14 15 20 21
+# 12 13 | 14 15 | 16 17         patch 2:  4  5 10 11        patch 5:  16 17 22 23
+# 18 19 | 20 21 | 22 23
+# ```
+#
+# - Images need not be square. Where P does not divide both h and w, raise a `ValueError` that names the sizes: a patch that
+#   is cut off or filled up in silence is found weeks later.
+# - `images` is an array or a tensor, and its float type stays. Exercise 3 calls your function inside a graph, where the
+#   batch size is not known: `keras.ops` works there, NumPy does not. Ready-made functions that cut patches may not do the
+#   work here.
+#
+# **Try it on paper first:** in memory the pixels of an image follow each other row by row. Which of the numbers 0 to 23
+# does `reshape` alone put into "patch" 0?
+#
+# <details><summary>Hint 1</summary>A reshape can split one axis in two without moving anything: h rows are h/P groups of P rows. Do it to the height and to the width. How many axes are there now, and what does each count?</details>
+# <details><summary>Hint 2</summary>Two axes number the patches, three lie inside a patch. Between them an exchange of axes is needed: <code>ops.transpose(x, axes)</code>.</details>
+# <details><summary>Hint 3</summary>In a reshape one size may be −1. It is the right one for the batch, whose size may not be known.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "extract_patches-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def extract_patches(images, patch_size):
+    """Cut images into patches, row by row.
+
+    Args:
+        images: (B, h, w, C), an array or a tensor.
+        patch_size: rows and columns of a patch, P.
+
+    Returns:
+        (B, N, P·P·C) with N = (h/P)·(w/P), in the float type of the images.
+
+    Raises:
+        ValueError: P does not divide h and w.
+    """
+    ### BEGIN SOLUTION
+    height, width, channels = images.shape[1:]
+    if height % patch_size or width % patch_size:
+        raise ValueError(f"patches of size {patch_size} do not fit into images of {height} × {width} pixels")
+    down, across = height // patch_size, width // patch_size
+    blocks = ops.reshape(images, (-1, down, patch_size, across, patch_size, channels))  # (B, h/P, P, w/P, P, C)
+    blocks = ops.transpose(blocks, (0, 1, 3, 2, 4, 5))  # (B, h/P, w/P, P, P, C)
+    return ops.reshape(blocks, (-1, down * across, patch_size * patch_size * channels))  # (B, N, P·P·C)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "extract_patches", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("extract_patches")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 2 · And back
+#
+# `merge_patches` undoes what `extract_patches` did. A model that repairs or draws images ends with it. The patch size is
+# not handed over: it follows from the number of entries of a patch and the number of channels. You may suppose that all
+# sizes fit.
+#
+# <details><summary>Hint 1</summary>A patch has P·P·C entries. <code>math.isqrt</code> is the root of a whole number.</details>
+# <details><summary>Hint 2</summary>Three steps, those of exercise 1 in reverse. Which exchange of axes undoes an exchange of two axes?</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "merge_patches-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def merge_patches(patches, height, width, channels):
+    """Put patches back together.
+
+    Args:
+        patches: (B, N, P·P·C) as `extract_patches` returns them, an array or a tensor.
+        height, width, channels: h, w and C of the images.
+
+    Returns:
+        Images, (B, h, w, C), in the float type of the patches.
+    """
+    ### BEGIN SOLUTION
+    patch_size = round((patches.shape[-1] / channels) ** 0.5)
+    grid = (-1, height // patch_size, width // patch_size, patch_size, patch_size, channels)
+    blocks = ops.transpose(ops.reshape(patches, grid), (0, 1, 3, 2, 4, 5))  # (B, h/P, P, w/P, P, C)
+    return ops.reshape(blocks, (-1, height, width, channels))  # (B, h, w, C)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "merge_patches", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("merge_patches")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# A real digit (scikit-learn's, 8 × 8 pixels) and its 16 patches of 2 × 2. Before you run the cell: in which patches is
+# there any ink, if the digit is a zero?
+
+# %% nbgrader={"grade": false, "grade_id": "cut", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+from sklearn.datasets import load_digits
+
+digits, classes = load_digits(return_X_y=True)  # (1797, 64), (1797,)
+digits = (digits.reshape(-1, 8, 8, 1) / 16).astype("float32")  # (n, h, w, C), from 0 to 1
+patches = np.asarray(extract_patches(digits[:1], 2))[0]  # (N, P·P·C)
+
+figure = plt.figure(figsize=(8, 3.6), layout="constrained")
+left, right = figure.subfigures(1, 2, width_ratios=(1, 1.1))
+whole = left.subplots()
+whole.imshow(digits[0, :, :, 0], cmap="gray_r", vmin=0, vmax=1)
+whole.set(title=f"a {classes[0]}: 8 × 8 pixels", xticks=[], yticks=[])
+for number, panel in enumerate(right.subplots(4, 4).flat):
+    panel.imshow(patches[number].reshape(2, 2), cmap="gray_r", vmin=0, vmax=1)
+    panel.set(xticks=[], yticks=[])
+    panel.set_title(number, fontsize=8)
+plots.show(figure, alt="A handwritten zero, 8 by 8 pixels, and its 16 patches in a grid, numbered row by row.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 3 · Patches become tokens
+#
+# A layer that turns images into the tokens of an encoder:
+#
+# 1. cut the images into patches, with your `extract_patches`;
+# 2. project each patch to D features: `projection`, a Dense layer with bias and without activation;
+# 3. put the class token in front of the patches. It is **one** learned vector, the same for every image and every class;
+#    nothing is in it at the start, and the encoder writes into it what it finds;
+# 4. add the learned positions. Row 0 of the table belongs to the class token, rows 1 to N to the patches.
+#
+# Nothing is scaled. **Use these names**, because the checks put known weights into them:
+#
+# | attribute | what it is |
+# |---|---|
+# | `projection` | `keras.layers.Dense`, from P·P·C to D |
+# | `class_token` | a weight of the layer, (1, 1, D) |
+# | `position_embedding` | a weight of the layer, (1, N + 1, D) |
+#
+# A weight of the layer itself is made by `self.add_weight(shape=…, initializer=…, name=…)`. Keras 3 does not notice a bare
+# `tf.Variable` kept as an attribute: it would never be trained, and nobody would say so. `__init__` and `get_config` are
+# begun for you; leave the three arguments in place, so that the layer can be saved and loaded.
+#
+# Inside `tf.function` the batch size is not known: there `images.shape[0]` is None, and `ops.shape(images)[0]` is a number
+# that becomes known when the function runs.
+#
+# <details><summary>Hint 1</summary>The class token has one row for the whole batch, and each image needs its own copy: <code>ops.broadcast_to</code> or <code>ops.repeat</code>.</details>
+# <details><summary>Hint 2</summary><code>ops.concatenate([first, second], axis=…)</code> joins along an axis. Which axis counts the tokens?</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "PatchEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class PatchEmbedding(keras.Layer):
+    """Turns images into tokens: projected patches behind a class token, with learned positions.
+
+    Args:
+        patch_size: rows and columns of a patch, P.
+        num_patches: number of patches of an image, N.
+        d_model: width of a token, D.
+
+    Attributes:
+        projection, class_token, position_embedding: see the table above.
+    """
+
+    def __init__(self, patch_size, num_patches, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.patch_size, self.num_patches, self.d_model = patch_size, num_patches, d_model
+        ### BEGIN SOLUTION
+        self.projection = keras.layers.Dense(d_model)
+        self.class_token = self.add_weight(shape=(1, 1, d_model), initializer="zeros", name="class_token")
+        self.position_embedding = self.add_weight(
+            shape=(1, num_patches + 1, d_model),
+            initializer=keras.initializers.RandomNormal(stddev=0.02),
+            name="position_embedding",
+        )
+        ### END SOLUTION
+
+    def call(self, images):
+        """Embed images (B, h, w, C) as tokens (B, N + 1, D)."""
+        ### BEGIN SOLUTION
+        patches = self.projection(extract_patches(images, self.patch_size))  # (B, N, D)
+        front = ops.broadcast_to(self.class_token, (ops.shape(images)[0], 1, self.d_model))  # (B, 1, D)
+        return ops.concatenate([front, patches], axis=1) + self.position_embedding  # (B, N + 1, D)
+        ### END SOLUTION
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "patch_size": self.patch_size,
+            "num_patches": self.num_patches,
+            "d_model": self.d_model,
+        }
+
+
+# %% nbgrader={"grade": true, "grade_id": "PatchEmbedding", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("PatchEmbedding")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · The Vision Transformer
+#
+# Now the model, from images to logits. The encoder is pre-norm: each norm comes before its sub-layer, and the residual path
+# carries the tokens as they are.
+#
+# ```
+# x = Dropout(PatchEmbedding(images))
+# num_layers times:
+#     x = x + Dropout(Attention(LN(x)))
+#     x = x + Dropout(Dense_D(GELU(Dense_F(LN(x)))))
+# logits = Dense_K(first token of LN(x))
+# ```
+#
+# | part | what it is |
+# |---|---|
+# | PatchEmbedding | yours, with N from the image's shape |
+# | Attention | `keras.layers.MultiHeadAttention` with H heads of `key_dim` D/H, no mask, no dropout of its own needed |
+# | LN | `keras.layers.LayerNormalization` with `epsilon=1e-6`: two in every block, and one after the last block |
+# | Dense_F, Dense_D | `keras.layers.Dense`, the first with `activation="gelu"`, the second without activation |
+# | Dense_K | `keras.layers.Dense` with K = `num_classes` outputs. It reads the class token alone |
+# | Dropout | `keras.layers.Dropout` at the rate `dropout`: on the tokens, and on each sub-layer's output before the sum |
+#
+# All Dense layers and projections have a bias. Every block has weights of its own.
+#
+# - What comes out are **logits**, (B, K): no softmax. The loss applies it, and is told so by `from_logits=True`.
+# - The checks find the layers by their kinds and sizes, wherever they are: write it in one function, or with layers and
+#   models of your own. What you make must be a `keras.Model` that can be saved, and loaded with
+#   `keras.models.load_model(file, custom_objects=…)`. A slice such as `x[:, 0]` can be saved, a `Lambda` layer cannot be
+#   loaded safely, and a layer of your own needs a `get_config`.
+#
+# <details><summary>Hint 1</summary>The functional way: <code>x = images = keras.Input(image_shape)</code>, then one layer after the other, and at the end <code>keras.Model(images, logits)</code>.</details>
+# <details><summary>Hint 2</summary>Self-attention reads one thing twice: <code>layer(query=h, value=h)</code>. What is h in a pre-norm block?</details>
+# <details><summary>Hint 3</summary>Where a line of the table says "two in every block", two layers are <em>made</em> in every round of the loop. A layer made before the loop is shared by all blocks.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "build_vit-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def build_vit(image_shape, patch_size, num_classes, num_layers, d_model, num_heads, d_ff, dropout=0.0):
+    """Build a Vision Transformer.
+
+    Args:
+        image_shape: (h, w, C) of the images.
+        patch_size: rows and columns of a patch, P.
+        num_classes: number of logits, K.
+        num_layers: number of encoder blocks, L.
+        d_model: width of a token, D.
+        num_heads: number of heads, H; each is D/H wide.
+        d_ff: width inside the feed-forward network, F.
+        dropout: rate of all dropouts.
+
+    Returns:
+        A keras.Model from images (B, h, w, C) to logits (B, K).
+    """
+    ### BEGIN SOLUTION
+    height, width, _ = image_shape
+    images = keras.Input(image_shape)
+    x = PatchEmbedding(patch_size, (height // patch_size) * (width // patch_size), d_model)(images)  # (B, T, D)
+    x = keras.layers.Dropout(dropout)(x)
+    for _ in range(num_layers):
+        h = keras.layers.LayerNormalization(epsilon=1e-6)(x)
+        h = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model // num_heads)(query=h, value=h)  # (B, T, D)
+        x = x + keras.layers.Dropout(dropout)(h)
+        h = keras.layers.LayerNormalization(epsilon=1e-6)(x)
+        h = keras.layers.Dense(d_ff, activation="gelu")(h)  # (B, T, F)
+        h = keras.layers.Dense(d_model)(h)  # (B, T, D)
+        x = x + keras.layers.Dropout(dropout)(h)
+    x = keras.layers.LayerNormalization(epsilon=1e-6)(x)
+    return keras.Model(images, keras.layers.Dense(num_classes)(x[:, 0]))  # (B, K)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "build_vit", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
+check("build_vit")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Counting
+#
+# How many trainable numbers has the model of exercise 4 for square images of `image_size` pixels a side? Count what you
+# built: the projection, the class token, the positions, the blocks, the final norm, and the head, if there is one:
+# `num_classes=None` means no head at all. The number of heads does not matter, as you will notice.
+#
+# ViT-B/16 (D = 768, F = 3,072, 12 blocks) for images of 224 × 224 × 3 has 85,798,656 without a head, and 86,567,656 with
+# one for 1,000 classes.
+#
+# Predict first: by how much does the count change when the same model reads images of 448 × 448?
+#
+# <details><summary>Hint 1</summary>Write down the shape of every weight. Biases, and both vectors of every norm, are weights too.</details>
+# <details><summary>Hint 2</summary>The attention of a block: four matrices D × D, because all H heads together are H·(D/H) = D wide, and four biases.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "vit_parameter_count-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def vit_parameter_count(image_size, patch_size, channels, d_model, num_layers, d_ff, num_classes=None):
+    """Count the trainable parameters of a Vision Transformer.
+
+    Args:
+        image_size: rows and columns of an image.
+        patch_size: rows and columns of a patch, P.
+        channels: C.
+        d_model: width of a token, D.
+        num_layers: number of encoder blocks, L.
+        d_ff: width inside the feed-forward network, F.
+        num_classes: number of logits; None for a model without head.
+
+    Returns:
+        The number, an int.
+    """
+    ### BEGIN SOLUTION
+    tokens = (image_size // patch_size) ** 2 + 1
+    projection = patch_size * patch_size * channels * d_model + d_model
+    attention = 4 * (d_model * d_model + d_model)
+    feed_forward = d_model * d_ff + d_ff + d_ff * d_model + d_model
+    norm = 2 * d_model
+    block = attention + feed_forward + 2 * norm
+    head = 0 if num_classes is None else d_model * num_classes + num_classes
+    return projection + d_model + tokens * d_model + num_layers * block + norm + head
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "vit_parameter_count", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("vit_parameter_count")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Your count and your model, side by side, for a small ViT:
+
+# %% nbgrader={"grade": false, "grade_id": "counted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+small = build_vit((32, 32, 3), patch_size=4, num_classes=10, num_layers=2, d_model=48, num_heads=4, d_ff=96)
+print(f"counted by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; counted by Keras: {small.count_params():,}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Train it
+#
+# Small images need no GPU. Write the function that builds a ViT with your `build_vit`, compiles it, trains it on the images
+# given, and returns it. The checks hand over 1,000 digits with their labels, and ask your model about 400 others: at least
+# 90 % must come out right. All digits are turned or mirrored in the same way, and the classes are numbered anew, so that
+# only what is learned from *these* labels helps. You have a minute of CPU time; a small model needs a fraction of it.
+#
+# - The labels are whole numbers from 0 to `num_classes` − 1. Which of Keras's cross-entropies takes those? It must know
+#   that your model returns logits.
+# - Sizes, optimizer, batch size and epochs are yours to choose. With patches of 2 × 2 pixels an image has 16 of them, and
+#   two blocks of width 32 are enough.
+#
+# If the loss stands still near 2.3 = ln 10, the model guesses: look at the loss function and the learning rate first.
+#
+# <details><summary>Hint 1</summary><code>keras.losses.SparseCategoricalCrossentropy(from_logits=True)</code> is the loss. <code>metrics=["accuracy"]</code> and <code>verbose=2</code> let you watch.</details>
+# <details><summary>Hint 2</summary>Accuracy still rises when the training stops? Then it stops too early: more epochs, smaller batches, or a larger learning rate.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "train_vit-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def train_vit(images, labels, num_classes):
+    """Build a small Vision Transformer and train it.
+
+    Args:
+        images: (n, h, w, C), float32; here n = 1,000, h = w = 8, C = 1.
+        labels: (n,), whole numbers from 0 to num_classes − 1.
+        num_classes: number of logits.
+
+    Returns:
+        The trained keras.Model.
+    """
+    ### BEGIN SOLUTION
+    model = build_vit(images.shape[1:], 2, num_classes, num_layers=2, d_model=32, num_heads=4, d_ff=64, dropout=0.1)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.Adam(2e-3), loss, metrics=["accuracy"])
+    model.fit(images, labels, batch_size=32, epochs=12, verbose=0)
+    return model
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "train_vit", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("train_vit")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · Attention rollout
+#
+# The weights of one layer say which tokens it reads. But what it reads has passed through the layers below, which mixed it
+# before. *Attention rollout* follows the mixing from the pixels to the end, for all layers at once:
+#
+# 1. average the heads of each layer, A = mean over H, (B, T, T);
+# 2. put the residual path beside them: half of the attention, half of the identity, 0.5·A + 0.5·I;
+# 3. divide each row by its sum, so that it sums to 1 (attention's own rows do so already; those of weights that were pruned
+#    do not);
+# 4. multiply the matrices up from the first layer: the matrix of each next layer comes from the left,
+#
+# $$R = \hat A_L \cdots \hat A_2\,\hat A_1 .$$
+#
+# Row t of R says how much each input token contributes to output token t. The class token's row, without its first entry,
+# is a map of the image.
+#
+# By hand, for two layers, one head and two tokens, $A_1 = \begin{pmatrix}0.6 & 0.4\\ 0.2 & 0.8\end{pmatrix}$ and $A_2 =
+# \begin{pmatrix}0.5 & 0.5\\ 0 & 1\end{pmatrix}$:
+#
+# $$\hat A_1 = \begin{pmatrix}0.8 & 0.2\\ 0.1 & 0.9\end{pmatrix},\quad \hat A_2 = \begin{pmatrix}0.75 & 0.25\\ 0 & 1\end{pmatrix},\quad R = \begin{pmatrix}0.625 & 0.375\\ 0.1 & 0.9\end{pmatrix}.$$
+#
+# The weights are an array or a tensor (L, B, H, T, T), and their float type stays.
+#
+# <details><summary>Hint 1</summary>Steps 1 to 3 can be done to all layers at once. Mind the float type of the identity: <code>np.eye</code> is float64 unless told otherwise.</details>
+# <details><summary>Hint 2</summary>A loop over the layers, with the result so far in a variable. Which stands on the left of the product, the new matrix or the result so far?</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention_rollout-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_rollout(attentions):
+    """Follow attention through all layers, residual paths included.
+
+    Args:
+        attentions: attention weights, (L, B, H, T, T), layers from first to last; rows are queries.
+
+    Returns:
+        (B, T, T): how much each input token contributes to each output token.
+    """
+    ### BEGIN SOLUTION
+    attentions = ops.convert_to_tensor(attentions)
+    steps = 0.5 * ops.mean(attentions, axis=2) + 0.5 * ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    steps = steps / ops.sum(steps, axis=-1, keepdims=True)  # (L, B, T, T)
+    rollout = steps[0]
+    for step in steps[1:]:
+        rollout = ops.matmul(step, rollout)  # (B, T, T)
+    return rollout
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "attention_rollout", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("attention_rollout")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-10", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · Videos
+#
+# A video (f, h, w, C) is cut into *tubelets*: blocks of `frames` frames, P rows and P columns. They are counted through
+# time first, then rows, then columns: the tubelets of the first moment come before those of the second. Each is flattened
+# in the order (frames, P, P, C). Where `frames` does not divide f, or P not h and w, raise a `ValueError`.
+#
+# With `frames=1` this is exercise 1, frame after frame.
+#
+# <details><summary>Hint</summary>Three axes are split in two, so there are eight. Write their names down before you write numbers.</details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "extract_tubelets-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def extract_tubelets(video, frames, patch_size):
+    """Cut videos into tubelets: time, then rows, then columns.
+
+    Args:
+        video: (B, f, h, w, C), an array or a tensor.
+        frames: frames of a tubelet.
+        patch_size: rows and columns of a tubelet, P.
+
+    Returns:
+        (B, N, frames·P·P·C) with N = (f/frames)·(h/P)·(w/P), in the float type of the video.
+
+    Raises:
+        ValueError: `frames` does not divide f, or P does not divide h and w.
+    """
+    ### BEGIN SOLUTION
+    length, height, width, channels = video.shape[1:]
+    if length % frames or height % patch_size or width % patch_size:
+        raise ValueError(f"{frames} × {patch_size} × {patch_size} does not fit into {length} × {height} × {width}")
+    times, down, across = length // frames, height // patch_size, width // patch_size
+    blocks = ops.reshape(video, (-1, times, frames, down, patch_size, across, patch_size, channels))
+    blocks = ops.transpose(blocks, (0, 1, 3, 5, 2, 4, 6, 7))  # (B, f/frames, h/P, w/P, frames, P, P, C)
+    return ops.reshape(blocks, (-1, times * down * across, frames * patch_size * patch_size * channels))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "extract_tubelets", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("extract_tubelets")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 9 · Questions
+#
+# Fill in the answers; numbers as numbers, choices as a letter.
+#
+# - `tokens`: a ViT with P = 16 reads images of 96 rows and 160 columns. How many tokens does its encoder see?
+# - `finer_patches`: the same images with P = 8. By what factor does the number of weights grow that one head has for pairs
+#   of patches? (Leave the class token aside.)
+# - `class_token_numbers`: how many learned numbers is the class token of a model with D = 768 and 1,000 classes?
+# - `rollout_patch`: an image of 3 × 4 patches; the class token's row of the rollout is `[0.31, 0.04, 0.06, 0.05, 0.03,
+#   0.05, 0.09, 0.14, 0.06, 0.04, 0.06, 0.04, 0.03]`. Which patch contributes most? Answer `[row, column]`, both counted
+#   from 0.
+# - `shuffled_patches`: you cut an image, put its patches back together in another order, and show the result to a trained
+#   ViT. What happens to its logits?
+#   - `"a"`: nothing: attention does not see the order of its tokens, and the class token has not moved;
+#   - `"b"`: they change: each patch meets the position row of another place;
+#   - `"c"`: they change places in the same way as the patches;
+#   - `"d"`: there are none: the model refuses the image.
+
+# %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+answers = {
+    "tokens": None,  # a whole number
+    "finer_patches": None,  # a whole number
+    "class_token_numbers": None,  # a whole number
+    "rollout_patch": None,  # two whole numbers: [.., ..]
+    "shuffled_patches": None,  # "a", "b", "c" or "d"
+}
+### BEGIN SOLUTION
+answers = {
+    "tokens": 61,
+    "finer_patches": 16,
+    "class_token_numbers": 768,
+    "rollout_patch": [1, 2],
+    "shuffled_patches": "b",
+}
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("answers")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-12", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A friend has 2,000 labelled X-ray images and wants to train a ViT on them from scratch, "because it beats ConvNets on
+# ImageNet". What do you answer, and what would you try first? Three to six sentences. This earns no points; your instructor
+# reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# The published results come from models that were trained on hundreds of millions of images first; trained on little data
+# alone, a ViT loses to a ConvNet of its size. A convolution knows from the start that neighbouring pixels belong together
+# and that a pattern means the same wherever it is; a ViT has to learn both from examples, positions included. With 2,000
+# images I would take a pre-trained model, a ViT or a ConvNet, and fine-tune it, with augmentation. A small ConvNet from
+# scratch is the baseline that both have to beat on images kept aside.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## See your model at work
+#
+# Your ViT on digits as they are, and what it has learned about places. Before you run the cells: the rows of the position
+# table start as small random numbers, and nothing tells them which patch lies beside which. Will neighbours be alike after
+# training?
+
+# %% nbgrader={"grade": false, "grade_id": "trained", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+keras.utils.set_random_seed(9)
+vit = train_vit(digits[:1400], classes[:1400], 10)
+right = np.mean(np.argmax(vit.predict(digits[1400:], verbose=0), axis=-1) == classes[1400:])
+print(f"{right:.1%} of {len(digits) - 1400} digits that it has not seen are right")
+
+embedding = next(layer for layer in vit._flatten_layers() if hasattr(layer, "position_embedding"))
+rows = np.asarray(embedding.position_embedding)[0, 1:]  # (N, D), without the class token
+rows = rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+alike = rows @ rows.T  # (N, N)
+places = np.stack(np.divmod(np.arange(16), 4), axis=-1)  # (N, 2)
+steps = np.abs(places[:, None] - places).sum(axis=-1)  # (N, N), how many patches apart
+print(f"mean cosine: {alike[steps == 1].mean():.2f} for neighbours, {alike[steps > 1].mean():.2f} for all others")
+
+figure, panels = plt.subplots(4, 4, figsize=(5, 5), layout="constrained")
+for number, panel in enumerate(panels.flat):
+    panel.imshow(alike[number].reshape(4, 4), cmap="Blues", vmin=-1, vmax=1)
+    panel.set(xticks=[], yticks=[])
+figure.suptitle("cosine of each patch's position with all others'")
+plots.show(figure, alt="Sixteen maps of four by four, one for each patch. Each is darkest at the patch's own place.")
+
+
+# %% nbgrader={"grade": false, "grade_id": "seen", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+def attention_weights(model, images):
+    """Run the model, and keep what each attention layer attends to: (L, B, H, T, T)."""
+    layers = [layer for layer in model._flatten_layers() if isinstance(layer, keras.layers.MultiHeadAttention)]
+    seen = []
+    for layer in layers:
+
+        def watched(*tokens, call=layer.call, **settings):
+            output, weights = call(*tokens, **{**settings, "return_attention_scores": True})
+            seen.append(weights)
+            return output
+
+        layer.call = watched
+    model(images)
+    for layer in layers:
+        del layer.call
+    return ops.stack(seen)
+
+
+shown = digits[1400:1408]
+rollout = np.asarray(attention_rollout(attention_weights(vit, shown)))  # (B, T, T)
+said = np.argmax(vit(shown), axis=-1)
+figure = plots.image_maps(shown, rollout[:, 0, 1:].reshape(-1, 4, 4), titles=[f"says {digit}" for digit in said])
+plots.show(figure, alt="Eight digits, each under a map of four by four: where the class token's rollout points.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Each position is most like itself, and with so few digits little else is to be seen. In a ViT trained on hundreds of
+# millions of images the same maps show rows and columns (Dosovitskiy et al. 2021, figure 7): the model has found out by
+# itself that its tokens came from a grid.
+#
+# The rollout mixes all heads, and knows neither values nor the feed-forward networks. It shows where the answer could come
+# from, not why it was given: [lecture 09](../../lectures/09_vision_transformer.ipynb) has more on that.
