@@ -160,18 +160,17 @@ def _epsilon(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def _dropout(blocks: int | None, *norms: str):
+def _dropout(blocks: int | None, *norms: str | None):
     def draw(rng: np.random.Generator) -> list[Case]:
         cases = []
         erased = "each dropout set to erase one half of the features"
         for norm in norms:
             inputs = _block_inputs(rng, norm, blocks=blocks)
-            cases.append(Case(inputs, mode="training", how=f"training=True, norm={norm!r}, {erased}"))
+            cases.append(Case(inputs, mode="training", how=f"training=True, norm={norm or 'post'!r}, {erased}"))
         cases.append(Case(inputs, mode="inference", how=f"training=False, norm={norm!r}"))
-        many = {"blocks": blocks, "batch": 5, "length": 41, "sizes": (12, 2, 5)}
         rates = (0.3,) if blocks else (0.3, None)
         for rate in rates:
-            inputs = _block_inputs(rng, norms[0], dropout=rate, **many)
+            inputs = _block_inputs(rng, blocks=blocks, batch=29, dropout=rate)
             if rate is None:
                 del inputs["dropout"]
             how = f"dropout={rate}" if rate else "dropout as it is by default"
@@ -200,26 +199,27 @@ def _parameters(rng: np.random.Generator) -> list[Case]:
 def _training(blocks: int | None):
     def draw(rng: np.random.Generator) -> list[Case]:
         graph = _block_inputs(rng, "pre" if blocks else None, blocks=blocks)
-        sizes, shape = (6, 2, 5), (2, 3, 6)
         cases = [Case(graph, mode="graph", how="inside tf.function, batch size and length unknown")]
-        for norm in ("pre",) if blocks else ("post", "pre"):
-            inputs = _block_inputs(rng, norm, blocks=blocks, length=3, sizes=sizes)
+        for norm in ("pre",) if blocks else (None, "pre"):
+            inputs = _block_inputs(rng, norm, blocks=blocks and 3, sizes=(6, 2, 5))
+            shape = inputs["x"].shape
             inputs |= {"weighting": normal(rng, *shape), "direction_x": normal(rng, *shape)}
             inputs["direction"] = normal(rng, len(inputs["weights"]))
-            cases.append(Case(inputs, mode="slopes", how=f"gradients, compared with numerical ones, norm={norm!r}"))
+            how = f"gradients, compared with numerical ones, norm={norm or 'post'!r}"
+            cases.append(Case(inputs, mode="slopes", how=how))
         return cases
 
     return draw
 
 
 def _reload(rng: np.random.Generator) -> list[Case]:
-    watched = _block_inputs(rng, "pre", batch=5, length=41, sizes=(12, 2, 5), dropout=0.4)
+    watched = _block_inputs(rng, "pre", batch=29)
     return [
         Case(_block_inputs(rng, "pre"), mode="reload", how='norm="pre", rebuilt by from_config(get_config())'),
         Case(
             watched,
             mode="dropped_reloaded",
-            how="dropout=0.4, rebuilt, called in training",
+            how="dropout=0.3, rebuilt, called in training",
             property="drops at its rate",
         ),
     ]
@@ -239,16 +239,16 @@ def _stack_pre(rng: np.random.Generator) -> list[Case]:
 
 def _stack_masked(rng: np.random.Generator) -> list[Case]:
     cases = []
-    for shape, norm in (((7, 7), "post"), ((2, 7, 7), "pre"), ((2, 1, 7), "post")):
+    for shape, norm in (((7, 7), None), ((2, 7, 7), "pre"), ((2, 1, 7), None)):
         inputs = {**_block_inputs(rng, norm, blocks=2), "mask": partial_mask(rng, *shape)}
-        cases.append(Case(inputs, how=f"two blocks, mask {shape}, norm={norm!r}"))
+        cases.append(Case(inputs, how=f"two blocks, mask {shape}, norm={norm or 'post'!r}"))
     return cases
 
 
 def _stack_parameters(rng: np.random.Generator) -> list[Case]:
     return [
         Case(
-            _unassigned(_block_inputs(rng, norm, blocks=3)),
+            _unassigned(_block_inputs(rng, norm, blocks=3, sizes=(6, 2, 5))),
             mode="parameters",
             how=f"trainable parameters of three blocks, norm={norm!r}",
         )
@@ -587,7 +587,7 @@ EXERCISES = (
                 "dropout",
                 "dropout: in training only, in every block, at its rate",
                 1,
-                _dropout(2, "post", "pre"),
+                _dropout(2, None, "pre"),
                 advice="Hand `training` and the rate on to every block. The stack has no dropout of its own.",
             ),
             Group("parameters", "each block has weights of its own", 1, _stack_parameters),

@@ -295,11 +295,12 @@ def _slopes(
     weighting: np.ndarray,
     direction: np.ndarray,
     direction_x: np.ndarray,
-    step: float = 1e-5,
+    step: float = 1e-7,
 ) -> np.ndarray:
     """Derivatives of ``sum(output * weighting)`` along `direction_x` and, weight by weight, along `direction`.
 
-    Central differences in float64, whatever the float type of the inputs.
+    Central differences in float64, whatever the float type of the inputs. The step is small, so that hardly ever one of
+    the ReLUs has its kink within it.
     """
     x, vector, weighting = (each.astype("float64") for each in (x, vector, weighting))
 
