@@ -207,7 +207,7 @@ def prepared(work: Path, folder: Path | None, vocabulary_size: int):
 @app.command()
 def train(
     data_folder: Data = None,
-    work: Work = Path("runs/multi30k"),
+    work: Work = Path("data/real/multi30k_run"),
     epochs: Epochs = 12,
     minutes: Annotated[float, typer.Option(help="Stop when the next epoch would pass this many minutes.")] = 1e9,
     vocabulary_size: Annotated[int, typer.Option(help="Pieces to learn, about.")] = 6000,
@@ -293,7 +293,7 @@ def search(next_tokens, source: np.ndarray, k: int, length: int) -> np.ndarray:
 @app.command()
 def score(
     data_folder: Data = None,
-    work: Work = Path("runs/multi30k"),
+    work: Work = Path("data/real/multi30k_run"),
     out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER,
     seed: Seed = 1,
 ) -> None:

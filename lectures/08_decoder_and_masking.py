@@ -1,0 +1,1616 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 8 · Decoder and masking
+#
+# *A model that writes: one token after the other, and never a look at the token it is about to guess.*
+#
+# [← 7 · BERT on AG News](07_bert_ag_news.ipynb) · [Lab
+# 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb) · [9 · Vision Transformer
+# →](09_vision_transformer.ipynb)
+#
+# **Afterwards you can**
+#
+# * say what autoregression is, and mask a decoder so that training on whole sentences stays honest;
+# * show what happens without the mask: the training loss falls, and what is written is nonsense;
+# * build, train and count the whole Transformer, with one embedding for source, target and output;
+# * read a loss: cross-entropy, its floor, what label smoothing does to it;
+# * choose between greedy decoding, sampling and beam search, and say what a key–value cache saves;
+# * tell encoder-only, decoder-only and encoder–decoder models apart by their masks.
+#
+# **You need** [the encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), padding and its
+# mask ([lecture 6](06_imdb_classifier.ipynb)). **Time:** about 112 minutes to read and predict; the code runs in two to
+# three minutes on two CPU cores.
+#
+# Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** target tokens (they ask), **S**
+# source tokens (they are asked), **D** width of a token, **H** heads, **F** width inside the feed-forward network, **V**
+# words in the vocabulary. A mask says True for *may attend*.
+
+# %% tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %%
+from coursekit import dates, diagrams, plots, quiet, recorded
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+plots.use_course_style()
+
+import re
+import time
+import warnings
+from collections import Counter
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import layers, ops
+from scipy.special import rel_entr, softmax, xlogy
+from threadpoolctl import threadpool_limits
+
+np.set_printoptions(precision=3, suppress=True)
+print("running on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
+
+# %% [markdown]
+# ## 1 · One token after the other
+#
+# A translator does not choose among whole sentences: there are too many. It writes a token, reads it back, writes the
+# next. The probability of a sentence y for a source x is then a product of small steps:
+#
+# > p(y | x) = p(y₁ | x) · p(y₂ | y₁, x) · p(y₃ | y₁, y₂, x) · …
+#
+# That is not an approximation, it is the chain rule of probability. **Autoregressive** means: each factor is
+# computed from what was written before. The model is one function, (source, prefix) → distribution over the next token,
+# used again and again.
+#
+# **Calculate.** A model gives the right next token the probabilities 0.9, 0.8 and 0.5. What is the probability of the
+# sentence, its log-probability, and the mean of −log p per token?
+#
+# <details><summary>Answer</summary>
+#
+# 0.9 · 0.8 · 0.5 = 0.36. The logarithms add up: −0.105 − 0.223 − 0.693 = −1.022. The mean of −log p is 0.341: that is
+# the **cross-entropy** per token, the number that training prints as the loss. e^0.341 = 1.41 is the **perplexity**:
+# the model is as uncertain as between 1.41 equally likely tokens.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+steps = np.array([0.9, 0.8, 0.5])  # (T,)
+loss = -np.log(steps).mean()
+print(f"p = {steps.prod():.2f}, log p = {np.log(steps).sum():.3f}, loss {loss:.3f}, perplexity {np.exp(loss):.2f}")
+
+# %% [markdown]
+# **Predict.** A model picks the right token 99 times out of 100. How many of its sentences of 10, and of 100 tokens, are
+# free of mistakes?
+#
+# <details><summary>Answer</summary>
+#
+# 0.99¹⁰ = 90 % and 0.99¹⁰⁰ = 37 %, if one mistake did not cause the next. Section 10 shows that it does.
+#
+# </details>
+#
+# Writing is slow: token 50 needs token 49. *Training* need not be: the right sentence is known, so all T predictions
+# can be made at once, in one pass over the target. That is the point of the next three sections, and it needs a mask.
+#
+# ## 2 · The look-ahead mask
+#
+# Feed the decoder the target `<start> 1 9 9 4` and ask for the next token at every place at once. Without a mask,
+# self-attention lets place 0 read the very token it has to guess. The **look-ahead mask** (or **causal mask**) opens
+# to place t only the places 0 to t: a lower triangle with its diagonal.
+#
+# Blocked scores are pushed to a huge negative number *before* the softmax, so that their weight is 0 and the others
+# still sum to 1.
+#
+# **By hand.** Place 1 has the scores (0, ln 3, 5) for the places 0, 1 and 2. Which weights without the mask, which with
+# it?
+#
+# <details><summary>Answer</summary>
+#
+# Without: exponentials (1, 3, 148.4), sum 152.4, weights (0.007, 0.020, 0.974): nearly everything from the future. With:
+# (1, 3, 0), sum 4, weights (0.25, 0.75, 0).
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+scores = np.array([[1.0, 0.5, 2.0], [0.0, np.log(3), 5.0], [0.3, 0.2, 0.1]])  # (T, T)
+look_back = np.tri(3, dtype=bool)  # (T, T): row t, column s, True where s is not after t
+print(look_back.astype(int))
+print("place 1 without the mask:", softmax(scores, axis=-1)[1])
+print("place 1 with the mask:   ", softmax(np.where(look_back, scores, -1e9), axis=-1)[1])
+
+# %%
+words = ["<start>", "1", "9", "9", "4"]
+scores = np.random.default_rng(3).normal(size=(5, 5))  # (T, T)
+look_back = np.tri(5, dtype=bool)  # (T, T)
+figure, panels = plt.subplots(1, 3, figsize=(10.2, 3.3))
+plots.matrix_map(scores, rows=words, columns=words, digits=1, title="scores", limits=(-3, 3), ax=panels[0])
+plots.matrix_map(
+    np.where(look_back, scores, -3), rows=words, columns=words, digits=1, limits=(-3, 3), mask=look_back,
+    title="look-ahead mask: hatched is blocked", values=False, ax=panels[1],
+)  # fmt: skip
+weights = softmax(np.where(look_back, scores, -1e9), axis=-1)  # (T, T)
+plots.attention_map(weights, words, words, mask=look_back, title="weights: every row sums to 1", ax=panels[2])
+panels[2].set(xlabel="", ylabel="")
+plots.show(
+    figure,
+    alt="""Three 5 by 5 maps for the tokens start, 1, 9, 9, 4. Scores everywhere; the same with the upper triangle
+hatched; weights that are 0 above the diagonal. The first row has the single weight 1 on itself.""",
+)
+
+# %% [markdown]
+# The first row has no choice: `<start>` attends to itself with weight 1. The last row sees all.
+#
+# Keras builds this triangle itself: `attention(query=x, value=x, use_causal_mask=True)`. We check it without looking
+# at weights: push one input token a little, and see which outputs move.
+#
+# **Predict.** Draw the two pictures, row = output token, column = input token that was pushed: without and with
+# `use_causal_mask`.
+
+# %%
+keras.utils.set_random_seed(1)
+attend = layers.MultiHeadAttention(num_heads=2, key_dim=8)
+x = keras.random.normal((1, 7, 16))  # (B, T, D)
+
+
+def influence(function, x):
+    """How far output token t (row) moves when input token s (column) is pushed: (T, S), largest entry 1."""
+    length = x.shape[1]
+    copies = np.repeat(x, length + 1, axis=0)  # (S + 1, S, D): in copy s token s is pushed, the last copy stays
+    copies[range(length), range(length)] += np.random.default_rng(0).normal(size=x.shape[-1])
+    outputs = np.asarray(function(copies))  # (S + 1, T, D)
+    moved = np.linalg.norm(outputs[:-1] - outputs[-1], axis=-1).T  # (T, S)
+    return moved / moved.max()
+
+
+figure, panels = plt.subplots(1, 2, figsize=(7.4, 3.2))
+for ax, causal in zip(panels, (False, True), strict=True):
+    seen = influence(lambda x, causal=causal: attend(query=x, value=x, use_causal_mask=causal), x)
+    plots.matrix_map(seen, limits=(0, 1), values=False, title=f"use_causal_mask={causal}", ax=ax)
+    ax.set(xlabel="input token pushed", ylabel="output token that moves", xticks=range(7), yticks=range(7))
+plots.show(
+    figure,
+    alt="""Two 7 by 7 maps of how much each output token depends on each input token. Without the causal mask every
+cell is filled; with it only the lower triangle with the diagonal.""",
+)
+print("largest influence from the future, with the mask:", np.triu(seen, k=1).max().round(6))
+
+# %% [markdown]
+# No output depends on any later input, so the T predictions of one pass are the same T predictions
+# that a writer would make one after the other. That is why a single pass can train them all.
+#
+# ## 3 · Padding, and two masks at once
+#
+# Lines of a batch differ in length, so the short ones are padded, and padding must not be attended to
+# ([lecture 6](06_imdb_classifier.ipynb)). A decoder needs both: a key is open when it is *not padding* **and** *not in
+# the future*. The padding mask has shape (B, 1, S): the same row for every query. The triangle has shape (T, T): the
+# same for every sentence. Their "and" broadcasts to (B, T, S).
+
+# %%
+ids = np.array([[1, 6, 14, 14, 9], [1, 7, 5, 0, 0]])  # (B, T): the second line has two places of padding
+not_padding = ids[:, None, :] > 0  # (B, 1, S)
+both = not_padding & look_back  # (B, T, S)
+print("shapes:", not_padding.shape, "and", look_back.shape, "->", both.shape)
+
+figure, panels = plt.subplots(1, 3, figsize=(9.6, 3.2))
+titles = ("not in the future (T, T)", "not padding (B, 1, S), line 2", "both (B, T, S), line 2")
+for ax, mask, title in zip(panels, (look_back, np.tile(not_padding[1], (5, 1)), both[1]), titles, strict=True):
+    plots.matrix_map(mask, mask=mask, limits=(0, 1), values=False, title=title, ax=ax, cmap="Greens")
+    ax.set(xlabel="key", ylabel="query", xticks=range(5), yticks=range(5))
+plots.show(
+    figure,
+    alt="""Three masks of 5 by 5. The lower triangle; the first three columns; their intersection, a triangle cut off
+after the third column. Blocked cells are hatched.""",
+)
+
+# %% [markdown]
+# In Keras you pass the first and ask for the second: `attention_mask=not_padding, use_causal_mask=True` combines them.
+#
+# **Predict.** Is there a row in which *every* key is blocked? And if the padding stood in front, as Keras's
+# `pad_sequences` does by default?
+#
+# <details><summary>Answer</summary>
+#
+# Not with padding at the end: key 0 is real and open to all. With padding in front, the first rows are padding that sees
+# only padding: every key is blocked, and the softmax of "all minus infinity" is NaN. Keras uses a large finite number
+# instead, and a blocked row stays finite. Nobody reads those rows, but a NaN in them would spoil the whole gradient.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+front = np.array([[0, 0, 1, 7, 5]])  # (B, T), padding in front
+y, weights = attend(
+    query=x[:, :5], value=x[:, :5], attention_mask=front[:, None, :] > 0, use_causal_mask=True,
+    return_attention_scores=True,
+)  # fmt: skip
+print("row 2, first real token:", np.asarray(weights)[0, 0, 2], " all rows finite:", bool(np.isfinite(y).all()))
+with np.errstate(invalid="ignore"):
+    print("row 0 with -inf scores: ", softmax(np.full(5, -np.inf)))
+
+# %% [markdown]
+# ## 4 · Shift right, and teacher forcing
+#
+# One more thing could leak. The mask lets place t see place t. So what the decoder *reads* at place t must not be what
+# it has to *say* there. The target is moved one place to the right, and a start token fills the gap:
+
+# %%
+figure, ax = diagrams.canvas(8.6, 2.5)
+says = ["1", "9", "9", "4", "0", "3", "2", "7", "<end>"]
+reads = ["<start>", *says[:-1]]
+decoder = diagrams.box(ax, 4.6, 1.25, "decoder with look-ahead mask", role="query", width=7.6, height=0.5)
+below = diagrams.tokens(ax, reads, 1.2, 0.45, role="key", step=0.85, fontsize=8)
+above = diagrams.tokens(ax, says, 1.2, 2.05, role="output", step=0.85, fontsize=8)
+for low, high in zip(below, above, strict=True):
+    diagrams.arrow(ax, low.top, (low.x, 1.0))
+    diagrams.arrow(ax, (high.x, 1.5), high.bottom)
+for place in range(8):
+    diagrams.arrow(ax, (above[place].x + 0.2, 1.84), (below[place + 1].x - 0.2, 0.66), role="accent", dashed=True)
+diagrams.note(ax, 0.35, 0.45, "reads")
+diagrams.note(ax, 0.35, 2.05, "says")
+plots.show(
+    figure,
+    alt="""The decoder reads start, 1, 9, 9, 4, 0, 3, 2, 7 and says 1, 9, 9, 4, 0, 3, 2, 7, end. Dashed red arrows lead
+from every token of the upper row to the place one to the right in the lower row.""",
+)
+
+# %% [markdown]
+# Reading the *right* previous token, whatever the model itself would have written there, is called **teacher forcing**
+# (Williams and Zipser, 1989). It is what makes the single parallel pass possible. It also means that the model never
+# meets its own mistakes in training: **exposure bias**. We measure it in section 10, when there is a model to measure.
+#
+# The task is the one of lecture 1, dates into ISO 8601, now one date per line. Eight digits, then an end token of
+# our own, so that V = 35. And **unseen** has to mean something: we hold back whole *days*. A day of the test set occurs
+# in no line of the training set, in none of the six ways of writing it.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+NAMES = [*dates.VOCABULARY, "<end>"]
+V, START, END = len(NAMES), dates.IDS[dates.START], len(dates.VOCABULARY)
+S, T = 10, 9
+
+
+def date_pairs(count, rng):
+    """Draw lines of one date: sources (N, S), padded with 0, and targets (N, T), each with its end token."""
+    sources, targets = dates.date_lines([1] * count, rng)
+    end = np.full((count, 1), END, "int32")
+    return dates.encode(sources, S), np.concatenate([dates.encode(targets, T - 1), end], axis=1)
+
+
+rng = np.random.default_rng(8)
+source, target = date_pairs(16_000, rng)  # (N, S), (N, T)
+days = np.array(["".join(dates.decode(row[:-1])) for row in target])  # (N,)
+unseen = np.isin(days, rng.permutation(np.unique(days))[:3_000])  # (N,)
+train_source, train_target = source[~unseen], target[~unseen]
+test_source, test_target = source[unseen], target[unseen]
+print(f"{len(train_source):,} lines to train, {len(test_source):,} to test, V = {V}")
+print("days in both:", len(set(days[unseen]) & set(days[~unseen])))
+for row in range(3):
+    print(" ".join(dates.decode(test_source[row])), "->", " ".join(NAMES[i] for i in test_target[row]))
+
+
+# %%
+def with_start(target):
+    """What the decoder reads: the start token, then the target (N, T) without its last token."""
+    return np.insert(target[:, :-1], 0, START, axis=1)  # (N, T)
+
+
+# NBVAL_CHECK_OUTPUT
+print("says ", test_target[0])
+print("reads", with_start(test_target)[0])
+
+# %% [markdown]
+# ## 5 · Cross-attention: the target asks, the source answers
+#
+# The encoder turns the source into one vector per token, the **memory** (B, S, D). In **cross-attention** the queries
+# come from the decoder, keys and values from the memory. Formula and layer are the ones you know; only the inputs
+# differ:
+#
+# | | query from | keys and values from | mask | weights |
+# |---|---|---|---|---|
+# | encoder self-attention | source | source | padding of the source | (B, H, S, S) |
+# | decoder self-attention | target | target | look-ahead (and padding of the target) | (B, H, T, T) |
+# | cross-attention | target | **memory** | padding of the source | (B, H, T, S) |
+#
+# **Predict.** Does cross-attention need the look-ahead mask?
+#
+# <details><summary>Answer</summary>
+#
+# No. The whole source is known before the first token is written: nothing in it is "the future".
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+keras.utils.set_random_seed(2)
+cross = layers.MultiHeadAttention(num_heads=4, key_dim=12)
+memory = keras.random.normal((2, 10, 48))  # (B, S, D)
+asking = keras.random.normal((2, 9, 48))  # (B, T, D)
+visible = (train_source[:2] > 0)[:, None, :]  # (B, 1, S)
+y, weights = cross(query=asking, value=memory, attention_mask=visible, return_attention_scores=True)
+print("output", y.shape, " weights", weights.shape)  # (B, T, D), (B, H, T, S)
+
+hidden_part = ops.where(train_source[:2, :, None] > 0, memory, 100.0)  # (B, S, D): padding filled with nonsense
+again = cross(query=asking, value=hidden_part, attention_mask=visible)
+print("nonsense in the padded places changes the output:", not np.allclose(again, y, atol=1e-5))
+
+# %% [markdown]
+# One row of weights per *target* token, one column per *source* token. The output has the target's length: each
+# place of the target has fetched what it needs from the source. The memory is computed once per sentence, however
+# many tokens are written.
+#
+# ## 6 · The decoder block, and the whole Transformer
+#
+# An encoder block has two sub-layers, a decoder block three: masked self-attention, cross-attention, feed-forward. Each
+# sits in the frame of lecture 4, residual sum and layer norm (post-norm here, as in the paper).
+
+
+# %%
+def stack(ax, x, y, parts, offset):
+    """Draw sub-layers upwards from (x, y), each with its sum and norm; returns the boxes by name."""
+    boxes, below = {}, (x, y)
+    for name, role in parts:
+        part = diagrams.box(ax, x, y + 0.62, name, role=role, width=2.3, height=0.42)
+        norm = diagrams.box(ax, x, y + 1.28, "add & norm", role="mask", width=2.3, height=0.34, fontsize=9)
+        diagrams.arrow(ax, below, part)
+        diagrams.arrow(ax, part, norm)
+        side = (x + offset, y + 0.2), (x + offset, y + 1.28), (x + np.sign(offset) * 1.15, y + 1.28)
+        diagrams.arrow(ax, (x, y + 0.2), *side, role="residual", width=2)
+        boxes[name], boxes["norm of " + name], below, y = part, norm, norm, y + 1.45
+    return boxes
+
+
+# %%
+figure, ax = diagrams.canvas(9.6, 7.7)
+source_in = diagrams.box(ax, 2.2, 0.4, "source", role="key", detail="(B, S)", width=1.5)
+target_in = diagrams.box(ax, 7.0, 0.4, "target, shifted right", role="query", detail="(B, T)", width=2.2)
+table = diagrams.box(ax, 4.6, 1.35, "one embedding (V, D)", role="accent", width=2.1, height=0.45)
+for x, below in ((2.2, source_in), (7.0, target_in)):
+    added = diagrams.operator(ax, x, 1.35)
+    diagrams.arrow(ax, below, added)
+    diagrams.arrow(ax, table, added)
+    diagrams.note(ax, x + (-0.3 if x < 4 else 0.3), 1.35, "positions", ha="right" if x < 4 else "left")
+left = stack(ax, 2.2, 1.52, [("self-attention", "query"), ("feed-forward", "neutral")], offset=-1.5)
+parts = [("causal self-attention", "query"), ("cross-attention", "value"), ("feed-forward", "neutral")]
+right = stack(ax, 7.0, 1.52, parts, offset=1.5)
+diagrams.group(ax, [left["self-attention"], left["norm of feed-forward"]], "× N", pad=0.42)
+diagrams.group(ax, [right["causal self-attention"], right["norm of feed-forward"]], "× N", pad=0.42)
+way = (2.2, 5.3), (4.6, 5.3), (4.6, right["cross-attention"].y), right["cross-attention"].left
+diagrams.arrow(ax, left["norm of feed-forward"].top, *way, role="value", width=2)
+diagrams.note(ax, 3.4, 5.45, "memory (B, S, D): keys and values")
+logits = diagrams.box(ax, 7.0, 7.2, "logits", role="output", detail="(B, T, V)", width=1.5)
+diagrams.arrow(ax, right["norm of feed-forward"], logits)
+diagrams.arrow(ax, (4.6, 1.58), (4.25, 2.2), (4.25, 7.2), logits, role="accent", dashed=True)
+diagrams.note(ax, 5.2, 7.36, "the same table, transposed")
+plots.show(
+    figure,
+    alt="""The whole Transformer. Left the encoder: source, embedding plus positions, N blocks of self-attention and
+feed-forward, each with add and norm. Its output, the memory, leads as keys and values into the cross-attention of the
+decoder on the right: shifted target, embedding plus positions, N blocks of causal self-attention, cross-attention,
+feed-forward. On top the logits (B, T, V), computed with the same embedding table, transposed.""",
+)
+
+# %% [markdown]
+# **Tied embeddings** (Press and Wolf, 2017; the paper's section 3.4): one table E of shape (V, D) serves three times.
+# It turns source ids and target ids into vectors, and it turns the decoder's output h into scores over the vocabulary,
+# logits = h·Eᵀ: the score of a word is the dot product with its own embedding. The table is drawn with variance 1/D, so
+# that the logits start near 1 in size, and what is looked up is multiplied by √D, so that it does not drown in the
+# positions. Keras has a layer that works in both directions, `ReversibleEmbedding`.
+#
+# The blocks as functions: the lab has you write them as layers.
+
+# %%
+D, H, F, N = 48, 4, 96, 2
+
+
+def attention(name=None):
+    return layers.MultiHeadAttention(num_heads=H, key_dim=D // H, name=name)
+
+
+def after(x, change):
+    """The frame around every sub-layer: residual sum, then norm."""
+    return layers.LayerNormalization(epsilon=1e-6)(layers.add([x, change]))  # (B, T, D)
+
+
+def fed_forward(x):
+    widened = layers.Dense(F, activation="relu")(x)  # (B, T, F)
+    return after(x, layers.Dense(D)(widened))  # (B, T, D)
+
+
+def encoder_block(x, visible):
+    return fed_forward(after(x, attention()(query=x, value=x, attention_mask=visible)))
+
+
+def decoder_block(x, memory, visible, causal, name):
+    x = after(x, attention()(query=x, value=x, use_causal_mask=causal))  # (B, T, D)
+    asked = attention(name)(query=x, value=memory, attention_mask=visible, return_attention_scores=True)
+    return fed_forward(after(x, asked[0])), asked[1]  # (B, T, D), (B, H, T, S)
+
+
+# %%
+class Positions(keras.Layer):
+    """√D times the token plus the sinusoids of lecture 5, for up to 64 places; sines first, then cosines."""
+
+    def build(self, shape):
+        angle = np.arange(64)[:, None] / 10_000 ** (np.arange(0, D, 2) / D)  # (64, D/2)
+        self.table = np.concatenate([np.sin(angle), np.cos(angle)], axis=-1).astype("float32")  # (64, D)
+
+    def call(self, x):
+        return x * D**0.5 + ops.cast(self.table, x.dtype)[: ops.shape(x)[1]]  # (B, T, D)
+
+
+def transformer(causal=True):
+    """Returns the model, (source, target_in) -> logits, and one on the same weights that returns the cross-attention."""
+    source, target_in = keras.Input((None,), dtype="int32"), keras.Input((None,), dtype="int32")  # (B, S), (B, T)
+    small = keras.initializers.RandomNormal(stddev=D**-0.5)
+    embedding = layers.ReversibleEmbedding(V, D, embeddings_initializer=small, reverse_dtype="float32")
+    visible = layers.Lambda(lambda ids: ops.not_equal(ids, 0)[:, None, :])(source)  # (B, 1, S)
+    memory, x, looked = Positions()(embedding(source)), Positions()(embedding(target_in)), []
+    for _ in range(N):
+        memory = encoder_block(memory, visible)  # (B, S, D)
+    for block in range(N):
+        x, weights = decoder_block(x, memory, visible, causal, f"cross_{block}")  # (B, T, D)
+        looked.append(weights)
+    logits = embedding(x, reverse=True)  # (B, T, V)
+    return keras.Model([source, target_in], logits), keras.Model([source, target_in], looked)
+
+
+# %% [markdown]
+# **Calculate.** How many parameters has it? D = 48, F = 96, V = 35, N = 2 blocks on each side. Attention has 4(D² + D),
+# feed-forward 2DF + F + D, a norm 2D.
+#
+# <details><summary>Answer</summary>
+#
+# Attention 9,408; feed-forward 9,360; norm 96. Encoder block 9,408 + 9,360 + 2·96 = 18,960. Decoder block 2·9,408 +
+# 9,360 + 3·96 = 28,464. Table 35·48 = 1,680, counted **once**. Sum 2·18,960 + 2·28,464 + 1,680 = **96,528**.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+keras.utils.set_random_seed(8)
+model, looking = transformer()
+attention_count, feed_count, norm_count = 4 * (D * D + D), 2 * D * F + F + D, 2 * D
+encoder_count = attention_count + feed_count + 2 * norm_count
+decoder_count = 2 * attention_count + feed_count + 3 * norm_count
+print(f"by hand {N * (encoder_count + decoder_count) + V * D:,}, by Keras {model.count_params():,}")
+logits = model([train_source[:2], with_start(train_target[:2])])  # (B, T, V)
+print("logits", logits.shape, " the softmax over the last axis sums to", softmax(logits, axis=-1).sum(axis=-1)[0, :3])
+
+# %% [markdown]
+# **The softmax runs over the vocabulary**, the last axis: for every place a distribution over the V words. Softmax
+# over the places would say "which place is the best one for this word", which nobody asked.
+#
+# ## 7 · What the loss measures: six words
+#
+# A vocabulary of six words, one place: *the cat sat on the …*. Somebody asked a hundred people, and their answers are the
+# **target** distribution. The **untrained** model knows nothing; the **trained** one started from the same zeros and
+# followed the gradient of the cross-entropy. Three ways to compare a target p with a prediction q, in nats:
+#
+# | | formula | |
+# |---|---|---|
+# | cross-entropy | H(p, q) = −Σ p log q | what training minimises; smallest at q = p, where it is the **entropy** H(p), not 0 |
+# | Kullback–Leibler | KL(p‖q) = Σ p log(p/q) = H(p, q) − H(p) | 0 exactly at q = p; not symmetric |
+# | Jensen–Shannon | ½ KL(p‖m) + ½ KL(q‖m), m = ½(p + q) | symmetric, never above log 2 = 0.693 |
+#
+# **By hand.** p = (½, ½, 0, 0, 0, 0), q uniform over six words. Cross-entropy, entropy, KL? And KL(q‖p)?
+#
+# <details><summary>Answer</summary>
+#
+# −log(1/6) = 1.792 for each word, so H(p, q) = 1.792. H(p) = log 2 = 0.693. KL(p‖q) = 1.792 − 0.693 = log 3 = 1.099.
+# KL(q‖p) is infinite: q allows words that p calls impossible. A term with p = 0 counts 0, whatever q is.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+MENU = ["mat", "sofa", "floor", "roof", "moon", "idea"]
+asked = np.array([0.55, 0.2, 0.15, 0.07, 0.03, 0.0])  # (V,): the target
+keras_kl = keras.losses.KLDivergence()
+
+
+def distances(p, q):
+    """Cross-entropy, KL both ways and Jensen–Shannon, with SciPy's rules for zeros."""
+    kl = lambda a, b: float(rel_entr(a, b).sum())  # noqa: E731
+    crossed = -float(xlogy(p, q).sum())
+    return crossed, kl(p, q), kl(q, p), (kl(p, (p + q) / 2) + kl(q, (p + q) / 2)) / 2
+
+
+half = np.array([0.5, 0.5, 0, 0, 0, 0])
+print(
+    "by hand above: H(p,q) {:.3f}  KL(p|q) {:.3f}  KL(q|p) {:.3f}  JS {:.3f}".format(
+        *distances(half, np.full(6, 1 / 6))
+    )
+)
+
+# %%
+guess, path = np.zeros(6), []  # logits (V,)
+for _ in range(301):
+    q = softmax(guess)
+    path.append((*distances(asked, q), q))
+    guess -= 0.3 * (q - asked)  # the gradient of the cross-entropy with respect to the logits is q − p
+untrained, trained = path[0][4], path[-1][4]
+
+# %%
+figure, (left_ax, right_ax) = plt.subplots(1, 2, figsize=(10, 3.5))
+for shift, (name, q, role, hatch) in enumerate(
+    [("untrained", untrained, "mask", "xx"), ("trained", trained, "value", ".."), ("target", asked, "query", "")]
+):
+    left_ax.bar(np.arange(6) + 0.27 * (shift - 1), q, 0.27, label=name, color=diagrams.PALETTE[role], hatch=hatch)
+left_ax.set(ylabel="probability", xticks=range(6), xticklabels=MENU, title="three distributions over six words")
+left_ax.legend()
+for line, (name, column) in enumerate({"cross-entropy": 0, "KL(target‖model)": 1, "Jensen–Shannon": 3}.items()):
+    right_ax.plot([step[column] for step in path], label=name, markevery=50, **plots.LINES[line])
+right_ax.axhline(path[-1][0] - path[-1][1], color=diagrams.PALETTE["residual"], linewidth=1)
+right_ax.text(
+    300, path[-1][0] - path[-1][1] - 0.03, "entropy of the target: the floor", ha="right", va="top", fontsize=9
+)
+right_ax.set(xlabel="gradient steps", ylabel="nats", title="while training", ylim=(0, None))
+right_ax.legend(loc="upper right", bbox_to_anchor=(1, 0.6))
+plots.show(
+    figure,
+    alt="""Left, bars over six words: the untrained model is flat, the trained one nearly equals the target, except for
+a little probability left on the last word, which the target never has. Right, over 300 gradient steps cross-entropy
+falls to the entropy of the target and stays there, KL and Jensen-Shannon fall to nearly 0.""",
+)
+
+# %%
+# NBVAL_CHECK_OUTPUT
+print("                      H(p,q)  KL(p|q)  KL(q|p)    JS")
+for name, q in {"untrained": untrained, "trained": trained, "target itself": asked}.items():
+    print(f"target against {name:13} " + "  ".join(f"{value:6.3f}" for value in distances(asked, q)))
+
+# %% [markdown]
+# Cross-entropy and KL differ by a constant, so they have the same gradient; the loss that is printed never goes
+# below the entropy of the target. A loss that stays above 0 is no sign of a bad model: it may be the floor. KL(q‖p) is
+# infinite for every softmax, because *idea* has probability 0 in the target and a softmax gives no zeros. Jensen–Shannon
+# stays finite.
+#
+# ### Label smoothing
+#
+# In training, p is one-hot: all on the right token. Then the loss can always be lowered by making its logit larger, and
+# the model becomes ever more certain. **Label smoothing** (Szegedy et al., 2016; ε = 0.1 in the Transformer paper)
+# takes ε of the probability and spreads it evenly over all V words:
+#
+# > p(right) = 1 − ε + ε/V, p(any other) = ε/V
+#
+# **Predict.** With ε = 0.1 and our V = 35: what is the smallest loss a perfect model can reach?
+#
+# <details><summary>Answer</summary>
+#
+# The entropy of the smoothed target. p(right) = 0.9 + 0.1/35 = 0.90286, others 0.1/35 = 0.002857. −0.90286·log 0.90286 −
+# 34·0.002857·log 0.002857 = 0.0923 + 0.5690 = **0.661**. Remember the number: the training below runs into it.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+EPSILON = 0.1
+gaps = np.linspace(0, 12, 121)  # by how much the right logit exceeds the others
+figure, ax = plt.subplots(figsize=(6.5, 3.3))
+for line, epsilon in enumerate((0.0, EPSILON, 0.3)):
+    logits = np.zeros((len(gaps), V))  # (gaps, V)
+    logits[:, 0] = gaps
+    loss = keras.losses.categorical_crossentropy(
+        np.eye(V)[[0] * len(gaps)], logits, from_logits=True, label_smoothing=epsilon
+    )
+    ax.plot(gaps, loss, label=f"ε = {epsilon}", markevery=10, **plots.LINES[line])
+    best = int(np.argmin(loss))
+    print(f"smoothing {epsilon}: smallest loss {float(loss[best]):.3f} at a gap of {gaps[best]:.1f}")
+ax.set(xlabel="right logit minus the others", ylabel="loss", ylim=(0, 4))
+ax.legend()
+plots.show(
+    figure,
+    alt="""Loss against the gap between the right logit and the others. Without smoothing it falls for ever; with
+smoothing 0.1 it has its minimum near a gap of 5.8, with 0.3 near 4.4, and rises again.""",
+)
+p_right = 1 - EPSILON + EPSILON / V
+floor = -p_right * np.log(p_right) - (V - 1) * EPSILON / V * np.log(EPSILON / V)
+print(f"floor with smoothing 0.1: {floor:.3f}")
+
+# %% [markdown]
+# Without smoothing the best gap is infinite. With it, the loss *punishes* too much certainty. The price: a model that
+# has reached the floor says 0.90 where it could say 1. Section 11 shows who has to pay.
+#
+# ### A warm-up for the learning rate
+#
+# Post-norm Transformers do not start well at full speed (measured in [lecture 4](04_encoder_block.ipynb)). The
+# paper's schedule rises in a straight line for W steps, then falls with the root of the step:
+#
+# > rate(step) = D^−½ · min(step^−½, step · W^−3/2)
+#
+# **By hand.** Where is the peak, and how high is it for D = 512, W = 4,000?
+#
+# <details><summary>Answer</summary>
+#
+# The two terms are equal at step = W. There, the rate is (D·W)^−½ = 2,048,000^−½ = 0.0007.
+#
+# </details>
+
+
+# %%
+class InverseRoot(keras.optimizers.schedules.LearningRateSchedule):
+    """Equation 3 of the paper, written around its peak: peak · min(s/W, √(W/s)), the first step counted as 1."""
+
+    def __init__(self, width, warmup):
+        self.peak, self.warmup = (width * warmup) ** -0.5, warmup
+
+    def __call__(self, step):
+        share = (ops.cast(step, "float32") + 1) / self.warmup
+        return self.peak * ops.minimum(share, ops.rsqrt(share))
+
+
+figure, ax = plt.subplots(figsize=(6.5, 3.2))
+for line, (width, warmup) in enumerate([(512, 4000), (512, 8000), (256, 4000)]):
+    rates = np.asarray(InverseRoot(width, warmup)(np.arange(20_000)))  # (steps,)
+    ax.plot(rates, label=f"D = {width}, W = {warmup:,}: peak {rates.max():.5f}", markevery=2500, **plots.LINES[line])
+ax.set(xlabel="step", ylabel="learning rate")
+ax.legend()
+plots.show(
+    figure,
+    alt="""Three learning rate schedules over 20,000 steps: straight up to the warm-up step, then falling with the
+root. A wider model has a lower peak, a longer warm-up a later and lower one.""",
+)
+print(f"peak for D = 512, W = 4,000: {float(InverseRoot(512, 4000)(3999)):.5f}")
+
+# %% [markdown]
+# The peak depends on D and W only, so it is tuned by W. Many people prefer a peak of their own and a fall that ends at
+# zero with the training; our run is short, and does that.
+#
+# ## 8 · Training the whole Transformer
+#
+# `compile`, `fit`, a `tf.data` pipeline, one callback. The loss is Keras's own, with label smoothing, on one-hot
+# targets. Our targets have no padding (all have nine tokens); where targets are padded, those places must be taken out of
+# the mean, see "Common mistakes".
+#
+# The greedy writer comes first, because the callback uses it: at each step take the most probable token, put it into
+# the prefix, go on. The buffer has all T places from the start, so that one compiled program serves every step. What
+# stands in the places that are not written yet does not matter: the look-ahead mask hides it.
+
+
+# %%
+def greedy(predict, source):
+    """Write T tokens for every source (N, S), the most probable one each time: ids (N, T)."""
+    written = np.full((len(source), T + 1), START, "int32")  # the start token, then T places to fill
+    for place in range(T):
+        logits = predict(tf.constant(source), tf.constant(written[:, :-1]))  # (N, T, V)
+        written[:, place + 1] = np.argmax(logits[:, place], axis=-1)  # (N,)
+    return written[:, 1:]
+
+
+def compiled(model):
+    return tf.function(lambda source, target_in: model([source, target_in], training=False), reduce_retracing=True)
+
+
+class WriteUnseenDates(keras.callbacks.Callback):
+    """After each epoch: the share of 300 unseen dates written without a mistake. Keeps the weights of epoch 2."""
+
+    def set_model(self, model):
+        super().set_model(model)
+        self.predict = compiled(model)
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs["exact"] = (greedy(self.predict, test_source[:300]) == test_target[:300]).all(axis=1).mean()
+        if epoch == 1:
+            self.after_two = self.model.get_weights()
+
+
+# %%
+BATCH, EPOCHS = 128, 7
+
+
+def pipeline(source, target):
+    pairs = tf.data.Dataset.from_tensor_slices(((source, with_start(target)), target)).shuffle(len(source), seed=1)
+    pairs = pairs.batch(BATCH, drop_remainder=True)  # one shape, one compiled program
+    return pairs.map(lambda read, say: (read, tf.one_hot(say, V))).prefetch(tf.data.AUTOTUNE)
+
+
+def train(model, epochs, callbacks=()):
+    """Fit with Adam as in the paper (section 5.3), a warm-up of 150 steps and a fall to zero; returns the history."""
+    steps = epochs * (len(train_source) // BATCH)
+    rate = keras.optimizers.schedules.CosineDecay(0.0, steps - 150, warmup_target=3e-3, warmup_steps=150)
+    model.compile(
+        optimizer=keras.optimizers.Adam(rate, beta_2=0.98, epsilon=1e-9),
+        loss=keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=EPSILON),
+        metrics=[keras.metrics.CategoricalAccuracy(name="token_accuracy")], jit_compile=True,
+    )  # fmt: skip
+    return model.fit(
+        pipeline(train_source, train_target), epochs=epochs, callbacks=[*callbacks], shuffle=False, verbose=2
+    ).history  # shuffle=False: the pipeline shuffles
+
+
+watcher, started = WriteUnseenDates(), time.process_time()
+history = train(model, EPOCHS, [watcher])
+print(f"{time.process_time() - started:.0f} CPU seconds")
+
+# %% [markdown]
+# **Predict.** In the early epochs, token accuracy is far above the share of dates without a mistake. If mistakes were
+# independent, what exact share would go with a token accuracy of 0.9?
+#
+# <details><summary>Answer</summary>
+#
+# Eight digits have to be right: 0.9⁸ = 0.43. (The end token is learned first.)
+#
+# </details>
+
+# %%
+figure, (left_ax, right_ax) = plt.subplots(1, 2, figsize=(9.6, 3.3))
+epochs = range(1, EPOCHS + 1)
+left_ax.plot(epochs, history["loss"], **plots.LINES[0])
+left_ax.axhline(floor, color=diagrams.PALETTE["accent"], linestyle="--")
+left_ax.text(EPOCHS, floor - 0.05, f"floor of the smoothed target: {floor:.3f}", ha="right", va="top", fontsize=9)
+left_ax.set(xlabel="epoch", ylabel="training loss", ylim=(0, None))
+plots.measured_curve(epochs, history["token_accuracy"], label="next token, training lines", ax=right_ax)
+plots.measured_curve(epochs, history["exact"], label="whole date written, unseen days", line=1, ax=right_ax)
+right_ax.set(xlabel="epoch", ylabel="share right", ylim=(0, 1.02))
+plots.show(
+    figure,
+    alt="""Left, the training loss falls and flattens out at the dashed floor of 0.661. Right, token accuracy rises
+fast; the share of unseen dates written without a mistake starts near 0 and reaches 1 a few epochs later.""",
+)
+
+# %%
+predict = compiled(model)
+written = greedy(predict, test_source)  # (N, T)
+correct = (written == test_target).all(axis=1)  # (N,)
+print(f"unseen dates without a mistake: {correct.mean():.2%} of {len(correct):,}; last loss {history['loss'][-1]:.3f}")
+for row in [*np.flatnonzero(~correct)[:3], 0, 1, 2]:
+    says = " ".join(NAMES[i] for i in written[row])
+    print(f"{' '.join(dates.decode(test_source[row])):34} -> {says} {'' if correct[row] else '   WRONG'}")
+
+# %% [markdown]
+# The loss arrives at the floor calculated in section 7, and practically every unseen date is written without a mistake.
+# The same cells with the seeds 1 to 5 in place of both eights gave 100, 99.92, 99.95, 99.97 and 99.95 % of some 3,700
+# unseen dates each.
+#
+# **On other hardware.** The cells run unchanged on one GPU. In mixed precision, call
+# `keras.mixed_precision.set_global_policy("mixed_float16")` before the model is built; the logits stay in float32 by
+# `reverse_dtype`. For several GPUs, build and compile inside `with tf.distribute.MirroredStrategy().scope():` and raise
+# `BATCH` with their number.
+#
+# ## 9 · Without the mask: the loss falls, the output is nonsense
+#
+# Now the same model on the same data, but `causal=False`. Three epochs will do.
+#
+# **Predict.** Will the training loss fall more slowly, equally fast or faster? What will it write?
+#
+# <details><summary>Answer</summary>
+#
+# At least as fast: the answer stands one place to the right, and copying is easier than reading dates. What it writes is
+# nonsense, for then there is nothing to the right that it could copy.
+#
+# </details>
+
+# %%
+keras.utils.set_random_seed(8)
+leaky, _ = transformer(causal=False)
+leaky_history = train(leaky, 3)
+
+# %%
+leaky_predict = compiled(leaky)
+sample = slice(0, 500)
+scores = {}
+for name, function in {"with mask": predict, "without mask": leaky_predict}.items():
+    forced = np.argmax(function(test_source[sample], with_start(test_target[sample])), axis=-1)  # (N, T)
+    alone = greedy(function, test_source[sample])  # (N, T)
+    scores[name] = [(out == test_target[sample]).all(axis=1).mean() for out in (forced, alone)]
+    print(f"{name:13} whole dates right: {scores[name][0]:.1%} reading the target, {scores[name][1]:.1%} on its own")
+for row in range(3):
+    says = " ".join(NAMES[i] for i in alone[row])
+    print(f"   {' '.join(dates.decode(test_source[row])):32} -> {says}")
+
+# %%
+figure, (left_ax, right_ax) = plt.subplots(1, 2, figsize=(9.6, 3.2))
+for line, (name, losses) in enumerate({"with mask": history["loss"], "without": leaky_history["loss"]}.items()):
+    left_ax.plot(range(1, len(losses) + 1), losses, label=name, **plots.LINES[line])
+left_ax.set(xlabel="epoch", ylabel="training loss", ylim=(0, None))
+left_ax.legend()
+for bar, (name, shares) in enumerate(scores.items()):
+    look = {"color": plots.LINES[bar]["color"], "hatch": "//" if bar else ""}
+    right_ax.bar(np.arange(2) + 0.36 * (bar - 0.5), shares, 0.36, label=name, **look)
+right_ax.set(xticks=[0, 1], xticklabels=["reads the target", "reads its own output"], ylabel="unseen dates right")
+right_ax.set(ylim=(0, 1.3), yticks=np.linspace(0, 1, 6))
+right_ax.legend(loc="upper center", ncols=2)
+plots.show(
+    figure,
+    alt="""Left, training loss with and without the look-ahead mask: without it the loss falls at least as fast and to
+the same floor. Right, both models get all unseen dates right while they read the target; on its own, the model without the mask
+gets none right.""",
+)
+
+# %% [markdown]
+# The leaky model looks as good in training, or better, and as good in every evaluation that feeds it the target, on
+# unseen data, too. It has learned to copy place t + 1. When it has to write, there is nothing to copy. **The only test that notices
+# is writing**: never judge a generator by its teacher-forced loss alone.
+#
+# ### The mask is part of the model, at inference, too
+#
+# Often you read that the mask is for training only: when writing, "the future does not exist yet". Let us see. We copy the
+# good weights into the model without mask, and write in two ways: into a buffer of T places as above, and with a
+# prefix that grows, so that nothing stands to the right of the last token.
+#
+# **Predict.** Which of the four cells of the table are at 100 %?
+
+
+# %%
+def greedy_growing(model, source):
+    """As `greedy`, but the model reads only what is written so far: (N, 1), then (N, 2), …"""
+    written = np.full((len(source), 1), START, "int32")
+    for _ in range(T):
+        logits = model([source, written], training=False)  # (N, t, V)
+        written = np.append(written, np.argmax(logits[:, -1:], axis=-1).astype("int32"), axis=1)  # (N, t + 1)
+    return written[:, 1:]
+
+
+warnings.filterwarnings("ignore", message=".*softmax over axis")  # a prefix of one token has one key, weight 1
+bare, _ = transformer(causal=False)
+bare.set_weights(model.get_weights())
+some, truth = test_source[:300], test_target[:300]
+for name, chosen in {"mask on": model, "mask off": bare}.items():
+    buffered, growing = greedy(compiled(chosen), some), greedy_growing(chosen, some)
+    shares = [(out == truth).all(axis=1).mean() for out in (buffered, growing)]
+    print(f"{name:9} buffer of T places: {shares[0]:6.1%}    growing prefix: {shares[1]:6.1%}")
+
+# %% [markdown]
+# With the mask both ways agree. Without it the buffer's unwritten places are read as if they were text. But the growing
+# prefix suffers, too, although nothing stands to the right of the *last* token: the *earlier* tokens now see later ones,
+# so that from the second block on their vectors are others than those that the model was trained on. Only with a single
+# block would the growing prefix be safe. A key–value cache (section 12) amounts to the mask: it keeps each token's
+# vectors as they were when the token was the last one.
+#
+# ## 10 · Exposure bias, measured
+#
+# In training the model has read right prefixes only. We break a prefix on purpose: at place j the decoder reads a wrong
+# digit, everything before and after it is right. How many of the later tokens does it still get right?
+#
+# **Predict.** The source is in front of the model all the time. Can one wrong digit in the prefix matter?
+
+# %%
+rng = np.random.default_rng(3)
+some, truth = test_source[:400], test_target[:400]
+hurt = np.zeros((8, T))  # place of the wrong digit, place of the prediction
+zero = dates.IDS["0"]
+for wrong_place in range(8):
+    reads = with_start(truth)  # (N, T)
+    digit = reads[:, wrong_place + 1] - zero
+    reads[:, wrong_place + 1] = zero + (digit + rng.integers(1, 10, len(digit))) % 10
+    hurt[wrong_place] = (np.argmax(predict(some, reads), axis=-1) == truth).mean(axis=0)
+
+# %%
+places = ["Y1", "Y2", "Y3", "Y4", "M1", "M2", "D1", "D2", "end"]
+figure, ax = plt.subplots(figsize=(6.6, 3.9))
+after_it = np.arange(T)[None, :] > np.arange(8)[:, None]  # (8, T): tokens that can read the wrong digit
+plots.matrix_map(np.where(after_it, hurt, np.nan), rows=places[:8], columns=places, mask=after_it, limits=(0, 1), ax=ax)
+for number in ax.texts:
+    number.set_text(number.get_text().replace("nan", ""))
+ax.set(xlabel="token predicted", ylabel="wrong digit in the prefix", title="share right after one wrong digit")
+plots.show(
+    figure,
+    alt="""Share of right tokens by place, after one wrong digit at an earlier place. Hatched cells lie before the wrong
+digit. Right after a wrong first digit of the year, of the month or of the day the share falls far below 1; most places
+further on recover.""",
+)
+print(f"share right just after a wrong digit: {np.mean([hurt[j, j + 1] for j in range(7)]):.0%} on average")
+
+# %% [markdown]
+# It does matter. The decoder has learned "what follows 1 9 in this source", and a prefix that never occurred in training
+# is outside of what it knows: one mistake makes the next one likely. On dates it recovers at the next field; in free
+# text there is no such fence. Remedies train on the model's own output with rising probability (scheduled sampling, Bengio
+# et al., 2015) or on sequence-level rewards (Ranzato et al., 2016); most large models do without, because a better
+# model makes fewer first mistakes.
+#
+# ## 11 · Decoding: from distributions to a sentence
+#
+# ### Step by step
+#
+# One unseen date, written greedily. Each row is one step: what is written so far, the distribution over the next token, and
+# where the last block's cross-attention looks (mean over the heads).
+
+
+# %%
+def by_step(source, written):
+    """For one source (S,) and what was written (T,): probabilities (T, V) and cross-attention of the last block (T, S)."""
+    inputs = [source[None], with_start(written[None])]
+    weights = np.asarray(looking(inputs)[-1])[0].mean(axis=0)  # (H, T, S) -> (T, S)
+    return softmax(predict(*map(tf.constant, inputs))[0], axis=-1), weights
+
+
+# %%
+row = int(np.argmax((test_source > 0).sum(axis=1) * correct))  # the first of the longest lines that came out right
+probabilities, weights = by_step(test_source[row], written[row])  # (T, V), (T, S)
+columns = [*(dates.IDS[digit] for digit in "0123456789"), END]
+prefixes = [" ".join(["‹s›", *(NAMES[i] for i in written[row, :t])]) for t in range(T)]
+keys = dates.decode(test_source[row])
+
+figure, (left_ax, right_ax) = plt.subplots(1, 2, figsize=(10.4, 4.2), width_ratios=[11, len(keys)])
+plots.matrix_map(
+    probabilities[:, columns], rows=prefixes, columns=[NAMES[i] for i in columns], limits=(0, 1),
+    title="probability of the next token", ax=left_ax,
+)  # fmt: skip
+plots.attention_map(weights[:, : len(keys)], [NAMES[i] for i in written[row]], keys, values=True, ax=right_ax)
+right_ax.set(title="cross-attention", ylabel="token written")
+plots.show(
+    figure,
+    alt="""Nine steps of writing a date. Left, each row shows the prefix so far and the distribution over the next token:
+one entry near 0.9 moves from digit to digit and ends at the end token. Right, the cross-attention of the same steps
+over the source tokens.""",
+)
+print(" ".join(keys), "->", " ".join(NAMES[i] for i in written[row]))
+
+# %% [markdown]
+# The largest entry stays near 0.90 and does not reach 1: that is label smoothing, p(right) = 0.903 as calculated.
+#
+# ### Sampling: temperature, top-k, top-p
+#
+# The most probable token every time makes text dull and repetitive (Holtzman et al., 2020), so chat models *draw* the
+# next token. Three knobs, all on the logits z:
+#
+# * **temperature** τ: softmax(z/τ). Below 1 sharper, above 1 flatter, τ → 0 is greedy;
+# * **top-k**: keep the k most probable words, set the others to 0, divide by the rest;
+# * **top-p**, nucleus sampling: keep the fewest most probable words whose probabilities reach p together.
+#
+# **By hand.** The probabilities are (0.5, 0.25, 0.15, 0.1). What is left with top-k, k = 2? With top-p, p = 0.8? And at
+# temperature ½?
+#
+# <details><summary>Answer</summary>
+#
+# k = 2: (0.667, 0.333). p = 0.8: 0.5 + 0.25 = 0.75 is not enough, three words reach 0.9: (0.556, 0.278, 0.167).
+# Temperature ½ squares the probabilities: (0.25, 0.0625, 0.0225, 0.01)/0.345 = (0.725, 0.181, 0.065, 0.029).
+#
+# </details>
+
+
+# %%
+def reshaped(logits, temperature=1.0, top_k=None, top_p=None):
+    """Distributions (…, V) to draw from, after temperature and a cut; ties at the cut all stay."""
+    p = softmax(logits / temperature, axis=-1)
+    falling = np.flip(np.sort(p, axis=-1), axis=-1)  # (…, V)
+    least = np.zeros_like(p[..., :1])
+    if top_k is not None:
+        least = falling[..., top_k - 1 : top_k]  # (…, 1)
+    if top_p is not None:
+        before = np.cumsum(falling, axis=-1) - falling  # probability in front of each word
+        least = np.min(np.where(before < top_p - 1e-9, falling, 1.0), axis=-1, keepdims=True)
+    p = np.where(p >= least, p, 0.0)
+    return p / p.sum(axis=-1, keepdims=True)
+
+
+# NBVAL_CHECK_OUTPUT
+four = np.log([0.5, 0.25, 0.15, 0.1])
+for settings in ({"top_k": 2}, {"top_p": 0.8}, {"temperature": 0.5}):
+    print(settings, reshaped(four, **settings))
+
+# %%
+z = np.log([0.42, 0.24, 0.16, 0.1, 0.05, 0.03])  # (V,): our own guess for "the cat sat on the …"
+knobs = {
+    "as it is": {}, "temperature 0.5": {"temperature": 0.5}, "temperature 2": {"temperature": 2.0},
+    "top-k, k = 2": {"top_k": 2}, "top-p, p = 0.9": {"top_p": 0.9},
+}  # fmt: skip
+figure, panels = plt.subplots(1, 5, figsize=(11, 2.7), sharey=True)
+for ax, (name, settings) in zip(panels, knobs.items(), strict=True):
+    p = reshaped(z, **settings)
+    draws = np.random.default_rng(0).choice(6, size=2_000, p=p)
+    ax.bar(range(6), p, color=diagrams.PALETTE["key"], hatch="//", label="distribution")
+    ax.plot(range(6), np.bincount(draws, minlength=6) / 2_000, "o", color=diagrams.PALETTE["ink"], label="2,000 draws")
+    ax.set_title(name)
+    ax.set_xticks(range(6), MENU, rotation=60)
+panels[0].set_ylabel("probability")
+panels[2].legend(fontsize=8)
+plots.show(
+    figure,
+    alt="""Five bar charts of the same six words. As it is; temperature 0.5 makes the first word larger; temperature 2
+makes the bars nearly equal; top-k keeps two words; top-p 0.9 keeps four. Dots from 2,000 draws lie on the bars.""",
+)
+
+# %% [markdown]
+# **Predict.** Our date model is practically never wrong when it writes greedily. What share of the dates is right when
+# it *draws* at temperature 1? (It gives the right token 0.90 at every step, and there are nine.)
+#
+# <details><summary>Answer</summary>
+#
+# About 0.903⁹ = 0.40. Label smoothing has taught it that one time in ten another token comes. Drawing takes that at its
+# word.
+#
+# </details>
+
+
+# %%
+def drawn(source, rng, **settings):
+    """Write T tokens for every source (N, S), each drawn from the reshaped distribution: ids (N, T)."""
+    written = np.full((len(source), T + 1), START, "int32")
+    for place in range(T):
+        p = reshaped(np.asarray(predict(source, written[:, :-1]))[:, place], **settings)  # (N, V)
+        written[:, place + 1] = (p.cumsum(axis=-1) < rng.random((len(p), 1))).sum(axis=-1).clip(max=V - 1)
+    return written[:, 1:]
+
+
+temperatures = np.array([0.25, 0.5, 0.75, 1.0, 1.25, 1.5])
+some, truth = test_source[:300], test_target[:300]
+cuts = {"all words": {}, "top-k, k = 3": {"top_k": 3}, "top-p, p = 0.8": {"top_p": 0.8}}
+figure, ax = plt.subplots(figsize=(6.5, 3.3))
+rng, shares = np.random.default_rng(5), {}
+for line, (name, cut) in enumerate(cuts.items()):
+    shares[name] = [(drawn(some, rng, temperature=t, **cut) == truth).all(axis=1).mean() for t in temperatures]
+    plots.measured_curve(temperatures, shares[name], label=name, line=line, ax=ax)
+ax.set(xlabel="temperature", ylabel="unseen dates right", ylim=(-0.03, 1.05))
+plots.show(
+    figure,
+    alt="""Share of dates written right against the temperature. Drawing from all words falls from 1 at low temperature
+to about 0.4 at temperature 1 and further to nearly 0. Cutting to three words or to a probability of 0.8 keeps the share
+high for longer.""",
+)
+print(f"temperature 1, all words: {shares['all words'][3]:.2f}; calculated 0.903 to the ninth = {p_right**9:.2f}")
+
+# %% [markdown]
+# When one answer is right (translation, dates, code), draw cold or not at all. When many are, draw.
+#
+# ### Beam search
+#
+# Greedy takes the best *token* each time. That need not lead to the best *sentence*. Here is a language of two-token
+# sentences.
+#
+# **Predict.** Which sentence does greedy write? Which one is the most probable?
+
+# %%
+TREE = {
+    "a": (0.5, {"dog": 0.4, "cat": 0.35, "cow": 0.25}),
+    "the": (0.4, {"dog": 0.9, "cat": 0.06, "cow": 0.04}),
+    "my": (0.1, {"dog": 0.5, "cat": 0.3, "cow": 0.2}),
+}
+figure, ax = diagrams.canvas(7.6, 4.0)
+root = diagrams.box(ax, 0.9, 2.0, "‹start›", width=1.1, height=0.4)
+for i, (first, (p_first, nexts)) in enumerate(TREE.items()):
+    y = 3.35 - 1.35 * i
+    kept = first in ("a", "the")
+    node = diagrams.box(ax, 3.1, y, f"{first}  {p_first:.2f}", role="query" if kept else "mask", width=1.2, height=0.4)
+    diagrams.arrow(ax, root.right, node.left, width=1 + 4 * p_first)
+    for j, (second, p_second) in enumerate(nexts.items()):
+        p = p_first * p_second
+        role = {("a", "dog"): "accent", ("the", "dog"): "value"}.get((first, second), "neutral")
+        leaf = diagrams.box(ax, 5.9, y + 0.4 - 0.4 * j, f"{first} {second}  {p:.3f}", role=role, width=1.8, height=0.34)
+        diagrams.arrow(ax, node.right, leaf.left, width=0.6 + 4 * p_second)
+diagrams.note(ax, 7.15, 3.75, "greedy")
+diagrams.note(ax, 7.15, 2.4, "beam 2")
+plots.show(
+    figure,
+    alt="""A tree. From start, a with 0.5, the with 0.4, my with 0.1. Greedy takes a and then dog: 0.200. The best
+sentence is the dog with 0.360. Beam search with width 2 keeps a and the, drops my, and finds it.""",
+)
+
+# %% [markdown]
+# Greedy takes "a", since 0.5 > 0.4, and is trapped: "a dog" 0.20. The best is "the dog", 0.36. **Beam search** keeps
+# the k best *prefixes*. At each step all k are continued by all V words, and of the k·V candidates the k best stay. k = 1
+# is greedy. It is no guarantee: a beam of k can be trapped as well, by a longer trap.
+#
+# For a whole batch at once the beam is one more axis. All our targets have nine tokens, so no prefix ends early; the lab
+# treats ends properly.
+
+
+# %%
+def widened(predict, source, k):
+    """Beam search of width k over T tokens: the best rows (N, T) and their log-probabilities (N,)."""
+    asked = np.repeat(source, k, axis=0)  # (N·k, S)
+    rows = np.full((len(source), k, T + 1), START, "int32")
+    total = np.where(np.arange(k) == 0, 0.0, -np.inf) * np.ones((len(source), 1))  # (N, k): k equal starts are one
+    for place in range(T):
+        logits = np.asarray(predict(asked, rows[:, :, :-1].reshape(-1, T)))[:, place]  # (N·k, V)
+        step = np.log(softmax(logits, axis=-1)).reshape(len(source), k, V)
+        options = (total[:, :, None] + step).reshape(len(source), -1)  # (N, k·V)
+        best = np.argsort(-options, axis=-1)[:, :k]  # (N, k)
+        total = np.take_along_axis(options, best, axis=-1)  # (N, k)
+        rows = np.take_along_axis(rows, best[:, :, None] // V, axis=1)  # each with its own prefix
+        rows[:, :, place + 1] = best % V
+    return rows[:, 0, 1:], total[:, 0]
+
+
+# %% [markdown]
+# On the finished model a beam has nothing to mend. So we also ask the model as it was after two epochs.
+
+# %%
+young, _ = transformer()
+young.set_weights(watcher.after_two)
+some, truth = test_source[:400], test_target[:400]
+found = {}
+for name, function in {"after 2 epochs": compiled(young), "trained": predict}.items():
+    for k in (1, 2, 4):
+        rows, total = widened(function, some, k)
+        found[name, k] = rows, total
+        better = np.mean(total > found[name, 1][1] + 1e-4)
+        print(
+            f"{name:15} beam {k}: dates right {np.mean((rows == truth).all(axis=1)):6.1%}, "
+            f"mean log p {total.mean():.3f}, more probable than greedy's in {better:.1%}"
+        )
+same = (found["trained", 1][0] == greedy(predict, some)).all()
+print("beam 1 is greedy:", bool(same))
+
+# %% [markdown]
+# A wider beam finds sentences that the model finds *more probable*; whether they are *better* is up to the model. With an
+# exact search Stahlberg and Byrne (2019) found that a Transformer base model gives its highest score to the *empty*
+# translation for more than half of the sentences of a test set, and that even a beam of 100 misses the highest score most
+# of the time. Small widths are usual for translation; the paper has 4.
+#
+# **Length penalty.** Log-probabilities are negative and add up, so a beam that compares hypotheses of different length
+# prefers the short ones. Usual is to divide the sum by ((5 + n)/6)^α, n tokens (Wu et al., 2016), with α = 0.6 in the
+# paper.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+hypotheses = {"short, 3 tokens": (-2.0, 3), "long, 8 tokens": (-2.6, 8)}
+for alpha in (0.0, 0.6, 1.0):
+    ranked = {name: total / ((5 + n) / 6) ** alpha for name, (total, n) in hypotheses.items()}
+    print(
+        f"alpha {alpha}:", {name: round(value, 2) for name, value in ranked.items()}, "->", max(ranked, key=ranked.get)
+    )
+
+# %% [markdown]
+# ## 12 · The key–value cache
+#
+# To write token t + 1, the functions above send all tokens through the whole decoder again. But the mask has fixed the
+# keys and values of the old tokens: nothing that comes later can change them. So we keep them. Per step only *one* token
+# goes through the layers; it makes one query, one new key and one new value in each layer, and asks the stored ones.
+#
+# **Predict.** Without the cache, by what factor does the time for *one* more token grow, when the prefix grows from 256
+# to 1,024? And with it?
+#
+# <details><summary>Answer</summary>
+#
+# Without: the whole prefix goes through the projections (four times the work) and attention (sixteen times): somewhere
+# between 4 and 16. With: the projections of one token cost the same as ever, only the stored keys and values grow, and
+# they are a small part. The time rises slowly.
+#
+# </details>
+
+# %%
+WIDTH, LAYERS, LONGEST = 256, 4, 1024
+rng = np.random.default_rng(0)
+stack_weights = rng.normal(scale=WIDTH**-0.5, size=(LAYERS, 4, WIDTH, WIDTH)).astype("float32")  # q, k, v, output
+
+
+def all_again(x):
+    """A decoder of attention layers on all tokens x (t, D); returns the last token's output (D,)."""
+    hidden = np.triu(np.full((len(x), len(x)), -1e9, "float32"), k=1)  # (t, t)
+    for w_q, w_k, w_v, w_o in stack_weights:
+        scores = (x @ w_q) @ (x @ w_k).T / WIDTH**0.5 + hidden  # (t, t)
+        x = x + softmax(scores, axis=-1) @ (x @ w_v) @ w_o  # (t, D)
+    return x[-1]
+
+
+def one_more(x, cache, place):
+    """The same for token x (D,) at a place, with keys and values of all earlier tokens in cache (LAYERS, 2, t, D)."""
+    for (w_q, w_k, w_v, w_o), (keys, values) in zip(stack_weights, cache, strict=True):
+        keys[place], values[place] = x @ w_k, x @ w_v  # (D,) each
+        weights = softmax(keys[: place + 1] @ (x @ w_q) / WIDTH**0.5)  # (place + 1,)
+        x = x + weights @ values[: place + 1] @ w_o  # (D,)
+    return x
+
+
+# %%
+text = rng.normal(size=(LONGEST, WIDTH)).astype("float32")  # (T, D)
+cache = np.zeros((LAYERS, 2, LONGEST, WIDTH), "float32")
+lengths = np.array([16, 32, 64, 128, 256, 512, 1024])
+kept, again = np.zeros((3, LONGEST)), np.zeros((3, len(lengths)))  # processor seconds for one token, three runs
+with threadpool_limits(1):  # one thread, so that a processor second is a second
+    for run in range(3):
+        for place in range(LONGEST):
+            begun = time.thread_time()
+            output = one_more(text[place], cache, place)
+            kept[run, place] = time.thread_time() - begun
+        for column, length in enumerate(lengths):
+            begun = time.thread_time()
+            full = all_again(text[:length])
+            again[run, column] = time.thread_time() - begun
+print("same output at token 1,024:", np.allclose(output, full, rtol=1e-3, atol=1e-3))
+
+# %%
+smooth = np.stack(
+    [np.median(kept[:, max(length - 9, 0) : length], axis=1) for length in lengths], axis=1
+)  # (3, lengths)
+figure, ax = plt.subplots(figsize=(6.5, 3.4))
+plots.measured_curve(lengths, again * 1e3, label="everything again", ax=ax)
+plots.measured_curve(lengths, smooth * 1e3, label="with cache", line=1, ax=ax)
+ax.set(xscale="log", yscale="log", xlabel="tokens in the prefix", ylabel="CPU milliseconds for one more token")
+ax.set_xticks(lengths, [str(length) for length in lengths])
+plots.show(
+    figure,
+    alt="""Time for one more token against the length of the prefix, both axes logarithmic. Computing everything again
+rises steeply. With the cache the time hardly rises.""",
+)
+slow, fast = np.median(again, axis=0), np.median(smooth, axis=0)
+print(
+    f"from 256 to 1,024 tokens: {slow[-1] / slow[-3]:.1f} times the time without, {fast[-1] / fast[-3]:.1f} times with"
+)
+print(f"at 1,024 tokens the cache is {slow[-1] / fast[-1]:.0f} times as fast")
+
+# %% [markdown]
+# What is paid is memory: two vectors of D numbers per token and layer. GPT-3 has 96 layers of width 12,288 and reads
+# 2,048 tokens (Brown et al., 2020); with two bytes per number its cache for *one* text takes:
+
+# %%
+# NBVAL_CHECK_OUTPUT
+per_token = 2 * 96 * 12_288 * 2  # keys and values, layers, width, bytes
+print(f"{per_token / 1e6:.2f} MB per token, {per_token * 2048 / 1e9:.2f} GB for 2,048 tokens")
+
+# %% [markdown]
+# Cross-attention needs a cache, too, the simplest one: keys and values of the memory are the same at every step.
+#
+# ## 13 · Three families, told apart by who sees whom
+#
+# From the same blocks you can build three kinds of model. We build one of each, untrained, and measure as in section 2
+# which output depends on which input. In the third the first four input tokens are the source, the last four the target.
+
+# %%
+keras.utils.set_random_seed(5)
+tokens_in, memory_in = keras.Input((None, D)), keras.Input((None, D))  # (B, T, D), (B, S, D)
+reader = keras.Model(tokens_in, encoder_block(tokens_in, None))
+masked = after(tokens_in, attention()(query=tokens_in, value=tokens_in, use_causal_mask=True))
+writer = keras.Model(tokens_in, fed_forward(masked))
+pair = keras.Model(
+    [memory_in, tokens_in], decoder_block(tokens_in, encoder_block(memory_in, None), None, True, "pair")[0]
+)
+
+families = {
+    "encoder-only": reader, "decoder-only": writer,
+    "encoder–decoder": lambda x: pair([x[:, :4], x[:, 4:]]),
+}  # fmt: skip
+x = keras.random.normal((1, 8, D))
+figure, panels = plt.subplots(1, 3, figsize=(10, 3.4), height_ratios=[1])
+for ax, (name, function) in zip(panels, families.items(), strict=True):
+    seen = influence(function, x) > 1e-4  # (T, S)
+    plots.matrix_map(seen, mask=seen, limits=(0, 1.6), values=False, title=name, ax=ax)
+    ax.set(xlabel="input token", xticks=range(8), yticks=range(len(seen)), ylabel="output token")
+panels[2].set_xticks(range(8), [f"s{i}" for i in range(4)] + [f"t{i}" for i in range(4)])
+panels[2].set_yticks(range(4), [f"t{i}" for i in range(4)])
+plots.show(
+    figure,
+    alt="""Which output depends on which input, measured. Encoder-only: everything on everything. Decoder-only: a lower
+triangle. Encoder-decoder: every target token on all four source tokens and on the target tokens up to itself.""",
+)
+
+# %% [markdown]
+# | family | who sees whom | trained to | examples | good for |
+# |---|---|---|---|---|
+# | encoder-only | all see all | fill in masked tokens | BERT (lecture 7), ViT's reading of images (lecture 9) | understanding: classify, tag, embed; it cannot write |
+# | decoder-only | each sees itself and what is before | predict the next token | GPT-2, GPT-3 | writing; the source is the beginning of the text |
+# | encoder–decoder | target sees all of the source, and its own past | write the target | the Transformer of 2017, T5, BART | translation, summaries |
+#
+# **Predict.** A decoder-only model is to translate: it reads `march 2 7 … ; 1 9 9 4 …`. What does the token *march* see that
+# it would see in an encoder–decoder?
+#
+# <details><summary>Answer</summary>
+#
+# Nothing of what follows: in the decoder-only model *march* cannot see the day behind it, in an encoder it can. The later
+# tokens have to do the combining. A **prefix** mask, open among the source tokens and triangular after them, is the way
+# between (T5's paper compares all three: Raffel et al., 2020).
+#
+# </details>
+#
+# ## 14 · Alignment: where the decoder looks
+#
+# The weights of the cross-attention form an alignment matrix as in lecture 1. Three unseen days, in three ways of
+# writing; last block, mean over the heads.
+
+# %%
+texts = [" ".join(dates.decode(line)) for line in test_source]
+figure, panels = plt.subplots(1, 3, figsize=(11.4, 3.9))
+for ax, pattern in zip(panels, [r"(\d ){1,2}[a-z]+ \d", r"\d \d / ", r"[a-z]+day [a-z]+ \d"], strict=True):
+    row = next(i for i, text in enumerate(texts) if re.match(pattern, text) and correct[i])
+    _, weights = by_step(test_source[row], written[row])  # (T, S)
+    keys = texts[row].split()
+    plots.attention_map(weights[:, : len(keys)], [NAMES[i] for i in written[row]], keys, values=False, ax=ax)
+    ax.set(ylabel="token written")
+plots.show(
+    figure,
+    alt="""Three maps of the last block's cross-attention, written tokens against source tokens, for a date with day,
+month name and year, one with slashes, and one with the weekday in front.""",
+)
+
+# %% [markdown]
+# Three pictures prove little. We label every source token (year, month, day, weekday, sign) and sum the weights over 500
+# unseen days and both blocks.
+
+
+# %%
+def parts_of(line):
+    """What each token of a source line belongs to; the year is always the last four digits."""
+    parts, field = [], "month" if "/" in line else "day"
+    for place, token in enumerate(line):
+        if token in ("/", "."):
+            field = "day" if token == "/" else "month"
+        named = {token in ("/", "."): "sign", token in dates.MONTHS: "month", token in dates.WEEKDAYS: "weekday"}
+        parts.append("year" if place >= len(line) - 4 else named.get(True, field))
+    return parts
+
+
+PARTS = ["year", "month", "day", "weekday", "sign"]
+counted = slice(0, 500)
+belongs = np.zeros((500, S, len(PARTS)))  # one-hot; padding belongs to nothing
+for row, line in enumerate(test_source[counted]):
+    for place, part in enumerate(parts_of(dates.decode(line))):
+        belongs[row, place, PARTS.index(part)] = 1
+looked = np.stack(looking.predict([test_source[counted], with_start(written[counted])], verbose=0))  # (N, B, H, T, S)
+mass = np.einsum("nbhts,bsp->ntp", looked, belongs) / (500 * H)  # (blocks, T, parts)
+
+# %%
+figure, panels = plt.subplots(1, N, figsize=(9.2, 3.7))
+for block, ax in enumerate(panels):
+    plots.matrix_map(mass[block], rows=places, columns=PARTS, limits=(0, 1), title=f"decoder block {block + 1}", ax=ax)
+    ax.set(ylabel="token written" if block == 0 else "", xlabel="part of the source")
+plots.show(
+    figure,
+    alt="""Two tables, one per decoder block: the share of cross-attention weight that each written token puts on the
+year, month, day, weekday and signs of the source, mean over 500 unseen dates.""",
+)
+own = [mass[:, 0:4, 0].mean(), mass[:, 4:6, 1].mean(), mass[:, 6:8, 2].mean()]
+for part, share in zip(PARTS, own, strict=False):
+    print(f"digits of the {part:5} put {share:.0%} of their weight on the {part} of the source, mean of both blocks")
+
+# %% [markdown]
+# Nobody told the model which source token belongs to which digit. It was trained on right outputs only, and found the
+# alignment because it helps. It is clear, and far from pure: part of the weight is on tokens that have nothing to do with
+# the digit. Read it with care. Memory vectors are mixtures already (the encoder's self-attention ran first), so that a
+# token can carry what belongs to its neighbours; the two blocks share the work; and a weight is not an explanation
+# (lecture 1).
+
+# %% [markdown]
+# ## Common mistakes
+#
+# What happens, rather than that it is forbidden.
+#
+# **1. The target is not shifted.** The decoder reads what it has to say, and the look-ahead mask lets it: place t may see
+# place t. Even a "model" without any attention then reaches the floor. It has learned to copy.
+
+
+# %%
+def copier_loss(shift):
+    """Train embedding and output layer alone, no attention at all; returns the last loss."""
+    keras.utils.set_random_seed(0)
+    small = keras.Sequential([layers.Embedding(V, 32), layers.Dense(V)])
+    small.compile(keras.optimizers.Adam(0.03), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    reads = with_start(train_target) if shift else train_target
+    return small.fit(reads, train_target, batch_size=512, epochs=3, verbose=0).history["loss"][-1]
+
+
+for shift in (True, False):
+    print(f"shifted: {shift!s:5}  loss without any attention {copier_loss(shift):.3f}")
+
+# %% [markdown]
+# **2. Softmax over the places instead of the vocabulary. 3. An inverted mask** (in some libraries True means
+# *blocked*). **4. Padding counted in the mean.** **5. Query and value swapped in cross-attention.**
+#
+# **Predict** what each of the next outputs shows before you read it.
+
+# %%
+logits = np.asarray(predict(test_source[:200], with_start(test_target[:200])))  # (N, T, V)
+for name, axis in {"vocabulary": -1, "places": 1}.items():
+    p = softmax(logits, axis=axis)
+    hit = np.take_along_axis(p, test_target[:200, :, None], axis=-1)  # (N, T, 1)
+    print(
+        f"2. softmax over the {name:10}: a place's words sum to {p.sum(axis=-1).min():.2f} … {p.sum(axis=-1).max():.2f}, "
+    )
+    print(f"   mean −log p of the right token {-np.log(hit).mean():.3f}")
+
+per_token = np.array([[2.0, 2.0, 2.0, 2.0], [2.0, 0.0, 0.0, 0.0]])  # (B, T): the loss of padding set to 0
+real = np.array([[1, 1, 1, 1], [1, 0, 0, 0]])
+print(
+    f"4. mean over all places {per_token.mean():.2f}; over the lines' means {(per_token.sum(1) / real.sum(1)).mean():.2f}",
+    end="; ",
+)
+print(f"over the real tokens {per_token.sum() / real.sum():.2f}: a model looks better, the more padding it has")
+
+swapped = cross(query=memory, value=asking)  # the source asks, the target answers
+print(f"5. query=memory, value=target: output {swapped.shape}, but the target has {asking.shape[1]} tokens")
+
+# %%
+keras.utils.set_random_seed(1)
+x = keras.random.normal((1, 5, 16))
+figure, panels = plt.subplots(1, 2, figsize=(7.4, 3.1))
+for ax, (name, mask) in zip(panels, {"right": look_back, "3. inverted": ~look_back}.items(), strict=True):
+    _, weights = attend(query=x, value=x, attention_mask=mask[None], return_attention_scores=True)  # (B, H, T, S)
+    plots.attention_map(np.asarray(weights)[0, 0], words, words, title=name, values=True, ax=ax)
+plots.show(
+    figure,
+    alt="""Weights with the right mask, a lower triangle, and with the inverted one: an upper triangle without diagonal, in
+which the last row has no open key at all.""",
+)
+
+# %% [markdown]
+# The inverted mask leaks, just like no mask at all: each token reads the next one, and training looks wonderful.
+#
+# ## What other texts get wrong
+#
+# Each sentence has one mistake. Find it before you open the answer.
+#
+# <details><summary>“The decoder's softmax gives each position of the output its probability.”</summary>
+#
+# It runs over the vocabulary: at each position, a distribution over words.
+#
+# </details>
+#
+# <details><summary>“The look-ahead mask is only needed in training.”</summary>
+#
+# Section 9: without it, at inference, the dates fall apart, even with a prefix that grows. A cache replaces it because it
+# amounts to it.
+#
+# </details>
+#
+# <details><summary>“Blocked places get the weight 0 after the softmax.”</summary>
+#
+# Then the rest does not sum to 1. They get a huge negative *score before* the softmax.
+#
+# </details>
+#
+# <details><summary>“In cross-attention the encoder's output asks the decoder.”</summary>
+#
+# The decoder asks: queries from the target, keys and values from the memory. Mistake 5 shows the shape that would come
+# out.
+#
+# </details>
+#
+# <details><summary>“Beam search finds the most probable sentence.”</summary>
+#
+# Only a search over everything is sure to; a beam can be trapped as greedy can, only less often. And the most probable
+# sentence need not be the best (section 11).
+#
+# </details>
+#
+# <details><summary>“The original base model: D = 768, 12 + 12 blocks, dropout 0.1, beam 4.”</summary>
+#
+# D = 512, H = 8, F = 2,048, 6 + 6 blocks; dropout 0.1, label smoothing 0.1, 4,000 warm-up steps, beam 4 with length penalty
+# 0.6. 768 and 12 are BERT-base.
+#
+# </details>
+#
+# <details><summary>“Our six-block model has 44,116,480 parameters, and all of them learn.”</summary>
+#
+# In that published lab 25,227,264 are trainable: its attention and its embeddings are kept in bare `tf.Variable`s, which Keras 3
+# does not track (shown in [lecture 4](04_encoder_block.ipynb)). Compare Keras's count with a count by hand.
+#
+# </details>
+#
+# ## Check yourself
+#
+# <details><summary>1. Target "1 9 9 4 &lt;end&gt;". What does the decoder read, what does it say at place 0 and at place 4?</summary>
+#
+# It reads "&lt;start&gt; 1 9 9 4". At place 0 it says 1, at place 4 the end.
+#
+# </details>
+#
+# <details><summary>2. B = 2, H = 4, T = 7, S = 11. What shape have the weights of the three attentions, and what shape
+# their masks?</summary>
+#
+# Encoder (2, 4, 11, 11), mask (2, 1, 11). Decoder (2, 4, 7, 7), mask (7, 7), or (2, 7, 7) with the target's padding. Cross
+# (2, 4, 7, 11), mask (2, 1, 11).
+#
+# </details>
+#
+# <details><summary>3. The loss of a model with label smoothing 0.1 over V = 35 is 0.66. Is there more to be had from
+# training?</summary>
+#
+# No. 0.661 is the entropy of the smoothed target, the floor.
+#
+# </details>
+#
+# <details><summary>4. How many forward passes does it take to train on a sentence of 20 tokens, and to write one?</summary>
+#
+# One, thanks to mask and teacher forcing. Twenty (with a cache each of them for one token), and a beam of 4 does four rows
+# each time.
+#
+# </details>
+#
+# <details><summary>5. Top-p with p = 0.9 on a distribution whose first word has 0.95. How many words are left?</summary>
+#
+# One. Top-p cuts hard where the model is sure, and leaves much where it is not. Top-k always leaves k.
+#
+# </details>
+#
+# <details><summary>6. You add a sixth token to a cached prefix of five. Which stored keys have to be computed again?</summary>
+#
+# None. The mask guarantees that earlier tokens never see the sixth.
+#
+# </details>
+#
+# <details><summary>7. JS(p, q) = 0.693. What do you know?</summary>
+#
+# It is log 2, the largest value: no word has positive probability in both.
+#
+# </details>
+#
+# ## Symptoms
+#
+# <details><summary>Training loss near its floor in the first epoch, output nonsense.</summary>
+# A leak: no look-ahead mask, an inverted one, or a target that is not shifted. Run the test of section 2.
+# </details>
+# <details><summary>The output begins well and repeats one token for ever.</summary>
+# The buffer is not updated: the same prefix is read at every step, or the argmax is taken at the wrong place.
+# </details>
+# <details><summary>The first token is always wrong, all others would be right.</summary>
+# Start token missing or another one than in training.
+# </details>
+# <details><summary>It never stops.</summary>
+# No end token in the training targets, or the end is masked out of the loss together with padding (the same id).
+# </details>
+# <details><summary>Validation loss is good, BLEU is bad.</summary>
+# Validation reads the target. Look for differences between training and writing: dropout on, mask off, positions that start
+# elsewhere.
+# </details>
+# <details><summary>The loss stays far above 0 although the output is right.</summary>
+# Label smoothing: calculate the floor.
+# </details>
+# <details><summary>Greedy and beam 1 differ.</summary>
+# They must not. All k starts of the beam count, or ends are treated differently.
+# </details>
+#
+# ## Slow machine, or a GPU
+#
+# | knob | here | slow machine | GPU | what it changes |
+# |---|---|---|---|---|
+# | `EPOCHS` | 7 | 5 | 20 | how many dates are right: the curve in section 8 |
+# | `BATCH` | 128 | 128 | 1,024 with a rate that is tuned again | fewer steps per epoch |
+# | `jit_compile` | True | False on old processors | True | compiling takes some seconds, then each step is faster |
+# | D, F, N | 48, 96, 2 | keep | 128, 512, 3 with two or three dates per line | longer lines need more |
+#
+# ## Honest caveats
+#
+# * One date per line, six ways of writing, a fixed target length: the hardest parts of translation (reordering at a distance,
+#   unknown words, when to stop) are hardly in it.
+# * "Unseen" means unseen days, not unseen ways of writing. Write `27th of March, 94` and the model fails: it has no tokens for
+#   that.
+# * One run on Multi30k with one seed, chosen to fit into half an hour of two cores. Larger models with more epochs score
+#   higher. BLEU compares surface forms with a single reference; a good paraphrase scores low.
+# * Our cache is measured in NumPy on a processor. On a GPU the factor differs; the shape of the curves does not.
+#
+# ## Summary
+#
+# | piece | shape | remember |
+# |---|---|---|
+# | look-ahead mask | (T, T) | diagonal included; in training *and* when writing |
+# | padding mask | (B, 1, S) | "and" with the other: (B, T, S) |
+# | shift right | (B, T) | reads start, y₁, y₂, …; says y₁, y₂, …, end |
+# | cross-attention | weights (B, H, T, S) | target asks, memory answers |
+# | logits | (B, T, V) | softmax over V; table shared with both embeddings |
+# | loss | scalar | mean over real tokens; floor = entropy of the smoothed target |
+# | decoding | | greedy: fast; sampling: varied; beam: more probable |
+# | cache | 2 · layers · t · D | one token per step instead of all |
+#
+# Now build the masks, the block, the Transformer and both searches in
+# [lab 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb). Then: images as sentences of patches, in
+# [lecture 9](09_vision_transformer.ipynb).
+#
+# ## References
+#
+# * A. Vaswani et al., *Attention is all you need*, NeurIPS 2017: 3.1 (decoder), 3.2.3 (three attentions), 3.4 (shared
+#   embeddings), 5.3 (schedule, equation 3), 5.4 (label smoothing), 6.1 (beam 4, penalty 0.6).
+# * R. J. Williams, D. Zipser, *A learning algorithm for continually running fully recurrent neural networks*, Neural
+#   Computation 1, 1989 (teacher forcing).
+# * S. Bengio et al., *Scheduled sampling for sequence prediction with recurrent neural networks*, NeurIPS 2015.
+# * M. Ranzato et al., *Sequence level training with recurrent neural networks*, ICLR 2016 (exposure bias).
+# * O. Press, L. Wolf, *Using the output embedding to improve language models*, EACL 2017.
+# * C. Szegedy et al., *Rethinking the Inception architecture for computer vision*, CVPR 2016 (label smoothing).
+# * J. Lin, *Divergence measures based on the Shannon entropy*, IEEE Transactions on Information Theory 37, 1991.
+# * A. Holtzman et al., *The curious case of neural text degeneration*, ICLR 2020 (top-p). A. Fan et al., *Hierarchical neural
+#   story generation*, ACL 2018 (top-k).
+# * Y. Wu et al., *Google's neural machine translation system*, 2016, arXiv:1609.08144, equation 14 (length penalty).
+# * F. Stahlberg, B. Byrne, *On NMT search errors and model errors: cat got your tongue?*, EMNLP 2019.
+# * C. Raffel et al., *Exploring the limits of transfer learning with a unified text-to-text Transformer*, JMLR 21, 2020.
+# * T. Brown et al., *Language models are few-shot learners*, NeurIPS 2020 (table 2.1). J. Devlin et al., *BERT*, NAACL 2019.
+#   M. Lewis et al., *BART*, ACL 2020. A. Radford et al., *Language models are unsupervised multitask learners*, 2019 (GPT-2).
+# * D. Elliott et al., *Multi30K: multilingual English–German image descriptions*, Workshop on Vision and Language 2016.
+# * K. Papineni et al., *BLEU*, ACL 2002. M. Post, *A call for clarity in reporting BLEU scores*, WMT 2018.
