@@ -525,5 +525,5 @@ check("answers")
 # accuracy cannot show it, because the validation reviews are padded exactly like the training reviews.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# You have the whole way from text to a number that can be believed. [Lecture 07](../../lectures/07_bert_ag_news.ipynb) takes an
+# You have the whole way from text to a number that can be believed. Lecture 07, on BERT, takes an
 # encoder that has read a great deal before it meets your data, and changes it as little as possible.
