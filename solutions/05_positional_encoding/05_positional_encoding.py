@@ -417,4 +417,4 @@ for name, fn in maps.items():
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Both maps are constant along every diagonal: only the distance p − q counts. The sinusoidal one is symmetric and cannot tell before
 # from after; the rotary one can. And the order that attention alone cannot see is visible once positions are added.
-# [Lecture 06](../../lectures/06_imdb_classifier.ipynb) puts `TokenAndPositionEmbedding` to work on film reviews.
+# [Lab 06](../06_imdb_classifier/06_imdb_classifier.ipynb) puts `TokenAndPositionEmbedding` to work on film reviews.

@@ -18,7 +18,8 @@
 # You build a Transformer that reads film reviews and says whether the writer liked the film: from raw text to ids, through
 # embeddings, one encoder block and a mean that leaves padding out, to a trained model and an honest number for how good it is.
 #
-# **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb). **Time:** about two and a half hours.
+# **Before you start:** lectures [04](../../lectures/04_encoder_block.ipynb) and
+# [05](../../lectures/05_positional_encoding.ipynb). **Time:** about two and a half hours.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
