@@ -51,6 +51,8 @@ class Group:
         weight: its share of the exercise's points, relative to the other groups.
         draw: makes the cases from a random generator.
         advice: what to look at when the group fails and no misconception explains it.
+        tells: ids of mistakes that must fail the group, though not every draw tells them: drawn again until it does.
+        spares: ids of mistakes that must not fail the group, drawn again likewise. So marks do not depend on the seed.
     """
 
     name: str
@@ -58,6 +60,8 @@ class Group:
     weight: int
     draw: Callable[[np.random.Generator], Sequence[Case]]
     advice: str = ""
+    tells: tuple[str, ...] = ()
+    spares: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,14 @@ class Exercise:
         drawn = []
         for index, group in enumerate(self.groups):
             rng = np.random.default_rng([seed, index, *self.name.encode()])
-            drawn.extend(self._expectation(group, case) for case in group.draw(rng))
+            drawn.extend(self._drawn(group, rng))
         return drawn
+
+    def _drawn(self, group: Group, rng: np.random.Generator) -> list[Expectation]:
+        while True:
+            drawn = [self._expectation(group, case) for case in group.draw(rng)]
+            if _tells_as_declared(group, drawn):
+                return drawn
 
     def _expectation(self, group: Group, case: Case) -> Expectation:
         exact = self.reference(case)
@@ -182,6 +192,13 @@ class Exercise:
         with np.errstate(invalid="ignore"):
             seen = float(np.nan_to_num(np.abs(np.asarray(single, "float64")[finite] - values)).max(initial=0.0))
         return 16 * seen + 16 * np.sqrt(size) * EPSILON * scale
+
+
+def _tells_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
+    def fails(mistake: str) -> bool:
+        return any((mistake,) in expectation.wrong for expectation in drawn)
+
+    return all(map(fails, group.tells)) and not any(map(fails, group.spares))
 
 
 def _keywords(oracle: Oracle, flags: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
@@ -268,7 +285,7 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
             return None  # hundreds of numerical gradients would tell what the values have told already
         try:
             results = self._exercise.reference(self._case, flags)
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, OverflowError):
             return None
         if any(differs(key, results[key], value, self._tolerance[key]) for key, value in self._exact.items()):
             return {key: fingerprint(value) for key, value in results.items()}

@@ -912,6 +912,7 @@ EXERCISES = (
                 2,
                 _block_prefix,
                 advice="The output at a position is the same whether or not later tokens follow. Which attention has to be causal?",
+                tells=("keras_epsilon",),
             ),
             Group(
                 "memory_mask",
@@ -926,6 +927,7 @@ EXERCISES = (
                 1,
                 _block_epsilon,
                 advice="Keras's own default for epsilon is 1e-3. The contract says 1e-6, for all three norms.",
+                spares=("cross_attention_causal", "feed_forward_from_first"),
             ),
             Group(
                 "dropout",
@@ -933,6 +935,7 @@ EXERCISES = (
                 2,
                 _block_dropout,
                 advice="Each sub-layer's output goes through its own dropout, then the sum. No other dropout is in the block.",
+                tells=("keras_epsilon",),
             ),
             Group("parameters", "the right number of parameters", 1, _block_parameters),
             Group("training", "works inside tf.function, and gradients reach every weight", 1, _block_training),
@@ -1581,8 +1584,17 @@ EXERCISES = (
                 _greedy_values,
                 advice="`step_fn` gets the whole list so far, the start id first.",
             ),
-            Group("limits", "no end in sight, an end at once, max_length=1", 1, _greedy_limits),
-            Group("ties", "ties and impossible tokens", 1, _greedy_ties),
+            Group(
+                "limits", "no end in sight, an end at once, max_length=1", 1, _greedy_limits, tells=("only_last_token",)
+            ),
+            Group(
+                "ties",
+                "ties and impossible tokens",
+                1,
+                _greedy_ties,
+                tells=("only_last_token", "start_not_handed", "generated_counted"),
+                spares=("end_ignored", "end_not_returned"),
+            ),
         ),
         misconceptions=(
             Misconception(
@@ -1618,14 +1630,32 @@ EXERCISES = (
         name="beam_search",
         oracle=oracles.beam_search,
         groups=(
-            Group("values", "the best of several hypotheses", 2, _beam_values),
-            Group("trapped", "finds a better sentence where greedy is trapped", 1, _beam_trapped),
+            Group(
+                "values",
+                "the best of several hypotheses",
+                2,
+                _beam_values,
+                tells=("finished_expanded", "finished_ignored", "generated_counted"),
+                spares=("stops_at_first_finished", "unfinished_ignored"),
+            ),
+            Group(
+                "trapped",
+                "finds a better sentence where greedy is trapped",
+                1,
+                _beam_trapped,
+                tells=(
+                    *("only_last_token", "one_child_each", "finished_ignored", "no_length_penalty"),
+                    *("divided_by_power_of_length", "penalty_multiplied", "score_without_penalty"),
+                ),
+                spares=("stops_at_first_finished",),
+            ),
             Group(
                 "penalty",
                 "length penalty",
                 2,
                 _beam_penalty,
                 advice="n counts the generated tokens, the end id too and the start id not.",
+                spares=("beam_of_one", "one_child_each", "finished_ignored", "stops_when_best_is_finished"),
             ),
             Group(
                 "finished",
@@ -1633,9 +1663,24 @@ EXERCISES = (
                 2,
                 _beam_finished,
                 advice="A finished hypothesis stays as it is and stays in the competition. The search goes on for the others.",
+                tells=("beam_of_one",),
+                spares=("one_child_each",),
             ),
-            Group("width_one", "width 1 is greedy search", 1, _beam_one),
-            Group("edges", "wide beams, an early end, −inf, ties", 1, _beam_edges),
+            Group(
+                "width_one",
+                "width 1 is greedy search",
+                1,
+                _beam_one,
+                tells=("finished_expanded", "generated_counted", "end_not_returned"),
+            ),
+            Group(
+                "edges",
+                "wide beams, an early end, −inf, ties",
+                1,
+                _beam_edges,
+                tells=("finished_ignored", "unfinished_ignored"),
+                spares=("one_child_each",),
+            ),
         ),
         misconceptions=(
             Misconception("beam_of_one", ONE, "The search is greedy whatever beam_width says: one hypothesis is kept."),
