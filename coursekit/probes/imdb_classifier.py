@@ -11,6 +11,8 @@ from coursekit.probes.driving import ContractError, answers, find, function, rec
 
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
 APART = 2e-5  # probabilities further apart than this differ by more than rounding
+LIVELY = 0.1  # and further apart than this, in a model whose weights let its parts make a difference
+TRIES = 8  # random weights to look for such ones
 
 
 def _texts(name: str, *others: str, result: str) -> Callable[..., dict[str, Any]]:
@@ -96,6 +98,7 @@ class _Classifier:
         self.model = model
         self.length = given.get("max_length", 200)
         self(np.zeros((1, self.length), "int32"))  # a model that is built by its first call has its weights now
+        self.fresh = [np.asarray(variable) for variable in model.trainable_variables]
 
     def __call__(self, ids: np.ndarray) -> np.ndarray:
         result = self.model(ids, training=False)
@@ -103,17 +106,29 @@ class _Classifier:
             raise ContractError(f"the model returns a {type(result).__name__}; expected one tensor.")
         return np.asarray(result)
 
-    def shake(self, seed: int) -> None:
-        """Add random numbers to all weights: fresh ones are so small that no part makes a difference."""
+    def shake(self, seed: Sequence[int]) -> None:
+        """Add random numbers to all fresh weights: these are so small that no part makes a difference."""
         rng = np.random.default_rng(seed)
-        for variable in self.model.trainable_variables:
-            spread = 0.5 if len(variable.shape) > 1 else 0.3
-            variable.assign(np.asarray(variable) + spread * rng.normal(size=variable.shape))
+        for variable, values in zip(self.model.trainable_variables, self.fresh, strict=True):
+            spread = 0.5 if values.ndim > 1 else 0.3
+            variable.assign(values + spread * rng.normal(size=values.shape))
 
     def settled(self, seed: int, ids: np.ndarray) -> np.ndarray:
-        """Shake the weights; return the results, or raise `ContractError` when they are others each time."""
-        self.shake(seed)
-        result = self(ids)
+        """Shake the weights until the results of different reviews are far apart; give up after some tries.
+
+        Weights at random may leave every unit of a ReLU layer at 0, or the sigmoid at its end. That says nothing of
+        how the model is built, so such weights are not looked at.
+        """
+        for attempt in range(TRIES):
+            self.shake([seed, attempt])
+            result = self(ids)
+            if np.ptp(result.reshape(len(ids), -1), axis=0).max() > LIVELY:
+                break
+        return result
+
+    def repeatable(self, seed: int, ids: np.ndarray) -> np.ndarray:
+        """The same; raise `ContractError` when the results are others each time."""
+        result = self.settled(seed, ids)
         if np.abs(self(ids) - result).max() > APART:
             raise ContractError("with training=False the same reviews get another result each time.")
         return result
@@ -164,11 +179,13 @@ def _values(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], 
         "again": "the same result",
         "alone": "the same result",
     }
-    for seed in inputs["weights"], inputs["weights"] + 1:  # a number beyond 0 and 1 may take a second look
-        built.shake(seed)
+    for look in range(TRIES):  # a number beyond 0 and 1 may take a second look
+        built.shake([inputs["weights"], look])
         result = built(ids)
         if ((result < 0) | (result > 1)).any():
             facts["range"] = "beyond 0 and 1"
+            break
+    result = built.settled(inputs["weights"], ids)
     flat = result.reshape(len(ids), -1)
     if np.ptp(flat, axis=0).max() <= APART:
         facts["reviews"] = "all get the same result"
@@ -210,7 +227,7 @@ def _heard(built: _Classifier, run: Callable[[], np.ndarray], where: np.ndarray,
 def _padding(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
     """What padding changes, and by which way it gets there; where the ways cannot be told apart, only that it does."""
     ids, word = inputs["ids"], inputs["word"]
-    result = built.settled(inputs["weights"], ids)
+    result = built.repeatable(inputs["weights"], ids)
     facts = {"added": "changes nothing", "attention": "the words", "pooling": "the words", "only_padding": "finite"}
     wider = longer()
     wider.take_weights_of(built, inputs["weights"])
@@ -250,7 +267,7 @@ def _watch(layer: Any, built: _Classifier, ids: np.ndarray) -> Callable[[], np.n
 
 
 def _order(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
-    result = built.settled(inputs["weights"], inputs["ids"])
+    result = built.repeatable(inputs["weights"], inputs["ids"])
     if np.abs(built(inputs["reordered"]) - result).max() > APART:
         return {"order": "changes the result"}
     return {"order": "changes nothing"}
@@ -259,7 +276,7 @@ def _order(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _
 def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
     import tensorflow as tf
 
-    result = built.settled(inputs["weights"], inputs["ids"])
+    result = built.repeatable(inputs["weights"], inputs["ids"])
     ids, variables = tf.constant(inputs["ids"]), built.model.trainable_variables
 
     @tf.function(input_signature=[tf.TensorSpec((None, built.length), ids.dtype)])
