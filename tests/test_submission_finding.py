@@ -126,6 +126,37 @@ def test_canvas_archive_takes_the_newest_attempt(tmp_path):
     assert "essay.pdf" in found["cy_888"].problem
 
 
+def test_canvas_archive_of_groups_of_anonymous_students_and_of_what_is_no_file(tmp_path):
+    """The names that Canvas makes besides the usual ones: see `get_filename` in its `lib/content_zipper.rb`."""
+    files = {
+        f"team_rocket_777_6003_{LAB}.ipynb": "rocket",
+        f"team_rocket_LATE_777_6009_{LAB}-1.ipynb": "rocket, late",
+        f"anon_aB3xY_6004_{LAB}.ipynb": "nobody",
+        f"LATE_anon_Zz9qW_6005_{LAB}-2.ipynb": "nobody, late",
+        f"żółćewa_12345_6006_{LAB}-submission.ipynb": "ewa",
+        "lovelaceada_12346_text.html": "<p>See my mail</p>",
+        "ngbob_LATE_12347_link.html": "<a>there</a>",
+    }
+    write(tmp_path, {"canvas.zip": pack(files)})
+    found = find(tmp_path / "canvas.zip")
+    works = {"team_rocket_777": "rocket, late", "anon_aB3xY": "nobody", "anon_Zz9qW": "nobody, late"}
+    assert read(found) == works | {"żółćewa_12345": "ewa"}
+    assert "text.html" in found["lovelaceada_12346"].problem and "link.html" in found["ngbob_12347"].problem
+
+
+def test_moodle_archive_with_text_typed_in_and_blind_marking(tmp_path):
+    files = {
+        "Ada Lovelace_12345_assignsubmission_onlinetext/onlinetext.html": "<p>done</p>",
+        f"Ada Lovelace_12345_assignsubmission_file/{LAB}-submission.ipynb": "ada",
+        f"Participant_77_assignsubmission_file_/{LAB}.ipynb": "blind",
+        "Group A-Cy Twombly_9_assignsubmission_onlinetext_onlinetext.html": "<p>later</p>",
+    }
+    write(tmp_path, {"moodle.zip": pack(files)})
+    found = find(tmp_path / "moodle.zip")
+    assert read(found) == {"Ada Lovelace_12345": "ada", "Participant_77": "blind"}
+    assert "onlinetext.html" in found["Group A-Cy Twombly_9"].problem
+
+
 def test_archives_inside_archives(tmp_path):
     files = {
         "ada.zip": pack({f"{LAB}.ipynb": "ada", f"__MACOSX/._{LAB}.ipynb": "x"}),

@@ -23,7 +23,13 @@ from autograder.submission.tree import (
 )
 
 _MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
-_CANVAS = re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<user>\d{3,})_(?P<upload>\d{3,})_(?P<rest>.+)", re.DOTALL)
+# Canvas: name, LATE, user number, upload number and file, joined by `_`. A text or a link handed in instead of a file
+# has no upload number, an anonymous assignment has no name, and a group's name may hold `_` itself.
+_CANVAS = re.compile(
+    r"(?:(?P<name>.+?)(?:_LATE)?_(?P<user>\d{3,})|(?:LATE_)?(?P<anonymous>anon_[A-Za-z0-9]+))"
+    r"_(?:\d{3,}_(?P<file>.+)|(?P<entry>text\.html|link\.html))",
+    re.DOTALL,
+)
 _INBOUND = re.compile(r"(?P<who>[^+]+)\+(?P<lab>[^+]+)\+(?P<time>[^+]+)(?:\+.*)?", re.DOTALL)
 # `-submission` is what packing adds to a notebook's name
 _ENDING = re.compile(r"(?i)(-submission)?(\.ipynb)(\.txt|\.json)?$")
@@ -72,7 +78,7 @@ def find_submissions(
 
     The student's id is
     - in a Moodle download the name with the participant number, `Ada Lovelace_12345`;
-    - in a Canvas download the name with the user number, `lovelaceada_12345`;
+    - in a Canvas download the name with the user number, `lovelaceada_12345`, or the anonymous id, `anon_aB3xY`;
     - otherwise the name of the student's folder or archive, or of the notebook where it is not named like the lab.
     Characters that no file name can have everywhere become `_`. When two different submissions claim one id (letter
     case ignored), both are kept and the later one is called `id~2`, with a note.
@@ -290,7 +296,8 @@ def _lms(name: str) -> tuple[str, str, bool] | None:
     if moodle := _MOODLE.fullmatch(name):
         return moodle["who"], moodle["rest"], False
     if canvas := _CANVAS.fullmatch(name):
-        return f"{canvas['name']}_{canvas['user']}", canvas["rest"], True
+        who = canvas["anonymous"] or f"{canvas['name']}_{canvas['user']}"
+        return who, canvas["file"] or canvas["entry"], True
     return None
 
 
