@@ -43,7 +43,10 @@ def difference(
         index = _first(apart)
         value = f"{_at(name, index)} is {_number(wide[index])}"
         value += f", expected {_number(expected[index])}" if reveal else ", which is not right"
-        return f"{value}; {int(apart.sum())} of {actual.size} values differ."
+        value += f"; {int(apart.sum())} of {actual.size} values differ."
+        if actual.dtype.kind in "iu" and expected.dtype.kind == "f" and np.any(expected != np.round(expected)):
+            value += f" It is an array of whole numbers ({actual.dtype}), which keeps nothing behind the point."
+        return value
     if dtype is not None and actual.dtype != np.dtype(dtype):
         return (
             f"`{name}` is {actual.dtype} for {dtype} input; expected {dtype}. "
@@ -72,6 +75,8 @@ def _plain_difference(name: str, actual: Any, expected: Any, tolerance: float, r
 
 
 def _quoted(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {_shape(value)}"
     text = _number(value) if isinstance(value, float) else repr(value)
     return text if len(text) <= 200 else text[:197] + "…"
 

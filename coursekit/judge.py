@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from coursekit import properties
+from coursekit import failures, properties
 from coursekit.comparison import difference
 from coursekit.diagnosis import Mistakes, diagnose
 
@@ -91,21 +91,24 @@ class Attempt:
 
 @dataclass(frozen=True)
 class GroupJudgement:
-    """Whether one group passed; if not, what was tried and what was wrong."""
+    """Whether one group passed; if not, what was tried, what was wrong, and whether the code raised an error."""
 
     facts: GroupFacts
     passed: bool
     how: str = ""
     message: str = ""
+    raised: bool = False
 
-    def explanation(self, *, advise: bool) -> str:
-        """What was tried and what was wrong, with the group's advice where `advise`; empty for a passed group."""
+    def explanation(self, *, explain: bool, advise: bool) -> str:
+        """What was tried and what was wrong; empty for a passed group.
+
+        What an error of the code means follows where `explain`, and the group's advice where `advise`.
+        """
         if self.passed:
             return ""
         text = f"tried {self.how}: {self.message}" if self.how else self.message
-        if not advise or not self.facts.advice:
-            return text
-        return f"{text if text.endswith(('.', '?', '…')) else f'{text}.'} {self.facts.advice}"
+        means = failures.meaning(self.message) if explain and self.raised else ""
+        return _sentences(text, means, self.facts.advice if advise else "")
 
 
 @dataclass(frozen=True)
@@ -130,10 +133,13 @@ class Judgement:
         """For each group what was wrong, empty for a passed one.
 
         A group's advice supposes that the groups before it pass, and what fails later usually fails for the same
-        reason: the first failure alone is given its advice, and none where the mistake has a name.
+        reason: the first failure alone is explained and given its advice, no advice where the mistake has a name.
         """
         first = next((group for group in self.groups if not group.passed), None)
-        return [group.explanation(advise=group is first and not self.misconceptions) for group in self.groups]
+        return [
+            group.explanation(explain=group is first, advise=group is first and not self.misconceptions)
+            for group in self.groups
+        ]
 
     @property
     def share(self) -> float:
@@ -142,6 +148,12 @@ class Judgement:
             return 0.0
         total = sum(group.facts.weight for group in self.groups)
         return sum(group.facts.weight for group in self.groups if group.passed) / total
+
+
+def _sentences(text: str, *others: str) -> str:
+    """`text` and the others that are not empty, one after the other; `text` gets its full stop."""
+    others = tuple(filter(None, others))
+    return " ".join([text if not others or text.endswith((".", "?", "…")) else f"{text}.", *others])
 
 
 def tidy_message(text: str) -> str:
@@ -179,14 +191,21 @@ def judge(
     """
     forbidden = [*violations, *(attempt.message for attempt in attempts if attempt.kind == "forbidden")]
     problems = [_problem(facts, case, attempt) for case, attempt in zip(expectations, attempts, strict=True)]
-    groups = tuple(_group(group, expectations, problems) for group in facts.groups)
+    raised = [attempt.kind == "error" for attempt in attempts]
+    groups = tuple(_group(group, expectations, problems, raised) for group in facts.groups)
     if forbidden:
         return Judgement(facts.name, "forbidden", groups, (), forbidden[0])
     kinds = {attempt.kind for attempt in attempts}
     if kinds == {"missing"}:
         return Judgement(facts.name, "missing", groups, (), attempts[0].message)
     if None not in kinds and "contract" not in kinds:
-        return Judgement(facts.name, "error", groups, (), attempts[0].message)
+        case, message = next(
+            (case, attempt.message)
+            for case, attempt in zip(expectations, attempts, strict=True)
+            if attempt.kind == "error"
+        )
+        text = f"tried {case.how}: {message}" if case.how else message
+        return Judgement(facts.name, "error", groups, (), _sentences(text, failures.meaning(message)))
     found = diagnose(
         list(facts.sentences),
         [attempt.outputs for attempt in attempts],
@@ -213,11 +232,12 @@ def _problem(facts: ExerciseFacts, case: Expectation, attempt: Attempt) -> str |
     return None
 
 
-def _group(facts: GroupFacts, expectations: Sequence[Expectation], problems: Sequence[str | None]) -> GroupJudgement:
-    members = [
-        (case, problem) for case, problem in zip(expectations, problems, strict=True) if case.group == facts.name
-    ]
-    for case, problem in members:
+def _group(
+    facts: GroupFacts, expectations: Sequence[Expectation], problems: Sequence[str | None], raised: Sequence[bool]
+) -> GroupJudgement:
+    members = [index for index, case in enumerate(expectations) if case.group == facts.name]
+    for index in members:
+        problem = problems[index]
         if problem is not None:
-            return GroupJudgement(facts, False, case.how, problem)
+            return GroupJudgement(facts, False, expectations[index].how, problem, raised[index])
     return GroupJudgement(facts, bool(members))

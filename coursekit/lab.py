@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit import rules
+from coursekit import failures, rules
 from coursekit.judge import Attempt, Expectation, Judgement, judge, tidy_message
 from coursekit.probes import load_probe
 from coursekit.probes.driving import ContractError, NotFound
@@ -95,13 +95,15 @@ def _attempt(probe: Any, namespace: Mapping[str, Any], case: Expectation) -> Att
         outputs = probe(namespace, case.inputs, case.mode)
         return Attempt({name: as_plain(value) for name, value in outputs.items()})
     except (NotFound, NotImplementedError) as error:
-        return Attempt(kind="missing", message=str(error) or "not written yet.")
+        return Attempt(kind="missing", message=tidy_message(str(error)) or "not written yet.")
     except ContractError as error:
         return Attempt(kind="contract", message=str(error))
     except rules.ForbiddenCall as error:
         return Attempt(kind="forbidden", message=str(error))
     except Exception as error:
-        return Attempt(kind="error", message=tidy_message(f"{type(error).__name__}: {error}"))
+        message = tidy_message(f"{type(error).__name__}: {error}")
+        line = failures.place(error, namespace)
+        return Attempt(kind="error", message=f"{message.rstrip('.')}, in your line `{line}`" if line else message)
 
 
 def as_plain(value: Any) -> Any:

@@ -66,6 +66,12 @@ def test_answers_by_hand_are_never_told(lab):
         assert told not in text
 
 
+@pytest.mark.parametrize("letter", ["b", "B", " b ", "b)", "(b)", "'b'", "b."])
+def test_a_letter_may_be_written_as_people_write_letters(lab, letter):
+    text = str(lab.report("answers", {"answers": {"without_scaling": letter}}))
+    assert "which is not right" not in text
+
+
 def test_an_unknown_exercise_and_an_unknown_lab_say_what_there_is(lab):
     with pytest.raises(ValueError, match="SelfAttention"):
         lab("self_attention")

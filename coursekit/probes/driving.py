@@ -126,7 +126,7 @@ def answers(name: str = "answers") -> Probe:
         if value is None or (isinstance(value, str) and not value.strip()):
             raise NotImplementedError(f'{name}["{entry}"] is not answered yet.')
         if isinstance(value, str):
-            return {"answer": value.strip().lower()}
+            return {"answer": value.strip(" \t\n.()\"'").lower()}
         return {"answer": np.asarray(value, dtype="float64")}
 
     return probe

@@ -1,0 +1,118 @@
+"""Says where student code failed, and what the errors mean that students meet most often.
+
+TensorFlow's messages are written for those who know TensorFlow. Each sentence here says what to look at, and none knows
+the exercise: what belongs to one exercise is its groups' advice.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Mapping
+from typing import Any
+
+LONGEST_LINE = 90
+
+MEANINGS: tuple[tuple[str, str], ...] = (
+    (
+        r"Matrix size-incompatible|matmul: Input operand|core dimension|BatchMatMul",
+        "In a matrix product the last axis of the first factor meets the last but one of the second: these two sizes "
+        "must be equal.",
+    ),
+    (
+        r"ndims must be >= 2",
+        "TensorFlow's `@` and `tf.matmul` take no vectors; `ops.matmul` and `ops.einsum` do.",
+    ),
+    (
+        r"Incompatible shapes|could not be broadcast|must be broadcastable|Dimensions must be equal",
+        "Shapes are compared from the right, and two sizes must be equal unless one of them is 1. Which axis is "
+        "missing, and where? `keepdims=True` in a sum, mean or maximum keeps one of size 1, `x[:, None]` makes one.",
+    ),
+    (
+        r"Input to reshape is a tensor with|cannot reshape array of size",
+        "A reshape keeps the number of values. Has the array the shape that you think it has?",
+    ),
+    (
+        r"'Tshape' of float|'float' object cannot be interpreted as an integer",
+        "A size has to be a whole number: `/` gives a float, `//` an int.",
+    ),
+    (
+        r"Tensor\b.* object has no attribute|Tensor' object has no attribute",
+        "TensorFlow's tensors have few of NumPy's methods, and no `.T`: use `ops.transpose(x)`, `ops.reshape(x, …)` "
+        "and so on, or make an array of the tensor first, with `np.asarray`.",
+    ),
+    (
+        r"does not support item assignment",
+        "A tensor cannot be changed in place. Put the result together with `ops.where`, `ops.stack`, `ops.concatenate` "
+        "or a product.",
+    ),
+    (
+        r"must have the same dtype|was expected to be an? \w+ tensor but is an? \w+ tensor|to EagerTensor of dtype",
+        "Two types of numbers meet: NumPy's fractions are float64 (TensorFlow says double), a mask is bool or int. "
+        "`ops.cast(a, b.dtype)` gives a the type of b.",
+    ),
+    (r"read-only", "Your code writes into its own argument. Work on a copy: `np.array(x)`."),
+    (
+        r"truth value of an array|as a Python `?bool",
+        "`if` asks for one truth value and gets a whole array. Whether an argument was given at all, tells "
+        "`if mask is not None`.",
+    ),
+    (
+        r"elements of \(.*None|None values not supported|NoneType",
+        "Something is None: an argument that was not given or, inside tf.function, a size that is not known yet. "
+        "`x.shape` holds None for it, `ops.shape(x)` a number, and a reshape takes −1.",
+    ),
+    (
+        r"unexpected keyword argument '\w*mask'",
+        "What you call has no argument of this name. `keras.layers.MultiHeadAttention` has `attention_mask`.",
+    ),
+    (
+        r"multiple values for argument '\w*mask'",
+        "Keras hands on masks by name. Do the same: `mask=…`, `attention_mask=…`.",
+    ),
+    (
+        r"indices\[[\d,]*\] = -?\d+ is not in \[0, \d+\)",
+        "An Embedding has no row of this number. Has the table as many rows as it should, and is it the right numbers "
+        "that are looked up?",
+    ),
+    (
+        r"expected axis -1 of input shape to have value",
+        "A layer keeps the width that it met first. Is one layer used in two places?",
+    ),
+    (
+        r"Integers to negative integer powers",
+        "NumPy's whole numbers have no negative powers: write 10000.0 in place of 10000.",
+    ),
+    (
+        r"arrays used as indices must be of integer",
+        "NumPy makes an array of floats of an empty list, unless it is told `dtype=int`.",
+    ),
+    (
+        r"add new elements of state",
+        "A built layer takes no new parts. Write into those that it has: `set_weights([…])` of a layer, `assign(…)` "
+        "of a variable.",
+    ),
+)
+_MEANINGS = tuple((re.compile(pattern), sentence) for pattern, sentence in MEANINGS)
+
+
+def meaning(message: str) -> str:
+    """What an error's text means and what to look at, in a sentence or two; empty when that is not known."""
+    return next((sentence for pattern, sentence in _MEANINGS if pattern.search(message)), "")
+
+
+def place(error: BaseException, namespace: Mapping[str, Any]) -> str:
+    """The line of the notebook in which `error` arose, as it is written there; empty when no line is found.
+
+    Args:
+        error: an error that was caught.
+        namespace: the notebook's global names, by which its own frames are known.
+    """
+    line, frames = "", error.__traceback__
+    while frames is not None:
+        frame = frames.tb_frame
+        if frame.f_globals is namespace:
+            line = linecache.getline(frame.f_code.co_filename, frames.tb_lineno).strip() or line
+        frames = frames.tb_next
+    line = line.partition("  #")[0].replace("`", "'")
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"

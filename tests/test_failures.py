@@ -1,0 +1,129 @@
+"""What a student reads when the code raises an error: what was tried, her own line, and what the message means."""
+
+from __future__ import annotations
+
+import linecache
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from coursekit import failures
+from coursekit.judge import Attempt, ExerciseFacts, Expectation, GroupFacts, judge
+from coursekit.lab import Lab
+from coursekit.reference import load_reference
+
+MATRIX, WIDE, IDS = tf.ones((5, 3)), np.ones((3, 4)), tf.constant([[7]])
+
+
+def in_graph(function):
+    return tf.function(function, input_signature=[tf.TensorSpec([None, 3])])(MATRIX)
+
+
+def one_layer_twice():
+    layer = keras.layers.Dense(2)
+    layer(MATRIX), layer(tf.ones((5, 4)))
+
+
+def new_part():
+    layer = keras.layers.LayerNormalization()
+    layer(MATRIX)
+    layer.part = keras.layers.Dense(2)
+
+
+def write_into_an_argument():
+    np.asarray(MATRIX)[0] = 1
+
+
+def assign():
+    MATRIX[0] = 1
+
+
+def if_array():
+    if np.ones(3):
+        pass
+
+
+MISTAKES = {
+    "keepdims": lambda: MATRIX / ops.sum(MATRIX, axis=-1),
+    "last axis of the first factor": lambda: ops.matmul(MATRIX, MATRIX),
+    "last but one": lambda: np.ones((2, 3)) @ np.ones((2, 3)),
+    "take no vectors": lambda: tf.ones(3) @ tf.ones((3, 2)),
+    "compared from the right": lambda: WIDE + np.ones(3),
+    "number of values": lambda: ops.reshape(MATRIX, (4, 4)),
+    "a whole number": lambda: ops.reshape(MATRIX, (5, 3 / 1)),
+    "np.asarray": lambda: MATRIX.T,
+    "cannot be changed in place": assign,
+    "`ops.cast(a, b.dtype)`": lambda: MATRIX * tf.ones((5, 3), "float64"),
+    "Work on a copy": write_into_an_argument,
+    "is not None": if_array,
+    "a reshape takes −1": lambda: in_graph(lambda x: ops.reshape(x, (x.shape[0], 3, 1))),
+    "Something is None": lambda: 2 * None,
+    "has `attention_mask`": lambda: keras.layers.MultiHeadAttention(1, 2)(MATRIX[None], MATRIX[None], mask=None),
+    "no row of this number": lambda: keras.layers.Embedding(3, 2)(IDS),
+    "used in two places": one_layer_twice,
+    "10000.0": lambda: 10000 ** -np.arange(3),
+    "array of floats of an empty list": lambda: WIDE[np.array([])],
+    "takes no new parts": new_part,
+}
+
+
+@pytest.mark.parametrize("told", MISTAKES)
+def test_the_usual_errors_are_explained(told):
+    with pytest.raises(Exception) as caught:
+        MISTAKES[told]()
+    assert told in failures.meaning(f"{caught.type.__name__}: {caught.value}"), str(caught.value)
+
+
+def test_an_error_of_the_students_own_is_left_alone():
+    assert failures.meaning("ValueError: d_model must be even") == ""
+
+
+SOURCE = "def softmax(x, axis=-1):\n    e = ops.exp(x)\n    return e / ops.sum(e, axis=axis)  # weights\n"
+
+
+def notebook(source: str) -> dict:
+    """Global names after a cell with `source`, which the line cache knows, as it knows IPython's cells."""
+    names = {"ops": ops}
+    linecache.cache["<cell 1>"] = (len(source), None, source.splitlines(True), "<cell 1>")
+    exec(compile(source, "<cell 1>", "exec"), names)
+    return names
+
+
+def test_a_check_quotes_the_line_and_says_what_was_tried_and_what_it_means():
+    report = Lab(load_reference("01_attention_intuition")).report("softmax", notebook(SOURCE))
+    text = str(report)
+    assert "tried x (5, 3)" in text
+    assert "in your line `return e / ops.sum(e, axis=axis)`" in text
+    assert text.count("`keepdims=True` in a sum") == 1
+
+
+FACTS = ExerciseFacts("twice", (GroupFacts("values", "right values", 1, advice="Look at x."),), {})
+CASES = [Expectation("values", "x (3,)", {"x": np.ones(3)}, "call", {"output": np.ones(3)}, {"output": 0.0})] * 2
+
+
+def test_when_every_case_raises_the_first_error_is_told_with_its_case():
+    failed = Attempt(kind="error", message="TypeError: 'NoneType' object is not subscriptable")
+    judgement = judge(FACTS, CASES, [Attempt(kind="missing"), failed])
+    assert judgement.status == "error" and judgement.message.startswith("tried x (3,): TypeError")
+    assert judgement.message.endswith("a reshape takes −1.")
+
+
+def test_an_explained_error_keeps_the_groups_advice():
+    failed = Attempt(kind="error", message="ValueError: could not be broadcast")
+    judgement = judge(FACTS, CASES, [Attempt({"output": np.ones(3)}), failed])
+    assert judgement.explanations[0].endswith("makes one. Look at x.")
+
+
+def test_a_result_that_is_no_error_is_not_explained():
+    judgement = judge(FACTS, CASES, [Attempt({"output": np.zeros(3)})] * 2)
+    assert judgement.explanations[0].endswith("values differ. Look at x.")
+
+
+def test_a_table_of_whole_numbers_is_told_so():
+    half = [Expectation("values", "", {}, "call", {"output": np.full(3, 0.5)}, {"output": 1e-6})]
+    told = judge(FACTS, half, [Attempt({"output": np.zeros(3, "int64")})]).explanations[0]
+    assert "array of whole numbers (int64)" in told
+    assert "whole numbers" not in judge(FACTS, CASES[:1], [Attempt({"output": np.zeros(3, int)})]).explanations[0]
