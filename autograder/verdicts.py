@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import textwrap
 from datetime import UTC
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from autograder.course import Course
 from autograder.results import ExerciseResult, LabResult, write_atomically
 
 NOTE_ID = "autograder-note"
+LINE = 76  # characters that Formgrader shows beside its margins; nothing wraps the lines of an output
 _UNTESTED = {
     "missing": "There is nothing to test: the exercise is not defined.",
     "error": "The exercise could not be tested: its code raised an error.",
@@ -27,17 +29,25 @@ def verdict_text(result: ExerciseResult) -> str:
     """The verdict on one exercise as plain text: points, groups of cases, named mistakes, a hint."""
     lines = [f"{'PASSED' if result.passed else 'NOT PASSED'}  {result.exercise}: {_points(result)}"]
     if result.status in _UNTESTED:
-        lines.append(_UNTESTED[result.status])
-    if result.message:
-        lines.append(result.message)
+        lines += _wrapped(_UNTESTED[result.status])
+    lines += _wrapped(result.message)
     for group in result.groups:
-        lines.append(f"  [{'x' if group.passed else ' '}] {group.title}")
-        if group.message:
-            lines += [f"      {line}" for line in group.message.splitlines()]
-    lines += [f"It looks like this: {sentence}" for sentence in result.sentences]
+        lines += _wrapped(group.title, "  ✓ " if group.passed else "  ✗ ")
+        lines += _wrapped(group.message, " " * 6)
+    for sentence in result.sentences:
+        lines += _wrapped(f"It looks like this: {sentence}")
     if result.hint:
-        lines.append(f"Hint: {result.hint}")
+        lines += _wrapped(f"Hint: {result.hint}")
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, first: str = "") -> list[str]:
+    """The lines of a text, none longer than a page of feedback is wide; `first` stands before the first one."""
+    rest = " " * len(first)
+    wrapped: list[str] = []
+    for line in text.splitlines():
+        wrapped += textwrap.wrap(line, LINE, initial_indent=rest if wrapped else first, subsequent_indent=rest)
+    return wrapped
 
 
 def with_verdicts(notebook: NotebookNode, result: LabResult) -> NotebookNode:

@@ -1,0 +1,25 @@
+"""The tests in this folder are skipped where there is no browser; one that fails leaves a picture of what it saw."""
+
+from __future__ import annotations
+
+import pytest
+from workplace import Window, missing
+
+
+def pytest_collection_modifyitems(items):
+    reason = missing()
+    for item in items:
+        if item.path.parent.name == "browser":
+            item.add_marker(pytest.mark.browser)
+            if reason:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    if report.failed:
+        for window in getattr(item, "funcargs", {}).values():
+            if isinstance(window, Window):
+                report.sections.append(("screenshot", str(window.shot(f"failed-{item.name}"))))
+    return report

@@ -1,0 +1,110 @@
+"""A student's way through lab 02, in JupyterLab, with nothing but what `course publish` gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from workplace import NARROW, WIDE, NotebookWindow, Server
+
+from autograder.course import load_course
+from autograder.publish import publish
+
+ROOT = Path(__file__).resolve().parents[2]
+LAB = "02_self_attention"
+NOTEBOOK = f"labs/{LAB}/{LAB}.ipynb"
+EXERCISE = "self_attention_matrix"
+OVER_QUERIES = """def self_attention_matrix(x):
+    scores = ops.matmul(x, ops.swapaxes(x, -1, -2)) / x.shape[-1] ** 0.5  # (…, T, T)
+    return ops.matmul(ops.softmax(scores, axis=-2), x)"""
+# What a report has to have: text as WCAG asks for text, and signs as it asks for graphics.
+TEXT, SIGNS = 4.5, 3.0
+
+
+def solved() -> dict[str, str]:
+    """The cells of the solution that students have to write, by grade_id."""
+    notebook = nbformat.read(ROOT / "solutions" / LAB / f"{LAB}.ipynb", as_version=4)
+    cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in notebook.cells}
+    return {name: source for name, source in cells.items() if name and name.endswith("-code")}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("published") / "course"
+    publish(load_course(ROOT), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def window(published, tmp_path_factory):
+    """The lab, open, with its first two cells run. The kernel has the published coursekit and no autograder."""
+    state = tmp_path_factory.mktemp("student")
+    blocked = state / "blocked" / "autograder"
+    blocked.mkdir(parents=True)
+    (blocked / "__init__.py").write_text('raise ImportError("students do not have this")\n')
+    server = Server(published, state / "jupyter", {"PYTHONPATH": f"{published}:{blocked.parent}"})
+    try:
+        window = NotebookWindow(state, server, published, NOTEBOOK)
+        try:
+            window.run("setup")
+            assert "7 exercises, 32 points" in window.run("imports").text
+            yield window
+        finally:
+            window.close()
+    finally:
+        server.stop()
+
+
+def test_a_failed_check_is_read_and_mended(window):
+    window.write(EXERCISE + "-code", "def self_attention_matrix(x):\n    raise NotImplementedError")
+    window.run(EXERCISE + "-code")
+    assert "not started yet" in window.check(EXERCISE).text
+
+    window.write(EXERCISE + "-code", OVER_QUERIES)
+    window.run(EXERCISE + "-code")
+    report = window.check(EXERCISE).text
+    assert "0 of 4 checks pass" in report and "the softmax runs over the queries instead of the keys" in report
+    window.shot("failed")
+    assert "Hint 1" not in report and "Hint 1" in window.check(EXERCISE).text
+
+    window.write(EXERCISE + "-code", OVER_QUERIES.replace("axis=-2", "axis=-1"))
+    window.run(EXERCISE + "-code")
+    report = window.check(EXERCISE).text
+    assert "4 of 4 checks pass" in report and "1 of 7 exercises pass" in report
+    assert "CheckFailed" not in window.cell(EXERCISE).text
+    window.shot("passed")
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_a_report_can_be_read(window, theme):
+    window.driver.set_window_size(*WIDE)
+    window.menu("Settings", "Theme", f"JupyterLab {theme}")
+    window.find(f"body[data-jp-theme-light={'true' if theme == 'Light' else 'false'}]")
+    window.hide_files()
+    window.write(EXERCISE + "-code", OVER_QUERIES)
+    window.run(EXERCISE + "-code")
+    report = window.check(EXERCISE)
+    for size in (WIDE, NARROW):
+        window.driver.set_window_size(*size)
+        window.cell(EXERCISE)
+        window.shot(f"{theme}-{size[0]}")
+        for text, contrast in window.contrasts(report):
+            assert contrast >= (SIGNS if set(text) <= set("✓✗■□") else TEXT), (text, contrast)
+        width, room = window.driver.execute_script(
+            "return [arguments[0].scrollWidth, arguments[0].clientWidth]", report
+        )
+        assert width <= room
+
+
+def test_validate_runs_the_saved_lab_from_the_top(window, published):
+    window.driver.set_window_size(*WIDE)
+    for name, source in solved().items():
+        window.write(name, source)
+    window.click(".jp-NotebookPanel-toolbar .jp-ToolbarButton", "Validate")
+    said = window.find(".jp-Dialog-content", "Validation Results").text
+    window.shot("validated")
+    assert "Success! Your notebook passes all the tests." in said
+    window.click(".jp-Dialog-button")
+    saved = nbformat.read(published / NOTEBOOK, as_version=4)
+    assert any("2 * length" in cell.source for cell in saved.cells)
