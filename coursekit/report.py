@@ -8,7 +8,7 @@ from html import escape
 from coursekit.judge import ExerciseFacts, Judgement
 
 # Signs, bars and lines in these colours stand out on white and on black: three times as light or dark as either.
-GREEN, RED, GREY = "#2e8b57", "#c0392b", "#7d7d7d"
+GREEN, RED, GREY = "#2e8b57", "#d9463a", "#7d7d7d"
 
 
 class CheckFailed(Exception):
@@ -80,7 +80,8 @@ class Report:
         parts = [
             f'<div role="status" style="border-left:4px solid {colour};padding:.4em .9em;margin:.3em 0;'
             'max-width:46em;line-height:1.5;overflow-wrap:anywhere">',
-            f'<div><span style="color:{colour};font-weight:bold">{"✓" if passed else "✗"}</span> '
+            '<div style="padding-left:1.2em;text-indent:-1.2em">'
+            f'<span style="color:{colour};font-weight:bold">{"✓" if passed else "✗"}</span> '
             f"<b>{_code(self.facts.name)}</b>{escape(self.headline[len(self.facts.name) :])}</div>",
         ]
         for row_passed, title, detail in self._rows():
