@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from html import escape
 
@@ -106,6 +107,15 @@ class Report:
             + f" {done} of {len(self.progress)} exercises pass</div></div>"
         )
         return "".join(parts)
+
+
+def fitted(text: str, columns: int) -> str:
+    """Plain text with the lines that are longer than a terminal is wide broken, and set in as far as they began."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        rest = " " * (len(line) - len(line.lstrip(" ✓✗→")))
+        lines += textwrap.wrap(line, columns, subsequent_indent=rest, break_long_words=False) or [line]
+    return "\n".join(lines)
 
 
 def _code(text: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 Notebook = Annotated[Path, typer.Argument(help="A lab's notebook, saved.", exists=True, dir_okay=False)]
+
+UNBROKEN = 10_000  # columns
 
 app = typer.Typer(
     name="python -m coursekit",
@@ -24,13 +27,15 @@ def check(notebook: Notebook) -> None:
     The notebook's code runs with your rights: use it on your own work. Exit 1 when a check does not pass.
     """
     from coursekit.notebook import check_notebook
+    from coursekit.report import fitted
 
     try:
         reports = check_notebook(notebook)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    columns, _ = shutil.get_terminal_size(fallback=(UNBROKEN, 0))  # into a file or a pipe: one line stays one line
     for report in reports:
-        typer.echo(str(report))
+        typer.echo(fitted(str(report), columns))
     if not all(report.judgement.passed for report in reports):
         raise typer.Exit(1)
 

@@ -10,7 +10,7 @@ import pytest
 from coursekit.judge import tidy_message
 from coursekit.lab import Lab, start_lab
 from coursekit.reference import load_reference
-from coursekit.report import CheckFailed
+from coursekit.report import CheckFailed, fitted
 
 LAB = "02_self_attention"
 
@@ -35,6 +35,15 @@ def test_a_mistake_is_named_and_hints_grow(lab):
     assert "One of the two matrix products is missing" in str(reports[0])
     assert [len(report.hints) for report in reports] == [0, 1, 2, 2]
     assert "Hint 1" in reports[1]._repr_html_()
+
+
+def test_a_report_fits_a_narrow_terminal(lab):
+    text = str(lab.report("attention_cost", {"attention_cost": cost(1)}))
+    assert fitted(text, 1000) == text
+    lines = fitted(text, 50).splitlines()
+    assert max(map(len, lines)) <= 50 and " ".join(" ".join(lines).split()) == " ".join(text.split())
+    start = next(index for index, line in enumerate(lines) if line.startswith("    → One of"))
+    assert lines[start + 1].startswith("      ") and lines[start + 1][6] != " "
 
 
 def test_a_failed_check_raises_one_line(lab):
