@@ -262,7 +262,10 @@ def validation_accuracy(run: dict) -> float:
 
 
 def linear(train, test, validation, ngrams: int, length: int | None) -> dict:
-    """TF-IDF and logistic regression on lists of words; C is chosen on validation. Scores on validation and test."""
+    """TF-IDF and logistic regression on lists of words, of which the last `length` are kept; C is chosen on validation.
+
+    Scores on validation and test.
+    """
     cpu = time.process_time()
     vectorizer = TfidfVectorizer(
         analyzer=lambda words: [
@@ -271,7 +274,7 @@ def linear(train, test, validation, ngrams: int, length: int | None) -> dict:
         min_df=2,
         sublinear_tf=True,
     )
-    cut = lambda texts: [text[:length] for text in texts]  # noqa: E731
+    cut = lambda texts: [text[-length:] if length else text for text in texts]  # noqa: E731
     x = vectorizer.fit_transform(cut(train[0]))
     scores = {}
     for c in (3.0, 10.0, 30.0):
@@ -403,7 +406,7 @@ def main(
     kept, held = (own_texts[VALIDATION:], own_labels[VALIDATION:]), (own_texts[:VALIDATION], own_labels[:VALIDATION])
     parts = (kept, (test_texts, test_labels), held)
     for ngrams, length in ((2, None), (2, 200), (1, None), (1, 200)):
-        name = f"{'words and pairs' if ngrams == 2 else 'words'}, {'first 200' if length else 'whole review'}"
+        name = f"{'words and pairs' if ngrams == 2 else 'words'}, {'last 200' if length else 'whole review'}"
         compute = lambda n=ngrams, length=length: linear(*((words(some), its) for some, its in parts), n, length)  # noqa: E731
         record.get("linear", name, compute)
     study.final(replace(best, max_length=LONG), seed=0)

@@ -80,8 +80,6 @@ FILLERS = {
     "other": ("stranger", "thief", "general", "cousin", "widow", "pilot"),
     "thing": ("a map", "an old ring", "a suitcase", "the key of a safe", "a violin", "some photographs"),
 }
-# In front of the sentence that decides.
-OPENERS = ("", "", "Well, ", "To be honest, ", "I think ")
 PAUSE = " <br /><br />"  # as in reviews that were taken from web pages
 
 
@@ -109,11 +107,9 @@ def sample_reviews(part: str) -> tuple[list[str], list[int]]:
 def review(draws: Draws, label: int) -> str:
     """One review with the given label: the sentences that decide, then up to three neutral ones."""
     core = draws.one_of(KINDS)
-    opener = draws.one_of(OPENERS)
-    first = opener + core(draws, label)
     pause = PAUSE if draws.chance(0.1) else ""
     rest = [_neutral(draws) for _ in range(draws.below(4))]
-    return " ".join([_capital(first) + pause, *map(_capital, rest)])
+    return " ".join([_capital(core(draws, label)) + pause, *map(_capital, rest)])
 
 
 def _capital(text: str) -> str:
