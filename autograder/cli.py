@@ -63,8 +63,11 @@ def _stop(message: str, code: int = 1) -> None:
 def release(
     labs: Annotated[list[str] | None, typer.Argument(help="Labs to release; all of them when none is named.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if something would change.")] = False,
+    directory: Annotated[
+        Path | None, typer.Option("--publish", metavar="DIR", help="Write the students' repository as well.")
+    ] = None,
 ) -> None:
-    """Make the students' labs and the reference outputs from the solutions.
+    """Make the students' labs and the reference outputs from the solutions; with --publish also their repository.
 
     Refuses, and changes nothing, when a lab would leak a solution, when its notebook and its declared exercises
     disagree, or when the solution of a changed lab no longer passes every check.
@@ -73,9 +76,11 @@ def release(
     from autograder.release import ReleaseRefused
     from autograder.release import release as make_release
 
+    if check and directory:
+        _stop("--check changes nothing, and --publish writes: give one of them", 2)
     course = load_course()
     try:
-        with out.status("Releasing …"):
+        with out.status("Releasing; the solutions of changed labs run …"):
             summary = make_release(course, labs or None, check=check)
     except ReleaseRefused as refusal:
         for reason in refusal.reasons:
@@ -83,13 +88,14 @@ def release(
         _stop("nothing was released; mend what is named above and run it again")
     if not summary.changed:
         out.print("Everything is up to date.")
-        return
     for path in summary.changed:
         out.print(f"{'would change' if check else 'wrote'}  {escape(path)}", highlight=False)
-    for line in summary.students:
+    for line in summary.students if directory is None else ():  # publishing says what is new for those who have DIR
         out.print(f"for students: {escape(line)}", highlight=False)
-    if check:
+    if check and summary.changed:
         raise typer.Exit(1)
+    if directory:
+        publish(directory)
 
 
 @app.command()
@@ -222,6 +228,10 @@ def publish(directory: Annotated[Path, typer.Argument(help="Where the students' 
         _stop("nothing was published")
     changed = len(summary.written) + len(summary.removed)
     out.print(f"{directory}: {changed} files changed" if changed else f"{directory} is up to date", highlight=False)
+    for line in summary.students:
+        out.print(f"for students: {escape(line)}", highlight=False)
+    if changed:
+        out.print(f"Look at it, then hand it out: git -C {directory} add -A, commit, push", highlight=False)
 
 
 @app.command()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.changes import check_changes, student_changes
 from autograder.course import Course, Lab
 from autograder.results import write_atomically
 
@@ -45,10 +46,11 @@ class PublishRefused(ValueError):
 
 @dataclass(frozen=True)
 class PublishSummary:
-    """Files of the student repository that are new or changed, and those that were removed."""
+    """Files of the student repository that are new or changed, those removed, and what students notice in labs."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
+    students: tuple[str, ...] = ()
 
 
 def publish(course: Course, directory: Path) -> PublishSummary:
@@ -76,6 +78,7 @@ def publish(course: Course, directory: Path) -> PublishSummary:
         for name, content in files.items()
         if not (directory / name).is_file() or (directory / name).read_bytes() != content
     ]
+    students = _student_changes(course, directory, files)
     # The list comes first: after a crash, the next publication still knows which files are its own.
     marker = {"course": course.course_id, "version": course.version, "files": sorted({*files, *earlier})}
     write_atomically(directory / MARKER, _json(marker))
@@ -86,7 +89,22 @@ def publish(course: Course, directory: Path) -> PublishSummary:
         (directory / name).unlink()
         _remove_empty(directory / name, directory)
     write_atomically(directory / MARKER, _json(marker | {"files": sorted(files)}))
-    return PublishSummary(written=tuple(sorted(written)), removed=tuple(sorted(removed)))
+    return PublishSummary(tuple(sorted(written)), tuple(sorted(removed)), tuple(students))
+
+
+def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]) -> list[str]:
+    """What is new in the labs for those who have what `directory` holds."""
+    lines: list[str] = []
+    for lab in (each.name for each in course.labs):
+        path = f"labs/{lab}/{lab}.ipynb"
+        old = {each.name: each.read_bytes() for each in _files(directory / "coursekit" / "reference", (f"{lab}.*",))}
+        new = {Path(name).name: text for name, text in files.items() if name.startswith(f"coursekit/reference/{lab}.")}
+        shipped = (directory / path).read_bytes() if (directory / path).is_file() else b""
+        if shipped != files[path]:
+            before = nbformat.reads(shipped.decode("utf-8"), as_version=4) if shipped else None
+            lines += student_changes(lab, before, nbformat.reads(files[path].decode("utf-8"), as_version=4))
+        lines += check_changes(lab, old, new)
+    return lines
 
 
 def student_files(course: Course) -> dict[str, bytes]:
@@ -362,7 +380,7 @@ def _pyproject(course: Course, project: Mapping) -> str:
         'include = ["coursekit*"]\n'
         "\n"
         "[tool.setuptools.package-data]\n"
-        'coursekit = ["**/*.json", "**/*.npz"]\n'
+        'coursekit = ["**/*.json", "**/*.npz", "data/bert/**"]\n'
     )
 
 

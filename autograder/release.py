@@ -24,6 +24,7 @@ from traitlets import Unicode
 from traitlets.config import PyFileConfigLoader
 
 from autograder import exercises, proving, references
+from autograder.changes import check_changes, is_test, points, student_changes, write_points
 from autograder.course import Course, load_course
 from autograder.pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
 from autograder.publish import find_leaks
@@ -160,6 +161,7 @@ class CourseCells(NbGraderPreprocessor):
         """Called by nbconvert."""
         lab = resources["nbgrader"]["assignment"]
         write_course_cells(nb, load_course(Path(self.course_root)), f"labs/{lab}/{lab}.ipynb")
+        write_points(nb)
         # What follows computes checksums, which have to be those of the sources that are released.
         return stabilise(nb), resources
 
@@ -200,32 +202,11 @@ def structure_problems(notebook: NotebookNode, declared: Iterable[str]) -> list[
             problems.append(f'there is no locked code cell "{name}"')
         elif is_setup and SETUP_TAG not in _tags(cell):
             problems.append(f'the cell "setup" lacks the tag {SETUP_TAG}')
-    tested = [name for name, cell in cells.items() if _is_test(cell)]
+    tested = [name for name, cell in cells.items() if is_test(cell)]
     for name in tested:
         problems += _exercise_problems(name, cells, name in set(declared))
     problems += [f'the exercise "{name}" is declared and has no test cell' for name in declared if name not in tested]
     return problems
-
-
-def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> list[str]:
-    """What a student who has the `old` release of a lab will notice in the `new` one, one line each."""
-    points = _points(new)
-    if old is None:
-        return [f"{lab}: new, {len(points)} exercises, {math.fsum(points.values()):g} points"]
-    before = _points(old)
-    lines = [f"{lab}: new exercise {name} ({points[name]:g} points)" for name in points if name not in before]
-    lines += [f"{lab}: exercise {name} is gone" for name in before if name not in points]
-    lines += [
-        f"{lab}: {name} is worth {points[name]:g} points, was {before[name]:g}"
-        for name in points
-        if name in before and points[name] != before[name]
-    ]
-    sources = [{cell.source for cell in each.cells if not _is_test(cell)} for each in (old, new)]
-    if differing := len(sources[1] - sources[0]):
-        lines.append(f"{lab}: {differing} cells with new text")
-    elif sources[0] - sources[1]:
-        lines.append(f"{lab}: {len(sources[0] - sources[1])} cells of text are gone")
-    return lines
 
 
 def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[str]]:
@@ -243,6 +224,7 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         raise ReleaseRefused([f"{lab}: its exercises are not declared: {error}"]) from error
     if problems := structure_problems(solution, declared):
         raise ReleaseRefused(f"solutions/{lab}: {problem}" for problem in problems)
+    disagree = write_points(solution) or disagree
     wanted = {course.releases / lab / name: text for name, text in generate(course, lab, solution).items()}
     exported = _references(course, lab, solution)
     wanted |= exported
@@ -264,8 +246,9 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
     old = nbformat.read(release_path, as_version=4) if release_path.is_file() else None
     new = nbformat.reads(wanted[release_path].decode(), as_version=4)
     students = student_changes(lab, old, new) if release_path in planned else []
-    if old is not None and any(path.parent == course.reference for path in planned):
-        students.append(f"{lab}: the notebook's own checks changed")
+    if any(path.parent == course.reference for path in planned):
+        shipped = {path.name: path.read_bytes() for path in course.reference.glob(f"{lab}.*")}
+        students += check_changes(lab, shipped, {path.name: content for path, content in exported.items()})
     return planned, students
 
 
@@ -300,7 +283,7 @@ def generate(course: Course, lab: str, solution: NotebookNode) -> dict[str, byte
 
 
 def _references(course: Course, lab: str, solution: NotebookNode) -> dict[Path, bytes]:
-    exported = references.export(lab, course.lab(lab).title, _points(solution))
+    exported = references.export(lab, course.lab(lab).title, points(solution))
     return {course.reference / name: content for name, content in exported.items()}
 
 
@@ -370,15 +353,6 @@ def _version_problems(course: Course) -> list[str]:
             f"Colab would install another version than the labs were tested with"
         ]
     return []
-
-
-def _points(notebook: NotebookNode) -> dict[str, float]:
-    return {cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points for cell in notebook.cells if _is_test(cell)}
-
-
-def _is_test(cell: NotebookNode) -> bool:
-    details = cell.metadata.get("nbgrader", {})
-    return bool(details.get("grade")) and not details.get("solution")
 
 
 def _tags(cell: NotebookNode) -> list[str]:

@@ -12,6 +12,7 @@ import pytest
 from tiny_course import LAB, released, write_notebook
 
 from autograder.publish import MARKER, PublishRefused, find_leaks, publish
+from autograder.release import release
 
 ORACLE = '''"""An oracle."""
 
@@ -59,6 +60,20 @@ def test_the_students_repository(course, tmp_path):
     assert "- [Lecture](lectures/01_tiny.ipynb)\n" in (target / "README.md").read_text()
     everything = b"".join(path.read_bytes() for path in target.rglob("*") if path.is_file())
     assert b"autograder" not in everything and b"carefully" not in everything
+
+
+def test_the_summary_is_on_what_students_have_already(course, tmp_path):
+    """Not on the last release: there may be many between two publications."""
+    target = tmp_path / "public"
+    assert publish(course, target).students == (f"{LAB}: new, 2 exercises, 5 points",)
+    for points in (3, 4):
+        path = course.solution_notebook(LAB)
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells[5].metadata.nbgrader["points"] = points
+        write_notebook(path, notebook)
+        release(course)
+    assert publish(course, target).students == (f"{LAB}: double is worth 4 points, was 2",)
+    assert publish(course, target).students == ()
 
 
 def test_publishing_again_updates_and_keeps_what_is_not_ours(course, tmp_path):

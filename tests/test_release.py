@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import nbformat
+import numpy as np
 import pytest
 from tiny_course import LAB, TOML, build, details, released, solution_notebook, write_notebook
 
+from autograder.changes import check_changes
 from autograder.course import CourseError, load_course
 from autograder.pairs import check_pair, sync_pair
 from autograder.release import ReleaseRefused, badge_source, release, setup_source
@@ -119,9 +122,43 @@ def test_the_summary_says_what_students_notice(course):
     edit_solution(course, change)
     assert release(course).students == (
         f"{LAB}: double is worth 7 points, was 2",
-        f"{LAB}: 1 cells with new text",
-        f"{LAB}: the notebook's own checks changed",
+        f'{LAB}: new text in "Double any number."',
     )
+
+
+def test_the_summary_names_the_exercises_whose_checks_changed():
+    """Seen in the description and in the arrays; last digits and tolerances are no change."""
+
+    def files(hint="Divide.", value=1.0, tolerance=1e-6):
+        described = {"exercises": [{"name": "double", "hints": [hint], "tolerance": {"output": tolerance}}]}
+        described["exercises"].append({"name": "square", "hints": []})
+        arrays = {"double.0.inputs.x": np.full(3, 2.0), "square.0.expected.output": np.array([value, 2.0])}
+        packed = io.BytesIO()
+        np.savez(packed, **arrays)
+        return {f"{LAB}.json": json.dumps(described).encode(), f"{LAB}.npz": packed.getvalue()}
+
+    assert check_changes(LAB, files(), files(value=1.00000001, tolerance=2e-6)) == []
+    assert check_changes(LAB, files(), files(hint="Multiply.")) == [f"{LAB}: other checks in double"]
+    assert check_changes(LAB, files(), files(value=1.5)) == [f"{LAB}: other checks in square"]
+    assert check_changes(LAB, {}, files()) == []
+
+
+def test_points_in_a_table_follow_the_test_cells(course):
+    """An instructor changes them in one place, nbgrader's toolbar."""
+    table = (
+        "| part | what | points |\n|---|---|---|\n| A | `double`, twice | {} |\n| | `square` | 3 |\n\n`double` | 2 |"
+    )
+
+    def change(notebook):
+        notebook.cells[0].source = table.format(2)
+        notebook.cells[5].metadata.nbgrader["points"] = 7
+
+    edit_solution(course, change)
+    assert f"solutions/{LAB}/{LAB}.ipynb" in release(course).changed
+    for path in (course.release_notebook(LAB), course.solution_notebook(LAB)):
+        assert nbformat.read(path, as_version=4).cells[0].source == table.format(7)
+    assert check_pair(course.solution_notebook(LAB)) is None
+    assert release(course).changed == ()
 
 
 def without(index):

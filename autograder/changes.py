@@ -1,0 +1,126 @@
+"""Says what a student will notice in a new release of a lab, and keeps the points in its text right."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from collections.abc import Mapping
+
+import numpy as np
+from nbformat import NotebookNode
+
+_NAMED = 4  # cells or exercises named in a line; more are counted
+
+
+def is_test(cell: NotebookNode) -> bool:
+    """Whether a cell carries the points of an exercise that is graded by itself."""
+    details = cell.metadata.get("nbgrader", {})
+    return bool(details.get("grade")) and not details.get("solution")
+
+
+def points(notebook: NotebookNode) -> dict[str, float]:
+    """The points of each exercise, in the notebook's order."""
+    return {cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points for cell in notebook.cells if is_test(cell)}
+
+
+def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> list[str]:
+    """What a student who has the `old` release of a lab will notice in the `new` one, one line each."""
+    now = points(new)
+    if old is None:
+        return [f"{lab}: new, {len(now)} exercises, {math.fsum(now.values()):g} points"]
+    before = points(old)
+    lines = [f"{lab}: new exercise {name} ({now[name]:g} points)" for name in now if name not in before]
+    lines += [f"{lab}: exercise {name} is gone" for name in before if name not in now]
+    lines += [
+        f"{lab}: {name} is worth {now[name]:g} points, was {before[name]:g}"
+        for name in now
+        if name in before and now[name] != before[name]
+    ]
+    texts = [{cell.source: _name(cell) for cell in each.cells if not is_test(cell)} for each in (old, new)]
+    written = [name for source, name in texts[1].items() if source not in texts[0]]
+    unnamed = any(name.startswith('"') for name in written)  # then a text that begins otherwise may be the old one
+    gone = [
+        name
+        for source, name in texts[0].items()
+        if source not in texts[1] and name not in texts[1].values() and not (unnamed and name.startswith('"'))
+    ]
+    if written:
+        lines.append(f"{lab}: new text in {_listed(written)}")
+    if gone:
+        lines.append(f"{lab}: gone is {_listed(gone)}")
+    return lines
+
+
+def check_changes(lab: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
+    """The exercises whose visible checks, hints or reference outputs differ between two exports of a lab, in one line.
+
+    Args:
+        lab: the lab's name.
+        old, new: the files under ``coursekit/reference`` of the lab, by name. Points are told by `student_changes`.
+    """
+    before, after = _checks(lab, old), _checks(lab, new)
+    differing = [name for name in after if name in before and before[name] != after[name]]
+    return [f"{lab}: other checks in {_listed(differing)}"] if differing else []
+
+
+def write_points(notebook: NotebookNode) -> bool:
+    """Set the numbers in the column "points" of the notebook's tables to the points of the exercises they name.
+
+    In place. Returns whether a number changed.
+    """
+    worth = {name: value for name, value in points(notebook).items() if isinstance(value, int | float)}
+    changed = False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            column = None
+            lines = cell.source.split("\n")
+            for number, line in enumerate(lines):
+                fields = line.split("|")
+                if not line.lstrip().startswith("|"):
+                    column = None
+                elif column is None:
+                    names = [field.strip() for field in fields]
+                    column = names.index("points") if "points" in names else -1
+                elif 0 < column < len(fields):
+                    found = [name for name in re.findall(r"`(\w+)`", line) if name in worth]
+                    if len(found) == 1 and re.fullmatch(r"\s*[\d.]+\s*", fields[column]):
+                        fields[column] = f" {worth[found[0]]:g} "
+                        lines[number] = "|".join(fields)
+            source = "\n".join(lines)
+            changed = changed or source != cell.source
+            cell.source = source
+    return changed
+
+
+def _checks(lab: str, files: Mapping[str, bytes]) -> dict[str, tuple]:
+    """For each exercise what its checks are made of, apart from the last digits, which differ between processors."""
+    if f"{lab}.json" not in files:
+        return {}
+    described = json.loads(files[f"{lab}.json"]).get("exercises", [])
+    found = {each["name"]: [json.dumps(_without_tolerance(each), sort_keys=True)] for each in described}
+    if f"{lab}.npz" in files:
+        arrays = np.load(io.BytesIO(files[f"{lab}.npz"]), allow_pickle=False)
+        for key in arrays.files:
+            array = arrays[key]
+            rounded = np.round(array.astype("float64"), 3).tolist() if array.dtype.kind == "f" else array.tolist()
+            found.get(key.partition(".")[0], []).append(f"{key} {array.shape} {rounded}")
+    return {name: tuple(parts) for name, parts in found.items()}
+
+
+def _without_tolerance(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_tolerance(each) for key, each in value.items() if key != "tolerance"}
+    return [_without_tolerance(each) for each in value] if isinstance(value, list) else value
+
+
+def _name(cell: NotebookNode) -> str:
+    """What a cell is called in a summary: its grade_id, or how it begins."""
+    beginning = cell.source.strip().partition("\n")[0].strip("# ")[:40]
+    return cell.metadata.get("nbgrader", {}).get("grade_id") or f'"{beginning}"'
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
