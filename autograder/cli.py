@@ -126,7 +126,7 @@ def grade(
 
     course = load_course()
     try:
-        with warming(course, unsafe=unsafe) as warm:
+        with warming(course, lab, unsafe=unsafe) as warm:
             from autograder.marking import Marking  # slow to import: meanwhile the sandbox warms up
 
             marking = Marking(course, lab, out_dir, db_url=_database(course, db), seed=seed, again=again)

@@ -28,7 +28,7 @@ from autograder.results import ExerciseResult, LabResult
 from autograder.running import PreparedExercise, Run
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable
 from autograder.submission import FoundSubmission, Plan, Unreadable, read_plan
-from autograder.warming import limits_of
+from autograder.warming import limits_of, preload_of
 
 log = logging.getLogger(__name__)
 
@@ -173,7 +173,7 @@ def grade_plan(course: Course, lab: str, plan: Plan, student: str) -> LabResult:
     Raises:
         SandboxUnavailable: the walls cannot be built; the text says what to type.
     """
-    return _kept_grader(course, lab).grade_plan(plan, student, _kept_sandbox(course))
+    return _kept_grader(course, lab).grade_plan(plan, student, _kept_sandbox(course, preload_of(lab)))
 
 
 @cache
@@ -182,8 +182,8 @@ def _kept_grader(course: Course, lab: str) -> LabGrader:
 
 
 @cache
-def _kept_sandbox(course: Course) -> Sandbox:
-    sandbox = Sandbox(limits_of(course))
+def _kept_sandbox(course: Course, preload: tuple[str, ...]) -> Sandbox:
+    sandbox = Sandbox(limits_of(course), preload=preload)
     sandbox.start()
     return sandbox
 

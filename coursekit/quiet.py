@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 
 
-def start_tensorflow() -> None:
+def start_tensorflow(*others: str) -> None:
     """Import TensorFlow and Keras and run one operation, with what they log meanwhile thrown away.
 
     Their messages come from C++ and ignore Python's logging. Python exceptions come through.
+
+    Args:
+        others: further modules to import likewise, such as ``"tensorflow_hub"``, which warns of its own imports.
     """
-    with _no_messages():
+    with _no_messages(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         import keras
         import tensorflow as tf
+
+        for name in others:
+            importlib.import_module(name)
 
         tf.constant(0.0) + keras.ops.zeros(())
 

@@ -3,10 +3,10 @@
 from autograder.sandbox.doctor import check_walls
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.session import CellError, CellReply, Failure, ProbeReply, Session, SessionLost
-from autograder.sandbox.warm import Sandbox, SandboxUnavailable
+from autograder.sandbox.warm import PRELOAD, Sandbox, SandboxUnavailable
 from autograder.worker.walls import WallReport
 
 __all__ = [
-    "CellError", "CellReply", "Failure", "Limits", "ProbeReply", "Sandbox", "SandboxUnavailable", "Session",
-    "SessionLost", "WallReport", "check_walls",
+    "PRELOAD", "CellError", "CellReply", "Failure", "Limits", "ProbeReply", "Sandbox", "SandboxUnavailable",
+    "Session", "SessionLost", "WallReport", "check_walls",
 ]  # fmt: skip

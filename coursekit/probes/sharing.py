@@ -45,6 +45,13 @@ class Shelf:
     def __init__(self) -> None:
         self._layers: dict[Hashable, _Kept] = {}
         self._traced: set[int] = set()  # of classes
+        self._others: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make` gave the first case that asked for `key`, as the cases since then have left it."""
+        if key not in self._others:
+            self._others[key] = make()
+        return self._others[key]
 
     @contextlib.contextmanager
     def layer(
