@@ -15,6 +15,7 @@ from autograder.course import Course
 from autograder.results import ExerciseResult, LabResult, write_atomically
 
 NOTE_ID = "autograder-note"
+SECRET, LONGEST_SECRET = "submission_secret.txt", 1024  # bytes
 LINE = 76  # characters that Formgrader shows beside its margins; nothing wraps the lines of an output
 _UNTESTED = {
     "missing": "There is nothing to test: the exercise is not defined.",
@@ -97,6 +98,10 @@ def write_autograded(course: Course, result: LabResult) -> Path:
         # In UTC, because nbgrader reads "+0100" as an offset of 100 seconds.
         stamp = result.timestamp.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
         write_atomically(folder / "timestamp.txt", stamp.encode())
+    # By this nbgrader's exchange knows whose the feedback is; its own autograding carries it along in the same way.
+    secret = course.submitted / result.student / result.lab / SECRET
+    if secret.is_file() and not secret.is_symlink() and secret.stat().st_size <= LONGEST_SECRET:
+        write_atomically(folder / SECRET, secret.read_bytes())
     return path
 
 

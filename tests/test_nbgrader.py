@@ -11,8 +11,17 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.apps.api import NbGraderAPI
+from nbgrader.auth import Authenticator
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import (
+    ExchangeCollect,
+    ExchangeFetchAssignment,
+    ExchangeFetchFeedback,
+    ExchangeReleaseAssignment,
+    ExchangeReleaseFeedback,
+    ExchangeSubmit,
+)
 from nbgrader.utils import compute_checksum
 from tiny_course import LAB, build, released, write_notebook
 from traitlets.config import PyFileConfigLoader
@@ -21,6 +30,7 @@ from autograder.gradebook import GradebookWriter
 from autograder.grading import content_hash
 from autograder.release import release
 from autograder.results import ExerciseResult, LabResult
+from autograder.submission import find_submissions
 
 GRADE_IDS = {"double": 2.0, "square": 3.0}
 
@@ -197,6 +207,44 @@ def test_export_and_list_work(course):
         done = nbgrader(course, *arguments)
         assert done.returncode == 0, done.stderr
     assert ",ada," in (course.root / "grades.csv").read_text()
+
+
+def test_a_lab_goes_out_and_comes_back_through_the_exchange(course, tmp_path, monkeypatch):
+    """Release, fetch, submit twice, collect: the newest attempt counts, wherever it is read; feedback goes back."""
+    exchange, home = tmp_path / "exchange", tmp_path / "home"
+    exchange.mkdir()
+    exchange.chmod(0o777)
+    home.mkdir()
+    monkeypatch.setenv("NBGRADER_EXCHANGE", str(exchange))
+
+    def run(kind, root):
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
+        config.CourseDirectory.root = config.Exchange.assignment_dir = str(root)
+        config.CourseDirectory.assignment_id = LAB
+        kind(
+            coursedir=CourseDirectory(config=config), authenticator=Authenticator(config=config), config=config
+        ).start()
+
+    run(ExchangeReleaseAssignment, course.root)
+    monkeypatch.chdir(home)
+    run(ExchangeFetchAssignment, home)
+    path = home / LAB / f"{LAB}.ipynb"
+    assert path.read_bytes() == course.release_notebook(LAB).read_bytes()
+    for answers in (RIGHT | {"double-code": "wrong = 1"}, RIGHT):
+        write_notebook(path, submission(course, answers))
+        run(ExchangeSubmit, home)
+    run(ExchangeCollect, course.root)
+    for folder in (course.submitted, exchange / course.course_id / "inbound"):
+        (found,) = find_submissions([folder], LAB)
+        assert found.read() == path.read_bytes() and found.timestamp is not None
+    exercises = tuple(ExerciseResult(name, points, points, "graded") for name, points in GRADE_IDS.items())
+    with GradebookWriter(course.db_url, course) as writer:  # as `course grade` does
+        writer.record([LabResult(found.student, LAB, exercises, timestamp=found.timestamp)])
+    convert(course, GenerateFeedback)
+    run(ExchangeReleaseFeedback, course.root)
+    run(ExchangeFetchFeedback, home)
+    (page,) = (home / LAB / "feedback").rglob("*.html")
+    assert "Score: 5.0 / 9.0" in page.read_text("utf-8")
 
 
 def test_validate_ignores_stderr_and_runs_every_test_cell(course):
