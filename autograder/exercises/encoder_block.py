@@ -168,6 +168,7 @@ def _dropout(blocks: int | None, *norms: str | None):
             inputs = _block_inputs(rng, norm, blocks=blocks)
             cases.append(Case(inputs, mode="training", how=f"training=True, norm={norm or 'post'!r}, {erased}"))
         cases.append(Case(inputs, mode="inference", how=f"training=False, norm={norm!r}"))
+        cases.append(Case(inputs, mode="repeated", how=f"training=True twice, {erased}: the same result"))
         rates = (0.3,) if blocks else (0.3, None)
         for rate in rates:
             inputs = _block_inputs(rng, blocks=blocks, batch=29, dropout=rate)
@@ -293,6 +294,11 @@ DROPOUT_ALWAYS = Misconception(
     "dropout_always",
     {"drop": "always"},
     "Something is dropped with `training=False` too: `training` does not decide about it.",
+)
+THIRD_DROPOUT = Misconception(
+    "third_dropout",
+    {"third_dropout": True},
+    "Something besides `dropout1` and `dropout2` drops in training: a `dropout=` in the attention, or a third Dropout.",
 )
 
 EXERCISES = (
@@ -502,6 +508,21 @@ EXERCISES = (
                 "norm1 does the work of norm2 as well: the block has two norms.",
             ),
             Misconception(
+                "one_norm_under_two_names",
+                {"norms": "2 twice"},
+                "norm2 does the work of norm1 as well: are they two layers, or one under two names?",
+            ),
+            Misconception(
+                "extra_norm_in_pre",
+                {"extra_norm": ("pre",)},
+                "In pre-norm the block's result is normalised once more; it leaves as it is. The final norm belongs to the stack.",
+            ),
+            Misconception(
+                "extra_norm",
+                {"extra_norm": ("pre", "post")},
+                "The block's result goes through one more norm, a third one; the block has two.",
+            ),
+            Misconception(
                 "norms_swapped", {"norms": "swapped"}, "norm1 and norm2 are swapped: norm1 belongs to the attention."
             ),
             Misconception(
@@ -528,6 +549,7 @@ EXERCISES = (
             ),
             DROPOUT_NEVER,
             DROPOUT_ALWAYS,
+            THIRD_DROPOUT,
             Misconception(
                 "dropout_after_sum",
                 {"drop": "after the sum"},
@@ -553,6 +575,11 @@ EXERCISES = (
                 "keras_epsilon", {"eps": 1e-3}, "The norms have Keras's default epsilon, 0.001; the contract says 1e-6."
             ),
             Misconception("key_dim_is_d_model", {"key_dim": "D"}, "key_dim is d_model for each head; here it is D/H."),
+            Misconception(
+                "heads_and_key_dim_exchanged",
+                {"heads": "D/H"},
+                "The attention has D/H heads of width H; it is the other way round. num_heads is its first argument.",
+            ),
             Misconception(
                 "feed_forward_linear", {"activation": "none"}, "There is no ReLU in the feed-forward network."
             ),
@@ -613,10 +640,16 @@ EXERCISES = (
                 {"final_norm": "always"},
                 "A post-norm stack ends in a norm already; only pre-norm gets a final one.",
             ),
+            Misconception(
+                "final_norm_in_the_loop",
+                {"final_norm": "every block"},
+                "The final norm comes after every block; it comes once, after the last one.",
+            ),
             Misconception("mask_in_first_block_only", {"mask_in": "first"}, "The mask reaches the first block only."),
             *MASK_MISTAKES,
             DROPOUT_NEVER,
             DROPOUT_ALWAYS,
+            THIRD_DROPOUT,
             Misconception(
                 "norm_not_handed_on",
                 {"order": "post"},
@@ -647,6 +680,11 @@ EXERCISES = (
                 "heads_not_counted",
                 {"heads_counted": False},
                 "The number of heads is missing: all heads together are H·key_dim wide.",
+            ),
+            Misconception(
+                "key_dim_of_all_heads",
+                {"key_dim_is": "of all heads"},
+                "A key_dim that is given is the width of each head: all heads together are H·key_dim wide.",
             ),
             Misconception(
                 "attention_without_bias", {"attention_bias": False}, "The biases of the attention are missing."

@@ -146,10 +146,11 @@ def _block(
     drop: str = "before the sum",
     eps: float = 1e-6,
     activation: str = "relu",
+    extra_norm: tuple[str, ...] = (),
 ) -> np.ndarray:
     order = order or norm
-    chosen = {"1 and 2": ("norm1", "norm2"), "1 twice": ("norm1", "norm1"), "swapped": ("norm2", "norm1"),
-              "only 1": ("norm1", ""), "only 2": ("", "norm2")}[norms]  # fmt: skip
+    chosen = {"1 and 2": ("norm1", "norm2"), "1 twice": ("norm1", "norm1"), "2 twice": ("norm2", "norm2"),
+              "swapped": ("norm2", "norm1"), "only 1": ("norm1", ""), "only 2": ("", "norm2")}[norms]  # fmt: skip
     dropping = (training and drop != "never") or drop == "always"
 
     def normalised(h: np.ndarray, place: int) -> np.ndarray:
@@ -182,6 +183,8 @@ def _block(
         total = dropped(base + h if residual[place] else h, place, "sum")
         stream = normalised(total, place) if order == "post" and norm_place == "contract" else total
         stream = dropped(stream, place, "norm")
+    if order in extra_norm:  # a third norm has no name, so its γ and β are as they were made
+        stream = layer_norm(stream, np.ones_like(x[0, 0]), np.zeros_like(x[0, 0]), eps)["output"]
     return stream
 
 
@@ -199,7 +202,10 @@ def encoder_block(
     *,
     mode: str = "call",
     key_dim: str = "D/H",
+    heads: str = "H",
     norms: str = "1 and 2",
+    extra_norm: tuple[str, ...] = (),
+    third_dropout: bool = False,
     config: str = "complete",
     **flags: Any,
 ) -> dict[str, Any]:
@@ -211,19 +217,27 @@ def encoder_block(
         mask: (T, T), (B, T, T) or (B, 1, T); true where a query may attend.
         weighting, direction, direction_x: for the mode ``slopes``, the sum whose derivatives are asked for, and along
             what.
+
+    In the mode ``repeated`` the result is whether two calls in training with loaded dice return the same.
     """
     if mode == "parameters":
         count = encoder_parameter_count(d_model, num_heads, d_ff, d_model if key_dim == "D" else None)["output"]
+        count += 2 * d_model * (norm in extra_norm)
         return {"trainable_parameters": count}  # a norm too few has one number for several mistakes: no name for it
     if key_dim != "D/H":
         raise ValueError("weights for D/H do not fit into this block")
     if mode.startswith("dropped"):
         return {}  # left to chance: a property judges it
-    shapes = block_shapes(d_model, num_heads, d_ff)
+    if mode == "repeated":
+        return {"same_again": not third_dropout}
+    if third_dropout and mode == "training":
+        raise ValueError("what a third dropout erases is left to chance")
+    shapes = block_shapes(d_model, num_heads if heads == "H" else d_model // num_heads, d_ff)
     norm = "post" if mode == "reload" and config == "without norm" else norm
 
     def run(x: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        return _block(x, _cut(vector, shapes), norm, mask, mode == "training", norms=norms, **flags)
+        training = mode == "training"
+        return _block(x, _cut(vector, shapes), norm, mask, training, norms=norms, extra_norm=extra_norm, **flags)
 
     if mode == "slopes":
         sizes = [math.prod(shape) for shape in shapes.values()]
@@ -250,6 +264,7 @@ def encoder(
     chained: bool = True,
     final_norm: str = "pre only",
     mask_in: str = "all",
+    third_dropout: bool = False,
     **flags: Any,
 ) -> dict[str, Any]:
     """A stack of encoder blocks, each with weights of its own; a pre-norm stack ends with one more layer norm.
@@ -259,26 +274,31 @@ def encoder(
 
     The other arguments are those of `encoder_block`.
     """
-    has_final = {"pre only": norm == "pre", "never": False, "always": True}[final_norm]
+    pre = norm == "pre"
+    has_final = {"pre only": pre, "every block": pre, "never": False, "always": True}[final_norm]
     if mode == "parameters":
         blocks = (1 if shared else num_layers) * block_size(d_model, num_heads, d_ff)
         return {"trainable_parameters": blocks + (2 * d_model if has_final else 0)}
     if mode.startswith("dropped"):
         return {}  # left to chance: a property judges it
+    if mode == "repeated":
+        return {"same_again": not third_dropout}
+    if third_dropout and mode == "training":
+        raise ValueError("what a third dropout erases is left to chance")
     shapes = block_shapes(d_model, num_heads, d_ff)
     size = block_size(d_model, num_heads, d_ff)
 
     def run(x: np.ndarray, vector: np.ndarray) -> np.ndarray:
         order = range(num_layers)[::-1] if reverse else range(num_layers)
+        ends = vector[num_layers * size :] if pre else np.repeat([1, 0], d_model).astype(x.dtype)
         stream = x
-        for number in order:
+        for position, number in enumerate(order, 1):
             at = (num_layers - 1 if shared else number) * size
             here = mask if mask_in == "all" or number == 0 else None
             source = stream if chained else x
             stream = _block(source, _cut(vector[at : at + size], shapes), norm, here, mode == "training", **flags)
-        if has_final:
-            ends = vector[num_layers * size :] if norm == "pre" else np.repeat([1, 0], d_model).astype(x.dtype)
-            stream = layer_norm(stream, ends[:d_model], ends[d_model:])["output"]
+            if has_final and (final_norm == "every block" or position == num_layers):
+                stream = layer_norm(stream, ends[:d_model], ends[d_model:])["output"]
         return stream
 
     if mode == "slopes":
@@ -332,11 +352,13 @@ def encoder_parameter_count(
     norms: int = 2,
     per_norm: int = 2,
     key_dim_ignored: bool = False,
+    key_dim_is: str = "per head",
 ) -> dict[str, int]:
     """Trainable numbers of a block: attention 3·(D·HK + HK) + HK·D + D, feed-forward 2·DF + F + D, norms 4·D."""
+    counted = heads_counted and (key_dim is None or key_dim_is == "per head")
     if key_dim is None or key_dim_ignored:
         key_dim = d_model // num_heads if default_key_dim == "D/H" else d_model
-    width = (num_heads if heads_counted else 1) * key_dim
+    width = (num_heads if counted else 1) * key_dim
     attention = 3 * (d_model * width + (width if attention_bias else 0))
     if output_projection:
         bias = {"D": d_model, "HK": width, "none": 0}[output_bias]

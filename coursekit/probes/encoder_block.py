@@ -66,6 +66,12 @@ def loaded_dice(training: bool | None) -> Callable[[Driven], dict[str, Any]]:
     return call
 
 
+def _repeated(driven: Driven) -> dict[str, Any]:
+    """Whether two calls in training with loaded dice return the same: if not, something else is left to chance."""
+    first, second = (np.asarray(loaded_dice(True)(driven)["output"]) for _ in range(2))
+    return {"same_again": bool(np.array_equal(first, second, equal_nan=True))}
+
+
 def _dropped(driven: Driven) -> dict[str, Any]:
     """What each dropout does, seen from outside: the share of zeros in training, the factor on what is kept,
     and the largest change at inference."""
@@ -119,6 +125,7 @@ def _slopes(driven: Driven) -> dict[str, Any]:
 MODES = {
     "training": loaded_dice(True),
     "inference": loaded_dice(False),
+    "repeated": _repeated,
     "dropped": _dropped,
     "dropped_reloaded": lambda driven: _dropped(driven.reloaded()),
     "slopes": _slopes,

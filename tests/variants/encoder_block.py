@@ -489,6 +489,24 @@ def stack(**changes):
     return STACK.format(**{**GOOD_STACK, **changes})
 
 
+def normed_again(when):
+    """A block whose result goes through a third norm where `when` holds."""
+    return (
+        block()
+        + f"""
+
+class EncoderBlock(EncoderBlock):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.norm3 = keras.layers.LayerNormalization(epsilon=1e-6)
+
+    def call(self, x, mask=None, training=None):
+        z = super().call(x, mask=mask, training=training)
+        return self.norm3(z) if {when} else z
+"""
+    )
+
+
 def norm(line, axis="-1"):
     """A layer norm whose last line is the given one."""
     return f"""
@@ -650,12 +668,26 @@ def layer_norm(x, gamma, beta, eps=1e-6):
         # by position the mask is a query mask, which blocks no key
         ("mask_ignored", block(attended="h, h, h, mask")),
         # dropout inside the attention as well
-        (None, block(key_dim="d_model // num_heads, dropout=dropout")),
+        ("third_dropout", block(key_dim="d_model // num_heads, dropout=dropout")),
+        ("extra_norm_in_pre", normed_again('self.order == "pre"')),
+        ("extra_norm", normed_again("True")),
+        (
+            "heads_and_key_dim_exchanged",
+            block(key_dim="num_heads").replace("tion(num_heads,", "tion(d_model // num_heads,"),
+        ),
+        ("one_norm_under_two_names", block().replace("self.norm2 = ", "self.norm2 = self.norm1  # ")),
     ],
     "Encoder": [
         (
             "one_block_repeated",
             stack(blocks="self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm)] * num_layers"),
+        ),
+        (
+            "final_norm_in_the_loop",
+            stack(
+                step="block(x, mask=mask, training=training)\n            x = self.norm(x) if self.order == 'pre' else x",
+                end="x",
+            ),
         ),
         ("final_norm_missing", stack(end="x + 0 * self.norm(x) if self.order == 'pre' else x")),
         ("mask_ignored", stack(step="block(x, training=training)")),
@@ -689,6 +721,12 @@ def layer_norm(x, gamma, beta, eps=1e-6):
         ("half_the_norms", count(ATTENTION, norms="2 * d_model")),
         ("no_output_projection", count("3 * d_model * width + 3 * width")),
         ("feed_forward_without_bias", count(ATTENTION, feed_forward="2 * d_model * d_ff")),
+        (
+            "key_dim_of_all_heads",
+            count(ATTENTION)
+            .replace("width = num_heads * (", "width = (")
+            .replace("d_model // num_heads if", "d_model if"),
+        ),
         ("output_bias_too_wide", count("4 * d_model * width + 4 * width")),
         (None, "def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):\n    return 10_656"),
     ],
