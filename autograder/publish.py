@@ -415,6 +415,7 @@ def _student_config(course: Course) -> str:
     settings = (
         "c = get_config()  # noqa: F821",
         f'c.CourseDirectory.course_id = "{course.course_id}"',
+        *([f"c.Exchange.root = {course.exchange!r}"] if course.exchange else []),
         "configure_validation(c)",
     )
     return "\n".join([shared, "", *settings, ""])
