@@ -376,10 +376,7 @@ def _answer(entry: str):
 
 
 TYPES = "arrays and tensors, float type kept"
-TYPES_ADVICE = (
-    "TensorFlow's tensors know no `.T`, and no `@` with a vector: use `ops.transpose` and `ops.matmul`, "
-    "or make arrays of the arguments first with `np.asarray`. A Keras layer calculates in float32, whatever it is given."
-)
+TYPES_ADVICE = "A Keras layer calculates in float32, whatever it is given; `np.zeros` and `np.eye` make float64."
 ONE_HOT_ADVICE = (
     "A comparison gives bool, `np.eye` float64 and `ops.one_hot` float32 when they are not told the dtype: "
     "ask for the one of the weights."
@@ -426,6 +423,11 @@ EXERCISES = (
                 "global_maximum",
                 {"peak": "global"},
                 "The largest entry of the whole array is subtracted, so that a row far below it becomes 0/0.",
+            ),
+            Misconception(
+                "smallest_subtracted",
+                {"peak": "smallest"},
+                "The smallest entry is subtracted, so that no exponent is below 0 and large ones overflow: subtract the largest.",
             ),
             Misconception(
                 "sum_of_everything",
@@ -477,6 +479,11 @@ EXERCISES = (
             Misconception("manhattan_distance", {"distance": "absolute"}, "Absolute differences are summed, not squares."),
             Misconception("sign_reversed", {"sign": 1.0}, "The farther a key, the larger its weight: the minus is missing."),
             Misconception("not_normalised", {"normalised": "none"}, "The weights do not sum to 1: they are not normalised."),
+            Misconception(
+                "exponential_twice",
+                {"normalised": "softmax"},
+                "The kernels go into a softmax, which takes their exponential once more. What goes in are the exponents.",
+            ),
             Misconception("divided_by_count", {"normalised": "count"}, "The kernels are divided by their number, not by their sum."),
             Misconception(
                 "unstable_kernel",
@@ -609,7 +616,14 @@ EXERCISES = (
                 _attend_fully_masked,
                 advice="A row of minus infinities is 0/0 in a softmax. A large negative number is not.",
             ),
-            Group("large_scores", "finite for large scores", 1, _attend_large),
+            Group(
+                "large_scores",
+                "finite for large scores",
+                1,
+                _attend_large,
+                advice="Scores go into the thousands. A blocked score has to lie far below all of them, and what is "
+                "subtracted before the exponential is the largest of the open ones.",
+            ),
             Group("types", TYPES, 1, _attend_types, advice=TYPES_ADVICE),
         ),
         misconceptions=(
@@ -645,6 +659,16 @@ EXERCISES = (
             Misconception("over_queries", {"over": "column"}, "The columns are one-hot, not the rows."),
             Misconception("one_for_all", {"over": "all"}, "There is a single 1 in the whole array; every row needs one."),
             Misconception("index_returned", {"result": "index"}, "That is the place of the largest weight; return the one-hot row."),
+            Misconception(
+                "argmax_without_axis",
+                {"result": "one_hot of all"},
+                "argmax without an axis finds one place in the whole array: every row has its own, `axis=-1`.",
+            ),
+            Misconception(
+                "argmax_of_columns",
+                {"result": "one_hot of columns"},
+                "argmax runs along the first axis; the weights of one query lie along the last one.",
+            ),
             Misconception("weight_kept", {"result": "kept"}, "The largest weight keeps its value; it becomes 1."),
             Misconception("above_half", {"result": "half"}, "A weight need not be above ½ to be the largest."),
         ),
@@ -659,7 +683,13 @@ EXERCISES = (
         groups=(
             Group("values", "right values", 2, _bahdanau_values),
             Group("source_mask", "mask (B, S): padding of the source", 1, _bahdanau_source_mask),
-            Group("pair_mask", "mask (B, T, S)", 1, _bahdanau_pair_mask),
+            Group(
+                "pair_mask",
+                "mask (B, T, S)",
+                1,
+                _bahdanau_pair_mask,
+                advice="Only a mask (B, S) needs an axis for the queries; this one has it.",
+            ),
             Group(
                 "fully_masked",
                 "a query that may attend to nothing",

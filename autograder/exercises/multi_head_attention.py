@@ -309,6 +309,16 @@ EXERCISES = (
                 {"how": "apart"},
                 "The axes have changed places, (B, T, H, K), and are still four: the last two become one.",
             ),
+            Misconception(
+                "heads_below_each_other",
+                {"how": "below"},
+                "The heads stand below each other, (B, H·T, K): put them side by side, along the features.",
+            ),
+            Misconception(
+                "features_of_all_tokens",
+                {"how": "tokens"},
+                "The sizes are mixed up: a row holds all tokens, (B, H, T·K). After the transpose the axes are B, T, H, K.",
+            ),
         ),
         hints=(
             "It is `split_heads` backwards: undo its last step first.",
@@ -387,6 +397,11 @@ EXERCISES = (
                 {"mask_axis": "heads"},
                 "A mask (B, T, S) meets scores (B, H, T, S): its first axis falls on the heads. It needs an axis for "
                 "them.",
+            ),
+            Misconception(
+                "one_head",
+                {"one_head": True},
+                "There is one head of width D, not several: the projections go into the attention as they are, unsplit.",
             ),
             Misconception(
                 "split_by_reshape_alone",

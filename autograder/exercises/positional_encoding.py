@@ -555,7 +555,7 @@ EXERCISES = (
             Misconception(
                 "always_yes",
                 {"verdict": "always yes"},
-                "The answer is True for every map. Is x shuffled before fn sees it?",
+                "The answer is True for every map. Is x shuffled before fn sees it, and does a sum let differences cancel?",
             ),
             Misconception(
                 "always_no",

@@ -29,7 +29,7 @@ def softmax(
         x: (…), at least one axis.
         axis: the axis whose entries compete.
         axis_used: ``given`` (right), ``last``, ``first`` or ``all``.
-        peak: ``axis`` (right) or ``global``: which largest entry is subtracted.
+        peak: ``axis`` (right) or ``global``: which largest entry is subtracted; or ``smallest``, that along the axis.
         summed: ``axis`` (right) or ``all``: what the sum runs over, when the largest entry is right.
         exponential: without it nothing is subtracted either; there is no overflow to prevent.
     """
@@ -37,7 +37,12 @@ def softmax(
     x = -x if negated else x
     x = np.clip(x, -50, 50) if clipped else x
     if stable and exponential:
-        x = x - (x.max(axis=over, keepdims=True) if peak == "axis" else x.max())
+        whole = peak == "global"
+        x = x - (
+            x.min(axis=over, keepdims=True)
+            if peak == "smallest"
+            else x.max(axis=None if whole else over, keepdims=True)
+        )
     powers = np.exp(x) if exponential else x
     total = powers.sum() if summed == "all" else powers.sum(axis=over, keepdims=True)
     return {"output": powers / total if normalised else powers}
@@ -85,7 +90,12 @@ def attention_pooling(
     scores = sign * squares / divisor
     powers = np.exp(scores - scores.max()) if stable and normalised == "sum" else np.exp(scores)
     powers = np.where(powers > np.finfo("float32").max, np.inf, powers).astype(query.dtype)  # as float32 has it
-    weights = {"sum": powers / powers.sum(), "none": powers, "count": powers / len(powers)}[normalised]
+    weights = {
+        "sum": powers / powers.sum(),
+        "none": powers,
+        "count": powers / len(powers),
+        "softmax": attention.softmax(powers),
+    }[normalised]
     output = np.einsum("m,me->e", weights, values)
     if swapped_results:
         output, weights = weights, output
@@ -265,7 +275,7 @@ def hard_attention(
         place: ``largest`` (right), ``smallest``.
         over: ``row`` (right), ``column`` (axis -2) or ``all``.
         result: ``one_hot`` (right), ``index``, ``kept`` (the largest weight itself), ``half`` (weights above ½),
-            ``bool``.
+            ``bool``, ``one_hot of all`` and ``one_hot of columns`` (argmax without an axis, and along the first one).
     """
     ranked = weights if place == "largest" else -weights
     axis = {"row": -1, "column": -2, "all": None}[over]
@@ -273,6 +283,9 @@ def hard_attention(
         raise IndexError("one row has no second axis")
     if result == "half":
         return {"output": (weights > 0.5).astype(weights.dtype)}
+    if result in ("one_hot of all", "one_hot of columns"):
+        places = np.asarray(ranked.argmax(axis=None if result == "one_hot of all" else 0))
+        return {"output": (places[..., None] == np.arange(weights.shape[-1])).astype(weights.dtype)}
     if result == "index":
         return {"output": np.asarray(ranked.argmax(axis=-1))}
     largest = ranked == ranked.max(axis=axis, keepdims=True)

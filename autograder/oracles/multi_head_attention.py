@@ -43,7 +43,8 @@ def split(x: np.ndarray, num_heads: int, how: str = "right") -> np.ndarray:
 def merge(x: np.ndarray, how: str = "right") -> np.ndarray:
     """(B, H, T, K) -> (B, T, H·K), the way back.
 
-    Wrong ways: ``reshape``, ``interleaved``, ``added``, ``averaged``, ``apart`` (B, T, H, K).
+    Wrong ways: ``reshape``, ``interleaved``, ``added``, ``averaged``, ``apart`` (B, T, H, K), ``below`` (B, H·T, K),
+    ``tokens`` (B, H, T·K).
     """
     batch, heads, length, size = x.shape
     if how == "reshape":
@@ -52,7 +53,11 @@ def merge(x: np.ndarray, how: str = "right") -> np.ndarray:
         return x.transpose(0, 2, 3, 1).reshape(batch, length, heads * size)
     if how in ("added", "averaged"):
         return x.sum(axis=1) if how == "added" else x.mean(axis=1)
+    if how == "below":
+        return x.reshape(batch, heads * length, size)
     side_by_side = x.transpose(0, 2, 1, 3)
+    if how == "tokens":
+        return side_by_side.reshape(batch, heads, length * size)
     return side_by_side if how == "apart" else side_by_side.reshape(batch, length, heads * size)
 
 
@@ -97,6 +102,7 @@ def multi_head_attention(
     bias: bool = True,
     project_out: bool = True,
     average_weights: bool = False,
+    one_head: bool = False,
     refusal: str = "ValueError",
 ) -> dict[str, Any]:
     """Multi-head attention with D/H features per head (Vaswani et al. 2017, section 3.2.2), biases included.
@@ -107,6 +113,7 @@ def multi_head_attention(
         mask_axis: ``heads`` aligns a mask of rank 3 with the heads.
         roles: which projection makes queries, keys and values.
         arguments: which argument is taken for query, key and value.
+        one_head: nothing is split; the weights (B, T, S) have no axis for the heads.
 
     Returns:
         ``output`` (B, T, D) and, if asked for, ``weights`` (B, H, T, S). Rows without any key are NaN in both.
@@ -123,6 +130,7 @@ def multi_head_attention(
         np.einsum("btd,de->bte", sources[argument], kernels[role]) + (biases[role] if bias else 0)
         for argument, role in zip(arguments, roles, strict=True)
     ]
+    num_heads = 1 if one_head else num_heads
     q, k, v = (split(each, num_heads, split_how) for each in projected)  # (B, H, T, K), (B, H, S, K) twice
     scores = np.einsum("bhtk,bhsk->bhts", q, k)
     scores = scores / scale_factor(
@@ -150,7 +158,7 @@ def multi_head_attention(
     )
     if not return_weights:
         return {"output": output}
-    return {"output": output, "weights": weights.mean(axis=1) if average_weights else weights}
+    return {"output": output, "weights": weights.mean(axis=1) if average_weights or one_head else weights}
 
 
 def mha_parameter_count(

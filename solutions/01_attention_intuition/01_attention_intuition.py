@@ -183,7 +183,7 @@ check("dot_score")
 #
 # $s_{ts} = q_t \cdot k_s \,/\, \sqrt{d}$: the score of the Transformer.
 #
-# <details><summary>Hint</summary>The square root of a NumPy or Python int by <code>np.sqrt</code> is a float64, and makes float32 scores float64 or raises an error with tensors. <code>d ** 0.5</code> of a Python int is a Python float, which takes the type of what it meets.</details>
+# <details><summary>Hint</summary><code>np.sqrt</code> of an int is a float64, and an array of float32 divided by it becomes float64. <code>d ** 0.5</code> of a Python int is a Python float, which takes the type of what it meets.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_score(q, k):
@@ -328,6 +328,8 @@ plots.show(figure, alt="Weights of nine queries on a circle for three keys, by t
 #   still sum to 1.
 # - The mask may be boolean, integer or float, and it broadcasts to the scores: (T, S), (B, T, S), (B, 1, S).
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
+#
+# Scores may be as large as in exercise 1, with a mask too.
 #
 # <details><summary>Hint 1</summary>Change the score of a blocked key before the softmax, not its weight after it. Which score has an exponential of 0?</details>
 # <details><summary>Hint 2</summary>A whole row of minus infinity gives 0/0. A large negative number, such as −1e9, gives equal weights instead.</details>
