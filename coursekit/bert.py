@@ -1,12 +1,18 @@
-"""Where the two halves of BERT are: the small one that comes with the course, and the published one.
+"""The two halves of BERT: where they are, how one forgets what it learned, and one clear error for the wrong Keras.
 
-A half is named by a handle, which `hub.KerasLayer` takes: a folder, or an address on the web. The same cell takes
-either.
+A half is named by a handle, which `hub.KerasLayer` takes: a folder, or an address on the web. The same cell takes the
+small BERT that comes with the course and the published ones. data/README.md says what the small one was trained on.
 """
 
 from __future__ import annotations
 
+import contextlib
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 FOLDER = Path(__file__).parent / "data" / "bert"
 PREPROCESS, ENCODER = str(FOLDER / "preprocess"), str(FOLDER / "encoder")
@@ -15,3 +21,85 @@ PUBLIC_ENCODER = "https://tfhub.dev/tensorflow/small_bert/bert_en_uncased_L-4_H-
 
 INPUTS = ("input_word_ids", "input_mask", "input_type_ids")  # what the first half gives and the second takes
 OUTPUTS = ("pooled_output", "sequence_output", "encoder_outputs")
+
+
+def forget(layer: Any, seed: int = 0) -> Any:
+    """Give an encoder fresh weights, so that it starts from scratch, and return it.
+
+    Tables and kernels are drawn from the truncated normal distribution of BERT (Devlin et al. 2019, their published
+    code): standard deviation 0.02, nothing beyond two of them. The scales of normalisations become 1, the rest 0.
+
+    Args:
+        layer: what has `variables`: a `hub.KerasLayer`, or what `hub.load` returns.
+        seed: of the draws.
+    """
+    rng = np.random.default_rng(seed)
+    for variable in layer.variables:
+        shape = tuple(variable.shape)
+        if "gamma" in variable.name:
+            value = np.ones(shape)
+        elif len(shape) < 2 or "bias" in variable.name:
+            value = np.zeros(shape)
+        else:
+            value = rng.normal(size=shape)
+            while (far := np.abs(value) > 2).any():
+                value[far] = rng.normal(size=far.sum())
+            value *= 0.02
+        variable.assign(value.astype("float32"))
+    return layer
+
+
+class KerasMixError(TypeError):
+    """A part of Keras 3 met a part of Keras 2."""
+
+
+MIXED = (
+    "Two versions of Keras meet here. hub.KerasLayer is a layer of Keras 2, which is called tf_keras; keras and tf.keras "
+    "are Keras 3 since TensorFlow 2.16. Take every part of this model from tf_keras: the Input, all layers, the Model, "
+    "the optimizer."
+)
+
+
+@contextlib.contextmanager
+def one_keras() -> Iterator[None]:
+    """While the block runs, a mix of Keras 2 and 3 is one error that says so.
+
+    Without it the two meet in several errors that do not name the cause, or in none: a layer of Keras 3 on a tensor of
+    Keras 2 is a model that does not know the layer's weights.
+
+    Raises:
+        KerasMixError: a layer, a model or an optimizer of Keras 3 is used in the block, or an error comes from there.
+    """
+    import keras
+
+    original = keras.Layer.__call__
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise KerasMixError(MIXED)
+
+    keras.Layer.__call__ = refuse
+    try:
+        yield
+    except KerasMixError:
+        raise
+    except Exception as error:
+        if _from_keras_3(error):
+            raise KerasMixError(MIXED) from error
+        raise
+    finally:
+        keras.Layer.__call__ = original
+
+
+def _from_keras_3(error: BaseException) -> bool:
+    """Whether one of Keras 3's files, or one of its objects by name, has a part in an error."""
+    import keras
+
+    folder = str(Path(keras.__file__).parent)
+    seen: BaseException | None = error
+    while seen is not None:
+        if any(frame.filename.startswith(folder) for frame in traceback.extract_tb(seen.__traceback__)):
+            return True
+        if "keras.src" in str(seen).replace("tf_keras.src", "") or "KerasTensor cannot be used" in str(seen):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
