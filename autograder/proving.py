@@ -42,6 +42,18 @@ def failed_checks(lab: str, solution: NotebookNode, references: Mapping[str, byt
             return [f"solutions/{lab}: the solution's checks do not end within {PATIENCE} seconds"]
     if done.returncode == 0:
         return []
-    failed = [line.removeprefix("✗ ") for line in done.stdout.splitlines() if line.startswith("✗ ")]
+    failed = _failures(done.stdout.splitlines())
     said = failed or done.stderr.strip().splitlines()[-1:]
     return [f"solutions/{lab}: the solution fails its own checks: {line}" for line in said]
+
+
+def _failures(lines: list[str]) -> list[str]:
+    """What a report says of each exercise that fails, with the first thing that is wrong, and its explanation."""
+    failures: list[str] = []
+    for number, line in enumerate(lines):
+        if line.startswith("✗ "):
+            wrong = next((n for n in range(number + 1, len(lines)) if lines[n].startswith("    ✗ ")), None)
+            following = lines[wrong : wrong + 2] if wrong else []
+            detail = [each for n, each in enumerate(following) if n == 0 or each.startswith(" " * 8)]
+            failures.append(": ".join([line.removeprefix("✗ "), *(each.strip(" ✗") for each in detail)]))
+    return failures

@@ -9,9 +9,9 @@ import tomllib
 
 import nbformat
 import pytest
-from tiny_course import LAB, released, write_notebook
+from tiny_course import LAB, TOML, released, write_notebook
 
-from autograder.publish import MARKER, PublishRefused, find_leaks, publish
+from autograder.publish import MARKER, PublishRefused, find_leaks, publish, student_files
 from autograder.release import release
 
 ORACLE = '''"""An oracle."""
@@ -161,6 +161,12 @@ def test_what_a_lecture_shows_is_no_secret(course):
     assert find_leaks({"a.py": harmless.encode()}, course) == []
 
 
+def test_students_are_told_where_the_exchange_is(tmp_path, monkeypatch):
+    course = released(tmp_path / "course", monkeypatch, TOML + '\n[grading]\nexchange = "/srv/exchange"\n')
+    config = student_files(course)["nbgrader_config.py"].decode()
+    assert config.splitlines()[-2:] == ["c.Exchange.root = '/srv/exchange'", "configure_validation(c)"]
+
+
 def test_the_published_configuration_and_package_work(course, tmp_path):
     """nbgrader reads the students' configuration; the package builds with nothing of the instructor."""
     target = tmp_path / "public"
@@ -168,7 +174,7 @@ def test_the_published_configuration_and_package_work(course, tmp_path):
     from traitlets.config import PyFileConfigLoader
 
     config = PyFileConfigLoader("nbgrader_config.py", path=str(target)).load_config()
-    assert config.Execute.skip_cells_with_tag == ","
+    assert config.Execute.skip_cells_with_tag == "," and "root" not in config.Exchange
     code = "from setuptools import find_packages; print(find_packages(include=['coursekit*']))"
     done = subprocess.run([sys.executable, "-c", code], cwd=target, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['coursekit']"
