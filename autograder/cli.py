@@ -188,7 +188,7 @@ def _show(marking: Marking) -> None:
         out.print(f"{len(results)} submissions, mean {mean:.0f} %")
     waiting = sum(result.state == "needs_manual_grade" for result in results)
     if waiting:
-        out.print(f"{waiting} submissions have a written answer for you to read: in JupyterLab, Nbgrader › Formgrader\n")
+        out.print(f"{waiting} submissions have a written answer to mark: in JupyterLab, Nbgrader › Formgrader\n")
     out.print(f"gradebook   {marking.db_url}\ntables      {marking.results_csv}, {marking.grades_csv}", highlight=False)
     out.print(f"feedback    {marking.feedback}/<student>/{marking.lab}.html", highlight=False)
 

@@ -32,7 +32,7 @@ _TEXT_SUFFIXES = {
     *("", ".cfg", ".css", ".csv", ".html", ".ini", ".md", ".py"),
     *(".rst", ".sh", ".toml", ".tsv", ".txt", ".yaml", ".yml"),
 }
-_INSTALL_UNLOCKED = ("pip install -r requirements.txt",)
+_LOCK = "requirements/lock.txt"
 _SKIPPED_PARTS = {"__pycache__", ".ipynb_checkpoints", ".git", "real"}
 
 
@@ -122,16 +122,16 @@ def student_files(course: Course) -> dict[str, bytes]:
     for lab in course.labs:
         for path in _files(course.releases / lab.name, ("*",)):
             files[str(path.relative_to(root))] = path.read_bytes()
-    for name in ("LICENSE", "LICENSE-CONTENT", "requirements/lock.txt"):
+    for name in ("LICENSE", "LICENSE-CONTENT", _LOCK):
         if (root / name).is_file():
             files[name] = (root / name).read_bytes()
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     files["README.md"] = _readme(course, files).encode()
     files["pyproject.toml"] = _pyproject(course, project).encode()
     files["requirements.txt"] = _requirements(project).encode()
-    files["environment.yml"] = _environment(course, "requirements/lock.txt" in files).encode()
+    files["environment.yml"] = _environment(course, _LOCK in files).encode()
     files["nbgrader_config.py"] = _student_config(course).encode()
-    files[".gitignore"] = b".ipynb_checkpoints/\n.venv/\n__pycache__/\n*.egg-info/\nbuild/\ndata/real/\n"
+    files[".gitignore"] = b".ipynb_checkpoints/\n.venv/\n__pycache__/\n*.egg-info/\nbuild/\ndata/real/\nwork/\n"
     return dict(sorted(files.items()))
 
 
@@ -291,9 +291,11 @@ def _json(content: dict) -> bytes:
 
 
 def _readme(course: Course, files: Mapping[str, bytes]) -> str:
-    locked = "requirements/lock.txt" in files
-    install = ("pip install -r requirements/lock.txt", "pip install --no-deps .") if locked else _INSTALL_UNLOCKED
+    locked = _LOCK in files
+    # Editable, so that a "git pull" brings the checks along with the labs.
+    install = (f"pip install -r {_LOCK if locked else 'requirements.txt'}", "pip install --no-deps --editable .")
     lectures = sorted(name for name in files if name.startswith("lectures/") and name.endswith(".ipynb"))
+    first = f"work/{course.labs[0].name}/{course.labs[0].name}.ipynb"
     lines = [
         f"# {course.title}",
         "",
@@ -307,8 +309,13 @@ def _readme(course: Course, files: Mapping[str, bytes]) -> str:
         "```bash",
         "python3 -m venv .venv && source .venv/bin/activate",
         *install,
+        "cp -r labs work",
         "jupyter lab",
         "```",
+        "",
+        "Do the labs in `work/`, your own copy. When the course changes, `git pull` brings the new lectures and labs and",
+        "leaves your copy alone: take a lab that has changed from `labs/` again. From the second time on, you need only",
+        "`source .venv/bin/activate` and `jupyter lab`.",
         "",
         "With conda, instead of the first three lines:",
         "",
@@ -331,9 +338,14 @@ def _readme(course: Course, files: Mapping[str, bytes]) -> str:
         '- Run the cell below it, `check("…")`. It says what was tried, what came out, and what to look at next.',
         "- The marks come from further cases that you do not see. Code that does what the task says passes them.",
         "- Keep the names of functions, classes and attributes. You may add cells of your own anywhere.",
-        "- Before you hand in: restart the kernel, run all cells, save. Then",
-        "  `python -m coursekit pack labs/<lab>/<lab>.ipynb` runs every check, says what is unfinished, and makes the",
-        "  one file to hand in. From Colab, download the notebook and hand in that.",
+        "- Before you hand in: restart the kernel, run all cells, save. JupyterLab's *Validate* button runs every check",
+        "  once more. Then make the one file to hand in; you are told what is unfinished in it:",
+        "",
+        "  ```bash",
+        f"  python -m coursekit pack {first}",
+        "  ```",
+        "",
+        "  From Colab, download the notebook and hand in that.",
         "",
         "## The data",
         "",
@@ -396,7 +408,7 @@ def _requirements(project: Mapping) -> str:
 
 
 def _environment(course: Course, locked: bool) -> str:
-    requirements = "requirements/lock.txt" if locked else "requirements.txt"
+    requirements = _LOCK if locked else "requirements.txt"
     return (
         "name: transformers-course\n"
         "channels:\n"
