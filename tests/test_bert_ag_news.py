@@ -1,0 +1,119 @@
+"""Lab 07: how often chance fails a right masking, which Keras a model is made of, and what stands for BERT's halves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from test_labs import load_lab, namespace, outcome, solution_sources, told, variants
+
+from autograder.sandbox import PRELOAD
+from autograder.warming import preload_of
+from coursekit import bert
+from coursekit.probes import bert_ag_news as probes
+from coursekit.probes.sharing import Shelf, sharing
+
+LAB = "07_bert_ag_news"
+SEEDS = (1, 2, 3, 4, 5, 6)
+
+
+@pytest.fixture(scope="module")
+def solved():
+    return namespace(solution_sources(LAB))
+
+
+def masking_cases(seed: int):
+    return load_lab(LAB).exercises["mask_tokens"].expectations(seed)
+
+
+def test_likely_counts_leave_out_what_they_say_and_no_more():
+    for n, p, alarm in ((40, 0.15, 1e-3), (5000, 0.8, 1e-8), (40_723, 0.0225, 1e-8), (17, 1 / 3, 1e-6)):
+        low, high = probes.likely_counts(n, p, alarm)
+        exact = np.exp(probes.log_binomial(n, p))
+        assert exact.sum() == pytest.approx(1, abs=1e-9)
+        assert exact[:low].sum() <= alarm / 2 < exact[: low + 1].sum()
+        assert exact[high + 1 :].sum() <= alarm / 2 < exact[high:].sum()
+
+
+def test_chance_fails_a_right_masking_less_than_once_in_a_million_marks(solved, monkeypatch):
+    """Every comparison with chance that a right function meets, and the exact probability of losing one of them."""
+    met = []
+    bounds = probes.likely_counts
+
+    def noted(n, p, alarm=probes.ALARM):
+        low, high = bounds(n, p, alarm)
+        met.append((n, p, low, high))
+        return low, high
+
+    monkeypatch.setattr(probes, "likely_counts", noted)
+    for case in masking_cases(11):
+        assert probes.PROBES["mask_tokens"](solved, case.inputs, case.mode) == case.expected
+    lost = 0.0
+    for n, p, low, high in met:
+        exact = np.exp(probes.log_binomial(n, p))
+        lost += exact[:low].sum() + exact[high + 1 :].sum()
+    assert 15 < len(met) < 400
+    assert 0 < lost < 1e-6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_masking_is_judged_alike_whatever_is_drawn(solved, seed):
+    exercise = load_lab(LAB).exercises["mask_tokens"]
+    judgement = outcome(LAB, exercise, solved, seed)
+    assert judgement.passed, told(judgement)
+    wrong = [each for each in variants(LAB).WRONG["mask_tokens"] if each[0]]
+    for misconception, source in wrong[seed :: len(SEEDS)]:
+        judgement = outcome(LAB, exercise, namespace([*solution_sources(LAB), source]), seed)
+        assert judgement.misconceptions == (misconception,), f"{told(judgement)}\n{source}"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": "keras.Model(text, y)"},
+        {"hidden": 'keras.layers.Dense(16, activation="relu")(x)'},
+        {"dropped": "keras.layers.Dropout(dropout)(h)"},
+        {"dropped": "tf.keras.layers.Dropout(dropout)(h)"},
+    ],
+)
+def test_a_second_keras_in_a_model_is_named_at_once(changes):
+    source = variants(LAB).news(**changes)
+    judgement = outcome(
+        LAB, load_lab(LAB).exercises["build_news_classifier"], namespace([*solution_sources(LAB), source])
+    )
+    assert judgement.groups and all(group.message == probes.KERAS_MIX for group in judgement.groups)
+
+
+@pytest.mark.parametrize("package", ["keras", "tf.keras"])
+def test_a_model_of_the_other_keras_is_named_at_once(package):
+    source = variants(LAB).news().replace("tf_keras", package)
+    judgement = outcome(
+        LAB, load_lab(LAB).exercises["build_news_classifier"], namespace([*solution_sources(LAB), source])
+    )
+    assert judgement.groups and all(group.message == probes.KERAS_MIX for group in judgement.groups)
+
+
+def test_the_tiny_halves_are_called_as_those_of_tf_hub(tmp_path):
+    first, second = map(tf.saved_model.load, probes.write_tiny_halves(tmp_path, width=6))
+    rows = first(tf.constant(["a b", "", "ü"]))
+    assert set(rows) == set(bert.INPUTS) == set(probes.ROWS)
+    assert all(row.dtype == tf.int32 and row.shape == (3, probes.LENGTH) for row in rows.values())
+    outputs = second(rows)
+    assert set(bert.OUTPUTS) <= set(outputs)
+    assert outputs["pooled_output"].shape == (3, 6)
+    assert outputs["sequence_output"].shape == (3, probes.LENGTH, 6)
+    np.testing.assert_array_equal(outputs["encoder_outputs"][-1], outputs["sequence_output"])
+
+
+def test_cases_share_what_is_made_once():
+    made = []
+    with sharing(Shelf()):
+        shelf = probes.current_shelf()
+        for _ in range(2):
+            assert shelf.once("key", lambda: made.append(1) or len(made)) == 1
+        assert shelf.once("other", lambda: made.append(1) or len(made)) == 2
+
+
+def test_only_the_workers_of_this_lab_load_what_its_notebook_imports():
+    assert preload_of("06_imdb_classifier") == preload_of("") == PRELOAD
+    assert set(preload_of(LAB)) - set(PRELOAD) == {"tensorflow_text", "tensorflow_hub", "tf_keras"}
