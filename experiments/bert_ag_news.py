@@ -1,0 +1,231 @@
+"""What pre-training is worth on AG News: the small BERT fine-tuned, frozen and from scratch, and a linear model.
+
+    python experiments/bert_ag_news.py --data FOLDER        # again and again, until it says that nothing is left to do
+
+Each is trained on 100 to 10,000 of the 10,000 training texts, and measured on all 7,600 test texts. Nothing is chosen
+by looking at results: epochs and learning rates are set here. Every result is written as soon as it is there, so a run
+may be broken off and taken up again with the same command. The pre-training of the encoder (experiments/small_bert.py)
+saw the training texts without their labels, and no test text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_hub as hub
+import tensorflow_text  # noqa: F401  the preprocessing needs its operations
+import tf_keras
+import typer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from tf_keras import layers
+
+from coursekit import bert, data, recorded
+
+NAME, CLASSES = "bert_ag_news", 4
+# Training texts: (epochs, batch, seeds). Few texts are cheap and their results scatter, so they are repeated.
+PLAN = {100: (20, 16, 3), 500: (10, 16, 3), 2_000: (4, 32, 1), 10_000: (2, 32, 1)}
+MODELS = ("linear", "frozen", "fine-tuned", "scratch")
+RATES = {"linear": None, "frozen": 3e-3, "fine-tuned": 5e-4, "scratch": 1e-3}  # set beforehand, not searched
+WARMUP, WEIGHT_DECAY, DROPOUT = 0.1, 0.01, 0.2
+
+
+class Triangle(tf_keras.optimizers.schedules.LearningRateSchedule):
+    """A straight line up to the peak in the first tenth of the steps, and one down to zero."""
+
+    def __init__(self, peak: float, steps: int):
+        self.peak, self.steps = peak, steps
+
+    def __call__(self, step):
+        done = tf.cast(step, tf.float32) / self.steps
+        return self.peak * tf.clip_by_value(tf.minimum(done / WARMUP, (1 - done) / (1 - WARMUP)), 0.0, 1.0)
+
+
+class Texts:
+    """Training and test texts in the encoder's form, and what the frozen encoder says about them."""
+
+    def __init__(self, folder: Path | None, length: int):
+        (train, self.y), (test, self.y_test) = data.news(source="real", path=folder)
+        self.train, self.test = np.array(train, dtype=object), np.array(test, dtype=object)
+        halves = hub.load(bert.PREPROCESS)
+        pack = tf.function(lambda texts: halves.bert_pack_inputs([halves.tokenize(texts)], seq_length=length))
+        self.x, self.x_test = (self._packed(pack, texts) for texts in (train, test))
+        self.pooled = None
+
+    @staticmethod
+    def _packed(pack, texts: list[str]) -> dict[str, np.ndarray]:
+        parts = [pack(tf.constant(texts[start : start + 1_000])) for start in range(0, len(texts), 1_000)]
+        return {name: np.concatenate([part[name] for part in parts]) for name in bert.INPUTS}
+
+    def features(self) -> tuple[np.ndarray, np.ndarray]:
+        """The frozen encoder's pooled outputs, computed once: frozen, it says the same in every epoch."""
+        if self.pooled is None:
+            encoder = tf.function(hub.load(bert.ENCODER))
+            self.pooled = tuple(
+                np.concatenate(
+                    [
+                        encoder({name: tf.constant(rows[start : start + 200]) for name, rows in x.items()})[
+                            "pooled_output"
+                        ]
+                        for start in range(0, len(rows_of(x)), 200)
+                    ]
+                )
+                for x in (self.x, self.x_test)
+            )
+        return self.pooled
+
+
+def rows_of(x) -> np.ndarray:
+    return x["input_word_ids"] if isinstance(x, dict) else x
+
+
+def chosen(x, rows: np.ndarray):
+    return {name: values[rows] for name, values in x.items()} if isinstance(x, dict) else x[rows]
+
+
+def network(kind: str, length: int, seed: int) -> tf_keras.Model:
+    """The head of the lecture, on the encoder's pooled output (B, D)."""
+    if kind == "frozen":
+        inputs = pooled = layers.Input((hub.load(bert.ENCODER).variables[0].shape[1],))
+    else:
+        inputs = {name: layers.Input((length,), dtype=tf.int32, name=name) for name in bert.INPUTS}
+        encoder = hub.KerasLayer(bert.ENCODER, trainable=True)
+        pooled = encoder(inputs)["pooled_output"]
+        if kind == "scratch":
+            bert.forget(encoder, seed)
+    head = tf_keras.Sequential([layers.Dense(16, "relu"), layers.Dropout(DROPOUT), layers.Dense(CLASSES, "softmax")])
+    return tf_keras.Model(inputs, head(pooled))
+
+
+def trained(kind: str, x, y: np.ndarray, *, peak: float, epochs: int, batch: int, seed: int, length: int):
+    """Return the trained model and the last training accuracy."""
+    tf_keras.utils.set_random_seed(seed)
+    model = network(kind, length, seed)
+    stream = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(y), seed=seed).batch(batch).prefetch(2)
+    optimizer = tf_keras.optimizers.AdamW(Triangle(peak, epochs * len(stream)), weight_decay=WEIGHT_DECAY, clipnorm=1.0)
+    model.compile(optimizer, "sparse_categorical_crossentropy", metrics=["accuracy"])
+    history = model.fit(stream, epochs=epochs, verbose=0).history
+    return model, round(history["accuracy"][-1], 4)
+
+
+def measured(probabilities: np.ndarray, labels: np.ndarray, *, whole: bool) -> dict:
+    """Accuracy, loss and calibration; with `whole` the confusion matrix and the bars of the reliability diagram."""
+    said, sure = probabilities.argmax(1), probabilities.max(1)
+    right = said == labels
+    place = np.minimum((sure * 10).astype(int), 9)  # ten groups by confidence
+    groups = [
+        {
+            "count": int(inside.sum()),
+            "sure": round(float(sure[inside].mean()), 4),
+            "right": round(right[inside].mean(), 4),
+        }
+        for inside in (place == group for group in range(10))
+        if inside.any()
+    ]
+    found = {
+        "test": round(float(right.mean()), 4),
+        "loss": round(float(-np.log(np.maximum(probabilities[np.arange(len(labels)), labels], 1e-12)).mean()), 4),
+        "calibration_error": round(
+            float(sum(each["count"] * abs(each["sure"] - each["right"]) for each in groups)) / len(labels), 4
+        ),
+    }
+    return found | ({"groups": groups, "confusion": confusion_matrix(labels, said).tolist()} if whole else {})
+
+
+def linear(train: np.ndarray, y: np.ndarray):
+    """TF-IDF of words and pairs of words, logistic regression one against rest; C by cross-validation."""
+    model = make_pipeline(
+        TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=1 if len(y) < 1_000 else 2),
+        OneVsRestClassifier(LogisticRegression(solver="liblinear")),
+    )
+    return GridSearchCV(model, {"onevsrestclassifier__estimator__C": [1, 10, 100]}, cv=3).fit(train, y)
+
+
+class Study:
+    """The record, and what is left to do for it."""
+
+    def __init__(self, texts: Texts, folder: Path, length: int, minutes: float):
+        self.texts, self.folder, self.length = texts, folder, length
+        self.until = time.monotonic() + 60 * minutes
+        file = folder / f"{NAME}.json"
+        self.results = json.loads(file.read_text())["results"] if file.exists() else {"runs": [], "length": length}
+
+    def _keep(self, run: dict) -> None:
+        print({name: value for name, value in run.items() if name not in ("groups", "confusion")}, flush=True)
+        self.results["runs"].append(run)
+        recorded.save(
+            NAME,
+            what="AG News with the course's small BERT: fine-tuned, frozen, from scratch, and a linear model, by "
+            "number of training texts",
+            data="AG News (Zhang et al., 2015): 10,000 of the 120,000 training texts, all 7,600 test texts",
+            device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
+            command=f"python experiments/{NAME}.py --data FOLDER",
+            seed=0,
+            seconds=sum(run["cpu_seconds"] for run in self.results["runs"]),
+            results=self.results,
+            folder=self.folder,
+        )
+
+    def run(self, kind: str, size: int, seed: int) -> None:
+        """Train one model on `size` texts, other texts for each seed, and measure it on the test texts."""
+        case = {"model": kind, "texts": size, "seed": seed}
+        if any(case.items() <= run.items() for run in self.results["runs"]):
+            return
+        if time.monotonic() > self.until:
+            raise typer.Exit(75)
+        texts, (epochs, batch, _) = self.texts, PLAN[size]
+        rows = np.random.default_rng(seed).permutation(len(texts.y))[:size]
+        x, x_test = texts.features() if kind == "frozen" else (texts.x, texts.x_test)
+        started = time.process_time()
+        if kind == "linear":
+            model = linear(texts.train[rows], texts.y[rows])
+            training = round(float(model.score(texts.train[rows], texts.y[rows])), 4)
+        else:
+            model, training = trained(
+                kind, chosen(x, rows), texts.y[rows], peak=RATES[kind], batch=batch, seed=seed, length=self.length,
+                epochs=epochs * (5 if kind == "frozen" else 1),
+            )  # fmt: skip
+        spent = round(time.process_time() - started, 1)
+        if kind == "linear":
+            probabilities = model.predict_proba(texts.test)
+        else:
+            probabilities = model.predict(x_test, batch_size=200, verbose=0)
+        outcome = measured(probabilities, texts.y_test, whole=size == max(PLAN) and seed == 0)
+        self._keep(case | {"rate": RATES[kind], "training": training, "cpu_seconds": spent} | outcome)
+
+
+def main(
+    folder: Annotated[
+        Path | None, typer.Option("--data", help="Folder of local files; without it they are fetched.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder in which the results are written and taken up again.")
+    ] = recorded.FOLDER,
+    minutes: Annotated[float, typer.Option(help="Start nothing new after so many minutes.")] = 1e9,
+    length: Annotated[int, typer.Option(help="Word pieces of a text that are read; 128 is the handle's own.")] = 64,
+    models: Annotated[str, typer.Option(help="Which to train, with commas.")] = ",".join(MODELS),
+) -> None:
+    """Train and measure every model of the plan that has no result yet; all sizes with one seed before the next."""
+    study = Study(Texts(folder, length), out, length, minutes)
+    wanted = models.split(",")
+    for seed in range(max(seeds for *_, seeds in PLAN.values())):
+        for size, (*_, seeds) in PLAN.items():
+            for kind in wanted:
+                if seed < seeds or kind in ("linear", "frozen"):  # these two are cheap
+                    study.run(kind, size, seed)
+    print("nothing is left to do")
+
+
+if __name__ == "__main__":
+    typer.run(main)
