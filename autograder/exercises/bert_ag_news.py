@@ -884,7 +884,6 @@ EXERCISES = (
     Exercise(
         name="build_news_classifier",
         oracle=oracles.build_news_classifier,
-        cpu_seconds=40,
         groups=(
             Group(
                 "head",

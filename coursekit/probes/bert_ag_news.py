@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import math
 import tempfile
-import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from coursekit import bert
 from coursekit.probes.driving import ContractError, answers, find
 from coursekit.probes.sharing import current_shelf
 
@@ -41,8 +41,6 @@ def _strings(value: Any, what: str) -> list[str]:
 
 # ---- packing ----
 
-ROWS = ("input_word_ids", "input_mask", "input_type_ids")
-
 
 def _pack_inputs(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Call the function on lists of ids, and look whether it left them as they were."""
@@ -52,10 +50,10 @@ def _pack_inputs(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: 
     result = find(namespace, "pack_inputs")(*given, **named)
     if not isinstance(result, Mapping):
         raise ContractError(f"pack_inputs(…) returned a {type(result).__name__}; expected a dictionary.")
-    missing = [key for key in ROWS if key not in result]
+    missing = [key for key in bert.INPUTS if key not in result]
     if missing:
         raise ContractError(f"the dictionary has no entry {', '.join(map(repr, missing))}; it has {list(result)}.")
-    rows = {key: _numbers(result[key], f"the entry {key!r}") for key in ROWS}
+    rows = {key: _numbers(result[key], f"the entry {key!r}") for key in bert.INPUTS}
     other = {row.dtype.name for row in rows.values() if row.dtype.kind not in "iu"}
     return {
         **rows,
@@ -404,11 +402,6 @@ def _warmup_linear_decay(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
 # ---- the classifier ----
 
 LENGTH, CODES = 13, 17  # of the tiny halves: bytes of a text, and how many ids there are for bytes
-KERAS_MIX = (
-    "two versions of Keras meet in this model. `hub.KerasLayer` is a layer of Keras 2, which TensorFlow 2.16 and later "
-    "keep in the package `tf_keras`; `keras`, and `tf.keras` with it, is Keras 3. Take every layer, the Input and the "
-    "Model from `tf_keras`."
-)
 
 
 def write_tiny_halves(folder: Path, width: int) -> tuple[str, str]:
@@ -430,7 +423,7 @@ def write_tiny_halves(folder: Path, width: int) -> tuple[str, str]:
 
     table = tf.Variable(tf.zeros((2 + CODES, width)), name="table")
     pooler = tf.Variable(tf.zeros((width, width)), name="pooler")
-    whole = {key: tf.TensorSpec((None, None), tf.int32, name=key) for key in ROWS}
+    whole = {key: tf.TensorSpec((None, None), tf.int32, name=key) for key in bert.INPUTS}
 
     @tf.function(input_signature=[whole])
     def encode(inputs: dict[str, tf.Tensor]) -> dict[str, Any]:
@@ -474,7 +467,7 @@ class _News:
             if model is None:
                 raise ContractError("build_news_classifier(…) returned None. Is the `return` missing?")
             if _is_keras_3(type(model)):
-                raise ContractError(KERAS_MIX)
+                raise ContractError(bert.MIXED)
             raise ContractError(
                 f"build_news_classifier(…) returned a {type(model).__name__}; expected a tf_keras.Model."
             )
@@ -530,38 +523,12 @@ def _is_keras_3(kind: type) -> bool:
 
 @contextlib.contextmanager
 def _one_keras() -> Iterator[None]:
-    """While the block runs, let no layer of Keras 3 be called: a model of Keras 2 would lose its weights silently."""
-    import keras
-
-    original = keras.Layer.__call__
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise ContractError(KERAS_MIX)
-
-    keras.Layer.__call__ = refuse
+    """`bert.one_keras`, whose error is the student's to mend."""
     try:
-        yield
-    except ContractError:
-        raise
-    except Exception as error:
-        if _meets_keras_3(error):
-            raise ContractError(KERAS_MIX) from error
-        raise
-    finally:
-        keras.Layer.__call__ = original
-
-
-def _meets_keras_3(error: BaseException) -> bool:
-    """Whether Keras 3 had a hand in an error: one of its files, or one of its objects in the message."""
-    import keras
-
-    folder = str(Path(keras.__file__).parent)
-    seen: BaseException | None = error
-    while seen is not None:
-        if any(frame.filename.startswith(folder) for frame in traceback.extract_tb(seen.__traceback__)):
-            return True
-        seen = seen.__cause__ or seen.__context__
-    return "keras.src" in str(error) or "KerasTensor" in str(error)
+        with bert.one_keras():
+            yield
+    except bert.KerasMixError as error:
+        raise ContractError(str(error)) from error
 
 
 def _parameters(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@
 # was trained with, the learning rate of fine-tuning, and a classifier on top of it. At the end your classifier reads two
 # articles and says what they are about.
 #
-# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about two and a half hours.
+# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about 140 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -31,13 +31,13 @@
 #
 # | exercise | what you write | points | difficulty | importance | minutes |
 # |---|---|---|---|---|---|
-# | 1 | `wordpiece_tokenize` | 6 | ●●○○○ | high | 20 |
-# | 2 | `pack_inputs` | 6 | ●●○○○ | high | 25 |
-# | 3 | `mask_tokens` | 8 | ●●●○○ | high | 30 |
+# | 1 | `wordpiece_tokenize` | 6 | ●●●●○ | high | 25 |
+# | 2 | `pack_inputs` | 6 | ●●●●○ | high | 25 |
+# | 3 | `mask_tokens` | 8 | ●●●●○ | high | 25 |
 # | 4 | `warmup_linear_decay` | 4 | ●●○○○ | medium | 10 |
-# | 5 | `build_news_classifier` | 7 | ●●●○○ | high | 30 |
-# | 6 | `predict_class_names` | 3 | ●○○○○ | high | 10 |
-# | 7 | `answers`, by hand | 3 | ●●○○○ | medium | 15 |
+# | 5 | `build_news_classifier` | 7 | ●●●○○ | high | 20 |
+# | 6 | `predict_class_names` | 3 | ●●○○○ | high | 10 |
+# | 7 | `answers`, by hand | 3 | ●●●○○ | medium | 15 |
 #
 # No exercise needs another one's result: if you are stuck, go on.
 
@@ -66,7 +66,7 @@ check = start_lab("07_bert_ag_news")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · Words into pieces
 #
-# ●●○○○ · Importance: high. A vocabulary of 30,000 pieces writes every word: frequent ones whole, others in parts. `[UNK]`
+# ●●●●○ · Importance: high. A vocabulary of 30,000 pieces writes every word: frequent ones whole, others in parts. `[UNK]`
 # becomes rare.
 #
 # A piece that begins a word stands in the vocabulary as it is, `un`; a piece that continues one stands there with `##` in front,
@@ -123,7 +123,7 @@ check("wordpiece_tokenize")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · A row for the encoder
 #
-# ●●○○○ · Importance: high. BERT reads rows of a fixed length, in which special tokens say where a text begins and ends.
+# ●●●●○ · Importance: high. BERT reads rows of a fixed length, in which special tokens say where a text begins and ends.
 #
 # With one segment the row is `[CLS] a [SEP]`, with two `[CLS] a [SEP] b [SEP]`, then padding up to `max_length`. Return a
 # dictionary of three rows of whole numbers, each (T,):
@@ -180,14 +180,14 @@ check("pack_inputs")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your row
 #
-# A question and an answer, packed by you. Before you run the cell: where does the segment change from 0 to 1?
+# A question and an answer, packed by you. Before you run the cell: where does the segment change from 0 to 1, and where back?
 
 # %% nbgrader={"grade": false, "grade_id": "packed", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 question, answer = "who won ?".split(), "the bees , by three goals to one".split()
 names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *dict.fromkeys(question + answer)]
 places = {name: number for number, name in enumerate(names)}
 row = pack_inputs(
-    [places[word] for word in question], [places[word] for word in answer], max_length=14, cls_id=2, sep_id=3
+    [places[word] for word in question], [places[word] for word in answer], max_length=17, cls_id=2, sep_id=3
 )
 figure, ax = plt.subplots(figsize=(8, 2.2))
 plots.matrix_map(
@@ -202,7 +202,7 @@ plots.show(figure, alt="The packed row: a column for each token, with its mask a
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · What BERT was trained to guess
 #
-# ●●●○○ · Importance: high. Masking is the whole of BERT's pre-training task in a few lines, and small mistakes in it are invisible:
+# ●●●●○ · Importance: high. Masking is the whole of BERT's pre-training task in a few lines, and small mistakes in it are invisible:
 # the loss still falls.
 #
 # `ids` is an array of ids, (T,) or (B, T). Return `(inputs, labels)`, both whole numbers of the same shape.
@@ -371,7 +371,7 @@ check("build_news_classifier")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · Names instead of numbers
 #
-# ●○○○○ · Importance: high. A reader of your model wants to know "Sports", not 1.
+# ●●○○○ · Importance: high. A reader of your model wants to know "Sports", not 1.
 #
 # Return the name of the most probable class for each text, in the order of the texts: a list of str. `model` is anything with a
 # method `predict` that takes an array or a tensor of texts and gives probabilities (n, classes), as Keras models do; use that method.
@@ -446,7 +446,8 @@ left.plot(rates, color=diagrams.PALETTE["query"])
 left.set(xlabel="step", ylabel="learning rate", title="your schedule")
 right.plot(losses, color=diagrams.PALETTE["accent"])
 right.axhline(np.log(4), color=diagrams.PALETTE["residual"], linestyle=":")
-right.set(xlabel="step", ylabel="loss, mean of the epoch so far", title="fine-tuning")
+right.set(xlabel="step", ylabel="mean loss of the epoch", title="fine-tuning")
+figure.subplots_adjust(wspace=0.35)
 plots.show(figure, alt="Left: the learning rate by step, up and then down. Right: the loss by step, from about 1.4 down.")
 test_texts, test_labels = test_texts[:400], test_labels[:400]
 said = predict_class_names(model, test_texts, data.NEWS_CLASSES)
@@ -477,7 +478,7 @@ plots.show(figure, alt="The probabilities of the four classes for the two articl
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · By hand
 #
-# ●●○○○ · Importance: medium. Six questions that come up in every project with a pre-trained model.
+# ●●●○○ · Importance: medium. Six questions that come up in every project with a pre-trained model.
 #
 # Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
 #
