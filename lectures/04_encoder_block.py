@@ -869,7 +869,7 @@ for name, values in losses.items():
 #
 # ## 9 · Every parameter accounted for
 #
-# The classifier of lecture 6 uses one block with D = 32, F = 32 and two heads. Following
+# The classifier of [lecture 6](06_imdb_classifier.ipynb) uses one block with D = 32, F = 32 and two heads. Following
 # a published example it takes `key_dim` = 32 for *each* head, not D/H = 16. Fill in the empty column before you open
 # the answer.
 #

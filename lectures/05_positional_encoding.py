@@ -20,7 +20,7 @@
 #
 # [← 4 · The encoder block](04_encoder_block.ipynb) · [Lab
 # 5](../labs/05_positional_encoding/05_positional_encoding.ipynb) ·
-# [8 · Decoder and masking →](08_decoder_and_masking.ipynb) (6 and 7 are not written yet)
+# [6 · IMDB classifier →](06_imdb_classifier.ipynb)
 #
 # **Afterwards you can**
 #
@@ -1135,8 +1135,8 @@ print("first column, wrong:", *bad[:2, :, 0])
 # * Even columns sine, odd columns cosine, one frequency per pair, 10000^(−2i/D).
 # * Adding is a special case of appending, and wide sums can be taken apart.
 #
-# Write it yourself in [lab 5](../labs/05_positional_encoding/05_positional_encoding.ipynb). Lab
-# [6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) puts positions, encoder block and a head together and reads
+# Write it yourself in [lab 5](../labs/05_positional_encoding/05_positional_encoding.ipynb). Then [lecture
+# 6](06_imdb_classifier.ipynb) puts positions, encoder block and a head together and reads
 # film reviews.
 #
 # ## References

@@ -17,7 +17,7 @@
 #
 # *A model that writes: one token after the other, and never a look at the token it is about to guess.*
 #
-# [← 5 · Positional encoding](05_positional_encoding.ipynb) · [Lab
+# [← 6 · IMDB classifier](06_imdb_classifier.ipynb) · [Lab
 # 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb) · [9 · Vision Transformer
 # →](09_vision_transformer.ipynb)
 #
@@ -31,7 +31,7 @@
 # * tell encoder-only, decoder-only and encoder–decoder models apart by their masks.
 #
 # **You need** [the encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), padding and its
-# mask (lecture 6). **Time:** about 112 minutes to read and predict; the code runs in two to
+# mask ([lecture 6](06_imdb_classifier.ipynb)). **Time:** about 112 minutes to read and predict; the code runs in two to
 # three minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** target tokens (they ask), **S**
@@ -200,7 +200,7 @@ print("largest influence from the future, with the mask:", np.triu(seen, k=1).ma
 # ## 3 · Padding, and two masks at once
 #
 # Lines of a batch differ in length, so the short ones are padded, and padding must not be attended to
-# (lecture 6). A decoder needs both: a key is open when it is *not padding* **and** *not in
+# ([lecture 6](06_imdb_classifier.ipynb)). A decoder needs both: a key is open when it is *not padding* **and** *not in
 # the future*. The padding mask has shape (B, 1, S): the same row for every query. The triangle has shape (T, T): the
 # same for every sentence. Their "and" broadcasts to (B, T, S).
 

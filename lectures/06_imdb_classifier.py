@@ -18,7 +18,7 @@
 # *One encoder block, 657,737 numbers, and the question whether it beats counting words.*
 #
 # [← 5 · Positional encoding](05_positional_encoding.ipynb) · [Lab
-# 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · 7 · Fine-tuning BERT (not written yet)
+# 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · [8 · Decoder and masking →](08_decoder_and_masking.ipynb)
 #
 # **Afterwards you can**
 #
@@ -104,14 +104,16 @@ def plain(texts):
 
 by_hand = layers.TextVectorization(standardize=plain, vocabulary=BY_HAND, output_sequence_length=5)
 rows = np.asarray(by_hand(EXAMPLE))  # (3, T)
-for text, row in zip(EXAMPLE, rows):
+for text, row in zip(EXAMPLE, rows, strict=True):
     print(f"{text:26} {row}")
 print("the hand's rows:", np.array_equal(rows, [[2, 4, 5, 3, 0], [8, 10, 2, 9, 6], [2, 3, 7, 4, 0]]))
 
 # %%
 words = np.array(["·", "[UNK]", *BY_HAND])
 figure, ax = plt.subplots(figsize=(6.4, 2.0))
-plots.matrix_map(0 * rows, rows=["text 0", "text 1", "text 2"], mask=rows > 0, values=False, cmap="Greys", limits=(0, 1), ax=ax)
+plots.matrix_map(
+    0 * rows, rows=["text 0", "text 1", "text 2"], mask=rows > 0, values=False, cmap="Greys", limits=(0, 1), ax=ax
+)
 for (text, place), number in np.ndenumerate(rows):
     ax.text(place, text, f"{number}  {words[number]}" if number else "0", ha="center", va="center")
 ax.set(xticks=range(5), xlabel="place in the text")
@@ -207,7 +209,9 @@ validation = rows[:HELD_BACK], labels[:HELD_BACK]
 training = rows[HELD_BACK:], labels[HELD_BACK:]
 lengths = rows.row_lengths().numpy()
 counts = np.bincount(training[0].flat_values.numpy(), minlength=VOCABULARY)  # (V,)
-print(f"vocabulary: {len(names):,} words; unknown in the validation part: {np.mean(validation[0].flat_values.numpy() == 1):.1%}")
+print(
+    f"vocabulary: {len(names):,} words; unknown in the validation part: {np.mean(validation[0].flat_values.numpy() == 1):.1%}"
+)
 
 # %% [markdown]
 # How long must a row be? Too short, and the verdict is cut off; too long, and attention's T × T scores cost.
@@ -220,7 +224,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
 left.hist(np.minimum(lengths, 1000), bins=50, color=diagrams.PALETTE["query"])
 for length, height in ((200, 0.9), (600, 0.6)):
     left.axvline(length, color=diagrams.PALETTE["accent"], linestyle="--")
-    left.text(length, height, f" {length} words", transform=left.get_xaxis_transform(), color=diagrams.PALETTE["accent"])
+    left.text(
+        length, height, f" {length} words", transform=left.get_xaxis_transform(), color=diagrams.PALETTE["accent"]
+    )
 left.set(xlabel="words of a review (1,000 and more together)", ylabel="reviews", xlim=(0, 1010))
 share = np.cumsum(np.sort(counts[1:])[::-1]) / counts[1:].sum()  # the id 1, unknown, counts as one word
 right.semilogx(np.arange(1, len(names)), share[: len(names) - 1], color=diagrams.PALETTE["query"])
@@ -232,20 +238,22 @@ and has a long tail beyond 600. Right, the share of running text covered by the 
 axis: a curve that climbs steeply, then flattens.""",
 )
 for length in (200, 600):
-    print(f"cut at {length}: {np.mean(lengths > length):.0%} of the reviews lose something, {1 - np.minimum(lengths, length).sum() / lengths.sum():.0%} of all words go")
+    print(
+        f"cut at {length}: {np.mean(lengths > length):.0%} of the reviews lose something, {1 - np.minimum(lengths, length).sum() / lengths.sum():.0%} of all words go"
+    )
 
 # %% [markdown]
-# On the real reviews about four in ten are cut at 200, and a third of all words is lost. (The sample's reviews are all
+# On the real reviews about four in ten are cut at 200, and nearly a third of all words is lost. (The sample's reviews are all
 # shorter.) So **which end to keep** is a decision, and it matters. Where do you expect the verdict of a review, in its
-# first 200 words or in its last? This page keeps the KEPT words; section 10 tells how that was decided, and how it was
+# first 200 words or in its last? This page keeps the last 200; section 10 tells how that was decided, and how it was
 # decided wrongly at first.
 #
-# The curve on the right is the reason why 20,000 words are enough to read by. It is also a warning: half of that list
-# occurs only a handful of times, and each of those words gets 32 parameters of its own.
+# The curve on the right is the reason why 20,000 words are enough to read by. It is also a warning: most of the list is
+# rare, and each of those words gets 32 parameters of its own.
 
 # %%
-rare = np.mean(counts[2 : len(names)] < 10)
-print(f"{rare:.0%} of the {len(names):,} words of the list occur fewer than ten times in training")
+rare = np.mean(counts[2 : len(names)] < 100)
+print(f"{rare:.0%} of the {len(names):,} words of the list occur fewer than a hundred times in training")
 
 # %% [markdown]
 # ## 3 · One-hot or embedding
@@ -295,7 +303,7 @@ embed = diagrams.box(ax, 2.6, 1.2, "word + position", role="key", detail="(B, T,
 block = diagrams.box(ax, 4.65, 1.2, "encoder block", role="query", detail="(B, T, D)", width=1.6)
 pool = diagrams.box(ax, 6.6, 1.2, "mean", role="value", detail="(B, D)", width=1.3)
 head = diagrams.box(ax, 8.5, 1.2, "head", role="output", detail="(B, 1)", width=1.2)
-for here, there in zip((ids, embed, block, pool), (embed, block, pool, head)):
+for here, there in zip((ids, embed, block, pool), (embed, block, pool, head), strict=True):
     diagrams.arrow(ax, here, there)
 mask = diagrams.box(ax, 2.6, 2.5, "mask: id ≠ 0", role="mask", detail="(B, T)", width=1.6)
 diagrams.arrow(ax, ids, (0.75, 2.5), mask, dashed=True)
@@ -395,9 +403,9 @@ print(f"{'together':26} {total:8,}  of which {640_000 / total:.0%} are word vect
 
 # %%
 def batches(part, length=200, batch_size=64, shuffle=True):
-    """The first `length` words of each review; reviews of similar length share a batch. Gives (B, T) and (B,)."""
+    """The last `length` words of each review; reviews of similar length share a batch. Gives (B, T) and (B,)."""
     some_rows, some_labels = part
-    stream = tf.data.Dataset.from_tensor_slices((some_rows[:, :length], some_labels))
+    stream = tf.data.Dataset.from_tensor_slices((some_rows[:, -length:], some_labels))
     stream = stream.map(lambda ids, label: (ids + 0, label)).cache()  # + 0: a ragged row becomes a plain tensor
     if shuffle:
         stream = stream.shuffle(some_rows.shape[0])
@@ -412,26 +420,28 @@ real_words = np.minimum(lengths[:HELD_BACK], 200).sum()
 print(f"validation: {real_words:,} words; rows of 200 hold {200 * HELD_BACK:,} places, these batches {padded:,}")
 
 # %%
-SETTINGS = {  # chosen on validation: see section 10
-    "sample": {"learning_rate": 2e-3, "dropout": 0.1, "hidden": 0.0, "batch_size": 32, "epochs": 12, "patience": 4},
-    "real": {"learning_rate": 2e-3, "dropout": 0.1, "hidden": 0.3, "batch_size": 64, "epochs": 4, "patience": 2},
-}[SOURCE]
+SETTINGS = {  # chosen on validation: see section 10. The learning rate falls in a straight line to `rest` times itself
+    "sample": {"learning_rate": 2e-3, "rest": 0.0, "dropout": 0.1, "hidden": 0.0, "batch_size": 32, "epochs": 12, "patience": 4},
+    "real": {"learning_rate": 2e-3, "rest": 0.0, "dropout": 0.1, "hidden": 0.3, "batch_size": 64, "epochs": 2, "patience": 2},
+}[SOURCE]  # fmt: skip
+NO_BRAKES = {**SETTINGS, "learning_rate": 1e-3, "rest": 1.0, "dropout": 0.0, "hidden": 0.0, "epochs": 6, "patience": 6}
 runs = {}
 
 
-def train(name, model):
+# %%
+def train(name, model, settings=SETTINGS):
     """Fit with early stopping; the weights of the best epoch stay. Keeps the history and CPU seconds in `runs`."""
-    reviews = batches(training, batch_size=SETTINGS["batch_size"])
-    steps = SETTINGS["epochs"] * int(reviews.cardinality())
-    rate = keras.optimizers.schedules.PolynomialDecay(SETTINGS["learning_rate"], steps, end_learning_rate=0.0)
+    reviews, rate = batches(training, batch_size=settings["batch_size"]), settings["learning_rate"]
+    steps = settings["epochs"] * int(reviews.cardinality())
+    rate = keras.optimizers.schedules.PolynomialDecay(rate, steps, end_learning_rate=rate * settings["rest"])
     model.compile(
         optimizer=keras.optimizers.Adam(rate), loss="binary_crossentropy", metrics=["accuracy"],
         jit_compile=False,  # batches come in many shapes; each would be compiled anew
     )  # fmt: skip
-    stop = keras.callbacks.EarlyStopping(patience=SETTINGS["patience"], restore_best_weights=True)  # by val_loss
+    stop = keras.callbacks.EarlyStopping(patience=settings["patience"], restore_best_weights=True)  # by val_loss
     begun = time.process_time()
     history = model.fit(
-        reviews, validation_data=batches(validation, shuffle=False), epochs=SETTINGS["epochs"], callbacks=[stop],
+        reviews, validation_data=batches(validation, shuffle=False), epochs=settings["epochs"], callbacks=[stop],
         shuffle=False, verbose=0,  # batches() has shuffled already
     ).history  # fmt: skip
     best = int(np.argmin(history["val_loss"]))
@@ -441,38 +451,45 @@ def train(name, model):
 
 
 # %% [markdown]
-# **Predict.** 640,000 word parameters, some 20,000 reviews. Will the training loss and the validation loss part, and
-# when?
+# The model is trained twice: as it will be used, and once without any brake, for six epochs at a constant learning rate.
+#
+# **Predict.** 640,000 word parameters, some 20,000 reviews. Without brakes, will the training loss and the validation
+# loss part, and when?
 
 # %%
-keras.utils.set_random_seed(6)
-transformer = review_transformer(dropout=SETTINGS["dropout"], hidden=SETTINGS["hidden"])
-train("Transformer", transformer)
+for name, settings in {"no brakes": NO_BRAKES, "Transformer": SETTINGS}.items():
+    keras.utils.set_random_seed(6)
+    transformer = review_transformer(dropout=settings["dropout"], hidden=settings["hidden"])
+    train(name, transformer, settings)
 
 # %%
-figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.2))
-for metric, ax in zip(("loss", "accuracy"), panels):
-    plots.training_history({"Transformer": runs["Transformer"]}, metric=metric, ax=ax)
+figure, panels = plt.subplots(1, 2, figsize=(9.4, 3.4))
+for metric, ax in zip(("loss", "accuracy"), panels, strict=True):
+    plots.training_history({name: runs[name] for name in ("Transformer", "no brakes")}, metric=metric, ax=ax)
     best = runs["Transformer"]["best"] + 1
-    ax.axvline(best, color=diagrams.PALETTE["residual"], linewidth=1)
-    ax.text(best, 0.5, " kept", transform=ax.get_xaxis_transform(), color=diagrams.PALETTE["ink"], fontsize=9)
+    ax.plot(best, runs["Transformer"][f"val_{metric}"][best - 1], "o", markersize=13, markerfacecolor="none",
+            markeredgecolor=diagrams.PALETTE["ink"])  # fmt: skip
+panels[1].get_legend().remove()
 plots.show(
     figure,
-    alt="""Loss and accuracy by epoch for training and validation. The training loss goes on falling. The epoch with
-the lowest validation loss is marked as kept.""",
+    alt="""Loss and accuracy by epoch, training and validation, with brakes and without. Without brakes the training loss
+goes on falling to nearly 0; on the real reviews the validation loss rises meanwhile. A ring marks the epoch that is kept.""",
 )
 
 # %% [markdown]
-# Three things hold the learning by heart back. **Dropout** 0.1, as published. A **learning rate that falls to 0** over
+# **What is learned by heart?** Without brakes the training accuracy nears 1. On the real reviews validation turns after
+# the first epochs: what the model still learns then is true of these reviews and of no others. On the sample a rule
+# explains every label, and learning it to the end does no harm.
+#
+# Three brakes hold the learning by heart back. **Dropout** 0.1, as published. A **learning rate that falls to 0** over
 # the planned epochs, so that the last steps settle instead of jumping. And, on the real reviews, **hidden words**: a
 # third of the words of each training review becomes padding, other ones each time, so that the model cannot lean on
 # one rare word that happens to stand there. On the sample nothing is hidden: a single hidden "not" turns such a review
 # round, and its label would be wrong. A regulariser is a claim about the data; this one claims that a review keeps its
 # verdict when some of its words are missing.
 #
-# Read the pair of curves, never one alone. While both get better, the model learns about reviews. Once training goes on
-# and validation turns, it learns *these* reviews by heart. **Early stopping** keeps the weights of the best epoch and
-# ends the run soon after it.
+# Read the pair of curves, never one alone. **Early stopping** keeps the weights of the best epoch (the ring) and ends a
+# run soon after it.
 #
 # It watches the loss rather than the accuracy. The loss also tells when the model gets too sure of what it has wrong, and
 # it moves less by chance. The two may disagree by an epoch: with a constant learning rate, more reviews can be right
@@ -483,7 +500,7 @@ the lowest validation loss is marked as kept.""",
 # The model is trained; now the same weights in four versions. *Masked* is ours. In *lost at +* the word vectors carry
 # their mask, but the residual sum is written `x + y` instead of `layers.add`. The other two have no mask, with padding
 # at the end, and in front as `keras.utils.pad_sequences` does it by default. Each gets the same 400 validation reviews,
-# shortened to 40 words, in rows that are longer and longer.
+# shortened to their last 40 words, in rows that are longer and longer.
 #
 # **Predict.** For which versions does the accuracy depend on the width of the row?
 #
@@ -508,7 +525,7 @@ versions = {
     "no mask, end": (with_weights_of(transformer, masked=False), "end"),
     "no mask, front": (with_weights_of(transformer, masked=False), "front"),
 }
-short = validation[0][:400, :40].to_tensor(shape=(400, 40)).numpy()  # (400, T), padded at the end
+short = validation[0][:400, -40:].to_tensor(shape=(400, 40)).numpy()  # (400, T), padded at the end
 widths = [40, 60, 80, 120, 160, 200]
 seen = {name: [] for name in versions}
 for name, (model, side) in versions.items():
@@ -592,7 +609,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 
-
 def clean(some_texts):
     return [text.decode() for text in plain(tf.constant(some_texts)).numpy()]
 
@@ -603,7 +619,9 @@ counted = bag.fit_transform(clean(texts[HELD_BACK:]))  # (N, words and pairs), n
 held_back = bag.transform(clean(texts[:HELD_BACK]))
 tried = {C: LogisticRegression(C=C, solver="liblinear").fit(counted, training[1]) for C in (1, 10)}
 for C, model in tried.items():
-    print(f"C = {C:2}: training {model.score(counted, training[1]):.3f}, validation {model.score(held_back, validation[1]):.3f}")
+    print(
+        f"C = {C:2}: training {model.score(counted, training[1]):.3f}, validation {model.score(held_back, validation[1]):.3f}"
+    )
 linear = max(tried.values(), key=lambda model: model.score(held_back, validation[1]))
 linear_cpu = time.process_time() - begun
 print(f"{counted.shape[1]:,} words and pairs, each with one weight; {linear_cpu:.0f} CPU seconds for everything")
@@ -615,7 +633,7 @@ print(f"{counted.shape[1]:,} words and pairs, each with one weight; {linear_cpu:
 # is first?
 
 # %%
-test_rows = to_rows(test_texts)[:, :200].to_tensor().numpy()  # (N, T)
+test_rows = to_rows(test_texts)[:, -200:].to_tensor().numpy()  # (N, T)
 
 
 def score(probability):
@@ -627,7 +645,11 @@ tested = {
     "LSTM": score(lstm.predict(test_rows, batch_size=256, verbose=0)[:, 0]),
     "words and pairs, linear": score(linear.predict_proba(bag.transform(clean(test_texts)))[:, 1]),
 }
-sizes = {"Transformer": transformer.count_params(), "LSTM": lstm.count_params(), "words and pairs, linear": counted.shape[1] + 1}
+sizes = {
+    "Transformer": transformer.count_params(),
+    "LSTM": lstm.count_params(),
+    "words and pairs, linear": counted.shape[1] + 1,
+}
 print(f"{'':24} parameters  CPU s/epoch  validation   test")
 for name, accuracy in tested.items():
     valid = runs[name]["val_accuracy"][runs[name]["best"]] if name in runs else linear.score(held_back, validation[1])
@@ -642,16 +664,16 @@ print(f"on this source ({SOURCE}): " + " > ".join(sorted(tested, key=tested.get,
 # On the **sample** the Transformer wins clearly: it was made so that order decides. On the **real** reviews the linear
 # model wins, and it is not close. Section 11 says why.
 #
-# **Predict.** Look at the last two columns once more. On the real reviews, every model is worse on test than on
-# validation, although nobody looked at the test split. By chance? If not, what do validation and training share that
-# test and training do not?
+# **Predict.** Look at the last two columns once more. On the real reviews each of the three is a little worse on test than
+# on validation. Chance allows 2,477 reviews ±0.013, so no single gap proves anything. But suppose that there is more to it:
+# what do validation and training share that test and training do not?
 #
 # <details><summary>Answer</summary>
 #
-# It is no chance: three models, all downwards, by several times what chance allows the larger set. They share **films**.
-# The data has up to 30 reviews of a film, and its makers put no film on both sides of training and test (Maas et al.,
-# 2011). We held reviews back at random, so nearly every film of the validation part is in training too. The name of an
-# actor or of a character then gives the verdict away, there and nowhere else.
+# **Films.** The data has up to 30 reviews of a film, and its makers put no film on both sides of training and test (Maas et
+# al., 2011). We held reviews back at random, so nearly every film of the validation part is in training too. The name of
+# an actor or of a character can then give the verdict away, there and nowhere else. The next section has a model for
+# which that made three points.
 #
 # </details>
 #
@@ -666,7 +688,9 @@ print(f"on this source ({SOURCE}): " + " > ".join(sorted(tested, key=tested.get,
 # %%
 record = recorded.load("imdb_classifier")
 results = record["results"]
-print(f"{record['what']}\n{record['data']}\n{record['device']}; {record['seconds'] / 60:.0f} CPU minutes, {record['date']}\n")
+print(
+    f"{record['what']}\n{record['data']}\n{record['device']}; {record['seconds'] / 60:.0f} CPU minutes, {record['date']}\n"
+)
 for apart, share in results["films"]["rare words shared"].items():
     if "apart" in apart:
         print(f"positive reviews whose files are {apart:>10}: {share:.1%} share a rare word")
@@ -694,11 +718,14 @@ def short(name):
     return name.replace("end first", "first 200").replace("pooling max", "max").replace(", dropout", ", dropout")
 
 
-searched = {split: {name: outcome(run) for name, run in results[f"search, {split}"].items()} for split in ("at random", "by film")}
+searched = {
+    split: {name: outcome(run) for name, run in results[f"search, {split}"].items()}
+    for split in ("at random", "by film")
+}
 
 # %%
 figure, panels = plt.subplots(2, 1, figsize=(7.6, 4.8), sharex=True)
-for (split, runs_of), ax in zip(searched.items(), panels):
+for (split, runs_of), ax in zip(searched.items(), panels, strict=True):
     for line, accuracy in enumerate(runs_of.values()):
         ax.plot([accuracy], [line], color=diagrams.PALETTE["query"], marker="o", linestyle="")
         ax.annotate(f"{accuracy:.3f}", (accuracy, line), (7, 0), textcoords="offset points", va="center", fontsize=8)
@@ -710,7 +737,10 @@ panels[1].set_xlabel("validation accuracy, 5,000 reviews (chance alone: ±0.009)
 plots.show(
     figure,
     alt="Recorded validation accuracy of the Transformer with 200 words, one dot for each setting tried. "
-    + " ".join(f"{split}: " + "; ".join(f"{short(n)} {a:.3f}" for n, a in found.items()) + "." for split, found in searched.items()),
+    + " ".join(
+        f"{split}: " + "; ".join(f"{short(n)} {a:.3f}" for n, a in found.items()) + "."
+        for split, found in searched.items()
+    ),
 )
 
 # %% [markdown]
@@ -719,21 +749,37 @@ plots.show(
 # *epochs, rate falls* the number of epochs in which the learning rate falls to 0. Two points closer than 0.006 or so say
 # little: one seed each.
 #
-# SEARCHPROSE
+# **Which end?** Drawn at random, the first 200 words beat the last by 0.011 (*first 200* against *defaults*). By film it
+# is the other way round: all else equal, the last 200 win by 0.021. A review tends to name its film and people first and
+# to give its verdict last, and names help only where the film is known. (That explains the figures; it is not proved by
+# them.)
+#
+# **How long?** At random, four epochs are best; by film, two. Further epochs teach more names.
+#
+# **What was promised, what was kept?** The best at random promised 0.887, and reached 0.854 on the test split: three
+# points too high. The best by film promised 0.862, and reached 0.878. It promises too little rather than too much,
+# partly because the final model is trained on the reviews held back as well.
 
 # %%
 finals = {}
 for split in ("at random", "by film"):
     for words in (200, 600):
-        tests = [run["test_accuracy"] for run in results.get(f"transformer, {words} words, {split}", {}).values() if "test_accuracy" in run]
-        if tests:
-            finals[f"Transformer, {words} words, chosen {split}"] = tests
-finals["LSTM, 200 words"] = [run["test_accuracy"] for run in results.get("lstm, 200 words, by film", {}).values()] or [np.nan]
+        for name, run in results.get(f"transformer, {words} words, {split}", {}).items():
+            if "test_accuracy" in run:
+                fewer = (
+                    ", 20,000 reviews" if "without" in name else ""
+                )  # those held back were not added for the final run
+                finals.setdefault(f"Transformer, {words} words, chosen {split}{fewer}", []).append(run["test_accuracy"])
+finals["LSTM, 200 words"] = [run["test_accuracy"] for run in results.get("lstm, 200 words, by film", {}).values()] or [
+    np.nan
+]
 finals["Transformer, as published"] = [results["published"]["seed 0"]["history"]["val_accuracy"][-1]]
 for name, run in results["linear"].items():
     finals[f"linear: {name}"] = [run["test_accuracy"]]
 for name, accuracies in finals.items():
-    spread = f"  ({min(accuracies):.4f} to {max(accuracies):.4f}, {len(accuracies)} runs)" if len(accuracies) > 1 else ""
+    spread = (
+        f"  ({min(accuracies):.4f} to {max(accuracies):.4f}, {len(accuracies)} runs)" if len(accuracies) > 1 else ""
+    )
     print(f"{name:42} {np.mean(accuracies):.4f}{spread}")
 watched = results["published"]["seed 0"]["history"]["val_accuracy"]
 print("the published model after each epoch, on the test split that it was watched on:", *(f"{a:.4f}" for a in watched))
@@ -751,11 +797,21 @@ ax.margins(x=0.12)
 ax.invert_yaxis()
 plots.show(
     figure,
-    alt="Recorded test accuracies on the real reviews: " + "; ".join(f"{name} {np.mean(a):.4f}" for name, a in finals.items()),
+    alt="Recorded test accuracies on the real reviews: "
+    + "; ".join(f"{name} {np.mean(a):.4f}" for name, a in finals.items()),
 )
 
 # %% [markdown]
-# FINALPROSE
+# The settings chosen by film, at the size and the 200 words of the published model, reach 0.877 on average; with 600
+# words, which validation preferred, 0.885. The published model, run as written, has 0.877 after its first epoch and 0.864
+# after its second: whoever reports the first has chosen on the test split. The LSTM of the same size has 0.876 in its one
+# run, and no claim about attention against recurrence can rest on so little. The linear
+# model of words and pairs, on whole reviews, has 0.907.
+#
+# **The books.** The test split was read once for every dot above that is not the published model's. The two models chosen
+# at random came first. What they scored was the reason to look for another way to hold reviews back, and so those two
+# readings have had a part in what came after, the choice of 200 or 600 words excepted. The settings by film were chosen on
+# validation reviews alone.
 #
 # ## 11 · Why the linear model wins
 #
@@ -773,8 +829,8 @@ plots.show(
 
 # %%
 rng = np.random.default_rng(0)
-mixed = tf.ragged.constant([rng.permutation(row) for row in validation[0][:, :200].numpy()], dtype="int32")
-in_order = validation[0][:, :200].to_tensor().numpy()  # (N, T)
+mixed = tf.ragged.constant([rng.permutation(row) for row in validation[0][:, -200:].numpy()], dtype="int32")
+in_order = validation[0][:, -200:].to_tensor().numpy()  # (N, T)
 answers = {  # probabilities (N,) on the validation part
     ("Transformer", "in order"): transformer.predict(in_order, batch_size=256, verbose=0)[:, 0],
     ("Transformer", "shuffled"): transformer.predict(mixed.to_tensor().numpy(), batch_size=256, verbose=0)[:, 0],
@@ -824,13 +880,20 @@ for low in (1, 10, 100, 1000):
         print(f"words that occur {band:>13} times: {chosen.sum():6,}, mean length {size[2:][chosen].mean():.2f}")
 
 # %% [markdown]
+# On the real reviews a neighbour of “superb” is `910`, which is “9/10” without its stroke. Some reviewers write the label
+# into the review, and every model here finds it.
+#
 # Third: **what did it learn by heart?** The history has it.
 
 # %%
 for name, run in runs.items():
     last = -1
-    print(f"{name:12} after epoch {len(run['loss'])}: training {run['accuracy'][last]:.3f}, validation {run['val_accuracy'][last]:.3f}")
-print(f"linear       training {linear.score(counted, training[1]):.3f}, validation {linear.score(held_back, validation[1]):.3f}")
+    print(
+        f"{name:12} after epoch {len(run['loss'])}: training {run['accuracy'][last]:.3f}, validation {run['val_accuracy'][last]:.3f}"
+    )
+print(
+    f"linear       training {linear.score(counted, training[1]):.3f}, validation {linear.score(held_back, validation[1]):.3f}"
+)
 
 # %% [markdown]
 # So, said plainly, for the real reviews:
@@ -838,12 +901,13 @@ print(f"linear       training {linear.score(counted, training[1]):.3f}, validati
 # * **The task is about words, hardly about their order.** What self-attention adds is little needed here; the pairs of
 #   the linear model catch most of the rest ("not good", "waste of").
 # * **The linear model reads the whole review**, and it costs nothing to. The small Transformer reads 200 words. The
-#   recorded run shows the linear model on the last 200 words too: that is where a part of its lead goes.
+#   recorded run shows the linear model on the last 200 words too: nearly a third of its lead over the Transformer
+#   is gone.
 # * **25,000 labels are few for 640,000 word parameters.** The Transformer learns from the labels alone both what words
 #   mean and how they combine. The linear model has more weights still, but it starts each at 0, and its penalty keeps
 #   them there unless many reviews pull. Its problem has one solution, which the solver finds.
 # * **Attention pays when meaning is learned elsewhere first.** The same architecture, pre-trained on unlabelled text,
-#   beats every number on this page: [lecture 7](07_bert_ag_news.ipynb) does that.
+#   beats every number on this page: lecture 7 does that.
 #
 # A tuned linear baseline costs half a minute. A report on a Transformer without one is not finished.
 #
@@ -878,15 +942,17 @@ PAIRS = {
 print("probability of 'positive':  Transformer   LSTM  linear")
 for pair in PAIRS:
     ids, bags = to_rows(list(pair)).to_tensor(), bag.transform(clean(list(pair)))
-    for sentence, *p in zip(pair, transformer(ids)[:, 0], lstm(ids)[:, 0], linear.predict_proba(bags)[:, 1]):
+    for sentence, *p in zip(
+        pair, transformer(ids)[:, 0], lstm(ids)[:, 0], linear.predict_proba(bags)[:, 1], strict=True
+    ):
         print(f"                        {float(p[0]):15.2f} {float(p[1]):6.2f} {float(p[2]):7.2f}  {sentence}")
     print()
 
 # %% [markdown]
 # In each pair the first sentence is positive and the second negative. On the sample, the Transformer tells them apart
-# and counting does not: that is what attention is *able* to do. On the real source be honest: single sentences are
-# nothing like the reviews that the models were trained on, and the small Transformer gets hardly more of these pairs
-# right than the linear model. It was able to learn order, and its data gave it little reason to.
+# and counting does not: that is what attention is *able* to do. On the real source be honest: the small Transformer gives
+# both sentences of most pairs the same probability, and it does no better than the linear model. Single sentences are
+# nothing like the reviews that they were trained on. It was able to learn order, and its data gave it little reason to.
 #
 # A handful of sentences is an anecdote. So take all validation reviews in which a negation stands right before a word
 # of judgement, and compare.
@@ -924,8 +990,10 @@ print(f"“{sentence}”: probability of positive {whole:.2f}")
 
 # %%
 figure, panels = plt.subplots(1, 3, figsize=(10.4, 3.6), width_ratios=[1, 1, 0.9])
+strongest = float(weights.numpy().max())  # the colours go up to here, not to 1
 for head, ax in enumerate(panels[:2]):
-    plots.attention_map(weights[0, head].numpy(), tokens, tokens, title=f"head {head}", values=False, ax=ax)
+    plots.matrix_map(weights[0, head].numpy(), rows=tokens, columns=tokens, limits=(0, strongest), values=False, ax=ax)
+    ax.set(title=f"head {head}", xlabel="key: attended to", ylabel="query: attends from")
 colours = [diagrams.PALETTE["value" if e > 0 else "accent"] for e in effect]
 panels[2].barh(tokens if len(set(tokens)) == len(tokens) else range(len(tokens)), effect, color=colours)
 panels[2].set_yticks(range(len(tokens)), tokens)
@@ -936,10 +1004,11 @@ plots.show(
     figure,
     alt="""Two attention maps of one sentence, one for each head, and a bar for each word: how much the logit changes when
 the word is hidden. The words with the longest bars are not in every row those with the most attention. Effects: """
-    + ", ".join(f"{token} {change:+.1f}" for token, change in zip(tokens, effect)),
+    + ", ".join(f"{token} {change:+.1f}" for token, change in zip(tokens, effect, strict=True)),
 )
 received = weights[0].numpy().mean(axis=(0, 1))  # (S,)
 agreement = spearmanr(received, np.abs(effect)).statistic
+print(f"largest weight {strongest:.2f}; all weights equal would be {1 / len(tokens):.2f}")
 print(f"attention received against the size of the effect: rank correlation {agreement:.2f}")
 
 # %% [markdown]
@@ -957,13 +1026,19 @@ print(f"attention received against the size of the effect: rank correlation {agr
 # %%
 p = answers["Transformer", "in order"]
 positive, yes = validation[1] == 1, p > 0.5
-table = np.array([[np.sum(~positive & ~yes), np.sum(~positive & yes)], [np.sum(positive & ~yes), np.sum(positive & yes)]])
+table = np.array(
+    [[np.sum(~positive & ~yes), np.sum(~positive & yes)], [np.sum(positive & ~yes), np.sum(positive & yes)]]
+)
 plots.show(
-    plots.matrix_map(table, rows=["negative", "positive"], columns=["“negative”", "“positive”"], digits=0, title="validation reviews"),
+    plots.matrix_map(
+        table, rows=["negative", "positive"], columns=["“negative”", "“positive”"], digits=0, title="validation reviews"
+    ),
     alt=f"Confusion matrix. Negative reviews: {table[0, 0]} right, {table[0, 1]} called positive. Positive reviews: {table[1, 0]} called negative, {table[1, 1]} right.",
 )
 wrong = np.flatnonzero(yes != positive)
-print(f"{len(wrong)} of {len(p)} wrong; the linear model is right on {np.mean((answers['words and pairs', 'in order'] > 0.5)[wrong] == positive[wrong]):.0%} of them")
+print(
+    f"{len(wrong)} of {len(p)} wrong; the linear model is right on {np.mean((answers['words and pairs', 'in order'] > 0.5)[wrong] == positive[wrong]):.0%} of them"
+)
 
 # %%
 surest = wrong[np.argsort(-np.abs(p[wrong] - 0.5))][:8]
@@ -974,7 +1049,11 @@ for number in surest:
     print(f"true {'+' if positive[number] else '-'}  p {p[number]:.2f}  linear {other:.2f}  {size:15} … {tail}")
 
 # %% [markdown]
-# The eight surest mistakes, with the last words of each. ERRORPROSE
+# The eight surest mistakes, with the last words of each. We have read those of the stored page, as you should read yours.
+# The first and the fifth are **irony**: praise without end, one star and two. The second tells how terrible *another* film
+# was. The third thanks a fellow reviewer and hardly judges. The fourth loves what it calls clunkers. The sixth praises all
+# but the script, and that cost six of ten stars; the seventh is faint praise, and the eighth remembers how good the film
+# once seemed. The linear model has all eight wrong too: they are hard, not bad luck.
 
 # %% [markdown]
 # ## 15 · Common mistakes, with what they look like
@@ -1002,8 +1081,12 @@ print(f"2. max over words {closed.max():.1f}, GlobalMaxPooling1D {float(layers.G
 print(f"3. mean of an empty review: {float(mean(x, mask=np.zeros((1, 4), bool))[0, 0])}")
 review = "the plot is dull . " * 30 + "but i loved it"
 words = review.replace(".", "").split()
-print(f"4. first 20 words end in '{words[:20][-1]}', last 20 in '{words[-20:][-1]}'; 'loved' kept: {'loved' in words[:20]}, {'loved' in words[-20:]}")
-print(f"5. the first 60 characters hold {len(review[:60].split())} words, the first 60 words {len(' '.join(words[:60]))} characters")
+print(
+    f"4. first 20 words end in '{words[:20][-1]}', last 20 in '{words[-20:][-1]}'; 'loved' kept: {'loved' in words[:20]}, {'loved' in words[-20:]}"
+)
+print(
+    f"5. the first 60 characters hold {len(review[:60].split())} words, the first 60 words {len(' '.join(words[:60]))} characters"
+)
 front = keras.utils.pad_sequences([[5, 6, 7]], maxlen=5)
 print(f"6. pad_sequences([[5, 6, 7]], maxlen=5) = {front.tolist()}: in front, and it also cuts in front")
 
@@ -1019,7 +1102,9 @@ print(f"6. pad_sequences([[5, 6, 7]], maxlen=5) = {front.tolist()}: in front, an
 # NBVAL_CHECK_OUTPUT
 draws = np.random.default_rng(0).binomial(2_500, 0.87, size=(20_000, 20)) / 2_500  # 20 models, each truly 0.87
 for looks in (1, 2, 5, 20):
-    print(f"best of {looks:2} looks at 2,500 test reviews: {draws[:, :looks].max(axis=1).mean():.4f} on average, the truth is 0.8700")
+    print(
+        f"best of {looks:2} looks at 2,500 test reviews: {draws[:, :looks].max(axis=1).mean():.4f} on average, the truth is 0.8700"
+    )
 
 # %% [markdown]
 # More than a point for nothing. The validation split used for early stopping is not a test set, for the same reason.
@@ -1149,7 +1234,7 @@ for looks in (1, 2, 5, 20):
 # | head | (B, D) → (B, 1) | tested on what it was chosen on |
 #
 # Next: [lab 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb), where you build all of it, with explicit masks. Then
-# [lecture 7](07_bert_ag_news.ipynb): the same architecture, pre-trained.
+# lecture 7: the same architecture, pre-trained.
 #
 # ## References
 #
