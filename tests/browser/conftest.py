@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
+from selenium.common.exceptions import WebDriverException
 from workplace import Window, missing
 
 
@@ -21,5 +24,6 @@ def pytest_runtest_makereport(item):
     if report.failed:
         for window in getattr(item, "funcargs", {}).values():
             if isinstance(window, Window):
-                report.sections.append(("screenshot", str(window.shot(f"failed-{item.name}"))))
+                with contextlib.suppress(WebDriverException):  # the browser itself may be what failed
+                    report.sections.append(("screenshot", str(window.shot(f"failed-{item.name}"))))
     return report
