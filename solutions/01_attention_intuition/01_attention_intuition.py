@@ -19,7 +19,7 @@
 # key, the weighted mean with a mask, its hard version. Then you put the parts into two Keras layers: Bahdanau's attention
 # for sequences, and attention over the places of an image. At the end your own layer learns to read a sequence backwards.
 #
-# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). **Time:** about 110 minutes.
+# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). **Time:** about 130 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -33,18 +33,21 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `softmax` | 3 | ●○○○○ | 10 |
+# | 1 | `softmax` | 3 | ●●○○○ | 10 |
 # | 2 | `attention_pooling` | 4 | ●●○○○ | 10 |
-# | 3 | `dot_score` | 1 | ●○○○○ | 3 |
-# | 4 | `scaled_dot_score` | 2 | ●○○○○ | 3 |
-# | 5 | `general_score` | 2 | ●○○○○ | 4 |
-# | 6 | `cosine_score` | 2 | ●●○○○ | 6 |
-# | 7 | `additive_score` | 3 | ●●●○○ | 10 |
-# | 8 | `attend` | 6 | ●●●○○ | 15 |
-# | 9 | `hard_attention` | 2 | ●●○○○ | 6 |
+# | 3 | `dot_score` | 1 | ●○○○○ | 5 |
+# | 4 | `scaled_dot_score` | 2 | ●○○○○ | 5 |
+# | 5 | `general_score` | 2 | ●○○○○ | 5 |
+# | 6 | `cosine_score` | 2 | ●●○○○ | 10 |
+# | 7 | `additive_score` | 3 | ●●○○○ | 10 |
+# | 8 | `attend` | 6 | ●●○○○ | 10 |
+# | 9 | `hard_attention` | 2 | ●○○○○ | 5 |
 # | 10 | `BahdanauAttention` | 6 | ●●●○○ | 20 |
-# | 11 | `SpatialAttention` | 6 | ●●●○○ | 15 |
-# | 12 | `answers` | 3 | ●●○○○ | 8 |
+# | 11 | `SpatialAttention` | 6 | ●●●○○ | 20 |
+# | 12 | `answers` | 3 | ●●●○○ | 15 |
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
+# students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.

@@ -19,7 +19,7 @@
 # fast; and as a Keras layer with learned projections, so that it can be trained. Every Transformer is made of such
 # layers, with more heads.
 #
-# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 90 minutes.
+# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 95 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -32,13 +32,16 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `self_attention_loops` | 4 | ●○○○○ | 10 |
+# | 1 | `self_attention_loops` | 4 | ●●●○○ | 20 |
 # | 2 | `self_attention_matrix` | 5 | ●●○○○ | 10 |
 # | 3 | `project_qkv` | 3 | ●○○○○ | 5 |
-# | 4 | `scaled_dot_product_attention` | 8 | ●●●○○ | 25 |
-# | 5 | `SelfAttention` | 6 | ●●●○○ | 20 |
+# | 4 | `scaled_dot_product_attention` | 8 | ●●●○○ | 20 |
+# | 5 | `SelfAttention` | 6 | ●●●○○ | 15 |
 # | 6 | `attention_cost` | 2 | ●○○○○ | 5 |
 # | 7 | `answers` | 4 | ●●○○○ | 10 |
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
+# students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.

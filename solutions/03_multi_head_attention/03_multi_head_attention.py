@@ -41,11 +41,14 @@ if "google.colab" in sys.modules:
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
 # | 1 | `split_heads` | 4 | ●●○○○ | 10 |
-# | 2 | `merge_heads` | 3 | ●●○○○ | 5 |
+# | 2 | `merge_heads` | 3 | ●○○○○ | 5 |
 # | 3 | `MultiHeadAttention` | 12 | ●●●●○ | 35 |
-# | 4 | `mha_parameter_count` | 4 | ●●○○○ | 15 |
-# | 5 | `load_keras_weights` | 5 | ●●●○○ | 15 |
+# | 4 | `mha_parameter_count` | 4 | ●●●○○ | 15 |
+# | 5 | `load_keras_weights` | 5 | ●●○○○ | 10 |
 # | 6 | `ablate_heads` | 3 | ●○○○○ | 5 |
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
+# students.
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from coursekit import plots, start_lab  # first: it keeps TensorFlow's start-up messages out of the notebook

@@ -18,7 +18,7 @@
 # You build the brick that BERT, ViT and every other encoder is stacked from: attention and a feed-forward network, each
 # wrapped in a residual path, a layer norm and dropout. Then you stack it, and count what it is made of.
 #
-# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 90 minutes.
+# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 85 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -31,11 +31,14 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `layer_norm` | 5 | ●●○○○ | 15 |
-# | 2 | `FeedForward` | 3 | ●○○○○ | 10 |
-# | 3 | `EncoderBlock` | 12 | ●●●●○ | 40 |
+# | 1 | `layer_norm` | 5 | ●●○○○ | 10 |
+# | 2 | `FeedForward` | 3 | ●○○○○ | 5 |
+# | 3 | `EncoderBlock` | 12 | ●●●●○ | 35 |
 # | 4 | `Encoder` | 6 | ●●●○○ | 15 |
 # | 5 | `encoder_parameter_count` | 4 | ●●○○○ | 10 |
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
+# students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.

@@ -19,7 +19,7 @@
 # shifts it, two embedding layers that add positions to words, a test that finds out whether a function sees order at all, and
 # rotary positions, which most current language models use.
 #
-# **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb). **Time:** about 95 minutes.
+# **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb). **Time:** about 85 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -32,12 +32,15 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `sinusoidal_positions` | 4 | ●●○○○ | 15 |
-# | 2 | `shift_matrix` | 4 | ●●●○○ | 20 |
-# | 3 | `TokenAndPositionEmbedding` | 6 | ●●○○○ | 15 |
+# | 1 | `sinusoidal_positions` | 4 | ●●●○○ | 15 |
+# | 2 | `shift_matrix` | 4 | ●●●○○ | 15 |
+# | 3 | `TokenAndPositionEmbedding` | 6 | ●●○○○ | 10 |
 # | 4 | `SinusoidalEmbedding` | 6 | ●●○○○ | 10 |
-# | 5 | `is_permutation_equivariant` | 4 | ●●○○○ | 15 |
-# | 6 | `rotary` | 5 | ●●●○○ | 20 |
+# | 5 | `is_permutation_equivariant` | 4 | ●●○○○ | 10 |
+# | 6 | `rotary` | 5 | ●●●○○ | 15 |
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
+# students.
 #
 # Exercise 4 uses the table of exercise 1. All others stand on their own: if you are stuck, go on.
 

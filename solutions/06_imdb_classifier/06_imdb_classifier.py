@@ -19,7 +19,7 @@
 # embeddings, one encoder block and a mean that leaves padding out, to a trained model and an honest number for how good it is.
 #
 # **Before you start:** lectures [04](../../lectures/04_encoder_block.ipynb) and
-# [05](../../lectures/05_positional_encoding.ipynb). **Time:** about two and a half hours.
+# [05](../../lectures/05_positional_encoding.ipynb). **Time:** about 145 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -33,14 +33,17 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `standardize` | 4 | ●○○○○ | 10 |
-# | 2 | `build_vocabulary` | 4 | ●●○○○ | 15 |
+# | 1 | `standardize` | 4 | ●●○○○ | 10 |
+# | 2 | `build_vocabulary` | 4 | ●●○○○ | 10 |
 # | 3 | `vectorize` | 4 | ●●○○○ | 10 |
-# | 4 | `masked_mean` | 4 | ●●○○○ | 15 |
-# | 5 | `build_classifier` | 10 | ●●●●○ | 45 |
-# | 6 | `train_classifier` | 6 | ●●●○○ | 25 |
-# | 7 | `evaluate_predictions` | 4 | ●●○○○ | 15 |
-# | 8 | `answers`, by hand | 4 | ●●○○○ | 15 |
+# | 4 | `masked_mean` | 4 | ●●○○○ | 10 |
+# | 5 | `build_classifier` | 10 | ●●●●○ | 35 |
+# | 6 | `train_classifier` | 6 | ●●●○○ | 20 |
+# | 7 | `evaluate_predictions` | 4 | ●●●○○ | 20 |
+# | 8 | `answers`, by hand | 4 | ●●●○○ | 15 |
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
+# students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -70,7 +73,7 @@ check = start_lab("06_imdb_classifier")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · One way to write each word
 #
-# ●○○○○ · A model sees `Great`, `great!` and `great` as three unrelated words unless somebody makes them one.
+# ●●○○○ · A model sees `Great`, `great!` and `great` as three unrelated words unless somebody makes them one.
 #
 # Return the text
 #
@@ -375,7 +378,7 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · What the numbers say
 #
-# ●●○○○ · An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
+# ●●●○○ · An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
 #
 # A review is said to be positive from the threshold **up**. Return a dictionary:
 #
@@ -472,7 +475,7 @@ plots.show(figure, alt="Two bars: accuracy of the reviews as written, and a lowe
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · By hand
 #
-# ●●○○○ · Six questions that come up in every project of this kind.
+# ●●●○○ · Six questions that come up in every project of this kind.
 #
 # Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
 #

@@ -19,9 +19,8 @@
 # source, target and output. Then the loss it is trained with, the schedule of its learning rate, and the two ways to
 # get a sentence out of it, greedy and beam search.
 #
-# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about three and a
-# half hours. This is the longest lab of the course, so it comes in four parts, and each of them is a good place to
-# stop.
+# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 235 minutes.
+# This is the longest lab of the course, so it comes in four parts, and each of them is a good place to stop.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -38,16 +37,19 @@
 # | | 2 | `padding_mask` | 2 | ●○○○○ | high | 5 |
 # | | 3 | `combine_masks` | 2 | ●●○○○ | medium | 10 |
 # | | 4 | `shift_right` | 2 | ●○○○○ | high | 5 |
-# | B · the model | 5 | `DecoderBlock` | 8 | ●●●○○ | high | 35 |
-# | | 6 | `Transformer` | 7 | ●●●●○ | high | 50 |
+# | B · the model | 5 | `DecoderBlock` | 8 | ●●●●○ | high | 35 |
+# | | 6 | `Transformer` | 7 | ●●●●● | high | 60 |
 # | C · the training | 7 | `cross_entropy` | 2 | ●●○○○ | high | 10 |
-# | | 8 | `kl_divergence` | 2 | ●○○○○ | medium | 5 |
-# | | 9 | `js_divergence` | 2 | ●○○○○ | low | 5 |
-# | | 10 | `masked_cross_entropy` | 4 | ●●●○○ | high | 20 |
+# | | 8 | `kl_divergence` | 2 | ●●○○○ | medium | 10 |
+# | | 9 | `js_divergence` | 2 | ●●○○○ | low | 10 |
+# | | 10 | `masked_cross_entropy` | 4 | ●●●○○ | high | 15 |
 # | | 11 | `transformer_schedule` | 2 | ●○○○○ | medium | 5 |
 # | D · the sentence | 12 | `greedy_decode` | 3 | ●●○○○ | high | 10 |
-# | | 13 | `beam_search` | 6 | ●●●●○ | medium | 35 |
-# | | 14 | `answers` | 2 | ●●○○○ | medium | 10 |
+# | | 13 | `beam_search` | 6 | ●●●●○ | medium | 30 |
+# | | 14 | `answers` | 2 | ●●●○○ | medium | 15 |
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
+# students.
 #
 # Exercise 6 uses your results of 2 and 5. All others stand on their own: if you are stuck, go on.
 
