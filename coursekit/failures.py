@@ -15,6 +15,11 @@ LONGEST_LINE = 90
 
 MEANINGS: tuple[tuple[str, str], ...] = (
     (
+        r"compatible batch dimensions",
+        "In a product of stacks of matrices only the last two axes are multiplied; those before them have to agree. "
+        "Is it these two that you exchange?",
+    ),
+    (
         r"Matrix size-incompatible|matmul: Input operand|core dimension|BatchMatMul",
         "In a matrix product the last axis of the first factor meets the last but one of the second: these two sizes "
         "must be equal.",

@@ -50,6 +50,7 @@ MISTAKES = {
     "keepdims": lambda: MATRIX / ops.sum(MATRIX, axis=-1),
     "last axis of the first factor": lambda: ops.matmul(MATRIX, MATRIX),
     "last but one": lambda: np.ones((2, 3)) @ np.ones((2, 3)),
+    "these two that you exchange": lambda: ops.matmul(tf.ones((2, 5, 7)), tf.ones((7, 3, 2))),
     "take no vectors": lambda: tf.ones(3) @ tf.ones((3, 2)),
     "compared from the right": lambda: WIDE + np.ones(3),
     "number of values": lambda: ops.reshape(MATRIX, (4, 4)),
