@@ -18,7 +18,7 @@
 # *One encoder block, 657,737 numbers, and the question whether it beats counting words.*
 #
 # [← 5 · Positional encoding](05_positional_encoding.ipynb) · [Lab
-# 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · [8 · Decoder and masking →](08_decoder_and_masking.ipynb)
+# 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · [7 · BERT on AG News →](07_bert_ag_news.ipynb)
 #
 # **Afterwards you can**
 #
@@ -906,8 +906,8 @@ print(
 # * **25,000 labels are few for 640,000 word parameters.** The Transformer learns from the labels alone both what words
 #   mean and how they combine. The linear model has more weights still, but it starts each at 0, and its penalty keeps
 #   them there unless many reviews pull. Its problem has one solution, which the solver finds.
-# * **Attention pays when meaning is learned elsewhere first.** The same architecture, pre-trained on unlabelled text,
-#   beats every number on this page: lecture 7 does that.
+# * **Meaning need not be learned from labels.** The same architecture can learn words from unlabelled text first, and only
+#   the task from labels: that is BERT, in [lecture 7](07_bert_ag_news.ipynb).
 #
 # A tuned linear baseline costs half a minute. A report on a Transformer without one is not finished.
 #

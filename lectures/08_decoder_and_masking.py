@@ -17,7 +17,7 @@
 #
 # *A model that writes: one token after the other, and never a look at the token it is about to guess.*
 #
-# [← 6 · IMDB classifier](06_imdb_classifier.ipynb) · [Lab
+# [← 7 · BERT on AG News](07_bert_ag_news.ipynb) · [Lab
 # 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb) · [9 · Vision Transformer
 # →](09_vision_transformer.ipynb)
 #
