@@ -367,7 +367,7 @@ def _digits(rng: np.random.Generator) -> list[Case]:
             },
             how="1,000 digits to train on, 400 to see what was learned",
             property="names the classes",
-            withheld={"withheld_labels": labels[1000:], "least_accuracy": 0.9},
+            withheld={"withheld_labels": labels[1000:], "least_accuracy": 0.8},
         )
     ]
 
@@ -978,7 +978,7 @@ EXERCISES = (
         groups=(
             Group(
                 "unseen",
-                "at least 90 % of digits that it has not seen are right",
+                "at least 80 % of digits that it has not seen are right",
                 1,
                 _digits,
                 advice="Print the accuracy after every epoch. Does it still rise where the training stops?",
@@ -1000,7 +1000,7 @@ EXERCISES = (
         hints=(
             "Three steps: build_vit, compile, fit. Labels are whole numbers: which cross-entropy takes those?",
             "With patches of 2 × 2 pixels an image has 16. Two blocks of width 32 are enough.",
-            "Adam with a learning rate around 0.002 and batches of 32 gets there in about ten epochs.",
+            "Adam with a learning rate around 0.002 and batches of 32 is well past it after ten epochs.",
         ),
     ),
     Exercise(

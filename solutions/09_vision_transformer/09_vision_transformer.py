@@ -19,7 +19,7 @@
 # front of them, and give each a position; then you build the whole Vision Transformer around Keras's attention, count its
 # parameters to the last one, train it on handwritten digits, and look at which patches its answer comes from.
 #
-# **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb). **Time:** about 2½ hours.
+# **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb). **Time:** about 165 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake it
@@ -33,15 +33,18 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `extract_patches` | 5 | ●●●○○ | 20 |
-# | 2 | `merge_patches` | 3 | ●●○○○ | 10 |
+# | 1 | `extract_patches` | 5 | ●●●○○ | 15 |
+# | 2 | `merge_patches` | 3 | ●○○○○ | 5 |
 # | 3 | `PatchEmbedding` | 6 | ●●●○○ | 20 |
-# | 4 | `build_vit` | 8 | ●●●●○ | 35 |
-# | 5 | `vit_parameter_count` | 3 | ●●○○○ | 15 |
-# | 6 | `train_vit` | 4 | ●●○○○ | 15 |
-# | 7 | `attention_rollout` | 4 | ●●●○○ | 20 |
-# | 8 | `extract_tubelets` | 3 | ●●●○○ | 10 |
-# | 9 | `answers` | 5 | ●●○○○ | 15 |
+# | 4 | `build_vit` | 8 | ●●●●○ | 30 |
+# | 5 | `vit_parameter_count` | 3 | ●●●○○ | 20 |
+# | 6 | `train_vit` | 4 | ●●●○○ | 15 |
+# | 7 | `attention_rollout` | 4 | ●●●○○ | 15 |
+# | 8 | `extract_tubelets` | 3 | ●●●○○ | 15 |
+# | 9 | `answers` | 5 | ●●●○○ | 15 |
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
+# students.
 #
 # Exercise 3 uses exercise 1, exercise 4 uses exercise 3, and exercise 6 trains the model of exercise 4. All others stand on
 # their own: if you are stuck, go on.
@@ -389,7 +392,7 @@ print(f"counted by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; counte
 #
 # Small images need no GPU. Write the function that builds a ViT with your `build_vit`, compiles it, trains it on the images
 # given, and returns it. The checks hand over 1,000 digits with their labels, and ask your model about 400 others: at least
-# 90 % must come out right. All digits are turned or mirrored in the same way, and the classes are numbered anew, so that
+# 80 % must come out right. All digits are turned or mirrored in the same way, and the classes are numbered anew, so that
 # only what is learned from *these* labels helps. You have a minute of CPU time; a small model needs a fraction of it.
 #
 # - The labels are whole numbers from 0 to `num_classes` − 1. Which of Keras's cross-entropies takes those? It must know
@@ -419,7 +422,7 @@ def train_vit(images, labels, num_classes):
     model = build_vit(images.shape[1:], 2, num_classes, num_layers=2, d_model=32, num_heads=4, d_ff=64, dropout=0.1)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(keras.optimizers.Adam(2e-3), loss, metrics=["accuracy"])
-    model.fit(images, labels, batch_size=32, epochs=12, verbose=0)
+    model.fit(images, labels, batch_size=32, epochs=15, verbose=0)
     return model
     ### END SOLUTION
 
