@@ -34,7 +34,7 @@ class Report:
         self.judgement = judgement
         self.progress = progress
         self.sentences = [facts.sentences[each] for each in judgement.misconceptions]
-        self.hints = list(facts.hints[: max(0, attempt - 1)])
+        self.hints = [] if judgement.passed else list(facts.hints[: max(0, attempt - 1)])
 
     @property
     def headline(self) -> str:

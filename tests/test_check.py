@@ -35,6 +35,7 @@ def test_a_mistake_is_named_and_hints_grow(lab):
     assert "One of the two matrix products is missing" in str(reports[0])
     assert [len(report.hints) for report in reports] == [0, 1, 2, 2]
     assert "Hint 1" in reports[1]._repr_html_()
+    assert lab.report("attention_cost", {"attention_cost": cost(2)}).hints == []
 
 
 def test_a_report_fits_a_narrow_terminal(lab):
