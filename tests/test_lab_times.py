@@ -1,0 +1,143 @@
+"""Minutes and dots of the labs are counted, not guessed: the table of each lab shows what the rule gives.
+
+It is a rule and no measurement of students; `docs/maintainers.md` says what it was compared with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.exercises import load_lab
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LABS = sorted(set(re.findall(r"\(labs/(\w+)/", README)))
+
+WORDS_A_MINUTE = 200  # as in the lectures
+MINUTES_A_LINE = 1.0  # a line of the solution: thought, written, run
+MINUTES_A_MISTAKE = 0.4  # a mistake that has a name: what can go wrong
+CHECKS_TO_WAIT_FOR = 10  # where an exercise has a CPU limit of its own, because it trains or builds a model
+CODE_LINES_A_MINUTE = 15  # given code, read as in the lectures
+MINUTES_OF_WRITING = 5  # "In your own words"
+MORE_DOTS_FROM = (10, 15, 25, 45)  # minutes shown from which an exercise has two, three, four, five dots
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Minutes of the exercises by name, their texts, and the minutes of everything around them: introduction,
+    demonstrations, own words."""
+
+    exercises: dict[str, float]
+    texts: dict[str, str]
+    rest: float
+
+    @property
+    def total(self) -> float:
+        return sum(self.exercises.values()) + self.rest
+
+
+def to_five(minutes: float) -> int:
+    return max(5, 5 * int(minutes / 5 + 0.5))
+
+
+def is_counted(shown: int, minutes: float) -> bool:
+    """Whether `shown` is what the rule gives, rounded to five; a minute beyond passes, so that a word does not matter."""
+    return shown % 5 == 0 and (shown == to_five(minutes) or abs(shown - minutes) <= 2.5 + 1)
+
+
+def dots(minutes: float) -> str:
+    full = 1 + sum(to_five(minutes) >= each for each in MORE_DOTS_FROM)
+    return "●" * full + "○" * (5 - full)
+
+
+def reading(text: str) -> float:
+    return len(re.findall(r"\w+", re.sub(r"<[^>]+>|\$\$.*?\$\$", "", text, flags=re.DOTALL))) / WORDS_A_MINUTE
+
+
+def code_lines(source: str) -> int:
+    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in source.splitlines())
+
+
+SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
+
+
+@cache
+def counted(lab: str) -> Counted:
+    notebook = nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4)
+    declared = load_lab(lab).exercises
+    exercises: dict[str, float] = {}
+    texts: dict[str, str] = {}
+    rest, text = 0.0, ""
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", "").removesuffix("-code")
+        if cell.cell_type == "markdown":
+            text += f"\n{cell.source}"
+            rest += MINUTES_OF_WRITING * ("## In your own words" in cell.source)
+        elif name in declared and name not in exercises:  # its text and its stub; the check comes later
+            lines = code_lines("\n".join(SOLUTION.findall(cell.source)))
+            minutes = reading(text + SOLUTION.sub("", cell.source)) + lines * MINUTES_A_LINE
+            minutes += len(declared[name].misconceptions) * MINUTES_A_MISTAKE
+            exercises[name] = minutes + CHECKS_TO_WAIT_FOR * (declared[name].cpu_seconds or 0) / 60
+            texts[name], text = text, ""
+        elif name not in declared:  # given code; what led to it is not the next exercise's text
+            rest += reading(text) + code_lines(cell.source) / CODE_LINES_A_MINUTE
+            text = ""
+    return Counted(exercises, texts, rest + reading(text))
+
+
+@cache
+def introduction(lab: str) -> str:
+    notebook = nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4)
+    return next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def rows(lab: str) -> Iterator[dict[str, str]]:
+    """The rows of the table of exercises, by column."""
+    table = [line.strip("|").split("|") for line in introduction(lab).splitlines() if line.startswith("|")]
+    head = [each.strip() for each in table[0]]
+    for row in table[2:]:
+        yield dict(zip(head, (each.strip() for each in row), strict=True))
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_table_shows_the_minutes_and_dots_of_the_rule(lab):
+    table = {re.search(r"`(\w+)`", row["what you write"]).group(1): row for row in rows(lab)}
+    right = counted(lab).exercises
+    assert list(table) == list(right)
+    wrong = {
+        name: f"write: {dots(right[name])} {to_five(right[name])}"
+        for name, row in table.items()
+        if not is_counted(int(row["minutes"]), right[name]) or row["difficulty"] != dots(int(row["minutes"]))
+    }
+    assert not wrong
+    for name, text in counted(lab).texts.items():
+        assert set(re.findall("[●○]{5}", text)) <= {table[name]["difficulty"]}, f"{name}: other dots in its text"
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_minutes_of_the_whole_lab_are_counted_too(lab):
+    total = counted(lab).total
+    stated = re.search(r"\*\*Time:\*\*\s+about\s+(\d+)\s+minutes", introduction(lab))
+    assert stated and abs(int(stated.group(1)) - total) <= 5, f"write: about {to_five(total)} minutes"
+    readme = re.search(rf"\(labs/{lab}/{lab}\.ipynb\) \([\d.]+ points, about (\d+) min\)", README)
+    assert readme and readme.group(1) == stated.group(1), f"README.md: about {stated.group(1)} min"
+
+
+def test_the_rule_is_told_to_maintainers():
+    text = (ROOT / "docs" / "maintainers.md").read_text(encoding="utf-8")
+    for number in (
+        WORDS_A_MINUTE,
+        MINUTES_A_LINE,
+        MINUTES_A_MISTAKE,
+        CHECKS_TO_WAIT_FOR,
+        CODE_LINES_A_MINUTE,
+        *MORE_DOTS_FROM,
+    ):
+        assert re.search(rf"(?<![\d.]){number:g}(?![\d.]\d)", text), number
