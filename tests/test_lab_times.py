@@ -48,7 +48,7 @@ def to_five(minutes: float) -> int:
 
 
 def is_counted(shown: int, minutes: float) -> bool:
-    """Whether `shown` is what the rule gives, rounded to five; a minute beyond passes, so that a word does not matter."""
+    """Whether `shown` is what the rule gives, rounded to five; a minute beyond passes: a word must not matter."""
     return shown % 5 == 0 and (shown == to_five(minutes) or abs(shown - minutes) <= 2.5 + 1)
 
 
