@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -120,10 +121,12 @@ def _masked_random(rng: np.random.Generator) -> list[Case]:
 def _masked_independent(rng: np.random.Generator) -> list[Case]:
     rows = {"vocabulary": LARGE, "calls": 1, "rows": 300, "columns": 63}
     calls = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 63}
+    short = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 7}
     again = {"vocabulary": LARGE, "calls": 1, "rows": 11, "columns": 61}
     return [
         _texts(rng, "independent", how="which words of a text (300, 63) are chosen", **rows),
         _texts(rng, "independent", how="how many words of 150 texts (63,) are chosen", **calls),
+        _texts(rng, "independent", how="how many words of 150 texts (7,) are chosen", **short),
         _texts(rng, "numbers", how="the same ids again, with the same rng and with others", **again),
     ]
 
@@ -141,7 +144,7 @@ def _rates(*steps: tuple[float, float], warmup: tuple[int, int] = (11, 20), whol
             total = first + int(rng.integers(60, 90))
             place = float(rng.uniform(low, high))
             step = place * first if place < 1 else first + (place - 1) * (total - first)
-            step = round(step) if whole else step
+            step = round(step) if whole else math.floor(step) + 0.5
             peak = round(float(rng.uniform(1.5, 4)), 2)
             cases.append(Case({"step": step, "peak": peak, "warmup_steps": first, "total_steps": total}))
         return cases
@@ -445,6 +448,11 @@ EXERCISES = (
                 {"cut": "first first"},
                 "The first segment is cut until nothing is left of it. The longer of the two is cut, whichever it is.",
             ),
+            Misconception(
+                "both_cut",
+                {"cut": "both"},
+                "Both segments lose a token each time. One token goes, from the longer of the two.",
+            ),
             Misconception("shorter_cut", {"cut": "the shorter"}, "The shorter segment is cut. The longer one is."),
             Misconception(
                 "whole_row_cut",
@@ -701,6 +709,12 @@ EXERCISES = (
                 "The three kinds are equally frequent. They are 80, 10 and 10 %.",
             ),
             Misconception(
+                "kinds_by_count",
+                {"kinds": "exactly 80 % mask in every call"},
+                "In every call exactly 80 % of the chosen tokens are masked. Each token's fate is drawn for itself; how many "
+                "are masked is left to chance, too.",
+            ),
+            Misconception(
                 "one_kind_for_all",
                 {"kinds": "one kind for all tokens of a call"},
                 "All chosen tokens of a call meet the same fate: a single random number decides for all of them.",
@@ -757,6 +771,17 @@ EXERCISES = (
                 {"chosen": "a fixed number of tokens"},
                 "In each text the same number of tokens is chosen. Each is chosen for itself, with probability `rate`; "
                 "their number is left to chance.",
+            ),
+            Misconception(
+                "at_least_one",
+                {"chosen": "at least one token"},
+                "In every text at least one token is chosen. A short text may go without: each token is chosen for itself.",
+            ),
+            Misconception(
+                "whole_texts",
+                {"chosen": "all tokens of a text, or none"},
+                "All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for each "
+                "token.",
             ),
             Misconception(
                 "same_in_every_row",

@@ -124,6 +124,9 @@ def _shortened(a: list[int], b: list[int], room: int, cut: str) -> tuple[list[in
             a, b = a[: room - room // 2], b[: room // 2]
         return a, b
     while len(a) + len(b) > max(room, 0):
+        if cut == "both":
+            a, b = a[:-1], b[:-1]
+            continue
         longer = {
             "second first": b or a,
             "first first": a or b,
@@ -201,6 +204,8 @@ def pack_inputs(
 
 def mask_tokens(
     rate: float = 0.15,
+    rows: int = 0,
+    columns: int = 63,
     *,
     mode: str = "labels",
     labels: str = "the original ids where chosen, -100 elsewhere",
@@ -234,7 +239,12 @@ def mask_tokens(
         found = "none" if ", 0 % random" in kinds or kinds == "one kind for all tokens of a call" else random_ids
         return {"random_ids": found if known else hidden}
     if mode == "independent":
-        return {"chosen": chosen if known else hidden}
+        if numbers == "always the same" and not rows:
+            chosen = "the same places in every call"
+        unseen = ("at least one token",) if rows or columns > 20 else ()
+        if not rows:
+            unseen += ("the same places in every row", "neighbours together")
+        return {"chosen": ("each token for itself" if chosen in unseen else chosen) if known else hidden}
     return {"numbers": numbers}
 
 

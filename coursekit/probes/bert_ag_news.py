@@ -147,6 +147,8 @@ class _Masked:
         for each, name in zip(pair, ("inputs", "labels"), strict=True):
             if each.shape != ids.shape:
                 raise ContractError(f"`{name}` has shape {each.shape}; the ids have {ids.shape}.")
+        if (pair[0] == -100).any():
+            raise ContractError("`inputs` holds -100, which is no id. Are inputs and labels in the wrong order?")
         return pair
 
     def all(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
@@ -247,6 +249,8 @@ def _kinds(masked: _Masked) -> dict[str, str]:
         return {"kinds": "one kind for all tokens of a call"}
     counts, size = [int(each[chosen].sum()) for each in (mask, ~mask & ~kept, kept)], int(chosen.sum())
     stray = 1 / masked.vocab_size  # a random id is now and then that of the mask, or the token's own
+    if _by_count(*(masked.by_call(each).reshape(len(masked.ids), -1).sum(axis=1) for each in (chosen, chosen & mask))):
+        return {"kinds": "exactly 80 % mask in every call"}
     for name, (m, r, k) in KINDS.items():
         expected = (m + r * stray, r * (1 - 2 * stray), k + r * stray)
         if all(_is_likely(count, size, p) for count, p in zip(counts, expected, strict=True)):
@@ -264,6 +268,15 @@ def _all_alike(chosen: np.ndarray, mask: np.ndarray, kept: np.ndarray) -> bool:
             return False
         fates.add(int(np.argmax(shares)))
     return len(fates) > 1
+
+
+def _by_count(chosen: np.ndarray, masked: np.ndarray) -> bool:
+    """Whether in more calls than chance allows four fifths of the chosen tokens are masked, give or take one."""
+    near = int((np.abs(masked - 0.8 * chosen) <= 1).sum())
+    least = max(int(chosen.min()), 1)  # the fewer are chosen, the more probable it is
+    k = np.arange(least + 1)
+    probable = np.exp(log_binomial(least, 0.8))[np.abs(k - 0.8 * least) <= 2].sum()
+    return near > likely_counts(len(chosen), float(min(probable, 1.0)))[1]
 
 
 def _random_ids(masked: _Masked) -> dict[str, str]:
@@ -323,22 +336,24 @@ def _independent(masked: _Masked) -> dict[str, str]:
     rate = masked.rate if _is_likely(int(chosen.sum()), int(words.sum()), masked.rate) else float(chosen[words].mean())
     if masked.inputs["rows"]:
         words, chosen = words[0], chosen[0]
+    counts, most = chosen.sum(axis=1), words.sum(axis=1)
+    if ((counts == 0) | (counts == most)).all() and counts.any():
+        return {"chosen": "all tokens of a text, or none"}
 
-        def together(first: Any, second: Any) -> bool:
-            both = words[first] & words[second]
-            count = int((chosen[first] & chosen[second] & both).sum())
-            return count > likely_counts(int(both.sum()), rate**2)[1]
+    def together(first: Any, second: Any) -> bool:
+        both = words[first] & words[second]
+        count = int((chosen[first] & chosen[second] & both).sum())
+        return count > likely_counts(int(both.sum()), rate**2)[1]
 
-        rows, columns = (size // 2 * 2 for size in words.shape)
-        if together(np.s_[0:rows:2], np.s_[1:rows:2]):
-            return {"chosen": "the same places in every row"}
-        if together(np.s_[:, 0:columns:2], np.s_[:, 1:columns:2]):
-            return {"chosen": "neighbours together"}
-    return {
-        "chosen": "a fixed number of tokens"
-        if _too_alike(chosen.sum(axis=1), masked, rate)
-        else "each token for itself"
-    }
+    rows, columns = (size // 2 * 2 for size in words.shape)
+    if together(np.s_[0:rows:2], np.s_[1:rows:2]):
+        return {"chosen": f"the same places in every {'row' if masked.inputs['rows'] else 'call'}"}
+    if masked.inputs["rows"] and together(np.s_[:, 0:columns:2], np.s_[:, 1:columns:2]):
+        return {"chosen": "neighbours together"}
+    none = likely_counts(len(counts), (1 - rate) ** int(most[0]))[0]
+    if (counts == 0).sum() < none and np.unique(counts).size > 2:
+        return {"chosen": "at least one token"}
+    return {"chosen": "a fixed number of tokens" if _too_alike(counts, masked, rate) else "each token for itself"}
 
 
 def _too_alike(counts: np.ndarray, masked: _Masked, rate: float) -> bool:
@@ -604,7 +619,7 @@ def _dropout(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
         where = "behind the output"
     else:
         step = STEP if moves else _scores(still)[0] / (2**16 - 1)  # less than STEP where the activation is no ReLU
-        where = _dropped(_scores(said), float(step), built, inputs)
+        where = _dropped(_scores(said), float(step), built, inputs, settled=not moves)
     return {"training": where, "outside": "another result each time" if moves else "the same result"}
 
 
@@ -617,7 +632,7 @@ def _scores(said: np.ndarray) -> np.ndarray:
     return np.log(said[:, 0]) - np.log(said[:, 1])
 
 
-def _dropped(scores: np.ndarray, step: float, built: _News, inputs: Mapping[str, Any]) -> str:
+def _dropped(scores: np.ndarray, step: float, built: _News, inputs: Mapping[str, Any], *, settled: bool) -> str:
     if step < STEP / 4:
         return "somewhere else"
     if np.ptp(scores) < step / 4:
@@ -629,8 +644,22 @@ def _dropped(scores: np.ndarray, step: float, built: _News, inputs: Mapping[str,
         if np.abs(codes - np.round(codes)).max() < 0.2 and np.unique(np.round(codes)).size > 20:
             bits = (np.round(codes).astype(int)[:, None] >> np.arange(16)) & 1
             if _is_likely(int((bits == 0).sum()), bits.size, float(rate)):
-                return f"{rate:.0%} behind the hidden layer"
+                alone = not settled or _only_there(built, inputs, float(rate))
+                return f"{rate:.0%} behind the hidden layer" if alone else "somewhere else"
     return "somewhere else"
+
+
+def _only_there(built: _News, inputs: Mapping[str, Any], rate: float) -> bool:
+    """Whether nothing else is dropped: with equal hidden values that the pooled output decides, a result tells how many
+    of the 16 were kept, and a dropped part of the pooled output would give fractions of them."""
+    values = {name: np.zeros_like(inputs[name]) for name in WEIGHTS}
+    values |= {"w1": np.ones_like(inputs["w1"]), "table": np.ones_like(inputs["table"])}
+    values["w2"][:, 0] = 0.05
+    _with_weights(built, {**inputs, **values, "pooler": np.full_like(inputs["pooler"], 0.1)})
+    copies = [inputs["texts"][0]] * 500
+    whole = _scores(built(copies[:2]))[0]
+    kept = _scores(built(copies, training=True)) / whole * 16 * (1 - rate)
+    return not whole or bool(np.abs(kept - np.round(kept)).max() < 0.05)
 
 
 NEWS = {"parameters": _parameters, "values": _values, "gradients": _gradients, "dropout": _dropout}

@@ -19,7 +19,7 @@
 # was trained with, the learning rate of fine-tuning, and a classifier on top of it. At the end your classifier reads two
 # articles and says what they are about.
 #
-# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about 140 minutes.
+# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about 145 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake

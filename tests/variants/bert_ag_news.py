@@ -690,6 +690,7 @@ def wordpiece_tokenize(word, vocabulary, unknown="[UNK]", max_chars=100):
         ("ties_cut_first", cutting(cut="while len(a) + len(b or []) > room: (b if len(b or []) > len(a) else a).pop()")),
         ("second_cut_first", cutting(cut="while len(a) + len(b or []) > room: (b or a).pop()")),
         ("first_cut_first", cutting(cut="while len(a) + len(b or []) > room: (a or b).pop()")),
+        ("both_cut", cutting(cut="while len(a) + len(b or []) > room: a, b = a[:-1], b and b[:-1]")),
         ("whole_row_cut", cutting(cut="pass")),
         ("specials_forgotten", cutting(extra="0")),
         ("one_special_forgotten", cutting(extra="(1 if b is None else 2)")),
@@ -807,6 +808,23 @@ def wordpiece_tokenize(word, vocabulary, unknown="[UNK]", max_chars=100):
                 chosen="np.argsort(np.argsort(number, axis=-1), axis=-1) < count",
             ),
         ),
+        (
+            "at_least_one",
+            masking(
+                labels="np.where(chosen, ids, -100)",
+                chosen="(rng.random(ids.shape) < rate) & ~np.isin(ids, special_ids)\n"
+                "    if not chosen.any():\n        chosen.flat[np.flatnonzero(~np.isin(ids, special_ids))[0]] = True",
+            ),
+        ),
+        ("whole_texts", masking(chosen="(rng.random((*ids.shape[:-1], 1)) < rate) & ~np.isin(ids, special_ids)")),
+        (
+            "kinds_by_count",
+            masking(
+                fate="np.argsort(np.argsort(np.where(chosen, rng.random(ids.shape), 2), axis=None)).reshape(ids.shape)"
+                " / max(1, chosen.sum())"
+            ),
+        ),
+        (None, masking().replace("return inputs, labels", "return labels, inputs")),
         ("same_in_every_row", masking(chosen="(rng.random(ids.shape[-1]) < rate) & ~np.isin(ids, special_ids)")),
         (
             "neighbours_together",
@@ -924,6 +942,7 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
             "dropout_elsewhere",
             news(dropped="h", output="tf.nn.softmax(tf_keras.layers.Dropout(dropout)(tf_keras.layers.Dense(num_classes)(h)))"),
         ),
+        ("dropout_elsewhere", news(before="x = tf_keras.layers.Dropout(dropout)(x)")),
         ("dropout_rate_fixed", news(dropped="tf_keras.layers.Dropout(0.2)(h)")),
         ("dropout_rate_inverted", news(dropped="tf_keras.layers.Dropout(1 - dropout)(h)")),
         ("dropout_always", news(dropped="tf_keras.layers.Dropout(dropout)(h, training=True)")),
