@@ -110,3 +110,5 @@ def test_messages_leave_out_what_tensorflow_says_to_itself():
     text = "{{function_node __wrapped__MatMul_/job:local}} In[0] ndims must be >= 2 [Op:MatMul] name: \n\nmore"
     assert tidy_message(text) == "In[0] ndims must be >= 2 more"
     assert len(tidy_message("x" * 10_000)) == 400
+    text = "EagerTensor object has no attribute 'T'.\n  If you are looking for numpy-related methods, please run\n np()"
+    assert tidy_message(text) == "EagerTensor object has no attribute 'T'."

@@ -350,8 +350,9 @@ def _reloaded(built: Any, arguments: Sequence[Any], keywords: Mapping[str, Any])
     try:
         copy = type(built).from_config(config)
     except TypeError as error:
+        cause = str(error).rpartition("Exception encountered: ")[2].strip().rstrip(".")
         raise ContractError(
-            f"`from_config(get_config())` fails: {error}. Does `get_config` hold every argument?"
+            f"`from_config(get_config())` fails: {cause}. Does `get_config` hold every argument?"
         ) from error
     mark_as_built(copy)
     copy(*arguments, **keywords)
