@@ -26,8 +26,8 @@ OUTPUTS = ("pooled_output", "sequence_output", "encoder_outputs")
 def forget(layer: Any, seed: int = 0) -> Any:
     """Give an encoder fresh weights, so that it starts from scratch, and return it.
 
-    Weights begin as those of new Keras layers do: kernels uniform in Glorot and Bengio's range (2010, equation 16),
-    tables uniform in ±0.05, the scales of normalisations 1, the rest 0.
+    Tables and kernels are drawn as BERT's were (Devlin et al. 2019, their published code): normal with a standard
+    deviation of 0.02, nothing beyond two of them. The scales of normalisations become 1, the rest 0.
 
     Args:
         layer: what has `variables`: a `hub.KerasLayer`, or what `hub.load` returns.
@@ -41,10 +41,10 @@ def forget(layer: Any, seed: int = 0) -> Any:
         elif len(shape) < 2 or "bias" in variable.name:
             value = np.zeros(shape)
         else:
-            # Heads are an axis of their own beside their width: (D, H, D/H) on the way in, (H, D/H, D) on the way out.
-            fans = min(shape[0] + np.prod(shape[1:]), np.prod(shape[:-1]) + shape[-1])
-            reach = np.sqrt(6 / fans) if "kernel" in variable.name else 0.05
-            value = rng.uniform(-reach, reach, shape)
+            value = rng.normal(size=shape)
+            while (far := np.abs(value) > 2).any():
+                value[far] = rng.normal(size=far.sum())
+            value *= 0.02
         variable.assign(value.astype("float32"))
     return layer
 
