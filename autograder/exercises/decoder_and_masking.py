@@ -1428,7 +1428,13 @@ EXERCISES = (
         name="masked_cross_entropy",
         oracle=oracles.masked_cross_entropy,
         groups=(
-            Group("values", "mean over all real tokens of the batch", 2, _loss_values),
+            Group(
+                "values",
+                "mean over all real tokens of the batch",
+                2,
+                _loss_values,
+                advice="These are logits. A ready-made loss takes them for probabilities unless it is told `from_logits=True`.",
+            ),
             Group(
                 "padding",
                 "another padding id, and a sentence without tokens",
