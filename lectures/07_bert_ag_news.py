@@ -797,8 +797,9 @@ for size in sorted({each["texts"] for each in runs}):
     print(f"{size:7,}" + "".join(f"{np.mean(c):12.1%} {kind}" if c else "" for kind, c in inside.items()))
 
 # %% [markdown]
-# Look at the training accuracy first. All networks got the same number of epochs. Where the fresh one has not even fitted its few texts, it was
-# stopped too early rather than beaten: it needs more steps *and* more texts. That is what pre-training saves.
+# Look at the training accuracy first. All networks got the same number of epochs, and the fresh one has fitted its few texts as well as the
+# tuned one. So it was not stopped too early: what it lacks is texts, and those are what pre-training saves. A range of one seed says
+# nothing; at 2,000 and 10,000 texts the networks have one.
 #
 # Then read the two numbers of each row. What pre-training adds to the *same network* is the first; whether the network was worth it at all, for
 # this task, is the second. Topics of news are mostly a matter of which words occur, so a linear model of words is hard to beat with a
