@@ -28,7 +28,7 @@ demo: setup sandbox ## grade the sample submissions of lab 02 and show the marks
 
 test: setup sandbox ## run all tests: the released labs are current, pytest, and nbval on every notebook
 	$(WITH) course release --check
-	$(WITH) python -m pytest -n $(WORKERS) --dist loadgroup --nbval-lax --nbval-current-env tests lectures solutions
+	$(WITH) python -m pytest -n $(WORKERS) --dist loadfile --nbval-lax --nbval-current-env tests lectures solutions
 
 lab: setup ## open JupyterLab, with nbgrader's extension, on the course
 	$(WITH) jupyter lab
