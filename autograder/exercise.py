@@ -18,6 +18,7 @@ Oracle = Callable[..., Mapping[str, Any]]
 
 VISIBLE_SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number would do
 EPSILON = float(np.finfo("float32").eps)
+DRAWS = 1000  # of a group's cases, until they tell what it declares
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,11 @@ class Exercise:
         return drawn
 
     def _drawn(self, group: Group, rng: np.random.Generator) -> list[Expectation]:
-        while True:
+        for _ in range(DRAWS):
             drawn = [self._expectation(group, case) for case in group.draw(rng)]
             if _tells_as_declared(group, drawn):
                 return drawn
+        raise RuntimeError(f"{self.name}: none of {DRAWS} draws of the group {group.name} tells what it declares")
 
     def _expectation(self, group: Group, case: Case) -> Expectation:
         exact = self.reference(case)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from coursekit import bert
-from coursekit.probes.driving import ContractError, answers, find
+from coursekit.probes.driving import ContractError, answers, find, numbers
 from coursekit.probes.sharing import current_shelf
 
 # ---- word pieces ----
@@ -53,23 +53,13 @@ def _pack_inputs(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: 
     missing = [key for key in bert.INPUTS if key not in result]
     if missing:
         raise ContractError(f"the dictionary has no entry {', '.join(map(repr, missing))}; it has {list(result)}.")
-    rows = {key: _numbers(result[key], f"the entry {key!r}") for key in bert.INPUTS}
+    rows = {key: numbers(result[key], f"the entry {key!r}") for key in bert.INPUTS}
     other = {row.dtype.name for row in rows.values() if row.dtype.kind not in "iu"}
     return {
         **rows,
         "kinds": ", ".join(sorted(other)) if other else "whole numbers",
         "arguments": "as they were" if given == segments else "changed in place",
     }
-
-
-def _numbers(value: Any, what: str) -> np.ndarray:
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ContractError(f"{what} cannot be made an array. Do its rows differ in length?") from error
-    if array.dtype.kind not in "biuf":
-        raise ContractError(f"{what} is a {type(value).__name__} of {array.dtype}; expected numbers.")
-    return array
 
 
 # ---- masking ----
@@ -143,7 +133,7 @@ class _Masked:
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             kind = "None. Is the `return` missing?" if result is None else f"a {type(result).__name__}"
             raise ContractError(f"mask_tokens(…) returned {kind}; expected the pair (inputs, labels).")
-        pair = tuple(_numbers(each, name) for each, name in zip(result, ("`inputs`", "`labels`"), strict=True))
+        pair = tuple(numbers(each, name) for each, name in zip(result, ("`inputs`", "`labels`"), strict=True))
         for each, name in zip(pair, ("inputs", "labels"), strict=True):
             if each.shape != ids.shape:
                 raise ContractError(f"`{name}` has shape {each.shape}; the ids have {ids.shape}.")

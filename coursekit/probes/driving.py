@@ -117,6 +117,17 @@ def _fields(result: Any, fields: Sequence[str], shown: str) -> dict[str, Any]:
     return {field: result[field] for field in fields}
 
 
+def numbers(value: Any, what: str) -> np.ndarray:
+    """`value` as an array of numbers; raises `ContractError`, which calls it `what`, when it is none."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ContractError(f"{what} cannot be made an array. Do its rows differ in length?") from error
+    if array.dtype.kind not in "biuf":
+        raise ContractError(f"{what} is a {type(value).__name__} of {array.dtype}; expected numbers.")
+    return array
+
+
 def answers(name: str = "answers") -> Probe:
     """Probe that reads one entry, ``inputs["entry"]``, of a dictionary of answers. None means: not answered yet."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import ContractError, answers, find, function, record, unpack
+from coursekit.probes.driving import ContractError, answers, find, function, numbers, record, unpack
 
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
 APART = 2e-5  # probabilities further apart than this differ by more than rounding
@@ -26,7 +26,7 @@ def _texts(name: str, *others: str, result: str) -> Callable[..., dict[str, Any]
             raise ContractError(f"{name}(…) returned None. Is the `return` missing?")
         if result == "vocabulary":
             return {"vocabulary": _words(value, name)}
-        ids = _numbers(value, f"what {name}(…) returned")
+        ids = numbers(value, f"what {name}(…) returned")
         return {"ids": ids, "kind": "whole numbers" if ids.dtype.kind in "iu" else f"{ids.dtype.name}"}
 
     return probe
@@ -37,16 +37,6 @@ def _words(value: Any, name: str) -> list[str]:
         kind = type(value).__name__
         raise ContractError(f"{name}(…) returned a {kind}; expected a list of words.")
     return [str(word) for word in value]
-
-
-def _numbers(value: Any, name: str) -> np.ndarray:
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ContractError(f"{name} cannot be made an array. Do its rows differ in length?") from error
-    if array.dtype.kind not in "biuf":
-        raise ContractError(f"{name} is a {type(value).__name__} of {array.dtype}; expected numbers.")
-    return array
 
 
 def _masked_mean(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -418,7 +408,7 @@ MEASURES = ("accuracy", "precision", "recall", "f1", "confusion")
 def _evaluate_predictions(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Call the function; every entry of its dictionary becomes an array, numbers too."""
     read = record("evaluate_predictions", "probabilities", "labels", optional=("threshold",), fields=MEASURES)
-    return {name: _numbers(value, f"the entry {name!r}") for name, value in read(namespace, inputs, mode).items()}
+    return {name: numbers(value, f"the entry {name!r}") for name, value in read(namespace, inputs, mode).items()}
 
 
 PROBES = {
