@@ -271,7 +271,7 @@ def _describe(error: BaseException) -> dict[str, str]:
 
 def _text(error: BaseException) -> str:
     try:
-        return _clean(str(error))[:MESSAGE_CHARACTERS]
+        return _clean(str(error)[:MESSAGE_CHARACTERS])
     except BaseException:
         return "(the error's own text cannot be shown)"
 
@@ -280,7 +280,8 @@ def _traceback(error: BaseException) -> str:
     try:
         kept = _own_frames(error.__traceback__)
         lines = traceback.format_exception(type(error), error, kept, limit=-8, chain=False)
-        return _clean("".join(lines))[-TRACEBACK_CHARACTERS:]
+        # Cut first: each pass over a message of a hundred megabytes would cost the student's own time.
+        return _clean("".join(line[-TRACEBACK_CHARACTERS:] for line in lines)[-TRACEBACK_CHARACTERS:])
     except BaseException:
         return ""
 
