@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tensorflow as tf
+from lab_matrix import load_lab, namespace, outcome, solution_sources, told, variants
 from scipy.stats import binom
-from test_labs import load_lab, namespace, outcome, solution_sources, told, variants
 
 from autograder.sandbox import PRELOAD
 from autograder.warming import preload_of

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from test_labs import namespace, solution_sources
+from lab_matrix import namespace, solution_sources
 
 LAB = "06_imdb_classifier"
 SIZES = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff": 11}

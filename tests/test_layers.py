@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from test_labs import LABS, namespace, solution_sources
+from lab_matrix import LABS, namespace, solution_sources
 
 # lab -> class name, constructor arguments, shapes of the inputs without the batch axis (an int: that many token ids; a
 # list: one argument that is a tuple of such inputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import pytest
-from test_labs import exercises
+from lab_matrix import exercises
 
 from autograder.exercise import Case, Exercise, differs
 from autograder.exercises import load_lab

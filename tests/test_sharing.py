@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_labs import LABS, expectations, namespace, solution_sources
+from lab_matrix import LABS, expectations, namespace, solution_sources
 
 from autograder.exercises import load_lab
 from coursekit.diagnosis import agrees

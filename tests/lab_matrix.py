@@ -1,0 +1,216 @@
+"""What every lab must hold: the solution scores full marks, the stub nothing, and each mistake fails and is named.
+
+`tests/labs` has a file for each lab, so that processes can share the work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+import numpy as np
+import pytest
+
+from autograder.exercise import Case, Exercise
+from autograder.exercises import load_lab
+from coursekit import rules
+from coursekit.diagnosis import Fingerprint, resembles
+from coursekit.judge import Attempt, Expectation, Judgement, judge
+from coursekit.lab import run_cases
+
+ROOT = Path(__file__).resolve().parents[1]
+LABS = sorted(path.name for path in (ROOT / "solutions").glob("*/") if (path / f"{path.name}.ipynb").exists())
+SEED = 40723
+PRELUDE = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\n"
+
+
+def variants(lab: str) -> ModuleType:
+    return importlib.import_module(f"variants.{lab.partition('_')[2]}")
+
+
+def exercises() -> list[tuple[str, str]]:
+    return [(lab, name) for lab in LABS for name in load_lab(lab).exercises]
+
+
+@cache
+def expectations(lab: str, name: str, seed: int = SEED) -> list[Expectation]:
+    return load_lab(lab).exercises[name].expectations(seed)
+
+
+@cache
+def code_cells(lab: str, folder: str = "solutions") -> dict[str, str]:
+    """Sources of the code cells by grade_id; a lab's own imports come first."""
+    notebook = nbformat.read(ROOT / folder / lab / f"{lab}.ipynb", as_version=4)
+    return {
+        cell.metadata.nbgrader.grade_id: cell.source
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "nbgrader" in cell.metadata
+    }
+
+
+def namespace(sources: list[str]) -> dict:
+    names: dict = {"__name__": "__main__"}
+    for source in [PRELUDE, *sources]:
+        with contextlib.suppress(NotImplementedError):  # the stub of a cell that only assigns
+            exec(compile(source, "<cell>", "exec"), names)
+    names["In"] = [PRELUDE, *sources]
+    return names
+
+
+def solution_sources(lab: str) -> list[str]:
+    cells = code_cells(lab)
+    return [cells["imports"].replace("check = ", "# check = "), *(cells[key] for key in cells if key.endswith("-code"))]
+
+
+def outcome(lab: str, exercise: Exercise, names: dict, seed: int = SEED) -> Judgement:
+    facts = exercise.facts
+    cases = expectations(lab, exercise.name, seed)
+    broken = rules.violations(
+        rules.parse_cells(names["In"]), exercise.name, forbidden=facts.forbidden, no_loops=facts.no_loops
+    )
+    with rules.guard(facts.forbidden):
+        return judge(facts, cases, run_cases(lab, exercise.name, cases, names), broken)
+
+
+def told(judgement: Judgement) -> str:
+    return "; ".join(
+        f"{group.facts.name} ({group.how}): {group.message}" for group in judgement.groups if not group.passed
+    )
+
+
+def forged(case: Expectation, results: dict) -> Attempt:
+    """What a student who makes these mistakes would return, as float32."""
+    return Attempt(
+        {
+            key: value.astype(case.dtype or "float32")
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f"
+            else value
+            for key, value in results.items()
+        }
+    )
+
+
+def _echoes(cases: list[Expectation]) -> list[str]:
+    return sorted({key for case in cases for key, value in case.inputs.items() if isinstance(value, np.ndarray)})
+
+
+def _faked(fake, value, case: Expectation):
+    if isinstance(fake, str):
+        echo = case.inputs.get(fake)
+        return echo if isinstance(echo, np.ndarray) and echo.shape == np.shape(value) else None
+    if isinstance(value, np.ndarray):
+        return fake(value)
+    return type(value)() if fake is np.zeros_like else None
+
+
+def _same_results(cases, changed, mistakes, named) -> bool:
+    """Whether the named mistakes give the same results, so that nobody could tell them from the true ones."""
+    for index in changed:
+        case = cases[index]
+        if named not in case.wrong:
+            return False
+        values = {
+            key: value.values.reshape(-1)[: value.values.size].reshape(value.shape)
+            if isinstance(value, Fingerprint) and value.values.size == int(np.prod(value.shape))
+            else None
+            for key, value in case.wrong[mistakes].items()
+            if isinstance(value, Fingerprint)
+        }
+        plain = {key: value for key, value in case.wrong[mistakes].items() if not isinstance(value, Fingerprint)}
+        full = {key: value for key, value in values.items() if value is not None}
+        reference = {key: value for key, value in case.wrong[named].items() if key in full or key in plain}
+        if not resembles({**full, **plain}, reference, case.expected, case.tolerance):
+            return False
+    return True
+
+
+@pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask")
+class LabTests:
+    """The tests of one lab."""
+
+    lab: str
+
+    def pytest_generate_tests(self, metafunc):
+        if "name" in metafunc.fixturenames:
+            metafunc.parametrize("name", load_lab(self.lab).exercises)
+
+    def test_solution_passes_and_stub_earns_nothing(self):
+        names = namespace(solution_sources(self.lab))
+        stubs = namespace([source for key, source in code_cells(self.lab, "labs").items() if key.endswith("-code")])
+        for exercise in load_lab(self.lab).exercises.values():
+            judgement = outcome(self.lab, exercise, names)
+            assert judgement.passed and judgement.share == 1.0, (
+                f"{exercise.name}: {judgement.message} {told(judgement)}"
+            )
+            judgement = outcome(self.lab, exercise, stubs)
+            assert judgement.status == "missing" and judgement.share == 0.0, f"{exercise.name}: {judgement}"
+
+    def test_declarations_and_notebook_name_the_same_exercises(self):
+        graded = [key.removesuffix("-code") for key in code_cells(self.lab) if key.endswith("-code")]
+        assert graded == list(load_lab(self.lab).exercises)
+        assert set(graded) <= set(code_cells(self.lab))
+
+    def test_correct_variants_score_full_marks(self, name):
+        sources = variants(self.lab).CORRECT[name]
+        assert len(sources) >= 5
+        for number, source in enumerate(sources):
+            judgement = outcome(
+                self.lab, load_lab(self.lab).exercises[name], namespace([*solution_sources(self.lab), source])
+            )
+            assert judgement.passed, (
+                f"variant {number}: {judgement.status} {judgement.message} {told(judgement)}\n{source}"
+            )
+
+    def test_wrong_variants_fail_and_are_named(self, name):
+        for misconception, source in variants(self.lab).WRONG.get(name, []):
+            judgement = outcome(
+                self.lab, load_lab(self.lab).exercises[name], namespace([*solution_sources(self.lab), source])
+            )
+            assert not judgement.passed and judgement.share < 1, source
+            if misconception:
+                assert judgement.misconceptions == (misconception,), (
+                    f"{judgement.misconceptions} {told(judgement)}\n{source}"
+                )
+
+    def test_every_mistake_and_every_pair_fails_and_is_named(self, name):
+        exercise = load_lab(self.lab).exercises[name]
+        cases = expectations(self.lab, name)
+        drawn = [Case(case.inputs, mode=case.mode, withheld=case.withheld) for case in cases]
+        for mistakes in exercise.mistakes():
+            changed = [index for index, case in enumerate(cases) if mistakes in case.wrong]
+            if not changed:
+                assert len(mistakes) == 2, f"{mistakes}: no case is changed by this mistake"
+                continue
+            flags = exercise.flags(mistakes)
+            attempts = []
+            for declared, case in zip(drawn, cases, strict=True):
+                if declared.mode == "gradient":
+                    attempts.append(Attempt(kind="error", message="not looked at"))
+                    continue
+                try:
+                    attempts.append(forged(case, exercise.reference(declared, flags)))
+                except (ValueError, IndexError) as error:
+                    attempts.append(Attempt(kind="error", message=str(error)))
+            judgement = judge(exercise.facts, cases, attempts)
+            assert not judgement.passed and judgement.share < 1, f"{mistakes} earns full marks"
+            assert judgement.misconceptions, f"{mistakes} is not named"
+            if judgement.misconceptions != mistakes:
+                assert _same_results(cases, changed, mistakes, judgement.misconceptions), (
+                    f"{mistakes} is called {judgement.misconceptions}"
+                )
+
+    def test_no_group_is_passed_by_an_answer_that_ignores_the_question(self, name):
+        """Zeros, ones, or an input handed back must fail every group: a check that cannot fail is a defect."""
+        exercise = load_lab(self.lab).exercises[name]
+        cases = expectations(self.lab, name)
+        for fake in (np.zeros_like, np.ones_like, *_echoes(cases)):
+            attempts = [
+                Attempt({key: _faked(fake, value, case) for key, value in case.expected.items()}) for case in cases
+            ]
+            judgement = judge(exercise.facts, cases, attempts)
+            passed = [group.facts.name for group in judgement.groups if group.passed]
+            assert not passed, f"{getattr(fake, '__name__', fake)} passes {passed}"

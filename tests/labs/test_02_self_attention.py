@@ -1,0 +1,5 @@
+from lab_matrix import LabTests
+
+
+class TestSelfAttention(LabTests):
+    lab = "02_self_attention"
