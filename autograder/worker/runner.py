@@ -241,6 +241,8 @@ def _plain(value: Any) -> Any:
     """Turn a result into what the protocol carries; tensors become arrays, tuples become lists, bytes become text."""
     if value is None or type(value) in (bool, int, float):
         return value
+    if isinstance(value, (str, bytes)) and len(value) > protocol.ENVELOPE_BYTES:
+        raise Unsendable(f"a text of {len(value):,} characters was returned; expected an array or a tensor.")
     if isinstance(value, str):
         return _clean(str(value))
     if isinstance(value, bytes):
