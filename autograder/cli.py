@@ -332,7 +332,9 @@ def doctor() -> None:
     from autograder.doctor import findings
 
     fine = True
-    table = Table("", "what", "finding", "what to do", show_lines=False)
+    table = Table("", "what", show_lines=False)
+    for heading in ("finding", "what to do"):
+        table.add_column(heading, overflow="fold")  # a command to type is shown whole
     with out.status("Looking …"):
         for finding in findings(load_course()):
             fine = fine and (finding.works or not finding.needed)

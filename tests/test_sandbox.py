@@ -18,6 +18,7 @@ from autograder.sandbox import (
     SessionLost,
     bubblewrap,
     check_walls,
+    warm,
 )
 
 ROOT = Path(__file__).parent.parent
@@ -637,17 +638,29 @@ def test_without_walls_grading_is_refused_unless_told(monkeypatch):
             assert lost.value.reason == "timeout"
 
 
+@pytest.mark.parametrize(("mark", "said"), [(True, "This container was started"), (False, "namespaces are refused")])
+def test_where_namespaces_are_refused_the_remedy_names_what_to_type(monkeypatch, tmp_path, mark, said):
+    monkeypatch.setattr(warm, "_CONTAINER_MARKS", (str(tmp_path / ("" if mark else "absent")),))
+    wall = warm.outer_wall("bwrap: No permissions to create new namespace")
+    assert not wall.stands and wall.why.startswith("bwrap: No permissions")
+    assert said in wall.remedy
+    assert "--security-opt seccomp=unconfined --security-opt apparmor=unconfined" in wall.remedy
+    assert "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0" in wall.remedy
+
+
+@pytest.mark.parametrize("own_name", [True, False])
 @pytest.mark.parametrize("own_proc", [True, False])
 @pytest.mark.parametrize("user_namespace", [True, False])
-def test_the_other_ways_to_build_the_walls_hold_too(monkeypatch, user_namespace, own_proc):
+def test_the_other_ways_to_build_the_walls_hold_too(monkeypatch, user_namespace, own_proc, own_name):
     if not user_namespace and os.geteuid() != 0:
         pytest.skip("only root can do without a user namespace")
-    variant = bubblewrap.Variant(user_namespace=user_namespace, own_proc=own_proc, start_as=None)
+    variant = bubblewrap.Variant(user_namespace=user_namespace, own_proc=own_proc, start_as=None, own_name=own_name)
     monkeypatch.setattr(bubblewrap, "working_variant", lambda: variant)
     with Sandbox(TIGHT, preload=[]) as other:
         assert all(wall.stands for wall in other.walls if wall.required)
         with other.session() as session:
             assert output(session, "import os; print(os.getuid(), os.getpid())") == "65534 1"
+            assert output(session, "print(os.uname().nodename)") == ("grader" if own_name else os.uname().nodename)
             assert session.run_cell(f"open({str(ROOT / 'pyproject.toml')!r})").error.type == "FileNotFoundError"
             assert output(session, "print([p for p in os.listdir('/proc') if p.isdigit()])") == "[]"
 

@@ -70,8 +70,11 @@ install_python() {
 }
 
 has_sandbox() {
-    command -v bwrap >/dev/null &&
-        bwrap --unshare-all --die-with-parent --ro-bind / / --proc /proc --dev /dev true 2>/dev/null
+    for proc in --proc "--bind /proc"; do  # the second where a container masks parts of /proc
+        # shellcheck disable=SC2086
+        bwrap --unshare-all --die-with-parent --ro-bind / / $proc /proc --dev /dev true 2>/dev/null && return 0
+    done
+    return 1
 }
 
 install_sandbox() {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import shutil
 import subprocess
@@ -36,11 +37,14 @@ class Variant:
         own_proc: mount a fresh /proc. Inside a container that masks parts of /proc this is refused, and the
             container's own is bound instead; the runner covers either.
         start_as: user that starts bubblewrap, or None for the grader's own.
+        own_name: call the machine "grader". Podman's default profile allows namespaces and refuses this one call;
+            then submissions see the container's name.
     """
 
     user_namespace: bool
     own_proc: bool
     start_as: int | None
+    own_name: bool = True
 
     @property
     def become(self) -> int | None:
@@ -86,7 +90,9 @@ def arguments(variant: Variant) -> list[str]:
     line = [bwrap, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if variant.user_namespace:
         line += ["--unshare-user", "--uid", str(UNPRIVILEGED), "--gid", str(UNPRIVILEGED)]
-    line += ["--new-session", "--die-with-parent", "--hostname", "grader", "--cap-drop", "ALL"]
+    if variant.own_name:
+        line += ["--hostname", "grader"]
+    line += ["--new-session", "--die-with-parent", "--cap-drop", "ALL"]
     if variant.become is not None:
         line += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     line += _files(variant)
@@ -122,7 +128,8 @@ def working_variant() -> Variant | str:
             continue
         if done.returncode == 0:
             return variant
-        reasons.append((done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
+        said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        reasons.append(said.partition(". See <")[0])  # Debian's points to a file that a container need not have
     return "; ".join(dict.fromkeys(reasons))
 
 
@@ -134,12 +141,12 @@ def identity(variant: Variant) -> dict[str, object]:
 
 
 def _variants() -> Iterator[Variant]:
-    for own_proc in (True, False):
+    for own_name, own_proc in itertools.product((True, False), repeat=2):
         if os.geteuid() == 0:
-            yield Variant(user_namespace=False, own_proc=own_proc, start_as=None)
-            yield Variant(user_namespace=True, own_proc=own_proc, start_as=UNPRIVILEGED)
+            yield Variant(user_namespace=False, own_proc=own_proc, start_as=None, own_name=own_name)
+            yield Variant(user_namespace=True, own_proc=own_proc, start_as=UNPRIVILEGED, own_name=own_name)
         else:
-            yield Variant(user_namespace=True, own_proc=own_proc, start_as=None)
+            yield Variant(user_namespace=True, own_proc=own_proc, start_as=None, own_name=own_name)
 
 
 def _files(variant: Variant) -> list[str]:

@@ -23,6 +23,9 @@ PRELOAD = (
 )  # fmt: skip
 OUTER_WALL = "bubblewrap"
 
+_CONTAINER_MARKS = ("/.dockerenv", "/run/.containerenv")  # Docker's and podman's
+_CONTAINER_OPTIONS = "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+_UBUNTU = "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
 _START_SECONDS = 180.0
 _STOP_SECONDS = 10.0
 _BACKSTOP_STEPS = 100
@@ -204,13 +207,21 @@ def outer_wall(variant: bubblewrap.Variant | str) -> WallReport:
         remedy = "Grade in Docker or on Linux; --unsafe grades without walls, for work that you trust."
     elif "not installed" in variant:
         remedy = "Type: apt-get install bubblewrap (Fedora: dnf install bubblewrap). --unsafe grades without walls."
+    elif _in_container():
+        remedy = (
+            f"This container was started with a profile that forbids the walls. Start it with {_CONTAINER_OPTIONS}, "
+            f"as compose.yaml does; on an Ubuntu host, 24.04 or later, type there as well: {_UBUNTU}"
+        )
     else:
         remedy = (
-            "Unprivileged user namespaces are refused here. On Ubuntu 24.04 and later type: sysctl -w "
-            "kernel.apparmor_restrict_unprivileged_userns=0; in Docker add: --security-opt seccomp=unconfined "
-            "--security-opt apparmor=unconfined. --unsafe grades without walls."
+            f"Unprivileged user namespaces are refused here. On Ubuntu 24.04 and later type: {_UBUNTU}; "
+            f"in a container, start it with {_CONTAINER_OPTIONS}"
         )
     return WallReport(OUTER_WALL, stands=False, why=variant, remedy=remedy)
+
+
+def _in_container() -> bool:
+    return any(Path(mark).exists() for mark in _CONTAINER_MARKS)
 
 
 def _without_walls(settings: str) -> list[str]:
