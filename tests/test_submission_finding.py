@@ -144,6 +144,24 @@ def test_canvas_archive_of_groups_of_anonymous_students_and_of_what_is_no_file(t
     assert "text.html" in found["lovelaceada_12346"].problem and "link.html" in found["ngbob_12347"].problem
 
 
+def test_canvas_users_with_short_numbers_are_recognised_and_groups_with_numbers_are_not_taken_for_them(tmp_path):
+    files = {
+        f"lovelaceada_7_6001_{LAB}.ipynb": "ada",
+        f"lovelaceada_LATE_7_6008_{LAB}-1.ipynb": "ada, late",
+        f"ngbob_42_6002_{LAB}.ipynb": "bob",
+        f"team_1_777_6003_{LAB}.ipynb": "a group",
+        f"team_2_8_6004_{LAB}.ipynb": "a group with a short number",
+        "cy_9_text.html": "<p>See my mail</p>",
+        f"dee_1_{LAB}.ipynb": "named by the student",  # labs are numbered, with a 0 in front
+    }
+    write(tmp_path, {"canvas.zip": pack(files)})
+    found = find(tmp_path / "canvas.zip")
+    works = {"lovelaceada_7": "ada, late", "ngbob_42": "bob", "team_1_777": "a group"}
+    works |= {"team_2_8": "a group with a short number", f"dee_1_{LAB}": "named by the student"}
+    assert read(found) == works
+    assert "text.html" in found["cy_9"].problem
+
+
 def test_moodle_archive_with_text_typed_in_and_blind_marking(tmp_path):
     files = {
         "Ada Lovelace_12345_assignsubmission_onlinetext/onlinetext.html": "<p>done</p>",

@@ -24,11 +24,16 @@ from autograder.submission.tree import (
 
 _MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
 # Canvas: name, LATE, user number, upload number and file, joined by `_`. A text or a link handed in instead of a file
-# has no upload number, an anonymous assignment has no name, and a group's name may hold `_` itself.
-_CANVAS = re.compile(
-    r"(?:(?P<name>.+?)(?:_LATE)?_(?P<user>\d{3,})|(?:LATE_)?(?P<anonymous>anon_[A-Za-z0-9]+))"
-    r"_(?:\d{3,}_(?P<file>.+)|(?P<entry>text\.html|link\.html))",
-    re.DOTALL,
+# has no upload number, an anonymous assignment has no name, and a group's name may hold `_` and numbers itself: so a
+# short user number, as the first accounts of a server have, is looked for only where there is no long one. A number of
+# Canvas never begins with 0, as those of labs do.
+_CANVAS = tuple(
+    re.compile(
+        rf"(?:(?P<name>.+?)(?:_LATE)?_(?P<user>{user})|(?:LATE_)?(?P<anonymous>anon_[A-Za-z0-9]+))"
+        r"_(?:[1-9]\d{2,}_(?P<file>.+)|(?P<entry>text\.html|link\.html))",
+        re.DOTALL,
+    )
+    for user in (r"[1-9]\d{2,}", r"[1-9]\d?")
 )
 _INBOUND = re.compile(r"(?P<who>[^+]+)\+(?P<lab>[^+]+)\+(?P<time>[^+]+)(?:\+.*)?", re.DOTALL)
 # `-submission` is what packing adds to a notebook's name
@@ -295,7 +300,7 @@ def _lms(name: str) -> tuple[str, str, bool] | None:
     """Return student, file name and whether attempts are numbered, from a name that Moodle or Canvas made."""
     if moodle := _MOODLE.fullmatch(name):
         return moodle["who"], moodle["rest"], False
-    if canvas := _CANVAS.fullmatch(name):
+    if canvas := next(filter(None, (names.fullmatch(name) for names in _CANVAS)), None):
         who = canvas["anonymous"] or f"{canvas['name']}_{canvas['user']}"
         return who, canvas["file"] or canvas["entry"], True
     return None
