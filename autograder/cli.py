@@ -69,8 +69,8 @@ def release(
 ) -> None:
     """Make the students' labs and the reference outputs from the solutions; with --publish also their repository.
 
-    Refuses, and changes nothing, when a lab would leak a solution, when its notebook and its declared exercises
-    disagree, or when the solution of a changed lab no longer passes every check.
+    Refuses, and changes nothing, when a lab or anything else that is published would leak a solution, when its notebook
+    and its declared exercises disagree, or when the solution of a changed lab no longer passes every check.
     Run it after every edit of a solution, of an exercise or of course.toml.
     """
     from autograder.release import ReleaseRefused
@@ -81,7 +81,7 @@ def release(
     course = load_course()
     try:
         with out.status("Releasing; the solutions of changed labs run …"):
-            summary = make_release(course, labs or None, check=check)
+            summary = make_release(course, labs or None, check=check, publish_to=directory)
     except ReleaseRefused as refusal:
         for reason in refusal.reasons:
             err.print(f"[red]✗[/] {escape(reason)}", highlight=False)

@@ -35,6 +35,9 @@ _TEXT_SUFFIXES = {
 _LOCK = "requirements/lock.txt"
 _SKIPPED_PARTS = {"__pycache__", ".ipynb_checkpoints", ".git", "real"}
 
+Planned = Mapping[Path, bytes | None]  # files that are about to be written, or to go
+_NOTHING: Planned = {}
+
 
 class PublishRefused(ValueError):
     """The student repository was not written; `reasons` says why, one sentence each."""
@@ -60,19 +63,11 @@ def publish(course: Course, directory: Path) -> PublishSummary:
     did not write stay as they are. Raises PublishRefused when it is not, when a lab is not released, or when a file
     holds a line of a solution, an oracle or a hidden case; then nothing is written.
     """
+    if problems := publication_problems(course, directory):
+        raise PublishRefused(problems)
     directory = directory.expanduser().resolve()
     earlier = _earlier_files(directory)
     files = student_files(course)
-    problems = [
-        f'labs/{lab.name}: is not released; run "course release {lab.name}"'
-        for lab in course.labs
-        if f"labs/{lab.name}/{lab.name}.ipynb" not in files
-    ]
-    problems += find_leaks(files, course)
-    if directory == course.root or course.root.is_relative_to(directory):
-        problems.append(f"{directory}: the course itself is in it; choose another folder")
-    if problems:
-        raise PublishRefused(problems)
     written = [
         name
         for name, content in files.items()
@@ -92,6 +87,28 @@ def publish(course: Course, directory: Path) -> PublishSummary:
     return PublishSummary(tuple(sorted(written)), tuple(sorted(removed)), tuple(students))
 
 
+def publication_problems(course: Course, directory: Path, planned: Planned = _NOTHING) -> list[str]:
+    """Why the student repository may not be written into `directory`, one sentence each.
+
+    Judged is the course as it will be when the `planned` files are written (path -> content, None for one that goes).
+    """
+    directory = directory.expanduser().resolve()
+    files = student_files(course, planned)
+    problems = [
+        f'labs/{lab.name}: is not released; run "course release {lab.name}"'
+        for lab in course.labs
+        if f"labs/{lab.name}/{lab.name}.ipynb" not in files
+    ]
+    problems += find_leaks(files, course, planned)
+    if directory == course.root or course.root.is_relative_to(directory):
+        problems.append(f"{directory}: the course itself is in it; choose another folder")
+    try:
+        _earlier_files(directory)
+    except PublishRefused as refusal:
+        problems += refusal.reasons
+    return problems
+
+
 def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]) -> list[str]:
     """What is new in the labs for those who have what `directory` holds."""
     lines: list[str] = []
@@ -107,8 +124,8 @@ def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]
     return lines
 
 
-def student_files(course: Course) -> dict[str, bytes]:
-    """Everything that students get, by path in their repository."""
+def student_files(course: Course, planned: Planned = _NOTHING) -> dict[str, bytes]:
+    """Everything that students get, by path in their repository; `planned` files as they will be."""
     root = course.root
     files: dict[str, bytes] = {}
     for folder, patterns in (
@@ -117,11 +134,11 @@ def student_files(course: Course) -> dict[str, bytes]:
         ("data", ("*",)),
         ("experiments", ("*.py",)),
     ):
-        for path in _files(root / folder, patterns):
-            files[str(path.relative_to(root))] = path.read_bytes()
+        for path, content in _contents(root / folder, patterns, planned):
+            files[str(path.relative_to(root))] = content
     for lab in course.labs:
-        for path in _files(course.releases / lab.name, ("*",)):
-            files[str(path.relative_to(root))] = path.read_bytes()
+        for path, content in _contents(course.releases / lab.name, ("*",), planned):
+            files[str(path.relative_to(root))] = content
     for name in ("LICENSE", "LICENSE-CONTENT", _LOCK):
         if (root / name).is_file():
             files[name] = (root / name).read_bytes()
@@ -135,14 +152,14 @@ def student_files(course: Course) -> dict[str, bytes]:
     return dict(sorted(files.items()))
 
 
-def find_leaks(files: Mapping[str, bytes], course: Course) -> list[str]:
+def find_leaks(files: Mapping[str, bytes], course: Course, planned: Planned = _NOTHING) -> list[str]:
     """What students must not see in `files` (path -> content), one sentence for each place.
 
     Looked for are whole lines, without regard to white space and comment signs: lines of the solutions that neither a
     lecture nor the given code of a lab shows, lines of oracles and of the code that draws hidden cases; besides
-    solution markers and imports of `autograder`.
+    solution markers and imports of `autograder`. `planned` files of the course are taken as they will be.
     """
-    secrets = secret_lines(course)
+    secrets = secret_lines(course, planned)
     leaks = []
     for name, content in files.items():
         for where, text in _texts(name, content):
@@ -156,25 +173,22 @@ def find_leaks(files: Mapping[str, bytes], course: Course) -> list[str]:
     return list(dict.fromkeys(leaks))
 
 
-def secret_lines(course: Course) -> dict[str, str]:
+def secret_lines(course: Course, planned: Planned = _NOTHING) -> dict[str, str]:
     """Normalised lines that give an answer away -> the file each is from."""
     public: set[str] = set()
     answers: dict[str, str] = {}
-    for path in sorted(course.lectures.glob("*.ipynb")):
-        for source, _ in _cells(path.read_bytes()):
+    for _, content in _contents(course.lectures, ("*.ipynb",), planned):
+        for source, _ in _cells(content):
             public |= {_normal(line) for line in source.splitlines()}
     for lab in course.labs:
-        path = course.solution_notebook(lab.name)
-        if not path.is_file():
-            continue
-        for source, is_code in _cells(path.read_bytes()):
-            inside, outside = _split_regions(source)
-            answers |= {
-                _normal(line): str(path.relative_to(course.root)) for line in inside if _tells(line, _LEAST_SOLUTION)
-            }
-            # Given code is public. Text is not taken for public here: an answer spelt out in a task is a leak.
-            if is_code:
-                public |= {_normal(line) for line in outside}
+        for path, content in _contents(course.solutions / lab.name, (f"{lab.name}.ipynb",), planned):
+            for source, is_code in _cells(content):
+                inside, outside = _split_regions(source)
+                told = [line for line in inside if _tells(line, _LEAST_SOLUTION)]
+                answers |= {_normal(line): str(path.relative_to(course.root)) for line in told}
+                # Given code is public. Text is not taken for public here: an answer spelt out in a task is a leak.
+                if is_code:
+                    public |= {_normal(line) for line in outside}
     hidden: dict[str, str] = {}
     for folder in ("oracles", "exercises"):
         for path in sorted((course.root / "autograder" / folder).glob("*.py")):
@@ -259,6 +273,17 @@ def _files(folder: Path, patterns: Iterable[str]) -> Iterator[Path]:
             inside = path.relative_to(folder)
             if path.is_file() and not path.is_symlink() and not _SKIPPED_PARTS & set(inside.parts):
                 yield path
+
+
+def _contents(folder: Path, patterns: Iterable[str], planned: Planned) -> Iterator[tuple[Path, bytes]]:
+    """The files of a folder with what is in them once the `planned` ones are written."""
+    patterns = tuple(patterns)
+    for path in _files(folder, patterns):
+        if path not in planned:
+            yield path, path.read_bytes()
+    for path, content in planned.items():
+        if content is not None and path.is_relative_to(folder) and any(map(path.match, patterns)):
+            yield path, content
 
 
 def _earlier_files(directory: Path) -> list[str]:

@@ -27,7 +27,7 @@ from autograder import exercises, proving, references
 from autograder.changes import check_changes, is_test, points, student_changes, write_points
 from autograder.course import Course, load_course
 from autograder.pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
-from autograder.publish import find_leaks
+from autograder.publish import find_leaks, publication_problems
 from autograder.results import write_atomically
 
 BADGE_TAG = "course-badge"
@@ -54,11 +54,14 @@ class ReleaseSummary:
     check: bool = False
 
 
-def release(course: Course, labs: Iterable[str] | None = None, check: bool = False) -> ReleaseSummary:
+def release(
+    course: Course, labs: Iterable[str] | None = None, check: bool = False, publish_to: Path | None = None
+) -> ReleaseSummary:
     """Bring labs, reference files and the course cells of the lectures to what solutions and course.toml say.
 
     With some `labs` named, only these are released, and the lectures stay as they are.
-    With `check` nothing is written. Nothing is written either when one of the labs has to be refused.
+    With `check` nothing is written. Nothing is written either when one of the labs has to be refused, or when what is
+    released could not be published into the folder `publish_to`; publishing itself is left to `publish`.
     Raises ReleaseRefused with every reason found, CourseError for a lab that course.toml does not list.
     """
     names = [course.lab(lab).name for lab in labs] if labs is not None else [lab.name for lab in course.labs]
@@ -79,9 +82,12 @@ def release(course: Course, labs: Iterable[str] | None = None, check: bool = Fal
         except PairError as error:
             problems.append(str(error))
     shipped = {str(path.relative_to(course.root)): content for path, content in planned.items() if content is not None}
-    problems += find_leaks({path: text for path, text in shipped.items() if not path.startswith("solutions/")}, course)
+    public = {path: text for path, text in shipped.items() if not path.startswith("solutions/")}
+    problems += find_leaks(public, course, planned)
+    if publish_to is not None:
+        problems += publication_problems(course, publish_to, planned)
     if problems:
-        raise ReleaseRefused(problems)
+        raise ReleaseRefused(dict.fromkeys(problems))
     if not check:
         for path, content in planned.items():
             if content is None:

@@ -209,6 +209,34 @@ def test_an_answer_in_a_task_is_refused(course):
         release(course)
 
 
+def test_what_cannot_be_published_is_not_released(course, tmp_path):
+    """A leak outside the labs, and a folder that is somebody else's: both are found before anything is written."""
+    leak = course.root / "coursekit" / "helper.py"
+    leak.write_text("doubled_carefully = x + x\n")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.txt").write_text("precious")
+    before = tree(course)
+    with pytest.raises(ReleaseRefused) as refusal:
+        release(course, publish_to=tmp_path / "home")
+    assert len(refusal.value.reasons) == 2
+    assert "coursekit/helper.py" in refusal.value.reasons[0] and "is not empty" in refusal.value.reasons[1]
+    assert tree(course) == before and [each.name for each in (tmp_path / "home").iterdir()] == ["thesis.txt"]
+
+    leak.unlink()
+    release(course, publish_to=tmp_path / "new")
+    assert course.release_notebook(LAB).is_file() and not (tmp_path / "new").exists()
+
+
+def test_a_solution_edited_as_text_is_a_secret_at_once(course):
+    """Not only when the notebook beside it has been brought up to date."""
+    release(course)
+    text = course.solution_notebook(LAB).with_suffix(".py")
+    text.write_text(text.read_text().replace("doubled_carefully", "made_twice_as_big"))
+    text.write_text(text.read_text().replace("# Square a number.", "#     made_twice_as_big = x + x"))
+    with pytest.raises(ReleaseRefused, match="made_twice_as_big"):
+        release(course)
+
+
 def test_a_missing_lab_and_an_unknown_lab_are_named(course):
     with pytest.raises(CourseError, match='no lab "99_none"'):
         release(course, ["99_none"])
