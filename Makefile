@@ -1,9 +1,10 @@
 # Every target is one command a person could type; `make help` shows them. The programs live in .venv, made on first use.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lab setup sandbox release lint lock gpu-check image image-test clean
+.PHONY: help demo test lab setup sandbox release lint lock gpu-check colab-check image image-test clean
 
 VENV    := .venv
 WORKERS ?= 2
+TENSORFLOW ?= 2.20
 LAB     := 02_self_attention
 IMAGE   ?= transformers-course
 WITH    := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
@@ -49,6 +50,9 @@ lock: setup ## resolve pyproject.toml again, keeping pins that still fit (UPGRAD
 
 gpu-check: setup ## show what TensorFlow sees and time one training step on each device
 	$(WITH) python tools/gpu_check.py
+
+colab-check: setup ## run lectures and labs with Colab's versions (TENSORFLOW=2.21: the lock's; ONLY="lab 02")
+	$(WITH) python tools/colab_check.py --tensorflow $(TENSORFLOW) --only '$(ONLY)'
 
 image: ## build the container image (CPU; GPU=1 for CUDA) with docker, podman or buildah
 	tools/image.sh build

@@ -139,6 +139,24 @@ def test_the_pip_section_is_complete(python):
                 assert requirement.specifier.contains(version, prereleases=True), f"{package} needs {requirement}"
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "requirements").glob("colab-*.txt")), ids=lambda path: path.stem)
+def test_colabs_versions_are_ones_that_the_course_allows(path):
+    """`make colab-check` tries exactly these; all that students need is among them, so that nothing is left to chance."""
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    there = {canonicalize_name(Requirement(line).name): line.partition("==")[2] for line in lines}
+    assert f"colab-{there['tensorflow'].rpartition('.')[0]}" == path.stem
+    for requirement in asked_for([], "linux"):
+        version = there[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), f"{requirement} against {version}"
+
+
+def test_the_newer_of_colabs_versions_are_the_locks():
+    locked = pins("lock.txt", "3.13")
+    text = (ROOT / "requirements" / "colab-2.21.txt").read_text()
+    named = dict(re.findall(r"^([a-z-]+)==(.+)$", text, flags=re.MULTILINE))
+    assert named and named.items() <= locked.items()
+
+
 FORBIDDEN = {
     "index host": r"(?:pypi|pythonhosted|anaconda|npmjs)\.(?:com|org)/|\bindex-url\s*[=:]",
     "machine path": r"/(?:home|Users|root)/\w|/work/\w|/opt/(?:wheels|pypi)",
