@@ -85,6 +85,15 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "A layer keeps the width that it met first. Is one layer used in two places?",
     ),
     (
+        r"Binding inputs to tf.function",
+        "What you call takes other inputs than it gets: “Can not cast” names what it gets, shape and type, and then "
+        "what it takes.",
+    ),
+    (
+        r"expects 1 input\(s\), but it received",
+        "A layer that takes one tensor gets several, such as a whole dictionary. Hand it the entry that it is to read.",
+    ),
+    (
         r"Integers to negative integer powers",
         "NumPy's whole numbers have no negative powers: write 10000.0 in place of 10000.",
     ),

@@ -161,7 +161,8 @@ def tidy_message(text: str) -> str:
 
     They add colours, the steps of a graph, a trace of files ("in user code: …") and a list of the layer's arguments.
     """
-    text = re.sub(r"\x1b\[[0-9;]*m", "", text[:20_000]).partition("Arguments received by")[0]
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text[:20_000])
+    text = re.split(r"(Call a|A)rguments received by", text)[0]
     text = re.sub(r"\{\{function_node[^}]*\}\}\s*|\[Op:\w+\]\s*(name:\s*)?", "", text)
     text = re.sub(r"\s*; NodeDef:.*", "", text, flags=re.DOTALL)
     text = re.sub(r"\s*If you are looking for numpy-related methods, please run.*", "", text, flags=re.DOTALL)

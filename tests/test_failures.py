@@ -11,7 +11,7 @@ import tensorflow as tf
 from keras import ops
 
 from coursekit import failures
-from coursekit.judge import Attempt, ExerciseFacts, Expectation, GroupFacts, judge
+from coursekit.judge import Attempt, ExerciseFacts, Expectation, GroupFacts, judge, tidy_message
 from coursekit.lab import Lab
 from coursekit.reference import load_reference
 
@@ -99,6 +99,22 @@ def test_a_check_quotes_the_line_and_says_what_was_tried_and_what_it_means():
     assert "tried x (5, 3)" in text
     assert "in your line `return e / ops.sum(e, axis=axis)`" in text
     assert text.count("`keepdims=True` in a sum") == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "means"),
+    [
+        ("TypeError: Binding inputs to tf.function failed due to `Can not cast TensorSpec(…)`", "“Can not cast” names"),
+        ('ValueError: Layer "dense" expects 1 input(s), but it received 5 input tensors.', "a whole dictionary"),
+    ],
+)
+def test_errors_of_keras_2_are_explained(message, means):
+    assert means in failures.meaning(message)
+
+
+def test_what_keras_adds_to_an_error_is_left_out():
+    for added in ("Arguments received by Dense.call()", "Call arguments received by layer 'dense' (type Dense)"):
+        assert tidy_message(f"too wide.\n\n{added}:\n  • inputs=…") == "too wide."
 
 
 FACTS = ExerciseFacts("twice", (GroupFacts("values", "right values", 1, advice="Look at x."),), {})

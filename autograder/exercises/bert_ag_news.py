@@ -81,7 +81,7 @@ def _packing(*sizes: tuple):
 # ---- masking ----
 
 LARGE = {"vocab_size": 1009, "special_ids": [0, 1, 2, 3], "mask_id": 4, "words": list(range(7, 900, 3)), "unused": [8]}
-SMALL = {"vocab_size": 7, "special_ids": [0, 2, 3], "mask_id": 4, "words": [5, 6], "unused": [1]}
+SMALL = {"vocab_size": 8, "special_ids": [0, 2, 3], "mask_id": 4, "words": [5, 6], "unused": [1, 7]}
 
 
 def _texts(
@@ -114,7 +114,7 @@ def _masked_kinds(rng: np.random.Generator) -> list[Case]:
 
 
 def _masked_random(rng: np.random.Generator) -> list[Case]:
-    how = "which ids replace words, vocabulary of 7, special_ids [0, 2, 3], mask_id 4, four texts (101, 131)"
+    how = "which ids replace words, vocabulary of 8, special_ids [0, 2, 3], mask_id 4, four texts (101, 131)"
     return [_texts(rng, "random", how=how, vocabulary=SMALL, calls=4, rows=101, columns=131, rate=0.8)]
 
 
@@ -303,6 +303,22 @@ EXERCISES = (
                 "You begin at the end of the word. The longest piece is looked for at its beginning.",
             ),
             Misconception(
+                "last_character_never",
+                {"search": "last character never"},
+                "No piece ever reaches the end of the word: which is the last index behind `end` that is tried?",
+            ),
+            Misconception(
+                "single_characters_never",
+                {"search": "single characters never"},
+                "A piece of a single character is never found: does the inner loop stop one too early?",
+            ),
+            Misconception(
+                "never_cut",
+                {"search": "never cut"},
+                "A word is found as a whole or not at all. Where it is not, the longest piece at its beginning is looked for, "
+                "then the next.",
+            ),
+            Misconception(
                 "marks_left_out",
                 {"prefix": "left out of the result"},
                 'The pieces are right, but their "##" is gone: it is part of the piece, with an id of its own.',
@@ -414,7 +430,12 @@ EXERCISES = (
                 advice="One token at a time, from the end of whichever segment is longer at that moment; of b when they tie.",
             ),
             Group("padding", "another id for padding", 1, _packing((3, None, 7, 1), (3, 2, 11, 1))),
-            Group("edges", "hardly any room", 1, _packing((2, 3, 3), (4, 3, 5), (3, None, 2))),
+            Group(
+                "edges",
+                "hardly any room, hardly any tokens",
+                1,
+                _packing((2, 3, 3), (4, 3, 5), (3, None, 2), (4, 0, 9)),
+            ),
         ),
         misconceptions=(
             Misconception(
@@ -437,6 +458,11 @@ EXERCISES = (
                 "cut_in_halves",
                 {"cut": "halves"},
                 "Each segment gets half of the room, even if the other does not need its half.",
+            ),
+            Misconception(
+                "first_cut_to_half",
+                {"cut": "first to half"},
+                "The first segment is cut to half of the room, even if the second does not need the other half.",
             ),
             Misconception(
                 "second_cut_first",
@@ -484,12 +510,22 @@ EXERCISES = (
                 {"specials": "no separator at the end"},
                 "The last [SEP] is missing: it ends the text, also when there is one segment only.",
             ),
+            Misconception(
+                "pair_without_last_separator",
+                {"specials": "no last separator in a pair"},
+                "With two segments the last [SEP] is missing: one stands behind a, and one behind b.",
+            ),
             Misconception("separators_missing", {"specials": "no separators"}, "There is no [SEP] at all."),
             Misconception("class_token_missing", {"specials": "no class token"}, "The row does not begin with [CLS]."),
             Misconception(
                 "class_token_twice",
                 {"specials": "class token again"},
                 "There is a second [CLS] before b. One stands at the beginning of the row, for both segments.",
+            ),
+            Misconception(
+                "class_token_of_b",
+                {"specials": "class token of b"},
+                "The second segment begins with a [CLS] of its own. One stands at the beginning of the row, for both.",
             ),
             Misconception(
                 "separator_in_second",
@@ -532,6 +568,12 @@ EXERCISES = (
                 "second_ignored",
                 {"second": False},
                 "The second segment is missing.",
+            ),
+            Misconception(
+                "empty_second_ignored",
+                {"empty": "no segment"},
+                "An empty list is taken for None: `if b` is False for both. It is a segment, with a [SEP] of its own; "
+                "`b is None` tells them apart.",
             ),
             Misconception(
                 "floats",
@@ -746,6 +788,12 @@ EXERCISES = (
                 "Special ids are never drawn. They are never chosen, but a random id may be any of the vocabulary.",
             ),
             Misconception(
+                "random_from_above",
+                {"random_ids": "never the lowest ids"},
+                "The lowest ids are never drawn: does the draw begin above 0? A random id may be any of the vocabulary, a "
+                "special one, too.",
+            ),
+            Misconception(
                 "random_from_the_text",
                 {"random_ids": "ids that occur in the text"},
                 "Random ids come from the text itself: are tokens shuffled? Each id of the vocabulary is equally probable.",
@@ -841,8 +889,9 @@ EXERCISES = (
                 "no_warmup",
                 "warmup_steps=0",
                 1,
-                _rates((1.15, 1.35), (1.6, 1.8), warmup=(0, 1)),
-                advice="Without a warm-up no step is on the way up, and nothing may be divided by warmup_steps.",
+                _rates((1, 1), (1.15, 1.35), (1.6, 1.8), warmup=(0, 1)),
+                advice="Without a warm-up no step is on the way up, not even step 0, and nothing may be divided by "
+                "warmup_steps.",
             ),
         ),
         misconceptions=(
@@ -897,6 +946,21 @@ EXERCISES = (
             ),
             Misconception(
                 "one_step_late", {"early": -1}, "The rate is one step late: it is 0 at step 0, not at step 1."
+            ),
+            Misconception(
+                "climb_one_step_early",
+                {"warmup": "one step early"},
+                "The way up is one step early, as if step 0 were the first step of it: at step 0 the rate is 0.",
+            ),
+            Misconception(
+                "gap_at_the_peak",
+                {"gap": True},
+                "At warmup_steps itself the rate is 0: neither of your two lines takes this step. It is that of the peak.",
+            ),
+            Misconception(
+                "cold_without_warmup",
+                {"cold": True},
+                "With warmup_steps=0 the rate is 0 at step 0. There is no climb then: the first step has the peak.",
             ),
             Misconception("peak_ignored", {"top": False}, "The rate climbs to 1. It climbs to `peak`."),
         ),
@@ -1117,6 +1181,11 @@ EXERCISES = (
             ),
             Misconception(
                 "one_too_far", {"shift": 1}, "Every name is the one behind the right one: is 1 added to the place?"
+            ),
+            Misconception(
+                "names_sorted",
+                {"sort": True},
+                "The names are those of another order: are they sorted? `class_names[0]` belongs to the first column.",
             ),
             Misconception(
                 "places_returned", {"answer": "places"}, "You return places, not names: `class_names[place]`."

@@ -89,7 +89,11 @@ def wordpiece_tokenize(
     pieces: list[str] = []
     start = 0
     while start < len(word):
-        ends = range(start + 1, len(word) + 1)
+        ends = {
+            "last character never": range(start + 1, len(word)),
+            "single characters never": range(start + 2, len(word) + 1),
+            "never cut": range(len(word), len(word) + 1),
+        }.get(search, range(start + 1, len(word) + 1))
         for end in ends if search == "shortest first" else reversed(ends):
             piece = _found(word[start:end], start == 0, vocabulary, prefix)
             if piece is not None:
@@ -123,6 +127,11 @@ def _shortened(a: list[int], b: list[int], room: int, cut: str) -> tuple[list[in
         if len(a) + len(b) > room:
             a, b = a[: room - room // 2], b[: room // 2]
         return a, b
+    if cut == "first to half":
+        if len(a) + len(b) > room:
+            a = a[: room - room // 2]
+            b = b[: room - len(a)]
+        return a, b
     while len(a) + len(b) > max(room, 0):
         if cut == "both":
             a, b = a[:-1], b[:-1]
@@ -154,13 +163,16 @@ def pack_inputs(
     pad: str = "end",
     kind: str = "whole numbers",
     second: bool = True,
+    empty: str = "a segment",
     argument: str = "as it was",
 ) -> dict[str, Any]:
     """``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``, cut and padded to `max_length` (Devlin et al. 2019, 3)."""
     pad_id = pad_id if own_pad else 0
-    b = b if second else None
+    b = b if second and (b or empty == "a segment") else None
     pair = b is not None
     extra = {"specials counted": 2 + pair, "forgotten": 0, "one too few": 1 + pair, "always three": 3}[room]
+    if pair:
+        extra += {"class token of b": 1, "no last separator in a pair": -1}.get(specials, 0)
     longest = 10**6 if cut == "whole row" else max_length - extra
     first, other = _shortened(list(a), list(b or ()), longest, cut)
     front, middle, end = [cls_id], [sep_id], [sep_id]
@@ -172,6 +184,10 @@ def pack_inputs(
         front = []
     if specials == "class token again":
         middle = [*middle, cls_id] if pair else middle
+    if specials == "no last separator in a pair":
+        end = []
+    if specials == "class token of b":
+        other = [cls_id, *other]
     ids = front + first + middle + ((other + end) if pair else [])
     lengths = [len(front) + len(first) + len(middle), len(other) + len(end)] if pair else [len(ids), 0]
     if segments == "separator second":
@@ -262,13 +278,19 @@ def warmup_linear_decay(
     early: int = 0,
     clamped: bool = True,
     top: bool = True,
+    gap: bool = False,
+    cold: bool = False,
 ) -> dict[str, float]:
     """0 at step 0, `peak` at `warmup_steps`, 0 from `total_steps` on, straight lines between."""
     peak = peak if top else 1.0
     step = step + early
-    if step < warmup_steps and warmup != "none":
+    if (gap and step == warmup_steps) or (cold and step == warmup_steps == 0):
+        return {"rate": 0.0}
+    if 0 < warmup_steps > step and warmup != "none":
         share = step / warmup_steps
-        if warmup == "integer division":
+        if warmup == "one step early":
+            share = (step + 1) / warmup_steps
+        elif warmup == "integer division":
             share = step // warmup_steps
         elif warmup == "squared":
             share = share**2
@@ -412,9 +434,10 @@ def predict_class_names(
     axis: int = 1,
     kind: str = "a list",
     repeated: bool = True,
+    sort: bool = False,
 ) -> dict[str, Any]:
     """The name of each text's most probable class, in the order of the texts."""
-    names = list(class_names)
+    names = sorted(class_names) if sort else list(class_names)
     if not len(probabilities):
         return {"names": [], "kind": kind if answer == "names" else "a list"}
     if pick == "over one half":

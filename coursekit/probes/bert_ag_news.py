@@ -73,7 +73,7 @@ ALARM = 1e-8
 RIGHT_LABELS = "the original ids where chosen, -100 elsewhere"
 
 
-def log_binomial(n: int, p: float) -> np.ndarray:
+def _log_binomial(n: int, p: float) -> np.ndarray:
     """Logarithms of the probabilities of 0, 1, …, n successes in n trials."""
     k = np.arange(n)
     steps = np.log((n - k) / (k + 1)) + math.log(p / (1 - p))
@@ -84,7 +84,7 @@ def likely_counts(n: int, p: float, alarm: float = ALARM) -> tuple[int, int]:
     """The smallest and the largest count that n trials of probability p are allowed: beyond lies `alarm` in all."""
     if n == 0 or p <= 0 or p >= 1:
         return (n, n) if p >= 1 else (0, 0)
-    probabilities = np.exp(log_binomial(n, p))
+    probabilities = np.exp(_log_binomial(n, p))
     below, above = np.cumsum(probabilities), np.cumsum(probabilities[::-1])[::-1]
     return int(np.argmax(below > alarm / 2)), int(n - np.argmax(above[::-1] > alarm / 2))
 
@@ -265,7 +265,7 @@ def _by_count(chosen: np.ndarray, masked: np.ndarray) -> bool:
     near = int((np.abs(masked - 0.8 * chosen) <= 1).sum())
     least = max(int(chosen.min()), 1)  # the fewer are chosen, the more probable it is
     k = np.arange(least + 1)
-    probable = np.exp(log_binomial(least, 0.8))[np.abs(k - 0.8 * least) <= 2].sum()
+    probable = np.exp(_log_binomial(least, 0.8))[np.abs(k - 0.8 * least) <= 2].sum()
     return near > likely_counts(len(chosen), float(min(probable, 1.0)))[1]
 
 
@@ -312,6 +312,8 @@ def _kind_of_ids(masked: _Masked, found: set[int], others: set[int], outs: np.nd
         return "never 0"
     if missing == {size - 1}:
         return "never the last of the vocabulary"
+    if len(missing) > 1 and missing == set(range(len(missing))):
+        return "never the lowest ids"
     if found <= {*masked.inputs["words"], *masked.specials} and missing & set(masked.inputs["unused"]):
         return "ids that occur in the text"
     return "never special ids" if missing == set(masked.specials) else "not equally often"
@@ -352,7 +354,7 @@ def _too_alike(counts: np.ndarray, masked: _Masked, rate: float) -> bool:
     if not 0 < rate < 1:
         return True
     most = np.bincount(counts)
-    likely = np.exp(log_binomial(words, rate))
+    likely = np.exp(_log_binomial(words, rate))
     limits = [likely_counts(len(counts), float(p), ALARM / (words + 1))[1] for p in likely]
     return any(count > limit for count, limit in zip(most, limits, strict=False))
 

@@ -136,7 +136,8 @@ check("wordpiece_tokenize")
 #
 # What is too long is cut **one token at a time, from the end of the longer segment**; when both are equally long, from the
 # second. So a short headline stays whole beside a long article. The special tokens always stay: `max_length` has room for them.
-# `a` and `b` are lists of ids; leave them as they are.
+# `a` and `b` are lists of ids; leave them as they are. `b=None` means one segment. An empty list is a second segment without
+# tokens: `[CLS] a [SEP] [SEP]`.
 #
 # **By hand:** a = (11, 12, 13, 14), b = (21, 22), `[CLS]` 2, `[SEP]` 3, `max_length=8`: what is cut, and what are the three rows?
 #
@@ -210,7 +211,7 @@ plots.show(figure, alt="The packed row: a column for each token, with its mask a
 # 1. Each **ordinary** token, one whose id is not in `special_ids`, is **chosen** with probability `rate`, independently of all
 #    others. How many are chosen is therefore left to chance, too.
 # 2. Of the chosen tokens, again each for itself, **80 %** become `mask_id`, **10 %** become an id drawn uniformly from the whole
-#    vocabulary, 0 to `vocab_size - 1`, and **10 %** keep their id. So the model never knows which of the ids that it sees are true.
+#    vocabulary, 0 to `vocab_size - 1`, special ids included, and **10 %** keep their id. So the model never knows which of the ids that it sees are true.
 # 3. `labels` holds the original id where a token is chosen and **-100** everywhere else. The loss passes over -100.
 #
 # All random numbers come from `rng`, a `numpy.random.Generator`: `rng.random(shape)`, `rng.integers(high, size=…)`, in
@@ -279,7 +280,8 @@ print({name: int((fate == kind).sum()) for kind, name in enumerate(["not chosen"
 # would spoil the encoder.
 #
 # The learning rate climbs in a straight line from **0** at step 0 to `peak` at `warmup_steps`, then falls in a straight line to
-# **0** at `total_steps`. From there on it is 0. With `warmup_steps=0` there is no climb, only the way down.
+# **0** at `total_steps`. From there on it is 0. With `warmup_steps=0` there is no climb: step 0 has the peak, and only the
+# way down is left.
 #
 # Steps are Python numbers, whole or not; return a Python float.
 #

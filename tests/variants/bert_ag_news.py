@@ -601,6 +601,9 @@ def greedy(**changed: str) -> str:
 WRONG = {
     "wordpiece_tokenize": [
         ("shortest_first", greedy(ends="range(start + 1, len(word) + 1)")),
+        ("last_character_never", greedy(ends="range(len(word) - 1, start, -1)")),
+        ("single_characters_never", greedy(ends="range(len(word), start + 1, -1)")),
+        ("never_cut", greedy(ends="[len(word)]")),
         ("marks_left_out", greedy(shown="word[start:end]")),
         ("marks_not_looked_for", greedy(piece="word[start:end]")),
         ("marks_added_only", greedy(piece="word[start:end]", shown='piece if start == 0 else "##" + piece')),
@@ -709,6 +712,21 @@ def wordpiece_tokenize(word, vocabulary, unknown="[UNK]", max_chars=100):
                 "        kept = round(room * len(a) / (len(a) + len(b)))\n        a, b = a[:kept], b[: room - kept]"
             ),
         ),
+        (
+            "first_cut_to_half",
+            cutting(cut="if len(a) + len(b or []) > room: a = a[: room if b is None else (room + 1) // 2]; b = b and b[: room - len(a)]"),
+        ),
+        (
+            "pair_without_last_separator",
+            cutting(extra="2").replace("ids += b + [sep_id]", "ids += b").replace("[1] * (len(b) + 1)", "[1] * len(b)"),
+        ),
+        (
+            "class_token_of_b",
+            cutting(extra="(2 if b is None else 4)")
+            .replace("ids += b", "ids += [cls_id] + b")
+            .replace("[1] * (len(b) + 1)", "[1] * (len(b) + 2)"),
+        ),
+        ("empty_second_ignored", cutting().replace("None if b is None else list(b)", "list(b) if b else None")),
         ("padding_in_second", cutting(type_pad="[1]")),
         ("padding_like_the_last", cutting(type_pad="types[-1:]")),
         ("pad_id_ignored", cutting(pad="[0]")),
@@ -781,6 +799,8 @@ def wordpiece_tokenize(word, vocabulary, unknown="[UNK]", max_chars=100):
         ("random_never_last", masking(random="rng.integers(vocab_size - 1, size=replaced.sum())")),
         ("random_from_one", masking(random="rng.integers(1, vocab_size + 1, size=replaced.sum())")),
         ("random_beyond", masking(random="rng.integers(0, vocab_size, endpoint=True, size=replaced.sum())")),
+        ("random_from_above", masking(random="rng.integers(mask_id + 1, vocab_size, size=replaced.sum())")),
+        ("random_from_above", masking(random="rng.integers(len(special_ids), vocab_size, size=replaced.sum())")),
         (
             "random_never_special",
             masking(random="rng.choice(np.setdiff1d(np.arange(vocab_size), special_ids), size=replaced.sum())"),
@@ -871,7 +891,7 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
         ),
         (
             "no_decay",
-            "def warmup_linear_decay(step, peak, warmup_steps, total_steps):\n    return peak * min(1.0, step / max(1, warmup_steps))\n",
+            "def warmup_linear_decay(step, peak, warmup_steps, total_steps):\n    return peak * (step / warmup_steps if step < warmup_steps else 1.0)\n",
         ),
         (
             "warmup_integer_division",
@@ -894,6 +914,44 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
             """
 def warmup_linear_decay(step, peak, warmup_steps, total_steps):
     return peak * max(0.0, min(step / warmup_steps, (total_steps - step) / (total_steps - warmup_steps)))
+""",
+        ),
+        (
+            None,  # divides by nothing at step 0 without a warm-up
+            """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if step <= warmup_steps:
+        return peak * step / warmup_steps
+    return max(0.0, peak * (total_steps - step) / (total_steps - warmup_steps))
+""",
+        ),
+        (
+            "cold_without_warmup",
+            """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if step <= warmup_steps:
+        return peak * step / max(1, warmup_steps)
+    return max(0.0, peak * (total_steps - step) / (total_steps - warmup_steps))
+""",
+        ),
+        (
+            "gap_at_the_peak",
+            """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    elif warmup_steps < step < total_steps:
+        return peak * (total_steps - step) / (total_steps - warmup_steps)
+    return 0.0
+""",
+        ),
+        (
+            "climb_one_step_early",
+            """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if step < warmup_steps:
+        return peak * (step + 1) / warmup_steps
+    return max(0.0, peak * (total_steps - step) / (total_steps - warmup_steps))
 """,
         ),
         (
@@ -962,6 +1020,7 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
     "predict_class_names": [
         ("least_probable", "def predict_class_names(model, texts, class_names):\n    if not texts: return []\n    return [class_names[i] for i in np.argmin(model.predict(tf.constant(texts)), 1)]\n"),
         ("counted_from_one", "def predict_class_names(model, texts, class_names):\n    if not texts: return []\n    return [class_names[i - 1] for i in np.argmax(model.predict(tf.constant(texts)), 1)]\n"),
+        ("names_sorted", "def predict_class_names(model, texts, class_names):\n    if not texts: return []\n    return [sorted(class_names)[i] for i in np.argmax(model.predict(tf.constant(texts)), 1)]\n"),
         ("places_returned", "def predict_class_names(model, texts, class_names):\n    if not texts: return []\n    return np.argmax(model.predict(tf.constant(texts)), 1)\n"),
         ("array_returned", "def predict_class_names(model, texts, class_names):\n    if not texts: return np.array([], str)\n    return np.array(class_names)[np.argmax(model.predict(tf.constant(texts)), 1)]\n"),
         ("only_the_first", "def predict_class_names(model, texts, class_names):\n    if not texts: return []\n    return [class_names[np.argmax(model.predict(tf.constant(texts))[0])]]\n"),
