@@ -221,7 +221,8 @@ def publish(directory: Annotated[Path, typer.Argument(help="Where the students' 
     from autograder.publish import publish as make
 
     try:
-        summary = make(load_course(), directory)
+        course = load_course()
+        summary = make(course, directory)
     except PublishRefused as refusal:
         for reason in refusal.reasons:
             err.print(f"[red]✗[/] {escape(reason)}", highlight=False)
@@ -232,6 +233,8 @@ def publish(directory: Annotated[Path, typer.Argument(help="Where the students' 
         out.print(f"for students: {escape(line)}", highlight=False)
     if changed:
         out.print(f"Look at it, then hand it out: git -C {directory} add -A, commit, push", highlight=False)
+        if course.repository:
+            out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
 
 
 @app.command()

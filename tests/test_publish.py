@@ -10,7 +10,9 @@ import tomllib
 import nbformat
 import pytest
 from tiny_course import LAB, TOML, released, write_notebook
+from typer.testing import CliRunner
 
+from autograder import cli
 from autograder.publish import MARKER, PublishRefused, find_leaks, publish, student_files
 from autograder.release import release
 
@@ -165,6 +167,16 @@ def test_students_are_told_where_the_exchange_is(tmp_path, monkeypatch):
     course = released(tmp_path / "course", monkeypatch, TOML + '\n[grading]\nexchange = "/srv/exchange"\n')
     config = student_files(course)["nbgrader_config.py"].decode()
     assert config.splitlines()[-2:] == ["c.Exchange.root = '/srv/exchange'", "configure_validation(c)"]
+
+
+def test_who_publishes_for_colab_is_told_to_move_the_tag(course, tmp_path, monkeypatch):
+    """Colab installs coursekit from the tag: left where it was, it would bring yesterday's checks to today's labs."""
+    monkeypatch.chdir(course.root)
+    arguments = ["publish", str(tmp_path / "public")]
+    assert "git tag" not in CliRunner().invoke(cli.app, arguments).output
+    (course.root / "course.toml").write_text(TOML.replace('repository = ""', 'repository = "https://git.example/us"'))
+    (course.lectures / "01_tiny.ipynb").rename(course.lectures / "02_new.ipynb")
+    assert "git tag -f v0.1.0, git push -f origin v0.1.0" in CliRunner().invoke(cli.app, arguments).output
 
 
 def test_the_published_configuration_and_package_work(course, tmp_path):

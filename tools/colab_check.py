@@ -193,7 +193,7 @@ def children_seconds() -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tensorflow", metavar="VERSION", default="2.20", help="which requirements/colab-VERSION.txt")
-    parser.add_argument("--only", metavar="TEXT", default="", help='only these, such as 02 or "lab 02"')
+    parser.add_argument("--only", metavar="PATTERN", default="", help='only these, such as "lab 02|lecture"')
     asked = parser.parse_args()
     pins = ROOT / "requirements" / f"colab-{asked.tensorflow}.txt"
     if not pins.is_file():
@@ -209,7 +209,7 @@ def main() -> int:
     before = installed(python)
     failed = 0
     for name, notebook, finished in steps(course, students):
-        if asked.only not in name:
+        if not re.search(asked.only, name):
             continue
         print(f"{name:32}", end="", flush=True)
         started, used = time.monotonic(), children_seconds()
