@@ -321,7 +321,8 @@ plots.show(
 # are needed, so any text will do. A decoder would guess the *next* token and see only the left side; an encoder sees both sides, and has
 # to be asked about tokens that it cannot see.
 #
-# Of the chosen tokens 80 % become `[MASK]`, 10 % a random piece, 10 % stay. All of them are asked for.
+# Of the chosen tokens 80 % become `[MASK]`, 10 % a random piece, 10 % stay. All of them are asked for. (This page draws its random
+# pieces from the ordinary ones only. BERT's own code draws from the whole vocabulary, and so does the lab.)
 #
 # **Predict.** Why not 100 % `[MASK]`?
 #
@@ -534,8 +535,8 @@ for sentence in gaps:
 
 # %% [markdown]
 # Read them honestly. The model knows what the sentence is about: money for the company, oil for oil. Often it offers a word that stands there already, or a
-# full stop; grammar comes later in training, and facts much later. The published BERT had thousands of times the computing. But what
-# sorting news needs is there first: tokens that know which words keep them company.
+# full stop; grammar comes later in training, and facts much later. The published BERT read 1,000,000 batches of 128,000 tokens (appendix
+# A.2), some 30,000 times as many tokens as ours. But what sorting news needs is there first: tokens that know which words keep them company.
 #
 # ## 5 · A handle is an address
 #
@@ -548,10 +549,17 @@ print(bert.PUBLIC_ENCODER)
 print("ours:", Path(bert.PREPROCESS).name, "and", Path(bert.ENCODER).name, "in the course's package")
 
 # %% [markdown]
-# Names, types and shapes are the same, so every cell below takes either pair; only D differs (512 against 128 here). **What was not run:** the public
-# handles need a download, and this page was made without a connection. The code path, `hub.KerasLayer` around two
-# SavedModels with these names, is the one that ran. On Colab put the public pair in the next cell's place, `COURSE_SOURCE=real` in the
-# environment, and a GPU in the menu.
+# Names, types and shapes are the same, so the cells below take either pair; only D and V differ (512 and 30,522 against 128 and 7,930 here). To use
+# the public pair, choose a GPU, set `COURSE_SOURCE=real` in the environment, and run this in a new cell:
+#
+# ```python
+# bert.PREPROCESS, bert.ENCODER = bert.PUBLIC_PREPROCESS, bert.PUBLIC_ENCODER
+# preprocess, V = hub.load(bert.PREPROCESS), 30_522
+# ```
+#
+# Then run the cell of section 2 that defines `pack` once more, so that texts are cut by the preprocessing that belongs to the new
+# encoder, and go on here. **What was not run:** the public handles need a download, and this page was made without a connection. The code
+# path, `hub.KerasLayer` around two SavedModels with these names, is the one that ran.
 #
 # ## 6 · Why `tf_keras`
 #

@@ -749,8 +749,8 @@ for name, matrix in shifted.items():
 # ## 9 · How much data is that worth?
 #
 # That is a question for more than a minute of computing. The following run is **recorded**: Fashion-MNIST (Xiao et al.,
-# 2017; 28 × 28 grey photographs of clothes, ten classes), a ViT and a ConvNet of nearly the same size, each trained on 500 to
-# 32,000 labelled images, with and without augmentation. A fifth of these images, 2,000 at most, chooses the best
+# 2017; 28 × 28 grey photographs of clothes, ten classes), a ViT and a ConvNet of nearly the same size, each trained on
+# several numbers of labelled images, with and without augmentation. A fifth of these images, 2,000 at most, chooses the best
 # epoch; the 10,000 test images are used once per model.
 
 # %%
