@@ -37,6 +37,7 @@ from autograder.changes import is_test
 from autograder.course import Course, load_course
 from autograder.publish import PACKAGE, publish
 from autograder.release import write_course_cells
+from autograder.submission.names import defined_names
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = "3.13"  # of Colab
@@ -151,18 +152,20 @@ def answered(notebook: NotebookNode, solution: NotebookNode) -> NotebookNode:
 def lab_problems(notebook: NotebookNode, python: Path, env: dict[str, str], *, finished: bool) -> tuple[list[str], str]:
     """Problems of a lab whose answers are all there, or all missing, and what went well in words."""
     done = run(notebook, python, env, allow_errors=not finished)
-    problems = []
+    problems: list[str] = []
+    missing: set[str] = set()  # what cells that raised would have defined
     for cell in done.cells:
         if is_test(cell):
             passed = any(line.startswith("✓ ") for line in printed(cell).splitlines())
             if passed is not finished:
                 problems.append(f"{cell.source} {'passes' if passed else 'does not pass'}:\n{printed(cell)}")
         elif cell.cell_type == "code":
-            problems += [
-                f"the cell that begins “{cell.source[:50]}” raises {each.ename}: {each.evalue}"
-                for each in cell.outputs
-                if each.output_type == "error" and each.ename != "NotImplementedError"
-            ]
+            for error in (each for each in cell.outputs if each.output_type == "error"):
+                unknown = re.match(r"name '(\w+)' is not defined", error.evalue)
+                if error.ename != "NotImplementedError" and (unknown is None or unknown[1] not in missing):
+                    start = cell.source[:50].replace("\n", " ")
+                    problems.append(f"the cell that begins “{start}” raises {error.ename}: {error.evalue}")
+                missing |= defined_names(cell.source)
     checks = sum(map(is_test, done.cells))
     return problems, f"all {checks} checks pass" if finished else f"untouched: none of {checks} checks passes"
 
