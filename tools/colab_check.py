@@ -7,7 +7,7 @@ checkout: the first cell of each notebook installs coursekit, as it stands, from
 publish` writes, at the version's tag. Lectures have to run, and to print what they have stored in the cells that say
 NBVAL_CHECK_OUTPUT. Labs have to pass every check with the solution's answers, and none without them, where only what
 waits for an answer may raise. In the end nothing may have been installed but coursekit. Everything is in
-build/colab-VERSION.
+build/colab-VERSION, the executed notebooks too.
 """
 
 from __future__ import annotations
@@ -62,6 +62,15 @@ class ColabKernel(AsyncKernelManager):
         return [self.python, "-c", KERNEL, "-f", self.connection_file]
 
 
+@dataclasses.dataclass(frozen=True)
+class Colab:
+    """What a notebook runs with: Python and the environment's variables; and where its executed copy is kept."""
+
+    python: Path
+    env: dict[str, str]
+    executed: Path
+
+
 def make_environment(folder: Path, pins: Path) -> Path:
     """Make the environment if its pins are new; return its Python."""
     python, stamp = folder / "bin" / "python", folder / "pins.txt"
@@ -98,19 +107,22 @@ def surroundings(python: Path, course: Course, students: Path) -> dict[str, str]
     return kept | git | quiet | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-def run(notebook: NotebookNode, python: Path, env: dict[str, str], *, allow_errors: bool = False) -> NotebookNode:
+def run(notebook: NotebookNode, colab: Colab, *, allow_errors: bool = False) -> NotebookNode:
     """Execute a copy of a notebook, alone in an empty folder, and return it. Raises CellExecutionError."""
     with tempfile.TemporaryDirectory(prefix="content-") as folder:
         copy = nbformat.from_dict(notebook)
         client = NotebookClient(
             copy,
             kernel_manager_class=ColabKernel,
-            config=Config({"ColabKernel": {"python": str(python)}}),
+            config=Config({"ColabKernel": {"python": str(colab.python)}}),
             timeout=CELL_SECONDS,
             allow_errors=allow_errors,
             resources={"metadata": {"path": folder}},
         )
-        client.execute(env=env)
+        try:
+            client.execute(env=colab.env)
+        finally:
+            nbformat.write(copy, colab.executed)
         return copy
 
 
@@ -120,9 +132,9 @@ def printed(cell: NotebookNode) -> str:
     return "".join(shown).strip()
 
 
-def lecture_problems(notebook: NotebookNode, python: Path, env: dict[str, str]) -> tuple[list[str], str]:
+def lecture_problems(notebook: NotebookNode, colab: Colab) -> tuple[list[str], str]:
     """Problems of a lecture, and what went well in words."""
-    done = run(notebook, python, env)
+    done = run(notebook, colab)
     marked = [
         (old, new)
         for old, new in zip(notebook.cells, done.cells, strict=True)
@@ -133,7 +145,9 @@ def lecture_problems(notebook: NotebookNode, python: Path, env: dict[str, str]) 
         for old, new in marked
         if printed(old) != printed(new)
     ]
-    return problems, f"runs, {len(marked)} marked outputs agree"
+    warned = sum(each.get("name") == "stderr" for cell in done.cells for each in cell.get("outputs", ()))
+    fine = f"runs, {len(marked)} marked outputs agree"
+    return problems, fine + (f", {warned} warnings" if warned else "")
 
 
 def answered(notebook: NotebookNode, solution: NotebookNode) -> NotebookNode:
@@ -149,9 +163,9 @@ def answered(notebook: NotebookNode, solution: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def lab_problems(notebook: NotebookNode, python: Path, env: dict[str, str], *, finished: bool) -> tuple[list[str], str]:
+def lab_problems(notebook: NotebookNode, colab: Colab, *, finished: bool) -> tuple[list[str], str]:
     """Problems of a lab whose answers are all there, or all missing, and what went well in words."""
-    done = run(notebook, python, env, allow_errors=not finished)
+    done = run(notebook, colab, allow_errors=not finished)
     problems: list[str] = []
     missing: set[str] = set()  # what cells that raised would have defined
     for cell in done.cells:
@@ -215,16 +229,18 @@ def main() -> int:
         if not re.search(asked.only, name):
             continue
         print(f"{name:32}", end="", flush=True)
+        kept = build / f"{name}{' untouched' if finished is False else ''}.ipynb"
+        colab = Colab(python, env, kept)
         started, used = time.monotonic(), children_seconds()
         try:
             if finished is None:
-                problems, fine = lecture_problems(notebook, python, env)
+                problems, fine = lecture_problems(notebook, colab)
             else:
-                problems, fine = lab_problems(notebook, python, env, finished=finished)
+                problems, fine = lab_problems(notebook, colab, finished=finished)
         except CellExecutionError as error:
             problems, fine = [str(error)], ""
         wall, cpu = time.monotonic() - started, children_seconds() - used
-        print(f"{'FAILS' if problems else fine:40}{wall:6.0f} s,{cpu:6.0f} s CPU", flush=True)
+        print(f"{'FAILS' if problems else fine:46}{wall:6.0f} s,{cpu:6.0f} s CPU", flush=True)
         for problem in problems:
             print("    " + problem.replace("\n", "\n    "), flush=True)
         failed += bool(problems)
