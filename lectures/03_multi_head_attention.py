@@ -438,6 +438,7 @@ head_counts = [1, 2, 4, 8, 16, 32]
 compiled = {
     (view.__name__, heads): tf.function(view) for view in (by_loop, by_reshape, by_einsum) for heads in head_counts
 }
+tf.get_logger().setLevel("ERROR")  # a trace for every H is meant here, and no reason for a warning
 for (_, heads), call in compiled.items():
     call(x, w, heads)  # traces and warms up
 timed = {key: [] for key in compiled}
@@ -538,9 +539,9 @@ to H, up to about 17 million at 16 heads. With key_dim D over H they stay at one
 # %% [markdown]
 # With K = D/H the number of heads is **free of charge** in parameters, so H is a choice of *how to divide* the width,
 # not of size. The price is in the subspace: the D×D matrix W_Q W_Kᵀ of one head, which decides who looks at whom, has
-# rank at most K. Very many heads means very narrow ones. The paper tried it (Vaswani et al. 2017, table 3, rows A: H =
-# 1, 4, 8, 16, 32 at the same cost): one head was 0.9 BLEU worse than the best setting, and 32 heads were worse than 8
-# or 16.
+# rank at most K. Very many heads means very narrow ones. The paper tried it (Vaswani et al. 2017, table 3, rows A,
+# and the base model with H = 8): H = 1, 4, 8, 16, 32 at the same cost. One head was 0.9 BLEU worse than the best
+# setting, and 32 heads were worse than 8 or 16.
 #
 # **Spot the mistake.** "The original Transformer has 12 heads with D = 768; GPT-3 has 12 heads." And: "`value_dim`
 # defaults to D."
@@ -792,7 +793,7 @@ diagrams.note(right, 0.54, 0.54, "limit of one set\nof weights", ha="left")
 right.set(
     xlabel="unexplained: number above",
     ylabel="unexplained: wanted number",
-    title="one point per seed",
+    title="one point per seed, nudged apart",
     xlim=(-0.1, 1.12),
     ylim=(-0.1, 1.12),
 )
@@ -903,9 +904,9 @@ head: one of the two columns is near 1. Four heads: jobs are shared among heads 
 # %% [markdown]
 # ## 11 · Switch a head off
 #
-# A map shows where a head looks, not whether anything depends on it. To find out, **ablate** it: set its contribution
-# to zero and measure the error again. By section 5 it is enough to zero the head's block of W_O, (H, K, D)[h] in
-# Keras.
+# A map shows where a head looks, not whether anything depends on it (Jain and Wallace 2019). To find out, **ablate**
+# it: set its contribution to zero and measure the error again. By section 5 it is enough to zero the head's block of
+# W_O, (H, K, D)[h] in Keras.
 #
 # **Predict.** For the two-head model: what happens to the two answers when you switch off the head that looks at the
 # row above?

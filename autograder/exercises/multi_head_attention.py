@@ -274,6 +274,9 @@ EXERCISES = (
                 {"how": "exchanged"},
                 "The features are cut into D/H heads of width H; it is the other way round.",
             ),
+            Misconception(
+                "heads_not_narrower", {"how": "copied"}, "Every head gets all D features; it gets D/H of them."
+            ),
         ),
         hints=(
             "Two steps: cut the last axis into two, then change the order of the axes.",
@@ -447,12 +450,52 @@ EXERCISES = (
             Misconception("one_projection", {"roles": "qqv"}, "Queries and keys come from the same projection, w_q."),
             Misconception("values_from_w_k", {"roles": "qkk"}, "The values come from w_k instead of w_v."),
             Misconception(
+                "one_layer_twice",
+                {"roles": "kkv"},
+                "w_q and w_k are one and the same layer; each has weights of its own.",
+            ),
+            Misconception(
+                "one_layer_three_times",
+                {"roles": "vvv"},
+                "w_q, w_k and w_v are one and the same layer; each has weights of its own.",
+            ),
+            Misconception(
+                "residual_inside",
+                {"residual": True},
+                "The query is added to the output. That residual path belongs to the block around this layer, in lab 04.",
+            ),
+            Misconception(
+                "relu_on_projections",
+                {"relu": True},
+                "Queries, keys and values go through a ReLU; w_q, w_k and w_v are linear.",
+            ),
+            Misconception(
+                "relu_before_w_o",
+                {"relu_merged": True},
+                "A ReLU stands between the merged heads and w_o; nothing comes between them.",
+            ),
+            Misconception(
+                "relu_after_w_o",
+                {"relu_out": True},
+                "A ReLU stands after w_o, so nothing below 0 comes out; w_o is linear.",
+            ),
+            Misconception(
                 "dense_without_bias", {"bias": False}, "The Dense layers have no bias; the contract says with bias."
             ),
             Misconception(
                 "weights_averaged",
                 {"average_weights": True},
                 "The weights are averaged over the heads; return one map for each head, (B, H, T, S).",
+            ),
+            Misconception(
+                "scores_returned",
+                {"results": "output, scores"},
+                "With return_weights=True the scores come back; the weights are what the softmax makes of them.",
+            ),
+            Misconception(
+                "results_swapped",
+                {"results": "weights, output"},
+                "The weights come first; the contract is (output, weights).",
             ),
             Misconception(
                 "any_width_accepted",
@@ -506,6 +549,11 @@ EXERCISES = (
             ),
             Misconception("value_dim_ignored", {"values_like_keys": True}, "value_dim changes nothing."),
             Misconception(
+                "widths_ignored",
+                {"widths_given": False},
+                "key_dim and value_dim change nothing: D/H is counted whatever is given.",
+            ),
+            Misconception(
                 "key_dim_of_all_heads",
                 {"key_dim_is": "all"},
                 "key_dim and value_dim are widths of one head; there are num_heads of them.",
@@ -524,6 +572,11 @@ EXERCISES = (
                 "output_bias_of_heads",
                 {"output_bias": "inner"},
                 "The bias of W_O is as wide as its output, d_model; you count one for its input.",
+            ),
+            Misconception(
+                "bias_of_one_head",
+                {"bias_heads": "one"},
+                "The biases of queries, keys and values are counted for one head; there are num_heads of them.",
             ),
             Misconception("bias_always", {"bias_always": True}, "use_bias=False changes nothing."),
             Misconception("two_projections", {"projections": 1}, "One of W_Q and W_K is missing."),
@@ -576,6 +629,7 @@ EXERCISES = (
                 {"biases": False},
                 "The biases are not copied. In a fresh layer they are 0, so nobody notices.",
             ),
+            Misconception("output_bias_not_copied", {"output_bias": False}, "The bias of w_o is not copied."),
             Misconception(
                 "biases_interleaved",
                 {"biases_how": "interleaved"},
@@ -624,6 +678,19 @@ EXERCISES = (
                 "heads_from_one",
                 {"first": 1},
                 "The heads are counted from 1: `keep` holds indices, and the first head is 0.",
+            ),
+            Misconception(
+                "first_heads_stay",
+                {"counted": True},
+                "As many heads stay as `keep` has entries, but the first ones; `keep` says which.",
+            ),
+            Misconception(
+                "empty_keep_keeps_all",
+                {"empty_keeps_all": True},
+                "With an empty `keep` every head stays; it means that none does.",
+            ),
+            Misconception(
+                "sequences_ablated", {"axis": 0}, "Sequences become zero, not heads: axis 1 holds the heads."
             ),
             Misconception("tokens_ablated", {"axis": 2}, "Tokens become zero, not heads: axis 1 holds the heads."),
             Misconception("features_ablated", {"axis": 3}, "Features become zero, not heads: axis 1 holds the heads."),

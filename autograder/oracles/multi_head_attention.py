@@ -18,7 +18,7 @@ def split(x: np.ndarray, num_heads: int, how: str = "right") -> np.ndarray:
 
     Wrong ways: ``reshape`` (numbers of one token land in several), ``interleaved`` (head h takes every H-th feature),
     ``no_transpose`` (B, T, H, K), ``features_first`` (B, H, K, T), ``heads_first`` (H, B, T, K),
-    ``stacked`` (H·B, T, K), ``exchanged`` (K heads of width H).
+    ``stacked`` (H·B, T, K), ``exchanged`` (K heads of width H), ``copied`` (every head gets all D features).
     """
     batch, length, width = x.shape
     size = width // num_heads
@@ -28,6 +28,8 @@ def split(x: np.ndarray, num_heads: int, how: str = "right") -> np.ndarray:
         return x.reshape(batch, length, size, num_heads).transpose(0, 3, 1, 2)
     if how == "exchanged":
         return x.reshape(batch, length, size, num_heads).transpose(0, 2, 1, 3)
+    if how == "copied":
+        return np.repeat(x[:, None], num_heads, axis=1)
     parts = x.reshape(batch, length, num_heads, size)
     if how == "stacked":
         return parts.transpose(2, 0, 1, 3).reshape(num_heads * batch, length, size)
@@ -103,6 +105,11 @@ def multi_head_attention(
     project_out: bool = True,
     average_weights: bool = False,
     one_head: bool = False,
+    residual: bool = False,
+    relu: bool = False,
+    relu_merged: bool = False,
+    relu_out: bool = False,
+    results: str = "output, weights",
     refusal: str = "ValueError",
 ) -> dict[str, Any]:
     """Multi-head attention with D/H features per head (Vaswani et al. 2017, section 3.2.2), biases included.
@@ -114,6 +121,9 @@ def multi_head_attention(
         roles: which projection makes queries, keys and values.
         arguments: which argument is taken for query, key and value.
         one_head: nothing is split; the weights (B, T, S) have no axis for the heads.
+        residual: the query is added to the output.
+        relu, relu_merged, relu_out: a ReLU after `w_q`, `w_k` and `w_v`, before `w_o`, after it.
+        results: ``scores`` in place of the weights, or the two exchanged.
 
     Returns:
         ``output`` (B, T, D) and, if asked for, ``weights`` (B, H, T, S). Rows without any key are NaN in both.
@@ -123,13 +133,15 @@ def multi_head_attention(
     kernels = {"q": w_q_kernel, "k": w_k_kernel, "v": w_v_kernel, "o": w_o_kernel}
     biases = {"q": w_q_bias, "k": w_k_bias, "v": w_v_bias, "o": w_o_bias}
     if mode == "parameters":
-        used = [name for name in kernels if project_out or name != "o"]
+        used = [*sorted(set(roles)), *("o" if project_out else "")]
         return {"trainable_parameters": int(sum(kernels[name].size + bias * biases[name].size for name in used))}
     sources = {"q": query, "k": key, "v": value}
     projected = [
         np.einsum("btd,de->bte", sources[argument], kernels[role]) + (biases[role] if bias else 0)
         for argument, role in zip(arguments, roles, strict=True)
     ]
+    if relu:
+        projected = [np.maximum(each, 0) for each in projected]
     num_heads = 1 if one_head else num_heads
     q, k, v = (split(each, num_heads, split_how) for each in projected)  # (B, H, T, K), (B, H, S, K) twice
     scores = np.einsum("bhtk,bhsk->bhts", q, k)
@@ -153,12 +165,22 @@ def multi_head_attention(
         weights = weights / math.sqrt(q.shape[-1])
     mixed = np.einsum("bhts,bhsk->bhtk", weights, v)
     merged = merge(mixed, merge_how)
+    merged = np.maximum(merged, 0) if relu_merged else merged
     output = (
         merged if not project_out else np.einsum("bte,ed->btd", merged, kernels["o"]) + (biases["o"] if bias else 0)
     )
+    output = np.maximum(output, 0) if relu_out else output
+    output = output + query if residual else output
     if not return_weights:
         return {"output": output}
-    return {"output": output, "weights": weights.mean(axis=1) if average_weights or one_head else weights}
+    if results == "output, scores":
+        weights = scores if mask is None else np.where(mask, scores, scores.dtype.type(-1e9))
+    weights = weights.mean(axis=1) if average_weights or one_head else weights
+    return (
+        {"output": weights, "weights": output}
+        if results == "weights, output"
+        else {"output": output, "weights": weights}
+    )
 
 
 def mha_parameter_count(
@@ -177,11 +199,15 @@ def mha_parameter_count(
     bias_always: bool = False,
     projections: int = 2,
     values_like_keys: bool = False,
+    widths_given: bool = True,
+    bias_heads: str = "all",
 ) -> dict[str, int]:
     """Weights of W_Q, W_K (D, H·key_dim), W_V (D, H·value_dim) and W_O (H·value_dim, D), with their biases.
 
     The sizes are those of `keras.layers.MultiHeadAttention`; the paper's are key_dim = value_dim = D/H.
     """
+    if not widths_given:
+        key_dim = value_dim = None
     size = key_dim if key_dim is not None else (d_model // num_heads if default_key == "D/H" else d_model)
     if value_dim is not None and not values_like_keys:
         value_size = value_dim
@@ -193,7 +219,8 @@ def mha_parameter_count(
     inner = keys if output_from == "keys" else values
     count += inner * d_model if output_matrix else 0
     if (use_bias or bias_always) and output_bias != "no bias anywhere":
-        count += projections * keys + values + {"D": d_model, "none": 0, "inner": inner}[output_bias] * output_matrix
+        of_heads = (projections * keys + values) // (heads if bias_heads == "one" else 1)
+        count += of_heads + {"D": d_model, "none": 0, "inner": inner}[output_bias] * output_matrix
     return {"output": int(count)}
 
 
@@ -215,6 +242,7 @@ def load_keras_weights(
     biases_how: str = "right",
     roles: str = "qkvo",
     biases: bool = True,
+    output_bias: bool = True,
     nothing: bool = False,
 ) -> dict[str, np.ndarray]:
     """Kernels (D, H, K) become (D, H·K), head after head; the output kernel (H, K, D) becomes (H·K, D).
@@ -241,7 +269,8 @@ def load_keras_weights(
         kernel = kernel.reshape(d_model, d_model)
         mine[f"{name}.kernel"] = np.zeros_like(kernel) if nothing or how == "zero" else kernel
         flat = bias.T.reshape(-1) if biases_how == "interleaved" and name != "w_o" else bias.reshape(-1)
-        mine[f"{name}.bias"] = flat if biases and not nothing and how != "zero" else np.zeros_like(flat)
+        copied = biases and not nothing and how != "zero" and (output_bias or name != "w_o")
+        mine[f"{name}.bias"] = flat if copied else np.zeros_like(flat)
     return {part: mine[part] for part in parts}
 
 
@@ -254,6 +283,8 @@ def ablate_heads(
     rescale: bool = False,
     axis: int = 1,
     first: int = 0,
+    counted: bool = False,
+    empty_keeps_all: bool = False,
     fill: str = "zero",
 ) -> dict[str, np.ndarray]:
     """head_outputs (B, H, T, K) with the heads that are not in `keep` set to zero (Michel et al. 2019, section 2.3)."""
@@ -261,6 +292,10 @@ def ablate_heads(
     stays = np.isin(np.arange(heads) + first, np.asarray(list(keep), int))
     if any(index >= heads for index in keep):
         raise IndexError("a head that the axis does not have")
+    if counted:
+        stays = np.arange(heads) < len(keep)
+    if empty_keeps_all and not len(keep):
+        return {"output": head_outputs}
     if invert:
         stays = ~stays
     if remove:

@@ -29,7 +29,7 @@ if "google.colab" in sys.modules:
 #
 # **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb), and have your
 # `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it.
-# **Time:** about 90 minutes.
+# **Time:** about 95 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
 # works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
