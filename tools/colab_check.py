@@ -77,7 +77,8 @@ def make_environment(folder: Path, pins: Path) -> Path:
     if not stamp.is_file() or stamp.read_text() != pins.read_text():
         print(f"making {folder.relative_to(ROOT)} from {pins.relative_to(ROOT)}", flush=True)
         uv = shutil.which("uv") or sys.exit('uv is not here; "make setup" installs it')
-        subprocess.run([uv, "venv", "--quiet", "--clear", "--seed", "--python", PYTHON, folder], check=True)
+        if subprocess.run([uv, "venv", "--quiet", "--clear", "--seed", "--python", PYTHON, folder]).returncode:
+            sys.exit(f"Python {PYTHON} is neither on PATH nor could uv fetch it")
         subprocess.run([uv, "pip", "install", "--quiet", "--python", python, "--requirement", pins], check=True)
         stamp.write_text(pins.read_text())
     return python
