@@ -11,6 +11,7 @@ ENV LANG=C.UTF-8 PYTHONUNBUFFERED=1 PATH=/opt/venv/bin:$PATH
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
         bubblewrap ca-certificates git libseccomp2 make python3 python3-venv tini \
+    && apt-get clean \
     && rm -rf /var/lib/apt/lists/*
 
 # Behind a company's certificate authority: mount its file for the build and name it here. It never enters the image.

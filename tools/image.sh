@@ -39,9 +39,9 @@ try() {
     inside() { "$engine" exec "$name" "$@"; }
     # shellcheck disable=SC2064,SC2086
     trap "$engine rm -f $name >/dev/null 2>&1 || true" EXIT INT TERM
-    # shellcheck disable=SC2086
-    "$engine" run -d --name "$name" --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
-        --security-opt "$([ "$engine" = podman ] && echo unmask=ALL || echo systempaths=unconfined)" ${RUN_ARGS:-} "$IMAGE" >/dev/null
+    # shellcheck disable=SC2086  # the options are those of compose.yaml
+    "$engine" run -d --name "$name" --security-opt seccomp=unconfined --security-opt apparmor=unconfined --cap-drop ALL \
+        -e "JUPYTER_TOKEN=$name" ${RUN_ARGS:-} "$IMAGE" >/dev/null
 
     say "waiting for JupyterLab"
     tries=60
@@ -53,11 +53,18 @@ try() {
     [ "$(inside id -u)" -ne 0 ] || { say "the container runs as root"; exit 1; }
     inside sh -c 'jupyter labextension list 2>&1; jupyter server extension list 2>&1' | grep -q 'nbgrader.*OK' ||
         { say "nbgrader's extension is not enabled"; exit 1; }
+    inside python -c "import urllib.request as u
+assert b'manage_assignments.js' in u.urlopen('http://127.0.0.1:8888/formgrader/manage_assignments?token=$name', timeout=60).read()" ||
+        { say "Formgrader does not answer"; exit 1; }
 
     say "running a lecture"
     inside jupyter nbconvert --to notebook --execute --output-dir /tmp lectures/02_self_attention.ipynb
     say "grading the sample submissions"
+    inside course doctor
     inside course grade 02_self_attention autograder/samples/02_self_attention --out /tmp/demo --db sqlite:////tmp/demo/gradebook.db
+    for row in 01-perfect:32 06-syntax-error:27 08-endless-loop:18 09-kills-its-process:26 10-cheats:0; do  # as in tests/test_course.py
+        inside grep -q "^${row%:*},02_self_attention,${row#*:}\.00," /tmp/demo/grades.csv || { say "not the mark of $row"; exit 1; }
+    done
     say "works"
 }
 
