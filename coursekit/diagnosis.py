@@ -118,9 +118,11 @@ def diagnose(
     best: Mistakes = ()
     best_rank = (0, -len(cases) - 2)  # as many cases may contradict a mistake as speak for it, and no more
     for mistakes in candidates:
-        explained = sum(
-            mistakes in wrong[index] and results[index].resemble(wrong[index][mistakes]) for index in failing
-        )
+        explained = 0
+        for left, index in zip(range(len(failing), 0, -1), failing, strict=True):
+            if (explained + left, -len(mistakes)) <= best_rank:
+                break  # not even all that are left would make it the best; a wrong result costs time to compute
+            explained += mistakes in wrong[index] and results[index].resemble(wrong[index][mistakes])
         if not explained:
             continue
         contradicted = sum(mistakes in wrong[index] for index in cases if index not in results)
