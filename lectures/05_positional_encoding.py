@@ -390,11 +390,17 @@ crosses 128 positions between pairs 10 and 11.""",
 )
 
 # %% [markdown]
-# The longest wave is a little shorter than 2π·10000 = 62,832, because the last exponent is (D − 2)/D, not 1. And all
-# entries lie between −1
-# and 1, at every length. The table is **fixed**: it has no parameter, and nothing about it needs scaling into [−1, 1]
-# or is learned in
-# training. Some texts say so; the last printed line says otherwise.
+# The longest wave is a little shorter than 2π·10000 = 62,832, because the last exponent is (D − 2)/D, not 1.
+#
+# > **What other texts get wrong:** "the sinusoids are first scaled into [−1, 1] and then adjusted in training". Spot the
+# > two mistakes: look at the last printed line, and count the trainable numbers in `wave_table`.
+#
+# <details><summary>Answer</summary>
+#
+# Sines and cosines lie between −1 and 1 already, at every length: there is nothing to scale. And the table is **fixed**:
+# it is computed, has no parameter, and training leaves it as it is.
+#
+# </details>
 #
 # ## 4 · What the dot product of two positions says
 #
@@ -598,8 +604,8 @@ for width, (found_word, found_place) in zip(widths, shares.mean(axis=0), strict=
 # so a read-out for one word hardly sees the
 # others or the position. Positions are harder, because neighbours look so alike (section 4: 30.9 against 32) and
 # because the slow columns
-# carry little over 50 places. At the widths of real models, 512 and more, word and position share one vector without
-# getting in each other's way, and adding costs nothing.
+# carry little over 50 places. Real models are wider than our widest, 512 and more, and hold many more words and places:
+# so this makes it plausible, and no more, that word and position can share one vector there.
 #
 # ### The factor √D
 #
@@ -957,8 +963,10 @@ for positions in METHODS:
 #
 # ### Where learned positions meet padding
 #
-# `keras.utils.pad_sequences` pads at the **front** unless told otherwise. Watch the positions that the words of a
-# short sentence get:
+# > **What other texts get wrong:** they call `keras.utils.pad_sequences(ids, maxlen=…)` and draw the result with the
+# > zeros at the end. It pads at the **front** unless told otherwise.
+#
+# Watch the positions that the words of a short sentence get:
 
 # %%
 # NBVAL_CHECK_OUTPUT

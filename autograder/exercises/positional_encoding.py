@@ -49,8 +49,13 @@ INVERSE = Misconception(
 OTHER_BASE = Misconception(
     "base_1000", {"exponent": "base_1000"}, "The waves belong to a base of 1000; it is 10000 (10_000 in Python)."
 )
-EXPONENTS = (HALF_EXPONENT, DOUBLED_EXPONENT, COLUMN_EXPONENT, DOUBLE_COLUMN, LAST_IS_ONE, FLOOR, INVERSE, OTHER_BASE)
-PAIR_EXPONENTS = (HALF_EXPONENT, DOUBLED_EXPONENT, LAST_IS_ONE, FLOOR, INVERSE, OTHER_BASE)
+NO_BRACKETS = Misconception(
+    "exponent_without_brackets",
+    {"exponent": "no brackets"},
+    "`10000 ** 2i / D` takes the power first and divides it by D: put the exponent 2i/D in brackets.",
+)
+PAIR_EXPONENTS = (HALF_EXPONENT, DOUBLED_EXPONENT, LAST_IS_ONE, FLOOR, INVERSE, OTHER_BASE, NO_BRACKETS)
+EXPONENTS = (*PAIR_EXPONENTS, COLUMN_EXPONENT, DOUBLE_COLUMN)
 
 COS_FIRST = Misconception(
     "cos_first",
@@ -383,6 +388,11 @@ EXERCISES = (
                 "minus_missing", {"block": "plus"}, "A minus sign is missing: cos(a + b) = cos a cos b − sin a sin b."
             ),
             Misconception(
+                "two_minus_signs",
+                {"block": "two minus"},
+                "Both sines have a minus sign; in a rotation only one of them has.",
+            ),
+            Misconception(
                 "reflection",
                 {"block": "reflection"},
                 "The blocks are reflections; the minus sign belongs to a sine, not to a cosine.",
@@ -439,6 +449,11 @@ EXERCISES = (
                 "The position table is looked up with the token ids. It is looked up with 0, 1, 2, …, T − 1.",
             ),
             Misconception(
+                "tables_exchanged",
+                {"tables": "exchanged"},
+                "The tables are exchanged: token ids look up `position_embedding`, and positions `token_embedding`.",
+            ),
+            Misconception(
                 "scaled_by_root",
                 {"token_factor": "√D"},
                 "The word vectors are multiplied by √D; here they are not, both tables are learned.",
@@ -480,6 +495,11 @@ EXERCISES = (
         ),
         misconceptions=(
             *EMBEDDING_MISTAKES,
+            Misconception(
+                "position_by_id",
+                {"places": "ids"},
+                "The rows of the position table are chosen by the token ids. They are rows 0, 1, 2, …, T − 1.",
+            ),
             Misconception("unscaled", {"token_factor": "1"}, "The word vectors are not multiplied by √D."),
             Misconception(
                 "scaled_by_width",
@@ -566,7 +586,7 @@ EXERCISES = (
             Misconception(
                 "tolerance_ignored",
                 {"fixed_tolerance": True},
-                "The argument `tolerance` has no effect: 1e-5 is used whatever is given.",
+                "The argument `tolerance` has no effect: the answer is the same whatever is given.",
             ),
             Misconception(
                 "mean_difference",
@@ -660,6 +680,16 @@ EXERCISES = (
                 "added_instead",
                 {"rotation": "added"},
                 "Sines and cosines are added to x. Rotary positions turn x, they add nothing.",
+            ),
+            Misconception(
+                "turned_pair_added",
+                {"rotation": "turned and added"},
+                "The turned pair is added to x; it takes the place of x.",
+            ),
+            Misconception(
+                "pairs_mirrored",
+                {"rotation": "mirrored"},
+                "A minus sign stands in both formulas, which mirrors the pair. The second one is a·sin θ + b·cos θ.",
             ),
             Misconception(
                 "overwritten_pair",

@@ -17,6 +17,8 @@ def angular_speeds(d_model: int, exponent: str = "2i/D") -> np.ndarray:
     """
     column = np.arange(d_model)
     pair = column // 2
+    if exponent == "no brackets":  # 10000 ** 2i / D: the power comes first
+        return 10_000.0 ** (-2.0 * pair) / d_model
     power = {
         "2i/D": 2 * pair / d_model,
         "i/D": pair / d_model,
@@ -90,6 +92,7 @@ def shift_matrix(
             "rotation": [[c, -s], [s, c]],
             "plus": [[c, s], [s, c]],
             "reflection": [[c, s], [s, -c]],
+            "two minus": [[c, -s], [-s, c]],
             "cosines": [[c, 0], [0, c]],
             "sin_cos_exchanged": [[s, -c], [c, s]],
         }[block]
@@ -124,13 +127,17 @@ def token_and_position(
     places: str = "right",
     joined: str = "sum",
     token_factor: str = "1",
+    tables: str = "right",
     frozen: bool = False,
 ) -> dict[str, Any]:
     """Token vector plus learned position vector: ids (B, T) -> (B, T, D)."""
     if mode == "parameters":
         return {"trainable_parameters": (vocab_size + (0 if frozen else max_length)) * d_model}
-    tokens = token_embedding_embeddings[ids] * (math.sqrt(d_model) if token_factor == "√D" else 1)
-    positions = position_embedding_embeddings[_places(places, ids, max_length)]
+    words, rows = token_embedding_embeddings, position_embedding_embeddings
+    if tables == "exchanged":
+        words, rows = rows, words
+    tokens = words[ids] * (math.sqrt(d_model) if token_factor == "√D" else 1)
+    positions = rows[_places(places, ids, max_length)]
     return {"output": _joined(tokens, positions, parts, joined)}
 
 
@@ -239,6 +246,8 @@ def rotary(
         "plus": (a * cosine + b * sine, a * sine + b * cosine),
         "scaled": (a * cosine, b * cosine),
         "added": (a + sine, b + cosine),
+        "turned and added": (a + a * cosine - b * sine, b + a * sine + b * cosine),
+        "mirrored": (a * cosine - b * sine, a * sine - b * cosine),
         "sin_cos_exchanged": (a * sine - b * cosine, a * cosine + b * sine),
         "overwritten": (a * cosine - b * sine, (a * cosine - b * sine) * sine + b * cosine),
     }[rotation]

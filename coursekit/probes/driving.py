@@ -352,8 +352,21 @@ def _assign_all(built: Any, inputs: Mapping[str, Any], weights: Sequence[str]) -
         variable = _variable(built, path)
         value = inputs[path]
         if tuple(variable.shape) != value.shape:
-            raise ContractError(f"`{path}` has shape {tuple(variable.shape)}; expected {value.shape}.")
+            other = _exchanged_with(built, inputs, weights, path)
+            advice = f" With `{other}` it is the other way round: are the two exchanged?" if other else ""
+            raise ContractError(f"`{path}` has shape {tuple(variable.shape)}; expected {value.shape}.{advice}")
         variable.assign(value)
+
+
+def _exchanged_with(built: Any, inputs: Mapping[str, Any], weights: Sequence[str], path: str) -> str | None:
+    """Another weight that has the shape expected of the one at `path`, while that one has its shape."""
+    has, should_have = tuple(_variable(built, path).shape), inputs[path].shape
+    for other in weights:
+        if other not in inputs or not _is_reached(built, other):
+            continue
+        if (inputs[other].shape, tuple(_variable(built, other).shape)) == (has, should_have):
+            return other
+    return None
 
 
 def _reloaded(built: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
