@@ -121,7 +121,7 @@ def run(notebook: NotebookNode, colab: Colab, *, allow_errors: bool = False) -> 
             resources={"metadata": {"path": folder}},
         )
         try:
-            client.execute(env=colab.env)
+            client.execute(env=colab.env, stderr=subprocess.DEVNULL)  # logs: the notebook keeps what it shows
         finally:
             nbformat.write(copy, colab.executed)
         return copy
