@@ -437,6 +437,12 @@ EXERCISES = (
                 "With max_tokens below 2 the list is too long: the special entries are cut off like all others.",
             ),
             Misconception(
+                "cut_before_ties",
+                {"room": "cut before ties"},
+                "The list is cut before words that are equally frequent are put in order, so the wrong ones of them may be "
+                "left: `most_common(n)` cuts. Sort first, then cut.",
+            ),
+            Misconception(
                 "slice_from_the_end",
                 {"room": "slice from the end"},
                 "With max_tokens below 2 the end of your slice is negative, which counts from the end of the list.",
@@ -996,6 +1002,7 @@ EXERCISES = (
             Misconception(
                 "f1_arithmetic", {"f1": "arithmetic"}, "F1 is the harmonic mean, not the ordinary one: 2PR / (P + R)."
             ),
+            Misconception("f1_halved", {"f1": "half"}, "F1 is half of what it should be: the harmonic mean has a 2."),
             Misconception(
                 "f1_geometric", {"f1": "geometric"}, "F1 is the harmonic mean, without a root: 2PR / (P + R)."
             ),

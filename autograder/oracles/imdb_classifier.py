@@ -60,6 +60,9 @@ def build_vocabulary(
     words = list(counts) if ties == "first seen" else sorted(counts, reverse=ties == "backwards")
     if order != "alphabetical":
         words.sort(key=lambda word: counts[word] if order == "rising" else -counts[word])
+    if room == "cut before ties":
+        frequent = [word for word, _ in counts.most_common(max(0, max_tokens - 2))]
+        words = [word for word in words if word in frequent]
     head = SPECIALS[specials]
     cut = {
         "in all": lambda: (head + words)[:max_tokens],
@@ -67,6 +70,7 @@ def build_vocabulary(
         "specials always": lambda: head + words[: max(0, max_tokens - len(head))],
         "slice from the end": lambda: head + words[: max_tokens - len(head)],
         "no limit": lambda: head + words,
+        "cut before ties": lambda: head + words,
     }
     return {"vocabulary": cut[room]()}
 
@@ -174,6 +178,7 @@ def evaluate_predictions(
     mean = {
         "harmonic": lambda: divided(2 * precision * recall, precision + recall),
         "arithmetic": lambda: (precision + recall) / 2,
+        "half": lambda: divided(precision * recall, precision + recall),
         "geometric": lambda: math.sqrt(precision * recall),
     }[f1]()
     counts = {

@@ -692,6 +692,15 @@ def build_vocabulary(texts, max_tokens):
     return ["", "[UNK]", *sorted(counts, key=lambda word: (-counts[word], word))][:max_tokens]
 """,
         ),
+        (
+            "cut_before_ties",
+            """
+def build_vocabulary(texts, max_tokens):
+    counts = Counter(word for text in texts for word in text.split())
+    frequent = [word for word, _ in counts.most_common(max_tokens - 2)]
+    return ["", "[UNK]", *sorted(frequent, key=lambda word: (-counts[word], word))]
+""",
+        ),
         (None, "def build_vocabulary(texts, max_tokens):\n    return sorted(set(' '.join(texts)))\n"),
         (None, "def build_vocabulary(texts, max_tokens):\n    return {'': 0, '[UNK]': 1}\n"),
     ],
@@ -972,6 +981,14 @@ def evaluate_predictions(probabilities, labels, threshold=0.5):
 def evaluate_predictions(probabilities, labels, threshold=0.5):
     result = measures(np.ravel(probabilities) >= threshold, np.asarray(labels) == 1)
     return {**result, "confusion": np.transpose(result["confusion"])}
+""",
+        ),
+        (
+            "f1_halved",
+            """
+def evaluate_predictions(probabilities, labels, threshold=0.5):
+    result = measures(np.ravel(probabilities) >= threshold, np.asarray(labels) == 1)
+    return {**result, "f1": result["f1"] / 2}
 """,
         ),
         (
