@@ -36,7 +36,7 @@ from coursekit import bert, data, recorded
 
 NAME, CLASSES = "bert_ag_news", 4
 # Training texts: (epochs, batch, seeds). Few texts are cheap and their results scatter, so they are repeated.
-PLAN = {100: (20, 16, 3), 500: (10, 16, 3), 2_000: (4, 32, 1), 10_000: (2, 32, 1)}
+PLAN = {100: (20, 16, 3), 500: (10, 16, 3), 2_000: (4, 32, 3), 10_000: (2, 32, 1)}
 MODELS = ("linear", "frozen", "fine-tuned", "scratch")
 RATES = {"linear": None, "frozen": 3e-3, "fine-tuned": 5e-4, "scratch": 1e-3}  # set beforehand, not searched
 WARMUP, WEIGHT_DECAY, DROPOUT = 0.1, 0.01, 0.2
