@@ -210,12 +210,14 @@ def _attend_fully_masked(rng: np.random.Generator) -> list[Case]:
 
 def _attend_large(rng: np.random.Generator) -> list[Case]:
     values = normal(rng, 3, 7)
+    low = (normal(rng, 5, 3) - 1e4).astype("float32")
     scores, mask = drawn_until(
         lambda drawn: masks_matter(*drawn), lambda: (_apart(rng, 5, 3, step=5000), partial_mask(rng, 5, 3))
     )
     return [
         Case({"scores": scores, "values": values}, how="scores of thousands"),
         Case({"scores": scores, "values": values, "mask": mask}, how="scores of thousands, and a mask"),
+        Case({"scores": low, "values": values, "mask": mask}, how="scores around −10,000, and a mask"),
     ]
 
 
@@ -438,6 +440,19 @@ EXERCISES = (
             Misconception("no_exponential", {"exponential": False}, "The exponential is missing: entries over their sum."),
             Misconception("sign_reversed", {"negated": True}, "The largest entry gets the smallest share: a sign is wrong."),
             Misconception(
+                "divided_by_largest",
+                {"peak": "divisor"},
+                "The entries are divided by the largest one, which changes their differences: subtract it.",
+            ),
+            Misconception(
+                "logarithms", {"result": "logarithms"}, "These are the logarithms of the weights, none of them above 0."
+            ),
+            Misconception(
+                "sigmoids",
+                {"result": "sigmoids"},
+                "Each entry goes through a sigmoid of its own; a softmax lets the entries compete, and they sum to 1.",
+            ),
+            Misconception(
                 "clipped", {"clipped": True}, "Large entries are cut off, and with them the differences that decide."
             ),
         ),
@@ -460,12 +475,14 @@ EXERCISES = (
                 1,
                 _pool_far,
                 advice="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
+                tells=("dot_product",),  # the nearest key may have the largest dot product by luck
             ),
             Group("types", TYPES, 1, _pool_types, advice=TYPES_ADVICE),
         ),
         misconceptions=(
             Misconception("factor_2_missing", {"width": "b²"}, "The exponent is divided by the bandwidth squared, without the 2."),
             Misconception("bandwidth_not_squared", {"width": "2b"}, "The bandwidth has to be squared."),
+            Misconception("two_squared", {"width": "(2b)²"}, "The 2 is squared with the bandwidth: the divisor is 2·b², not (2·b)²."),
             Misconception("divided_by_bandwidth", {"width": "b"}, "The exponent is divided by the bandwidth: a square and a 2 are missing."),
             Misconception("bandwidth_ignored", {"width": "2"}, "The bandwidth changes nothing in your result."),
             Misconception(
@@ -475,6 +492,11 @@ EXERCISES = (
             ),
             Misconception("bandwidth_inverted", {"width": "inverse"}, "A larger bandwidth should let farther keys count more, not less."),
             Misconception("distance_not_squared", {"distance": "plain"}, "The distance is not squared."),
+            Misconception(
+                "dot_product",
+                {"distance": "dot"},
+                "The exponents hold dot products; this kernel takes the squared distance of query and key.",
+            ),
             Misconception("distance_averaged", {"distance": "mean"}, "The squares are averaged over d; a distance sums them."),
             Misconception("manhattan_distance", {"distance": "absolute"}, "Absolute differences are summed, not squares."),
             Misconception("sign_reversed", {"sign": 1.0}, "The farther a key, the larger its weight: the minus is missing."),
@@ -524,6 +546,11 @@ EXERCISES = (
                 {"scale": "sqrt_keys"},
                 "The scores are divided by the root of the number of keys. What does a dot product sum over?",
             ),
+            Misconception(
+                "scaled_by_queries",
+                {"scale": "sqrt_queries"},
+                "The scores are divided by the root of the number of queries. What does a dot product sum over?",
+            ),
             Misconception("scale_inverted", {"scale": "inverse"}, "The scores are multiplied by the root of the width."),
         ),
         hints=("The divisor is the root of the width of q and k. `x ** 0.5` of a Python int keeps float32 as it is.",),
@@ -562,6 +589,10 @@ EXERCISES = (
                 {"normalise": "k upside down"},
                 "The keys' lengths multiply: `s / a * b` is (s / a) * b. Put the product of the lengths in brackets.",
             ),
+            Misconception(
+                "cosine_distance", {"result": "distance"}, "This is the cosine distance, 1 − cosine; return the cosine."
+            ),
+            Misconception("angle_returned", {"result": "angle"}, "These are the angles themselves; return their cosines."),
             Misconception("squared_lengths", {"norm": "squared"}, "The lengths are squared: their root is missing."),
             Misconception("sum_of_absolutes", {"norm": "l1"}, "The length is the root of the sum of squares, not Σ|x|."),
             Misconception(
@@ -593,6 +624,9 @@ EXERCISES = (
             Misconception("subtracted", {"combined": "difference"}, "The projected keys are subtracted; they are added."),
             Misconception("averaged_over_units", {"reduced": "mean"}, "The product with v is averaged over U; it is summed."),
             Misconception("scaled_here", {"scaled": True}, "The scores are divided by the root of U; additive scores are not."),
+            Misconception(
+                "v_inside", {"reduced": "v inside"}, "v stands inside the tanh; it multiplies what the tanh has made."
+            ),
             Misconception("v_missing", {"reduced": "sum"}, "The hidden units are summed as they are: v is not used."),
             Misconception("projections_swapped", {"swapped": True}, "w_q is applied to the keys and w_k to the queries."),
         ),
@@ -633,6 +667,11 @@ EXERCISES = (
             UNSTABLE,
             *MASK_MISTAKES,
             Misconception("scaled_here", {"scaled": True}, "The scores are divided by something; here they come ready made."),
+            Misconception(
+                "fill_too_small",
+                {"masking": "-1e4"},
+                "Blocked scores become −10,000, and where the open ones are as low as that, blocked keys get weight.",
+            ),
             SCORES_RETURNED,
             SWAPPED_RESULTS,
         ),
@@ -787,6 +826,19 @@ EXERCISES = (
             ),
             Misconception("global_ignored", {"without_global": True}, "The global features change nothing in your map."),
             Misconception("not_multiplied", {"attended": "features"}, "The features come back as they are: multiply them by the map."),
+            Misconception(
+                "projection_attended",
+                {"attended": "local"},
+                "The map multiplies what local_conv made; it multiplies the features as they were given.",
+            ),
+            Misconception(
+                "sum_attended",
+                {"attended": "hidden"},
+                "The map multiplies the sum of both projections; it multiplies the features as they were given.",
+            ),
+            Misconception(
+                "global_attended", {"attended": "global"}, "The map multiplies the global features; it multiplies the others."
+            ),
             Misconception("summed_over_places", {"attended": "summed"}, "The features are summed over the places; the layer returns them in place."),
             Misconception("features_added", {"attended": "residual"}, "The features are added once more; F′ is A·F alone."),
             SWAPPED_RESULTS,

@@ -626,6 +626,16 @@ EXERCISES = (
                 {"shared": True},
                 "One block is used several times; each layer of the stack has weights of its own.",
             ),
+            Misconception(
+                "one_block_too_many",
+                {"more_blocks": 1},
+                "The stack has one block more than `num_layers` says.",
+            ),
+            Misconception(
+                "one_block_too_few",
+                {"more_blocks": -1},
+                "The stack has one block less than `num_layers` says.",
+            ),
             Misconception("blocks_reversed", {"reverse": True}, "The blocks run in reverse order."),
             Misconception(
                 "not_chained",

@@ -25,8 +25,8 @@ def masked_softmax(
         softmax_axis: -1 (right), -2, or (-2, -1) for one softmax over the whole matrix.
         stable: whether the largest score is subtracted.
         masking: ``block`` (right), ``ignore``, ``invert``, ``add`` (the mask is added to the scores), ``zero`` (scores
-            multiplied by the mask), ``weak`` (blocked scores lose 10), ``after`` (weights multiplied by the mask, not
-            normalised again), ``queries`` (the mask read as (S, T)).
+            multiplied by the mask), ``weak`` (blocked scores lose 10), ``-1e4`` (blocked scores become that), ``after``
+            (weights multiplied by the mask, not normalised again), ``queries`` (the mask read as (S, T)).
 
     Returns:
         Weights (…, T, S). Rows without any key are NaN: no single value is right there.
@@ -43,6 +43,8 @@ def masked_softmax(
         return softmax(scores + allowed.astype(scores.dtype), softmax_axis, stable)
     if masking == "weak":
         return softmax(np.where(allowed, scores, scores - scores.dtype.type(10)), softmax_axis, stable)
+    if masking == "-1e4":
+        return softmax(np.where(allowed, scores, scores.dtype.type(-1e4)), softmax_axis, stable)
     if masking == "zero":
         return softmax(scores * allowed.astype(scores.dtype), softmax_axis, stable)
     if masking == "after":
@@ -72,6 +74,7 @@ def scale_factor(scale: str | float, d_k: int, d_v: int, queries: int, keys: int
         "d_k": float(d_k),
         "sqrt_d_v": math.sqrt(d_v),
         "sqrt_keys": math.sqrt(keys),
+        "sqrt_queries": math.sqrt(queries),
         "inverse": 1.0 / math.sqrt(d_k),
         "after": 1.0,
     }

@@ -22,6 +22,7 @@ def softmax(
     exponential: bool = True,
     negated: bool = False,
     clipped: bool = False,
+    result: str = "weights",
 ) -> dict[str, np.ndarray]:
     """exp(x) / Σ exp(x) over `axis`; the largest entry along the axis is subtracted first.
 
@@ -29,14 +30,20 @@ def softmax(
         x: (…), at least one axis.
         axis: the axis whose entries compete.
         axis_used: ``given`` (right), ``last``, ``first`` or ``all``.
-        peak: ``axis`` (right) or ``global``: which largest entry is subtracted; or ``smallest``, that along the axis.
+        peak: ``axis`` (right) or ``global``: which largest entry is subtracted; or ``smallest``, that along the axis;
+            with ``divisor`` the largest along the axis divides.
         summed: ``axis`` (right) or ``all``: what the sum runs over, when the largest entry is right.
         exponential: without it nothing is subtracted either; there is no overflow to prevent.
+        result: ``weights`` (right), their ``logarithms``, or ``sigmoids`` of the entries.
     """
     over = {"given": axis, "last": -1, "first": 0, "all": None}[axis_used]
     x = -x if negated else x
     x = np.clip(x, -50, 50) if clipped else x
-    if stable and exponential:
+    if result == "sigmoids":
+        return {"output": 1 / (1 + np.exp(-x))}
+    if peak == "divisor":
+        x = x / x.max(axis=over, keepdims=True)
+    elif stable and exponential:
         whole = peak == "global"
         x = x - (
             x.min(axis=over, keepdims=True)
@@ -45,7 +52,8 @@ def softmax(
         )
     powers = np.exp(x) if exponential else x
     total = powers.sum() if summed == "all" else powers.sum(axis=over, keepdims=True)
-    return {"output": powers / total if normalised else powers}
+    weights = powers / total if normalised else powers
+    return {"output": np.log(weights) if result == "logarithms" else weights}
 
 
 def attention_pooling(
@@ -77,11 +85,13 @@ def attention_pooling(
         "plain": np.sqrt((difference**2).sum(axis=-1)),
         "mean": (difference**2).mean(axis=-1),
         "absolute": np.abs(difference).sum(axis=-1),
+        "dot": -(keys @ query),
     }[distance]
     divisor = {
         "2b²": 2 * bandwidth**2,
         "b²": bandwidth**2,
         "2b": 2 * bandwidth,
+        "(2b)²": (2 * bandwidth) ** 2,
         "b": bandwidth,
         "2": 2.0,
         "2/b²": 2 / bandwidth**2,
@@ -152,6 +162,7 @@ def cosine_score(
     *,
     normalise: str = "both",
     norm: str = "l2",
+    result: str = "cosine",
     transposed: bool = False,
     weights_instead: bool = False,
 ) -> dict[str, np.ndarray]:
@@ -167,7 +178,9 @@ def cosine_score(
     if normalise == "k upside down":
         k = k * lengths(k)
     k = k / lengths(k) if normalise in ("both", "k") else k
-    return _score(np.einsum("td,sd->ts", q, k), transposed, weights_instead)
+    cosine = np.einsum("td,sd->ts", q, k)
+    scores = {"cosine": cosine, "distance": 1 - cosine, "angle": np.arccos(np.clip(cosine, -1, 1))}[result]
+    return _score(scores, transposed, weights_instead)
 
 
 def additive_score(
@@ -196,6 +209,8 @@ def additive_score(
     asked = np.einsum("td,du->tu", q, w_q)[:, None]
     offered = np.einsum("sd,du->su", k, w_k)[None]
     hidden = _hidden(asked, offered, activation, combined)
+    if reduced == "v inside":
+        hidden, reduced = _hidden(asked * v, offered * v, activation, combined), "sum"
     reductions = {"v": hidden @ v, "sum": hidden.sum(axis=-1), "mean": (hidden * v).mean(axis=-1)}
     scores = reductions[reduced]
     if scaled:
@@ -356,6 +371,7 @@ def bahdanau_attention(
     offered = np.einsum("bsd,du->bsu", values, value_proj_kernel)
     hidden = _hidden(asked, offered[:, None], activation, combined)
     scores = (hidden @ score_proj_kernel)[..., 0]
+    scores = np.tanh(scores) if activation == "outside" else scores
     if scaled:
         scores = scores / math.sqrt(units)
     if closed_queries is not None:
@@ -453,6 +469,9 @@ def spatial_attention(
     product = features * weights
     result = {
         "product": product,
+        "local": local * weights,
+        "hidden": hidden * weights,
+        "global": resize(global_features, *features.shape[1:3], method) * weights,
         "features": features,
         "summed": product.sum(axis=(1, 2)),
         "residual": features + product,

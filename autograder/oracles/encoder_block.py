@@ -260,6 +260,7 @@ def encoder(
     *,
     mode: str = "call",
     shared: bool = False,
+    more_blocks: int = 0,
     reverse: bool = False,
     chained: bool = True,
     final_norm: str = "pre only",
@@ -271,18 +272,21 @@ def encoder(
 
     Args:
         weights: those of the blocks, one block after the other, then γ and β of the final norm of a pre-norm stack.
+        more_blocks: by how many the stack is too long; weights for `num_layers` blocks do not fit it then.
 
     The other arguments are those of `encoder_block`.
     """
     pre = norm == "pre"
     has_final = {"pre only": pre, "every block": pre, "never": False, "always": True}[final_norm]
     if mode == "parameters":
-        blocks = (1 if shared else num_layers) * block_size(d_model, num_heads, d_ff)
+        blocks = (1 if shared else num_layers + more_blocks) * block_size(d_model, num_heads, d_ff)
         return {"trainable_parameters": blocks + (2 * d_model if has_final else 0)}
     if mode.startswith("dropped"):
         return {}  # left to chance: a property judges it
     if mode == "repeated":
-        return {"same_again": not third_dropout}
+        return {"same_again": not third_dropout and more_blocks <= 0}  # of a block too many the dice are not loaded
+    if more_blocks:
+        raise ValueError("the weights are those of num_layers blocks")
     if third_dropout and mode == "training":
         raise ValueError("what a third dropout erases is left to chance")
     shapes = block_shapes(d_model, num_heads, d_ff)

@@ -19,7 +19,7 @@
 # key, the weighted mean with a mask, its hard version. Then you put the parts into two Keras layers: Bahdanau's attention
 # for sequences, and attention over the places of an image. At the end your own layer learns to read a sequence backwards.
 #
-# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). **Time:** about 130 minutes.
+# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). **Time:** about 135 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and

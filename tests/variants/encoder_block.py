@@ -705,9 +705,14 @@ def layer_norm(x, gamma, beta, eps=1e-6):
                 blocks="self.blocks = [EncoderBlock(d_model, num_heads, d_ff, norm=norm) for _ in range(num_layers)]"
             ),
         ),
-        # one block too few
         (
-            None,
+            "one_block_too_many",
+            stack(
+                blocks="self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers + 1)]"
+            ),
+        ),
+        (
+            "one_block_too_few",
             stack(
                 blocks="self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers - 1)]"
             ),
