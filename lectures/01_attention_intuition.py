@@ -56,6 +56,7 @@ quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
 
 import time
+from functools import partial
 from itertools import pairwise
 
 import keras
@@ -417,15 +418,16 @@ for name in ("simple RNN", "LSTM"):
 # **No parallelism.** Step 100 needs step 99. Attention computes all pairs in one product.
 
 # %%
-def seconds_per_call(function, x, repeats=20):
-    """Seconds of the faster half of `repeats` calls, after one warm-up: other programs disturb the slower half."""
-    function(x)
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function(x)
-        times.append(time.perf_counter() - begin)
-    return sorted(times)[: repeats // 2]
+def fastest_runs(calls, rounds=40, kept=5):
+    """Seconds of the fastest runs of each call, all taking turns: other programs disturb the slower ones."""
+    times = {name: [] for name in calls}
+    for round_number in range(-4, rounds):  # the first four trace and warm up
+        for name, call in calls.items():
+            begin = time.perf_counter()
+            call()
+            if round_number >= 0:
+                times[name].append(time.perf_counter() - begin)
+    return {name: sorted(each)[:kept] for name, each in times.items()}
 
 
 def all_pairs(x):
@@ -433,13 +435,17 @@ def all_pairs(x):
     return ops.matmul(ops.softmax(scores), x)  # (B, T, D)
 
 
-lstm = layers.LSTM(64, return_sequences=True)
+# %%
+readers = {"LSTM": layers.LSTM(64, return_sequences=True), "attention": all_pairs}
 lengths = [16, 32, 64, 128, 256, 512]
-measured = {"LSTM": [], "attention": []}
+calls = {}
 for length in lengths:
     x = tf.random.stateless_normal((4, length, 64), seed=(5, 6))  # (B, T, D)
-    for name, function in {"LSTM": lstm, "attention": all_pairs}.items():
-        measured[name].append(seconds_per_call(tf.function(function), x))
+    for name, read in readers.items():
+        calls[name, length] = partial(tf.function(read), x)
+tf.get_logger().setLevel("ERROR")  # a trace for every length is meant here, and no reason for a warning
+fastest = fastest_runs(calls)
+measured = {name: [fastest[name, length] for length in lengths] for name in readers}
 
 # %%
 figure, ax = plt.subplots(figsize=(6.5, 3.3))
@@ -450,13 +456,14 @@ ax.set(xlabel="tokens T", ylabel="milliseconds per call")
 ax.minorticks_off()
 plots.show(
     figure,
-    alt="""Time per call against length, both axes logarithmic, median and range of ten calls. The LSTM grows with the
-length; attention lies below it throughout and rises faster only for the longest inputs.""",
+    alt="""Time per call against length, both axes logarithmic, the five fastest of forty calls each. The LSTM grows
+with the length; attention lies below it throughout and rises faster only for the longest inputs.""",
 )
 
 # %% [markdown]
-# The times are of your machine; the shapes of the curves are not. The LSTM needs T steps *one after another*, however
-# many cores there are. Attention does more arithmetic (T² scores), all at once. On a GPU the gap is wider.
+# The times are of your machine, the five fastest of forty calls each; the shapes of the curves are not. The LSTM needs
+# T steps *one after another*, however many cores there are. Attention does more arithmetic (T² scores), all at once. On
+# a GPU the gap is wider.
 #
 # | | recurrence | attention |
 # |---|---|---|
@@ -649,8 +656,8 @@ by_dot_product = softmax(unit_keys @ asked / 0.5**2)  # (S,)
 print(by_distance.round(3), np.allclose(by_distance, by_dot_product))
 
 # %% [markdown]
-# So the "scaled dot product" of 2017 is Nadaraya–Watson with a bandwidth σ² = √d. What Nadaraya and Watson did not
-# have: keys, queries and values that are **learned**.
+# So, for keys of one length, the "scaled dot product" of 2017 is Nadaraya–Watson with a bandwidth σ² = √d. What
+# Nadaraya and Watson did not have: keys, queries and values that are **learned**.
 
 # %% [markdown]
 # ## 7 · Bahdanau attention, 2014
@@ -671,7 +678,9 @@ print(by_distance.round(3), np.allclose(by_distance, by_dot_product))
 # %%
 figure, ax = diagrams.canvas(8.6, 3.6)
 places = [0.8 + 1.3 * j for j in range(4)]
-annotations = [diagrams.box(ax, x, 0.9, "$h_j$", role="value", width=0.9, detail="(64,)") for x in places]
+annotations = [
+    diagrams.box(ax, x, 0.9, f"$h_{j}$", role="value", width=0.9, detail="(64,)") for j, x in enumerate(places, 1)
+]
 diagrams.tokens(ax, ["2", "march", "1", "9"], 0.8, 0.25, role="key", step=1.3, fontsize=9)
 align = diagrams.box(ax, 2.75, 2.1, "alignment model, softmax over places", role="query", width=4.3)
 for annotation in annotations:
@@ -680,7 +689,7 @@ state_box = diagrams.box(ax, 7.2, 2.1, "$s_{i-1}$", role="query", width=1.0, det
 diagrams.arrow(ax, state_box, align, label="query")
 context = diagrams.box(ax, 7.2, 0.9, "$c_i$", role="output", width=1.0, detail="(64,)")
 total = diagrams.operator(ax, 5.75, 0.9, "Σ")
-diagrams.arrow(ax, annotations[-1], total)
+diagrams.arrow(ax, diagrams.group(ax, annotations, pad=0.08), total)  # all four
 diagrams.arrow(ax, total, context)
 diagrams.arrow(ax, (4.9, 1.8), (4.9, 1.4), (5.75, 1.4), total.top, dashed=True, label="α")
 word = diagrams.box(ax, 7.2, 3.2, "next token", role="output", width=1.4)
@@ -689,7 +698,7 @@ diagrams.arrow(ax, context.right, (8.2, 0.9), (8.2, 3.2), word.right)
 plots.show(
     figure,
     alt="""Four annotations h1 to h4 above their source tokens go up into the alignment model, which also receives the
-decoder's state as query. Its weights alpha form the context vector as a weighted sum of the annotations;
+decoder's state as query. Its weights alpha form the context vector as a weighted sum of all four;
 state and context together give the next token.""",
 )
 
