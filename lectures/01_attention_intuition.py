@@ -430,13 +430,9 @@ def fastest_runs(calls, rounds=40, kept=5):
     return {name: sorted(each)[:kept] for name, each in times.items()}
 
 
-def all_pairs(x):
-    scores = ops.matmul(x, ops.swapaxes(x, -1, -2)) / x.shape[-1] ** 0.5  # (B, T, T)
-    return ops.matmul(ops.softmax(scores), x)  # (B, T, D)
-
-
 # %%
-readers = {"LSTM": layers.LSTM(64, return_sequences=True), "attention": all_pairs}
+attend = layers.Attention()  # Keras's own: a dot product for each pair of tokens, a softmax, a mixture
+readers = {"LSTM": layers.LSTM(64, return_sequences=True), "attention": lambda x: attend([x, x])}  # (B, T, D) each
 lengths = [16, 32, 64, 128, 256, 512]
 calls = {}
 for length in lengths:
