@@ -823,12 +823,12 @@ print("(10,000 test images: one accuracy is known to about ± 0.8 points, two di
 #
 # * **The ConvNet is ahead, at every size.** Same number of parameters, same optimizer, same epochs: the difference is what
 #   it knows beforehand. Look along a horizontal line: what the ConvNet reaches with 2,000 images, the ViT reaches with
-#   8,000.
-# * **More data lifts both, and in this range the ViT does not overtake.** Thousands of images are still few. In the
+#   8,000, and what the ConvNet reaches with 8,000, the ViT with 32,000.
+# * **More data lifts both, and in this range the ViT does not overtake.** Tens of thousands of images are still few. In the
 #   paper's own experiment (section 4.3, figure 4) a ViT-B/32 was much worse than a ResNet50 after pre-training on 9 million
 #   images, and better from 90 million on.
-# * **Augmentation is no free gift.** Here it helps with 500 images and costs accuracy with more. Two reasons are at hand. An
-#   augmented set takes longer to learn, and the epochs are few: with 8,000 images the augmented ViT still gets more than a
+# * **Augmentation is no free gift.** Here it helps the ViT with 500 images, if anybody, and costs both accuracy with 8,000 and more. Two
+#   reasons are at hand. An augmented set takes longer to learn, and the epochs are few: with 8,000 images the augmented ViT still gets more than a
 #   fifth of its *training* images wrong. And shifts by fractions of a pixel blur the training images, while the test images are
 #   sharp; that is why section 7 moves digits by whole pixels. Recipes that live on strong augmentation, such as DeiT
 #   below, train for hundreds of epochs.
