@@ -730,6 +730,11 @@ EXERCISES = (
             ),
             Misconception("last_token_read", {"read": "last token"}, "The head reads the last token, a patch."),
             Misconception(
+                "first_patch_read",
+                {"read": "first patch"},
+                "The head reads the token of the first patch. The class token stands before it, at place 0.",
+            ),
+            Misconception(
                 "softmax_output",
                 {"output": "softmax"},
                 "The model returns probabilities. It returns logits: the loss applies the softmax, from_logits=True.",
@@ -763,6 +768,17 @@ EXERCISES = (
                 "The sum takes the normalised token; the residual path carries the token as it came.",
             ),
             Misconception(
+                "first_residual_from_normed",
+                {"residual_from": "first normed"},
+                "The sum behind the attention takes the normalised token; the residual path carries the token as it came.",
+            ),
+            Misconception(
+                "second_residual_from_normed",
+                {"residual_from": "second normed"},
+                "The sum behind the feed-forward network takes the normalised token; the residual path carries it as it "
+                "came.",
+            ),
+            Misconception(
                 "feed_forward_from_input",
                 {"feed_input": "block input"},
                 "The feed-forward network reads the block's input; it reads what the first half returned.",
@@ -781,7 +797,13 @@ EXERCISES = (
             Misconception(
                 "values_not_normed",
                 {"value_input": "raw"},
-                "Only the query is normalised: the attention takes its values from the token as it came.",
+                "The attention takes its values from the token as it came. Query, key and value are normalised.",
+            ),
+            Misconception(
+                "only_query_normed",
+                {"value_input": "raw, as the keys"},
+                "Only the query is normalised. `value`, and `key`, which is the value where it is not given, come from the "
+                "token as it was.",
             ),
             Misconception(
                 "causal",
@@ -1051,6 +1073,17 @@ EXERCISES = (
                 "A + I is multiplied up as it is, so the numbers grow from layer to layer: halve, and normalise.",
             ),
             Misconception(
+                "normalised_before",
+                {"normalised": "rows, before"},
+                "The rows are normalised before the identity is added. It comes first: with pruned weights the mixture is "
+                "another.",
+            ),
+            Misconception(
+                "identity_not_halved",
+                {"identity": "beside half"},
+                "The identity is added whole, the attention half: each of them counts one half.",
+            ),
+            Misconception(
                 "columns_normalised", {"normalised": "columns"}, "Columns are normalised. Rows are: one row per query."
             ),
             Misconception(
@@ -1074,6 +1107,11 @@ EXERCISES = (
             ),
             Misconception("last_layer_only", {"layers": "last"}, "Only the last layer is in the result."),
             Misconception("first_layer_only", {"layers": "first"}, "Only the first layer is in the result."),
+            Misconception(
+                "first_layer_twice",
+                {"layers": "first twice"},
+                "The first layer is in the product twice: does the loop begin with the one that you started from?",
+            ),
             Misconception(
                 "first_layer_left_out", {"layers": "all but the first"}, "The first layer is left out of the product."
             ),
@@ -1154,6 +1192,11 @@ EXERCISES = (
                 "Every frame is cut for itself. A tubelet reaches through several frames.",
             ),
             *_refusal_mistakes("Sizes"),
+            Misconception(
+                "time_not_checked",
+                {"checked": "height, width"},
+                "Height and width are checked, the number of frames is not: a tubelet has `frames` of them.",
+            ),
             Misconception("only_time_checked", {"checked": "time"}, "The length is checked, height and width are not."),
             Misconception("only_height_checked", {"checked": "height"}, "Only the height is checked."),
             Misconception("only_width_checked", {"checked": "width"}, "Only the width is checked."),

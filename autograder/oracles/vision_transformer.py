@@ -32,8 +32,8 @@ def _order(grid: str, inside: str, *, order: str, turned: bool, channels_first: 
 
 
 def _refusal(fits: Mapping[str, bool], refusal: str, checked: str | None) -> dict[str, str]:
-    """What is raised for sizes that do not fit, by a check of all of them (None) or of one."""
-    if checked is None or not fits[checked]:
+    """What is raised for sizes that do not fit, by a check of all of them (None) or of some."""
+    if checked is None or not all(fits[each] for each in checked.split(", ")):
         return {"raised": refusal if checked is None else "ValueError"}
     return {"raised": "no error" if refusal == "ValueError" else refusal}
 
@@ -327,6 +327,7 @@ def _vit(
     summary = {
         "class token": lambda: x[:, 0],
         "last token": lambda: x[:, -1],
+        "first patch": lambda: x[:, 1],
         "mean of all": lambda: x.mean(axis=1),
         "mean of patches": lambda: x[:, 1:].mean(axis=1),
         "largest": lambda: x.max(axis=1),
@@ -366,17 +367,17 @@ def _block(
         start = x if number and feed_input == "block input" else stream
         inner = normed(start, half) if norm_place == "pre" else start
         if half == "first":
-            h = _attention(inner, start if value_input == "raw" else inner, w, causal)
+            raw = {"normed": (), "raw": ("value",), "raw, as the keys": ("key", "value")}[value_input]
+            h = _attention({each: start if each in raw else inner for each in ("query", "key", "value")}, w, causal)
         else:
             h = _feed_forward(inner, w, activation, activated)
-        base = inner if residual_from == "normed" else stream
+        base = inner if residual_from in ("normed", f"{half} normed") else stream
         stream = base + h if residuals[number] else h
         stream = normed(stream, half) if norm_place == "post" else stream
     return stream
 
 
-def _attention(x: np.ndarray, values: np.ndarray, w: Mapping[str, np.ndarray], causal: bool) -> np.ndarray:
-    parts = {"query": x, "key": x, "value": values}
+def _attention(parts: Mapping[str, np.ndarray], w: Mapping[str, np.ndarray], causal: bool) -> np.ndarray:
     q, k, v = (
         np.einsum("btd,dhk->bhtk", each, w[f"{name}.kernel"]) + w[f"{name}.bias"][:, None]
         for name, each in parts.items()
@@ -384,7 +385,7 @@ def _attention(x: np.ndarray, values: np.ndarray, w: Mapping[str, np.ndarray], c
     scores = np.einsum("bhtk,bhsk->bhts", q, k) / math.sqrt(q.shape[-1])
     allowed = np.tril(np.ones(scores.shape[-2:], bool)) if causal else None
     heads = np.einsum("bhts,bhsk->bthk", masked_softmax(scores, allowed), v)
-    return (np.einsum("bthk,hkd->btd", heads, w["output.kernel"]) + w["output.bias"]).astype(x.dtype)
+    return (np.einsum("bthk,hkd->btd", heads, w["output.kernel"]) + w["output.bias"]).astype(parts["query"].dtype)
 
 
 def _feed_forward(x: np.ndarray, w: Mapping[str, np.ndarray], activation: str, activated: str) -> np.ndarray:
@@ -528,7 +529,10 @@ def attention_rollout(
     }[heads]()
     eye = np.eye(attentions.shape[-1], dtype=attentions.dtype)
     half, one = attentions.dtype.type(0.5), attentions.dtype.type(1)
-    maps = {"half": half * joined + half * eye, "whole": joined + one * eye, "none": joined}[identity]
+    if normalised == "rows, before":
+        joined = joined / joined.sum(axis=-1, keepdims=True)
+    mixed = {"half": half * joined + half * eye, "whole": joined + one * eye, "beside half": half * joined + one * eye}
+    maps = mixed.get(identity, joined)
     if transposed:
         maps = maps.swapaxes(-1, -2)
     if normalised in ("rows", "columns"):
@@ -537,6 +541,7 @@ def attention_rollout(
         maps = maps / maps.max(axis=-1, keepdims=True)
     maps = {
         "all": maps,
+        "first twice": np.concatenate([maps[:1], maps]),
         "last": maps[-1:],
         "first": maps[:1],
         "all but the first": maps[1:] if len(maps) > 1 else maps,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -88,6 +89,7 @@ class _Roles:
         attentions = [each for each in layers if isinstance(each, keras.layers.MultiHeadAttention)]
         if not attentions:
             raise ContractError("the model holds no `keras.layers.MultiHeadAttention`.")
+        self.attentions = attentions
         parts = {id(part) for owner in (*embeddings, *attentions) for part in owner._flatten_layers()}
         for each in embeddings:
             self._add("class_token", each.class_token)
@@ -258,10 +260,24 @@ def _dropped(model: Any, roles: _Roles, images: Any, weights: Mapping[str, np.nd
         roles.assign(changed)
         # Said or not: a functional model that is told training=False tells it to dropouts that are set to True, too.
         kinds = ({"training": True}, {"training": False}, {})
-        calls = [np.asarray(_logits(model, images, **kind)) for kind in kinds]
+        with _without_dropout(roles.attentions):
+            calls = [np.asarray(_logits(model, images, **kind)) for kind in kinds]
         rows.append([np.abs(calls[0] - calls[1]).max() > 1e-4, np.abs(calls[1] - calls[2]).max() > 1e-4])
     seen = np.array(rows).astype("int64")
     return {"in_training": seen[:, 0], "at_inference": seen[:, 1]}
+
+
+@contextlib.contextmanager
+def _without_dropout(attentions: Sequence[Any]) -> Iterator[None]:
+    """While the block runs, no attention drops its weights: what is asked for is the dropout of its output."""
+    rates = [each._dropout_layer.rate for each in attentions]
+    try:
+        for each in attentions:
+            each._dropout_layer.rate = 0.0
+        yield
+    finally:
+        for each, rate in zip(attentions, rates, strict=True):
+            each._dropout_layer.rate = rate
 
 
 def _slopes(model: Any, roles: _Roles, images: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -1129,6 +1129,12 @@ def extract_patches(images, patch_size):
         ("mean_pooled", vit(end="logits = L.Dense(num_classes)(L.GlobalAveragePooling1D()(norm()(x)))")),
         ("patches_pooled", vit(end="logits = L.Dense(num_classes)(ops.mean(norm()(x)[:, 1:], axis=1))")),
         ("last_token_read", vit(end="logits = L.Dense(num_classes)(norm()(x)[:, -1])")),
+        ("first_patch_read", vit(end="logits = L.Dense(num_classes)(norm()(x)[:, 1])")),
+        ("only_query_normed", vit(first=NORMED + "x = x + drop(attention()(query=h, value=x))")),
+        ("first_residual_from_normed", vit(first=NORMED + "x = h + drop(attention()(h, h))")),
+        ("second_residual_from_normed", vit(second=NORMED + "x = h + drop(dense_out()(dense_in()(h)))")),
+        # the attention's own dropout instead of one on its output
+        ("attention_not_dropped", vit(key_dim="d_model // num_heads, dropout=dropout", first=NORMED + "x = x + attention()(h, h)")),
         ("softmax_output", vit(end="logits = L.Dense(num_classes, activation='softmax')(norm()(x)[:, 0])")),
         ("relu", vit(activation="'relu'")),
         ("no_activation", vit(activation="None")),
@@ -1260,6 +1266,9 @@ def extract_patches(images, patch_size):
         ("not_normalised", roll(normed="a")),
         ("identity_whole_not_normalised", roll(step="a + eye", normed="a")),
         ("columns_normalised", roll(normed="a / a.sum(-2, keepdims=True)")),
+        ("normalised_before", roll(heads="a.mean(2) / a.mean(2).sum(-1, keepdims=True)", normed="a")),
+        ("identity_not_halved", roll(step="0.5 * a + eye")),
+        ("first_layer_twice", roll().replace("in a[1:]", "in a")),
         ("divided_by_largest", roll(normed="a / a.max(-1, keepdims=True)")),
         ("heads_summed", roll(heads="a.sum(2)")),
         ("largest_head", roll(heads="a.max(2)")),
@@ -1308,6 +1317,12 @@ def extract_patches(images, patch_size):
             tubes("(0, 1, 3, 5, 2, 4, 6, 7)", refuse="False").replace(
                 "    x =",
                 "    f, h, w = f // s * s, h // p * p, w // p * p\n    video = video[:, :f, :h, :w]\n    x =",
+            ),
+        ),
+        (
+            "time_not_checked",
+            tubes("(0, 1, 3, 5, 2, 4, 6, 7)", refuse="h % p or w % p").replace(
+                "    x =", "    f = f // s * s\n    video = video[:, :f]\n    x ="
             ),
         ),
         (
