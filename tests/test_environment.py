@@ -141,7 +141,7 @@ def test_the_pip_section_is_complete(python):
 
 @pytest.mark.parametrize("path", sorted((ROOT / "requirements").glob("colab-*.txt")), ids=lambda path: path.stem)
 def test_colabs_versions_are_ones_that_the_course_allows(path):
-    """`make colab-check` tries exactly these; all that students need is among them, so that nothing is left to chance."""
+    """`make colab-check` tries exactly these; all that students need is among them, so nothing is left to chance."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     there = {canonicalize_name(Requirement(line).name): line.partition("==")[2] for line in lines}
     assert f"colab-{there['tensorflow'].rpartition('.')[0]}" == path.stem
