@@ -112,3 +112,21 @@ def test_messages_leave_out_what_tensorflow_says_to_itself():
     assert len(tidy_message("x" * 10_000)) == 400
     text = "EagerTensor object has no attribute 'T'.\n  If you are looking for numpy-related methods, please run\n np()"
     assert tidy_message(text) == "EagerTensor object has no attribute 'T'."
+
+
+def test_two_parts_with_each_others_size_are_told():
+    """Shapes alone would leave a student to find out that the two tables are exchanged."""
+    source = """
+class TokenAndPositionEmbedding(keras.Layer):
+    def __init__(self, max_length, vocab_size, d_model):
+        super().__init__()
+        self.token_embedding = keras.layers.Embedding(max_length, d_model)
+        self.position_embedding = keras.layers.Embedding(vocab_size, d_model)
+
+    def call(self, ids):
+        return self.token_embedding(ids) + self.position_embedding(keras.ops.arange(keras.ops.shape(ids)[1]))
+"""
+    names: dict = {}
+    exec("import keras\n" + source, names)
+    report = Lab(load_reference("05_positional_encoding")).report("TokenAndPositionEmbedding", names)
+    assert "are the two exchanged?" in str(report)

@@ -528,6 +528,7 @@ EXERCISES = (
             TRANSPOSED,
             WEIGHTS_RETURNED,
             Misconception("scaled_here", {"scale": "sqrt_d_k"}, "These are scaled scores; the plain dot product has no divisor."),
+            Misconception("averaged", {"scale": "d_k"}, "The products are averaged over d; the dot product is their sum."),
         ),
         hints=("All T·S dot products are one matrix product. Which of the two has to be transposed?",),
         forbidden=BUILT_IN_ATTENTION,

@@ -721,6 +721,11 @@ EXERCISES = (
             ),
             Misconception("norms_missing", {"norms": 0}, "The two layer norms are missing."),
             Misconception(
+                "final_norm_counted",
+                {"norms": 3},
+                "A third layer norm is counted: the final one of a pre-norm stack is no part of a block.",
+            ),
+            Misconception(
                 "half_the_norms",
                 {"per_norm": 1},
                 "2·D numbers are missing: there are two layer norms, and each has two vectors, gamma and beta.",

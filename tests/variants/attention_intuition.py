@@ -569,6 +569,7 @@ WRONG = {
     ],
     "dot_score": [
         ("scores_transposed", "def dot_score(q, k):\n    return ops.matmul(k, ops.transpose(q))"),
+        ("averaged", "def dot_score(q, k):\n    return ops.mean(ops.expand_dims(q, 1) * ops.expand_dims(k, 0), axis=-1)"),
         ("weights_instead_of_scores", "def dot_score(q, k):\n    return softmax(ops.matmul(q, ops.transpose(k)))"),
         (None, "def dot_score(q, k):\n    return ops.sum(q * k, axis=-1)"),
     ],

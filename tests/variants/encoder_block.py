@@ -724,6 +724,7 @@ def layer_norm(x, gamma, beta, eps=1e-6):
         ("default_key_dim_is_d_model", count(ATTENTION, default="d_model")),
         ("norms_missing", count(ATTENTION, norms="0")),
         ("half_the_norms", count(ATTENTION, norms="2 * d_model")),
+        ("final_norm_counted", count(ATTENTION, norms="6 * d_model")),
         ("no_output_projection", count("3 * d_model * width + 3 * width")),
         ("feed_forward_without_bias", count(ATTENTION, feed_forward="2 * d_model * d_ff")),
         (
