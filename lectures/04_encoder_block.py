@@ -593,7 +593,7 @@ ax.legend(loc="center right")
 plots.show(
     figure,
     alt="""Fits of sin(2x). Without ReLU the fit is a straight line although 64 hidden features are there. With ReLU
-and 3 hidden features it is a line with a few kinks; with 64 it follows the whole wave.""",
+and 3 hidden features it is a line with one kink; with 64 it follows the whole wave.""",
 )
 
 # %% [markdown]
@@ -846,6 +846,7 @@ for line, (name, values) in enumerate(losses.items()):
 ax.axhline(np.log(10), color=diagrams.PALETTE["residual"], linestyle=":")
 ax.text(STEPS, np.log(10) + 0.1, "guessing: ln 10", ha="right", fontsize=9)
 ax.set(xlabel="step", ylabel="training loss", title=f"{BLOCKS} blocks, learning rate {PEAK}", ylim=(0, 2.7))
+ax.legend(loc="upper right", bbox_to_anchor=(1, 0.83))  # clear of the curves
 plots.show(
     figure,
     alt="""Training loss over 250 steps of three models of twelve blocks. Post-norm without warm-up stays near
