@@ -888,6 +888,12 @@ EXERCISES = (
                 "only if you ask for it.",
             ),
             Misconception(
+                "other_epoch_kept",
+                {"kept": "another epoch"},
+                "The model has the weights of an epoch that is neither the last nor the best on the validation reviews: what "
+                "does the callback watch? It is to be `val_loss`.",
+            ),
+            Misconception(
                 "squared_error",
                 {"loss": "mean squared error"},
                 "The loss is the mean squared error. For a probability it is the binary cross-entropy.",

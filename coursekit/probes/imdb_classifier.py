@@ -369,6 +369,8 @@ def _kept(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, An
             for epoch, places in (("the best epoch", best), ("the last epoch", [-1])):
                 if np.any(np.abs(watched[places] - value) <= 1e-4 * max(1.0, value)):
                     return {"watched": who, "kept": epoch, "loss": name}
+        if np.any(np.abs(watched - _losses(said, inputs[y])["binary cross-entropy"]) <= 1e-4):
+            return {"watched": who, "kept": "another epoch", "loss": "binary cross-entropy"}
     return {"watched": "other reviews", **hidden}
 
 

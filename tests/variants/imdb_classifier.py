@@ -905,6 +905,7 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
     ],
     "train_classifier": [
         ("nothing_restored", training(stop="patience=3")),
+        ("other_epoch_kept", training(stop='monitor="accuracy", patience=3, restore_best_weights=True')),
         ("nothing_restored", training(stop='monitor="loss", patience=3, restore_best_weights=True')),
         (
             "validation_unused",
