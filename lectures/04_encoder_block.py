@@ -75,10 +75,17 @@ np.set_printoptions(precision=3, suppress=True)
 
 
 # %%
+def glorot(width):
+    """Glorot's initialiser for attention as wide as its input. Keras 3.13 by itself starts attention with less."""
+    limit = (3 / width) ** 0.5  # √(6 / (fan in + fan out))
+    return keras.initializers.RandomUniform(-limit, limit)
+
+
 def fresh_parts(depth, width=32, heads=4, hidden=64):
     """New random parts for `depth` blocks: an attention layer and a feed-forward network each."""
     feed = lambda: keras.Sequential([layers.Dense(hidden, activation="relu"), layers.Dense(width)])  # noqa: E731
-    return [(layers.MultiHeadAttention(heads, width // heads), feed()) for _ in range(depth)]
+    attention = lambda: layers.MultiHeadAttention(heads, width // heads, kernel_initializer=glorot(width))  # noqa: E731
+    return [(attention(), feed()) for _ in range(depth)]
 
 
 def mean_cosine(x):
@@ -813,7 +820,8 @@ def sorting_model(depth, order, width=32, heads=4, hidden=64):
         for sub_layer in ("attention", "feed-forward"):
             h = layers.LayerNormalization(epsilon=1e-6)(x) if order == "pre" else x  # (B, T, D)
             if sub_layer == "attention":
-                h = layers.MultiHeadAttention(heads, width // heads)(query=h, value=h)  # (B, T, D)
+                attend = layers.MultiHeadAttention(heads, width // heads, kernel_initializer=glorot(width))
+                h = attend(query=h, value=h)  # (B, T, D)
             else:
                 h = layers.Dense(width)(layers.Dense(hidden, activation="relu")(h))  # (B, T, F) -> (B, T, D)
             x = x + h
@@ -1023,7 +1031,7 @@ for how in ("tf.Variable", "keras.Variable", "add_weight"):
 # %%
 words = ["good", "film", "[PAD]", "[PAD]"]
 padding = np.array([[True, True, False, False]])  # (B, T)
-attend = layers.MultiHeadAttention(1, key_dim=16)
+attend = layers.MultiHeadAttention(1, key_dim=16, kernel_initializer=glorot(16))
 x = np.random.default_rng(0).normal(size=(1, 4, 16)).astype("float32")  # (B, T, D)
 _, by_keyword = attend(
     query=x, value=x, attention_mask=padding[:, None, :], return_attention_scores=True
