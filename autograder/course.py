@@ -89,13 +89,13 @@ class Course:
 
     @property
     def pip_spec(self) -> str:
-        """What Colab hands to pip for coursekit, quoted where a shell needs it."""
-        if self.colab_install:
-            spec = self.colab_install
-        elif self.repository:
+        """What Colab hands to pip for coursekit, quoted where a shell needs it; empty where nobody has said.
+
+        There is no default on a package index: a name that nobody has taken there is anybody's to take.
+        """
+        spec = self.colab_install
+        if not spec and self.repository:
             spec = f"transformers-coursekit @ git+{self.repository}@v{self.version}"
-        else:
-            spec = f"transformers-coursekit=={self.version}"
         return f'"{spec}"' if " " in spec else spec
 
     def colab_url(self, path: str) -> str:

@@ -99,14 +99,18 @@ def release(
 
 
 def setup_source(course: Course) -> str:
-    """The source of the cell that installs coursekit on Colab."""
+    """The source of the cell that installs coursekit on Colab, or says that course.toml does not tell from where."""
+    if course.pip_spec:
+        says = "Installing the course's helper package …"
+        install = f"\n    %pip install --quiet --no-deps {course.pip_spec}"
+    else:
+        says = "This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you."
+        install = ""
     return (
         "# Colab: install the course's helper package. Anywhere else this cell does nothing.\n"
         "import sys\n"
         "\n"
-        'if "google.colab" in sys.modules:\n'
-        '    print("Installing the course\'s helper package …")\n'
-        f"    %pip install --quiet --no-deps {course.pip_spec}"
+        f'if "google.colab" in sys.modules:\n    print("{says}"){install}'
     )
 
 

@@ -43,8 +43,7 @@
 import sys
 
 if "google.colab" in sys.modules:
-    print("Installing the course's helper package …")
-    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
 from coursekit import diagrams, plots, quiet
@@ -124,7 +123,6 @@ their own.""",
 # stations should come apart, one towards *train*, the other towards *radio*.
 #
 # </details>
-
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -568,7 +566,6 @@ print("not divided  :", pair, "->", [f"{weight:.7f}" for weight in softmax(pair)
 # 400 draws.
 #
 # **Predict** the three curves without scaling: does each rise, fall or stay? And with scaling?
-
 
 # %%
 def measure(d, divide_by, repeats=400, n_keys=32):
@@ -1039,7 +1036,6 @@ for T in (128, 512, 2048, 8192, 32768):
 # is the count. Now the clock. We time the core of attention, and beside it a convolution over 3 places and a simple
 # recurrent layer, all with D = 64 on the same input.
 
-
 # %%
 def seconds(layer, T, repeats=15):
     """Time compiled calls of layer on (1, T, 64) after a warm-up; return the five least disturbed of `repeats`."""
@@ -1180,7 +1176,6 @@ recurrence at T equal to 512 and end highest. Projections lift the attention cur
 #
 # **Predict** the four curves from near (distance 0) to far (distance 63): which fall off, which stop dead, which stay
 # level?
-
 
 # %%
 def attention_layer(x):

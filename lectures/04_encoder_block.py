@@ -39,8 +39,7 @@
 import sys
 
 if "google.colab" in sys.modules:
-    print("Installing the course's helper package …")
-    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
 from coursekit import diagrams, plots, quiet
@@ -72,7 +71,6 @@ np.set_printoptions(precision=3, suppress=True)
 # sentence is lost. The effect has a name, **rank collapse** (Dong et al., 2021).
 #
 # </details>
-
 
 # %%
 def glorot(width):
@@ -136,7 +134,6 @@ for name, runs in similar.items():
 # take them one by one and measure what each is good for.
 #
 # ## 2 · The block in one picture
-
 
 # %%
 def draw_block(ax, x, order):
@@ -238,7 +235,6 @@ for name, skip in {"without": 0, "with residual": 1}.items():
 # other way: a million times *larger*.
 #
 # </details>
-
 
 # %%
 def states_by_depth(x, parts, residual=True, order="none"):
@@ -370,7 +366,6 @@ print("keras                                  :", keras_flat.round(3))
 # **Batch norm** uses the same formula over another set of numbers. The pictures show a batch of three sentences,
 # padded to the same length; coloured cells share one mean and one variance.
 
-
 # %%
 def axis_picture(ax, lengths, kind, longest=5, width=6):
     """Three sentences as grids; the cells that are normalised together are coloured."""
@@ -417,7 +412,6 @@ sentence is coloured. Batch norm: the same column is coloured in all three sente
 # moves, by less.
 #
 # </details>
-
 
 # %%
 def batch_around(ours, longest, rng):
@@ -809,7 +803,6 @@ blocks, for both orders.""",
 # Pre-norm, early; post-norm with warm-up, later; post-norm without warm-up not at all.
 #
 # </details>
-
 
 # %%
 def sorting_model(depth, order, width=32, heads=4, hidden=64):

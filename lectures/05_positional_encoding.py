@@ -42,8 +42,7 @@
 import sys
 
 if "google.colab" in sys.modules:
-    print("Installing the course's helper package …")
-    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
 from coursekit import diagrams, plots, quiet
@@ -204,11 +203,11 @@ test_ids, test_labels = write_pairs(500, seed=1)
 print("a sentence", train_ids[0], "label", train_labels[0])
 print("its twin  ", train_ids[2000], "label", train_labels[2000])
 
+
 # %% [markdown]
 # We need one vector per position to add to the word vectors. The next sections say where such tables come from. Here
 # we already use three kinds: none, a
 # **learned** table, and the **sinusoidal** table of section 3. Everything else is the same in all runs.
-
 
 # %%
 def wave_table(length, width):
@@ -556,13 +555,13 @@ print("[x ; p] @ [I ; I] equals x + p:", np.allclose(np.concatenate([word, place
 for appended in (0, 64, 512):
     print(f"W_q, W_k, W_v with D = 512 and {appended:3} numbers appended: {3 * (512 + appended) * 512:,} weights")
 
+
 # %% [markdown]
 # **Second: in many dimensions the sum can be taken apart again.** We add random word vectors (50 words) and sinusoidal
 # positions (50 places), fit one *linear* read-out for the word and one for the
 # position on half of the 2,500 sums, and test on the other half.
 #
 # **Predict.** From which width on can a linear layer recover both: 8, 32, or 128?
-
 
 # %%
 def read_back(width, seed):

@@ -40,8 +40,7 @@
 import sys
 
 if "google.colab" in sys.modules:
-    print("Installing the course's helper package …")
-    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
 from coursekit import data, diagrams, plots, quiet, recorded
@@ -390,6 +389,7 @@ for layer in review_transformer().layers:
         print(f"{type(layer).__name__:26} {count:8,}  {sizes}")
 print(f"{'together':26} {total:8,}  of which {640_000 / total:.0%} are word vectors")
 
+
 # %% [markdown]
 # 97 of 100 parameters are word vectors. The part that gives the Transformer its name is 1.6 %. Keep that in mind when
 # somebody says that "the attention" learned something here.
@@ -399,7 +399,6 @@ print(f"{'together':26} {total:8,}  of which {640_000 / total:.0%} are word vect
 # Since padding will not count, no row need be longer than its batch: reviews of similar length go into one batch,
 # which is padded to *its* longest. `batch_size`, `compile`, `fit` and the callback are ordinary Keras, and run
 # unchanged on one GPU.
-
 
 # %%
 def batches(part, length=200, batch_size=64, shuffle=True):
@@ -476,6 +475,7 @@ plots.show(
 goes on falling to nearly 0; on the real reviews the validation loss rises meanwhile. A ring marks the epoch that is kept.""",
 )
 
+
 # %% [markdown]
 # **What is learned by heart?** Without brakes the training accuracy nears 1. On the real reviews validation turns after
 # the first epochs: what the model still learns then is true of these reviews and of no others. On the sample a rule
@@ -509,7 +509,6 @@ goes on falling to nearly 0; on the real reviews the validation loss rises meanw
 # For all but the first. Even "lost at +", where attention still gets its mask, and only the mean no longer does.
 #
 # </details>
-
 
 # %%
 def with_weights_of(model, **settings):
@@ -555,6 +554,7 @@ for name, outputs in seen.items():
 for name, outputs in seen.items():
     print(f"{name:15} same output whatever the padding: {all(np.allclose(outputs[0], p, atol=1e-4) for p in outputs)}")
 
+
 # %% [markdown]
 # The last cell is the test to write for any model that reads padded rows: **add padding, and nothing may change.**
 # Loss and accuracy do not tell you, because a model that was *trained* without a mask gets used to its padding. It then
@@ -580,7 +580,6 @@ for name, outputs in seen.items():
 # Words 640,000, head 20·U + 20 + 21. For U = 50: LSTM 4·(82·50 + 50) = 16,600, head 1,041, together 657,641: 96 fewer.
 #
 # </details>
-
 
 # %%
 def review_lstm(width=32, units=50, dropout=0.1, hidden=0.0):
@@ -695,6 +694,7 @@ for apart, share in results["films"]["rare words shared"].items():
     if "apart" in apart:
         print(f"positive reviews whose files are {apart:>10}: {share:.1%} share a rare word")
 
+
 # %% [markdown]
 # A rare word is one that 2 to 30 training reviews hold: mostly names. Neighbours share one far more often than reviews
 # that are a thousand files apart. Beyond 30 files nothing is left of it: a film has no more reviews.
@@ -702,7 +702,6 @@ for apart, share in results["films"]["rare words shared"].items():
 # So the search was done twice, in this order, as it happened. First with 5,000 validation reviews drawn **at random**.
 # Its choice was tested, and fell short of its validation accuracy. Then with the first 5,000 reviews **by file number**,
 # whose films occur nowhere in training.
-
 
 # %%
 def outcome(run):

@@ -39,8 +39,7 @@
 import sys
 
 if "google.colab" in sys.modules:
-    print("Installing the course's helper package …")
-    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
 from coursekit import bert, data, diagrams, plots, quiet, recorded
@@ -208,10 +207,10 @@ plots.show(
 for name, each in sorted(preprocess(["Stocks fall.", "The bees win."]).items()):
     print(f"{name:15} {each.shape} {each.dtype.name}")
 
+
 # %% [markdown]
 # What is too long is cut at the end. With 64 places that happens to some news (the figure above), and attention costs T². So this page packs into 64 by the
 # same `bert_pack_inputs`, which the published preprocessing also has; the encoder takes either length.
-
 
 # %%
 @tf.function(reduce_retracing=True)
@@ -311,6 +310,7 @@ plots.show(
     alt="Cosines of the vectors of the word record in four sentences, two about sport and two about music, after each block.",
 )
 
+
 # %% [markdown]
 # The vectors come apart from block to block. Whether they come apart *by meaning* is for you to read off the last map: compare
 # race–swim and shop–sing with the four pairs across. Our model was trained for half an hour; take what you see for what it is.
@@ -342,7 +342,6 @@ plots.show(
 # 9, of which 7.2 become `[MASK]`. 0.85⁶⁰ = 0.00006.
 #
 # </details>
-
 
 # %%
 def one_epoch(pieces, rng):
@@ -398,7 +397,6 @@ plots.show(
 # </details>
 #
 # We pre-train for a minute, from scratch, on the texts of this page. A batch is masked when it is drawn, inside the input pipeline.
-
 
 # %%
 ASKED = 9  # places of each row, 15 % of 62
@@ -617,6 +615,7 @@ for mix in (mix_a, mix_b, mix_c):
     except bert.KerasMixError as error:
         print(f"{mix.__name__}: {error}")
 
+
 # %% [markdown]
 # ## 7 · A head, three ways to train
 #
@@ -635,7 +634,6 @@ for mix in (mix_a, mix_b, mix_c):
 # * **From scratch**: the same encoder with fresh weights, everything learns.
 #
 # A frozen encoder says the same in every epoch, so its outputs are computed once, and its dropout is off.
-
 
 # %%
 def classifier(kind, seed):
@@ -656,6 +654,7 @@ for kind in ("fine-tuned", "frozen", "scratch"):
     learn = sum(int(tf.size(each)) for each in model.trainable_weights)
     print(f"{kind:10} {learn:9,} of {model.count_params():,} parameters learn")
 
+
 # %% [markdown]
 # ### AdamW, warm-up, decay
 #
@@ -670,7 +669,6 @@ for kind in ("fine-tuned", "frozen", "scratch"):
 # Warm-up ends at step 20. 2.5·10⁻⁴, 5·10⁻⁴, 2.5·10⁻⁴ (halfway down), 0.
 #
 # </details>
-
 
 # %%
 class Triangle(tf_keras.optimizers.schedules.LearningRateSchedule):

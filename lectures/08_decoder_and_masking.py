@@ -43,8 +43,7 @@
 import sys
 
 if "google.colab" in sys.modules:
-    print("Installing the course's helper package …")
-    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
 from coursekit import dates, diagrams, plots, quiet, recorded
@@ -352,6 +351,7 @@ hidden_part = ops.where(train_source[:2, :, None] > 0, memory, 100.0)  # (B, S, 
 again = cross(query=asking, value=hidden_part, attention_mask=visible)
 print("nonsense in the padded places changes the output:", not np.allclose(again, y, atol=1e-5))
 
+
 # %% [markdown]
 # One row of weights per *target* token, one column per *source* token. The output has the target's length: each
 # place of the target has fetched what it needs from the source. The memory is computed once per sentence, however
@@ -361,7 +361,6 @@ print("nonsense in the padded places changes the output:", not np.allclose(again
 #
 # An encoder block has two sub-layers, a decoder block three: masked self-attention, cross-attention, feed-forward. Each
 # sits in the frame of lecture 4, residual sum and layer norm (post-norm here, as in the paper).
-
 
 # %%
 def stack(ax, x, y, parts, offset):
@@ -626,6 +625,7 @@ p_right = 1 - EPSILON + EPSILON / V
 floor = -p_right * np.log(p_right) - (V - 1) * EPSILON / V * np.log(EPSILON / V)
 print(f"floor with smoothing 0.1: {floor:.3f}")
 
+
 # %% [markdown]
 # Without smoothing the best gap is infinite. With it, the loss *punishes* too much certainty. The price: a model that
 # has reached the floor says 0.90 where it could say 1. Section 11 shows who has to pay.
@@ -644,7 +644,6 @@ print(f"floor with smoothing 0.1: {floor:.3f}")
 # The two terms are equal at step = W. There, the rate is (D·W)^−½ = 2,048,000^−½ = 0.0007.
 #
 # </details>
-
 
 # %%
 class InverseRoot(keras.optimizers.schedules.LearningRateSchedule):
@@ -671,6 +670,7 @@ root. A wider model has a lower peak, a longer warm-up a later and lower one."""
 )
 print(f"peak for D = 512, W = 4,000: {float(InverseRoot(512, 4000)(3999)):.5f}")
 
+
 # %% [markdown]
 # The peak depends on D and W only, so it is tuned by W. Many people prefer a peak of their own and a fall that ends at
 # zero with the training; our run is short, and does that.
@@ -684,7 +684,6 @@ print(f"peak for D = 512, W = 4,000: {float(InverseRoot(512, 4000)(3999)):.5f}")
 # The greedy writer comes first, because the callback uses it: at each step take the most probable token, put it into
 # the prefix, go on. The buffer has all T places from the start, so that one compiled program serves every step. What
 # stands in the places that are not written yet does not matter: the look-ahead mask hides it.
-
 
 # %%
 def greedy(predict, source):
@@ -730,7 +729,8 @@ def train(model, epochs, callbacks=()):
     model.compile(
         optimizer=keras.optimizers.Adam(rate, beta_2=0.98, epsilon=1e-9),
         loss=keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=EPSILON),
-        metrics=[keras.metrics.CategoricalAccuracy(name="token_accuracy")], jit_compile=True,
+        metrics=[keras.metrics.CategoricalAccuracy(name="token_accuracy")],
+        jit_compile=not tf.distribute.has_strategy(),  # XLA's programs do not reach over several devices
     )  # fmt: skip
     return model.fit(
         pipeline(train_source, train_target), epochs=epochs, callbacks=[*callbacks], shuffle=False, verbose=2
@@ -836,6 +836,7 @@ the same floor. Right, both models get all unseen dates right while they read th
 gets none right.""",
 )
 
+
 # %% [markdown]
 # The leaky model looks as good in training, or better, and as good in every evaluation that feeds it the target, on
 # unseen data, too. It has learned to copy place t + 1. When it has to write, there is nothing to copy. **The only test that notices
@@ -848,7 +849,6 @@ gets none right.""",
 # prefix that grows, so that nothing stands to the right of the last token.
 #
 # **Predict.** Which of the four cells of the table are at 100 %?
-
 
 # %%
 def greedy_growing(model, source):
@@ -910,6 +910,7 @@ further on recover.""",
 )
 print(f"share right just after a wrong digit: {np.mean([hurt[j, j + 1] for j in range(7)]):.0%} on average")
 
+
 # %% [markdown]
 # It does matter. The decoder has learned "what follows 1 9 in this source", and a prefix that never occurred in training
 # is outside of what it knows: one mistake makes the next one likely. On dates it recovers at the next field; in free
@@ -923,7 +924,6 @@ print(f"share right just after a wrong digit: {np.mean([hurt[j, j + 1] for j in 
 #
 # One unseen date, written greedily. Each row is one step: what is written so far, the distribution over the next token, and
 # where the last block's cross-attention looks (mean over the heads).
-
 
 # %%
 def by_step(source, written):
@@ -955,6 +955,7 @@ over the source tokens.""",
 )
 print(" ".join(keys), "->", " ".join(NAMES[i] for i in written[row]))
 
+
 # %% [markdown]
 # The largest entry stays near 0.90 and does not reach 1: that is label smoothing, p(right) = 0.903 as calculated.
 #
@@ -976,7 +977,6 @@ print(" ".join(keys), "->", " ".join(NAMES[i] for i in written[row]))
 # Temperature ½ squares the probabilities: (0.25, 0.0625, 0.0225, 0.01)/0.345 = (0.725, 0.181, 0.065, 0.029).
 #
 # </details>
-
 
 # %%
 def reshaped(logits, temperature=1.0, top_k=None, top_p=None):
@@ -1020,6 +1020,7 @@ plots.show(
 makes the bars nearly equal; top-k keeps two words; top-p 0.9 keeps four. Dots from 2,000 draws lie on the bars.""",
 )
 
+
 # %% [markdown]
 # **Predict.** Our date model is practically never wrong when it writes greedily. What share of the dates is right when
 # it *draws* at temperature 1? (It gives the right token 0.90 at every step, and there are nine.)
@@ -1030,7 +1031,6 @@ makes the bars nearly equal; top-k keeps two words; top-p 0.9 keeps four. Dots f
 # word.
 #
 # </details>
-
 
 # %%
 def drawn(source, rng, **settings):
@@ -1095,6 +1095,7 @@ plots.show(
 sentence is the dog with 0.360. Beam search with width 2 keeps a and the, drops my, and finds it.""",
 )
 
+
 # %% [markdown]
 # Greedy takes "a", since 0.5 > 0.4, and is trapped: "a dog" 0.20. The best is "the dog", 0.36. **Beam search** keeps
 # the k best *prefixes*. At each step all k are continued by all V words, and of the k·V candidates the k best stay. k = 1
@@ -1102,7 +1103,6 @@ sentence is the dog with 0.360. Beam search with width 2 keeps a and the, drops 
 #
 # For a whole batch at once the beam is one more axis. All our targets have nine tokens, so no prefix ends early; the lab
 # treats ends properly.
-
 
 # %%
 def widened(predict, source, k):
@@ -1322,10 +1322,10 @@ plots.show(
 month name and year, one with slashes, and one with the weekday in front.""",
 )
 
+
 # %% [markdown]
 # Three pictures prove little. We label every source token (year, month, day, weekday, sign) and sum the weights over 500
 # unseen days and both blocks.
-
 
 # %%
 def parts_of(line):
@@ -1403,6 +1403,7 @@ plots.show(
 the share of next tokens guessed right in training and validation, both rising.""",
 )
 
+
 # %% [markdown]
 # **BLEU** (Papineni et al., 2002) counts how many of the translation's n-grams, n = 1 to 4, occur in the reference, each at
 # most as often as there; takes the geometric mean of the four shares; and multiplies by a penalty when the output is shorter
@@ -1416,7 +1417,6 @@ the share of next tokens guessed right in training and validation, both rising."
 # yes: 1/2. The lengths are equal: no penalty.
 #
 # </details>
-
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -1444,6 +1444,7 @@ for example in results["examples"]:
         print(f"{name:9} {example[name]}")
     print()
 
+
 # %% [markdown]
 # The last caption shows the other side of word pieces: *schlekt* is not a German word. A vocabulary of pieces can write every
 # word, and also every word that does not exist. Thirty minutes of two cores and 29,000 captions give usable German about
@@ -1456,7 +1457,6 @@ for example in results["examples"]:
 #
 # **1. The target is not shifted.** The decoder reads what it has to say, and the look-ahead mask lets it: place t may see
 # place t. Even a "model" without any attention then reaches the floor. It has learned to copy.
-
 
 # %%
 def copier_loss(shift):

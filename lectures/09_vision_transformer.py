@@ -42,8 +42,7 @@
 import sys
 
 if "google.colab" in sys.modules:
-    print("Installing the course's helper package …")
-    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
 from coursekit import data, diagrams, plots, quiet, recorded
@@ -65,6 +64,7 @@ plots.use_course_style()
 np.set_printoptions(precision=3, suppress=True)
 print("this page ran on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 
+
 # %% [markdown]
 # ## 1 · Why not one token per pixel?
 #
@@ -82,7 +82,6 @@ print("this page ran on:", "GPU" if tf.config.list_physical_devices("GPU") else 
 #
 # </details>
 
-
 # %%
 # NBVAL_CHECK_OUTPUT
 def attention_weights_in_gb(tokens, heads=12):
@@ -96,6 +95,7 @@ for side in (32, 224, 384):
     by_pixel, by_patch = attention_weights_in_gb(pixels), attention_weights_in_gb(patches)
     print(f"{side} × {side:<5} {pixels:9,} tokens {by_pixel:10,.2f} GB {patches:9,} tokens {by_patch:10,.6f} GB")
 
+
 # %% [markdown]
 # So take a larger token: a **patch** of 16 × 16 pixels. The photograph becomes 196 tokens, as many as a film review has
 # words. The number of tokens falls by P², the attention weights by P⁴ = 65,536. That is the whole trick of the title
@@ -103,7 +103,6 @@ for side in (32, 224, 384):
 #
 # Memory is arithmetic. Time is measured: one attention layer on this machine, square grey images, one token per pixel
 # against one per patch of 4 × 4.
-
 
 # %%
 def seconds_for(tokens, repeats=5):
@@ -240,6 +239,7 @@ apart = float(ops.max(ops.abs(by_patches - by_convolution)))
 print("shapes", tuple(by_patches.shape), tuple(by_convolution.shape), " equal up to rounding:", apart < 1e-4)
 print("parameters:", dense.count_params(), convolution.count_params())
 
+
 # %% [markdown]
 # Published models write it either way. It also settles an old joke: the model "without convolutions" begins with one.
 # What it does without is *overlapping* windows, stacked and pooled.
@@ -256,7 +256,6 @@ print("parameters:", dense.count_params(), convolution.count_params())
 # **Positions.** Attention is permutation equivariant ([lecture 5](05_positional_encoding.ipynb)): without positions the
 # model sees a bag of patches. ViT adds a learned table with N + 1 rows. It says nothing about rows and columns at the
 # start; section 7 looks at what it says after training.
-
 
 # %%
 class PatchTokens(keras.Layer):
@@ -351,6 +350,7 @@ patch tokens. A class token stands in front of them. Learned positions are added
 encoder of L blocks and a final norm. A dense layer reads the output at the class token alone and gives K logits.""",
 )
 
+
 # %% [markdown]
 # As formulas (equations 1 to 4 of the paper), with z of shape (B, N + 1, D):
 #
@@ -362,7 +362,6 @@ encoder of L blocks and a final norm. A dense layer reads the output at the clas
 #
 # In Keras it is forty lines. The second model returned shares all weights with the first, and hands out the attention
 # weights of every block; section 10 needs them.
-
 
 # %%
 def encoder_block(x, heads, hidden):
@@ -545,7 +544,6 @@ shifted by a pixel: augmented.""",
 # Beside the ViT stands a **ConvNet of the same size**: three stages of 3 × 3 convolutions, the image halved twice in
 # between. Both get the same images, the same augmentation, the same optimizer, the same number of epochs.
 
-
 # %%
 def convnet(image_shape, classes, filters):
     """Three stages of convolution, batch norm, ReLU; images (B, h, w, C) to logits (B, classes)."""
@@ -631,6 +629,7 @@ plots.show(
 Most are untidy: open loops, thick strokes, a nine without a loop.""",
 )
 
+
 # %% [markdown]
 # ### What the position table has learned
 #
@@ -648,7 +647,6 @@ Most are untidy: open loops, thick strokes, a nine without a loop.""",
 # columns clearly (figure 7 of the paper).
 #
 # </details>
-
 
 # %%
 def cosines(table):
@@ -860,6 +858,7 @@ images Base (77.9) is ahead of Large (76.5). With 14 million Large (85.2) and Hu
 303 million Huge (88.0) leads, then Large (87.1), then Base (84.2).""",
 )
 
+
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
@@ -897,7 +896,6 @@ images Base (77.9) is ahead of Large (76.5). With 14 million Large (85.2) and Hu
 #
 # </details>
 
-
 # %%
 # NBVAL_CHECK_OUTPUT
 def followed(blocks):
@@ -934,13 +932,13 @@ plots.show(
 Dark patches, those with a large share, lie mostly on the outline of the digit or beside it; some lie in corners.""",
 )
 
+
 # %% [markdown]
 # Pretty. Is it true? A map can be pretty for the wrong reason: perhaps it only shows where the ink is. So **test it**.
 # Delete patches (set them to background), in four orders, and watch the accuracy. If the rollout knows what the answer
 # rests on, deleting its top patches must hurt more than deleting the ones with most ink.
 #
 # **Predict.** Order the four curves: rollout first, ink first, random, rollout last.
-
 
 # %%
 def accuracy_without(ranking, removed):
@@ -976,6 +974,7 @@ print(f"correlation of rollout and ink, mean over the test images: {correlation:
 for name, values in losses.items():
     print(f"{name:14} accuracy after four patches: {values[2]:.0%}")
 
+
 # %% [markdown]
 # On this page the rollout is better than chance: deleting its top patches costs more than deleting random ones, and its
 # bottom patches can go more cheaply. It knows *something*. But a map of the ink, which needs no model at all, finds
@@ -993,7 +992,6 @@ for name, values in losses.items():
 # ## 11 · The family
 #
 # Each of these four mends one weakness of the plain ViT.
-
 
 # %%
 def keys_of(query, side=8, window=4):
