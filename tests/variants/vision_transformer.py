@@ -1134,7 +1134,10 @@ def extract_patches(images, patch_size):
         ("first_residual_from_normed", vit(first=NORMED + "x = h + drop(attention()(h, h))")),
         ("second_residual_from_normed", vit(second=NORMED + "x = h + drop(dense_out()(dense_in()(h)))")),
         # the attention's own dropout instead of one on its output
-        ("attention_not_dropped", vit(key_dim="d_model // num_heads, dropout=dropout", first=NORMED + "x = x + attention()(h, h)")),
+        (
+            "attention_not_dropped",
+            vit(key_dim="d_model // num_heads, dropout=dropout", first=NORMED + "x = x + attention()(h, h)"),
+        ),
         ("softmax_output", vit(end="logits = L.Dense(num_classes, activation='softmax')(norm()(x)[:, 0])")),
         ("relu", vit(activation="'relu'")),
         ("no_activation", vit(activation="None")),
