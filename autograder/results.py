@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nbformat import NotebookNode
+if TYPE_CHECKING:
+    from nbformat import NotebookNode  # slow to import, and a worker can start meanwhile
 
 STATUSES = ("graded", "missing", "error", "timeout", "crashed", "forbidden")
 RESULTS_COLUMNS = ("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds")
