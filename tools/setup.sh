@@ -62,7 +62,8 @@ install_python() {
     # setuptools comes first, by hash, because the one source package of the lock (promise) is built with it, not with a newer one.
     pip install -q --require-hashes -r requirements/bootstrap.txt
     # uv installs the set several times faster than pip. pip stays the fallback: it alone reads your pip configuration (mirrors, proxies).
-    "$VENV/bin/uv" pip install --python "$VENV/bin/python" --no-build-isolation --require-hashes -r "$locked" || {
+    "$VENV/bin/uv" pip install --python "$VENV/bin/python" --no-build-isolation --compile-bytecode --require-hashes \
+        -r "$locked" || {
         say "uv did not manage; going on with pip (minutes instead of seconds)"
         pip install --no-build-isolation --use-pep517 --require-hashes -r "$locked"
     }
