@@ -1,6 +1,6 @@
 # Every target is one command a person could type; `make help` shows them. The programs live in .venv, made on first use.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lab setup sandbox release lint lock gpu-check colab-check image image-test clean
+.PHONY: help demo test test-all lab setup sandbox release lint lock gpu-check colab-check image image-test clean
 
 VENV    := .venv
 WORKERS ?= 2
@@ -27,9 +27,12 @@ demo: setup sandbox ## grade the sample submissions of lab 02 and show the marks
 	set -- course grade $(LAB) autograder/samples/$(LAB) --out demo --db sqlite:///demo/gradebook.db \
 	--workers $(WORKERS) $$unsafe; echo "$$@"; $(WITH) "$$@"
 
-test: setup sandbox ## run all tests: the released labs are current, pytest, and nbval on every notebook
+test test-all: setup sandbox  # test leaves out what is marked "long" in tests/
 	$(WITH) course release --check
-	$(WITH) python -m pytest -n $(WORKERS) --dist loadfile --nbval-lax --nbval-current-env tests lectures solutions
+	$(WITH) python -m pytest -n $(WORKERS) --dist loadfile $(if $(filter test,$@),-m 'not long') \
+	--nbval-lax --nbval-current-env tests lectures solutions
+test: ## run the tests: the released labs are current, pytest, and nbval on every notebook
+test-all: ## run them with the tests that take minutes (marked "long")
 
 lab: setup ## open JupyterLab, with nbgrader's extension, on the course
 	$(WITH) jupyter lab
