@@ -11,18 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 from nbformat import NotebookNode
 
+from autograder.nbgrader_cells import grade_id, is_test, points
+
 _NAMED = 4  # cells or exercises named in a line; more are counted
-
-
-def is_test(cell: NotebookNode) -> bool:
-    """Whether a cell carries the points of an exercise that is graded by itself."""
-    details = cell.metadata.get("nbgrader", {})
-    return bool(details.get("grade")) and not details.get("solution")
-
-
-def points(notebook: NotebookNode) -> dict[str, float]:
-    """The points of each exercise, in the notebook's order."""
-    return {cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points for cell in notebook.cells if is_test(cell)}
 
 
 def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> list[str]:
@@ -118,7 +109,7 @@ def _without_tolerance(value: object) -> object:
 def _name(cell: NotebookNode) -> str:
     """What a cell is called in a summary: its grade_id, or how it begins."""
     beginning = cell.source.strip().partition("\n")[0].strip("# ")[:40]
-    return cell.metadata.get("nbgrader", {}).get("grade_id") or f'"{beginning}"'
+    return grade_id(cell) or f'"{beginning}"'
 
 
 def _listed(names: list[str]) -> str:

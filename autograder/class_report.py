@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,13 +38,13 @@ def _part(lab: Lab, results: Sequence[LabResult]) -> dict[str, object]:
         for exercise in result.exercises
         for name in exercise.misconceptions
     )
-    percents = sorted(result.percent for result in results)
+    percents = [result.percent for result in results]
     return {
         "title": lab.title,
         "submissions": len(results),
         "unreadable": [each.student for each in results if each.state == "unreadable"],
-        "mean": sum(percents) / len(percents),
-        "median": percents[len(percents) // 2],
+        "mean": statistics.fmean(percents),
+        "median": statistics.median(percents),
         "marks": _marks(percents),
         "exercises": _exercises(results),
         "mistakes": [

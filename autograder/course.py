@@ -15,7 +15,7 @@ ROOT_VARIABLE = "COURSE_ROOT"
 
 
 class CourseError(ValueError):
-    """course.toml is missing or wrong; the message names the file, the key and the remedy."""
+    """Something that an instructor can mend, in course.toml or another file; the message names it and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Lab:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CourseLimits:
     """What one exercise of one student may use."""
 
     cpu_seconds: float = 20.0
@@ -50,7 +50,7 @@ class Course:
     term: str
     course_id: str
     labs: tuple[Lab, ...]
-    limits: Limits = Limits()
+    limits: CourseLimits = CourseLimits()
     repository: str = ""
     branch: str = "main"
     version: str = "0.1.0"
@@ -153,7 +153,7 @@ def load_course(start: Path | None = None) -> Course:
     course = top.table("course")
     distribution = top.table("distribution")
     grading = top.table("grading")
-    defaults = Limits()
+    defaults = CourseLimits()
     result = Course(
         root=root,
         title=course.text("title", required=True),
@@ -162,7 +162,7 @@ def load_course(start: Path | None = None) -> Course:
             "id", r"[A-Za-z0-9][A-Za-z0-9_.-]*", "letters, digits, _ . and -, for example transformers"
         ),
         labs=_labs(path, top.tables("labs")),
-        limits=Limits(
+        limits=CourseLimits(
             cpu_seconds=grading.number("cpu_seconds", defaults.cpu_seconds, least=1),
             wall_seconds=grading.number("wall_seconds", defaults.wall_seconds, least=1),
             memory_mb=int(grading.number("memory_mb", defaults.memory_mb, least=512)),

@@ -12,6 +12,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder.course import Course
+from autograder.nbgrader_cells import grade_id
 from autograder.pages import render
 from autograder.results import LabResult, write_atomically
 
@@ -51,9 +52,9 @@ def _code_cells(notebook: NotebookNode | None) -> dict[str, Markup]:
     """The student's code for each exercise, highlighted."""
     found: dict[str, list[str]] = {}
     for cell in notebook.cells if notebook is not None else ():
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        if cell.cell_type == "code" and grade_id.endswith("-code"):
-            found.setdefault(grade_id.removesuffix("-code"), []).append(cell.source)
+        name = grade_id(cell)
+        if cell.cell_type == "code" and name.endswith("-code"):
+            found.setdefault(name.removesuffix("-code"), []).append(cell.source)
     return {name: _highlighted("\n\n".join(sources)) for name, sources in found.items()}
 
 

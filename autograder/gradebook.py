@@ -6,7 +6,6 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,7 +44,8 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.course import Course
+from autograder.course import Course, CourseError
+from autograder.nbgrader_cells import cells_by_id
 from autograder.results import LabResult
 from autograder.verdicts import check_path_part, write_autograded
 
@@ -68,8 +68,8 @@ _result_table = Table(
 )
 
 
-class GradebookError(RuntimeError):
-    """The gradebook cannot take a result; the message says which one and what to do."""
+class GradebookError(CourseError):
+    """The gradebook cannot be opened, or cannot take a result; the message says which one and what to do."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,12 @@ class GradebookWriter:
 
     def results(self, lab: str | None = None) -> list[LabResult]:
         """All recorded results, or those of one lab, without notebooks, by student and lab."""
-        query = select(_result_table.c.result).order_by(_result_table.c.student, _result_table.c.lab)
+        table = _result_table.c
+        query = (
+            select(table.result)
+            .where(_submission_id(table.student, table.lab).exists())  # nbgrader may have removed the student
+            .order_by(table.student, table.lab)
+        )
         if lab is not None:
             query = query.where(_result_table.c.lab == lab)
         with self._reading() as connection:
@@ -220,7 +225,7 @@ class GradebookWriter:
 
     def _record_one(self, session: Session, result: LabResult) -> LabResult:
         released = self._ready[result.lab]
-        cells = _cells_by_id(result.notebook) if result.notebook is not None else {}
+        cells = cells_by_id(result.notebook) if result.notebook is not None else {}
         submitted = self._submission(session, result)
         before = session.execute(
             select(_result_table).where(_result_table.c.student == result.student, _result_table.c.lab == result.lab)
@@ -406,8 +411,6 @@ def _engine(db_url: str) -> Engine:
     @event.listens_for(engine, "connect")
     def prepare(connection, _record):
         connection.isolation_level = None
-        with suppress(Exception):  # a network file system may not have it; the default journal is as safe, only slower
-            connection.execute("PRAGMA journal_mode=WAL")
 
     @event.listens_for(engine, "begin")
     def begin(connection):
@@ -440,19 +443,10 @@ def _released(course: Course, lab: str) -> _Released:
     notebook = nbformat.read(path, as_version=4)
     cells = {
         name: cell
-        for name, cell in _cells_by_id(notebook).items()
+        for name, cell in cells_by_id(notebook).items()
         if is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell)
     }
     return _Released(kernelspec=json.dumps(notebook.metadata.get("kernelspec", {})), cells=cells)
-
-
-def _cells_by_id(notebook: NotebookNode) -> dict[str, NotebookNode]:
-    cells = {}
-    for cell in notebook.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if name is not None:
-            cells.setdefault(name, cell)
-    return cells
 
 
 def _answer_hash(name: str, cells: dict[str, NotebookNode], result: LabResult) -> str:

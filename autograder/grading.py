@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 
 import autograder
 import coursekit
+from autograder import nbgrader_cells
 from autograder.course import Course
 from autograder.exercises import load_lab
 from autograder.results import ExerciseResult, LabResult
@@ -88,8 +89,7 @@ class LabGrader:
     @property
     def points(self) -> dict[str, float]:
         """Points of each exercise, from the released notebook."""
-        found = (cell.metadata.get("nbgrader", {}) for cell in self.release.cells if cell.cell_type == "code")
-        return {each["grade_id"]: float(each["points"]) for each in found if each.get("grade")}
+        return nbgrader_cells.points(self.release)
 
     def grade(self, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
         """Give a verdict on one submission, whatever is in it."""
@@ -194,7 +194,7 @@ def grade_ids(course: Course, lab: str) -> frozenset[str]:
     if not path.exists():
         return frozenset()
     cells = nbformat.read(path, as_version=4).cells
-    return frozenset(cell.metadata.nbgrader.grade_id for cell in cells if "nbgrader" in cell.metadata)
+    return frozenset(filter(None, map(nbgrader_cells.grade_id, cells)))
 
 
 def content_hash(data: bytes) -> str:

@@ -80,8 +80,9 @@ class Marking:
                 if new:
                     for batch in grade_all(self.grader, new, warm.result(), workers=min(workers, len(new))):
                         yield from self._record(gradebook, batch)
-            write_results_csv(self.results_csv, self.results)
-            write_grades_csv(self.grades_csv, self.results)
+                recorded = gradebook.results()  # of every lab and run: one late submission leaves the tables whole
+            write_results_csv(self.results_csv, recorded)
+            write_grades_csv(self.grades_csv, recorded)
         except (DBAPIError, OSError) as error:
             reason = error.orig if isinstance(error, DBAPIError) else error
             raise CourseError(

@@ -14,13 +14,14 @@ from nbconvert.exporters import NotebookExporter
 from nbconvert.filters import markdown2html
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_solution, parse_utc
+from nbgrader.utils import parse_utc
 from traitlets import Unicode
 from traitlets.config import Application
 
 from autograder import grading
 from autograder.course import Course, load_course
 from autograder.gradebook import GradebookWriter
+from autograder.nbgrader_cells import points as points_of
 from autograder.results import ExerciseResult, LabResult
 from autograder.submission import Unreadable, read_notebook, read_plan, repair
 from autograder.verdicts import with_verdicts
@@ -120,7 +121,7 @@ def grade_file(course: Course, student: str, lab: str, path: Path) -> LabResult:
     except Unreadable as error:
         exercises = tuple(
             ExerciseResult(name, 0.0, points, "missing", message=error.reason)
-            for name, points in _points(release).items()
+            for name, points in points_of(release).items()
         )
         return LabResult(student, lab, exercises, state="unreadable", reason=error.reason)
     return replace(grading.grade_plan(course, lab, plan, student), content_hash=grading.content_hash(data))
@@ -145,12 +146,3 @@ def _handed_in(folder: Path) -> datetime | None:
     if not path.is_file():
         return None
     return parse_utc(path.read_text(encoding="utf-8").strip()).replace(tzinfo=UTC)
-
-
-def _points(release: NotebookNode) -> dict[str, float]:
-    """Points of each exercise; cells that a person grades are none."""
-    return {
-        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points
-        for cell in release.cells
-        if is_grade(cell) and not is_solution(cell)
-    }

@@ -24,8 +24,9 @@ from traitlets import Unicode
 from traitlets.config import PyFileConfigLoader
 
 from autograder import exercises, proving, references
-from autograder.changes import check_changes, is_test, points, student_changes, write_points
+from autograder.changes import check_changes, student_changes, write_points
 from autograder.course import Course, load_course
+from autograder.nbgrader_cells import details, grade_id, is_solution, is_test, points
 from autograder.pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
 from autograder.publish import find_leaks, publication_problems
 from autograder.results import write_atomically
@@ -151,8 +152,7 @@ def stabilise(notebook: NotebookNode) -> NotebookNode:
         cell.metadata = nbformat.from_dict(
             {key: cell.metadata[key] for key in _KEPT_CELL_METADATA if key in cell.metadata}
         )
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        name = re.sub(r"[^A-Za-z0-9_-]", "-", grade_id)[:60] or f"cell-{number}"
+        name = re.sub(r"[^A-Za-z0-9_-]", "-", grade_id(cell))[:60] or f"cell-{number}"
         cell["id"] = name if name not in taken else f"{name[:50]}-{number}"
         taken.add(cell["id"])
         if cell.cell_type == "code":
@@ -189,16 +189,14 @@ def structure_problems(notebook: NotebookNode, declared: Iterable[str]) -> list[
     problems: list[str] = []
     cells: dict[str, NotebookNode] = {}
     for cell in notebook.cells:
-        details = cell.metadata.get("nbgrader")
-        name = (details or {}).get("grade_id")
-        marked = BEGIN in cell.source or END in cell.source
-        if marked and not (details or {}).get("solution"):
+        name = grade_id(cell)
+        if (BEGIN in cell.source or END in cell.source) and not is_solution(cell):
             problems.append(f'the cell that begins "{_first_line(cell)}" has a solution region and is no solution cell')
         if "HIDDEN TESTS" in cell.source:
             problems.append(
                 f'the cell that begins "{_first_line(cell)}" has hidden tests; declare hidden cases instead'
             )
-        if details is None:
+        if not details(cell):
             continue
         if not name:
             problems.append(f'the cell that begins "{_first_line(cell)}" has nbgrader metadata and no grade_id')
@@ -208,7 +206,7 @@ def structure_problems(notebook: NotebookNode, declared: Iterable[str]) -> list[
             cells[name] = cell
     for name, is_setup in (("setup", True), ("imports", False)):
         cell = cells.get(name)
-        if cell is None or cell.cell_type != "code" or not cell.metadata.nbgrader.get("locked"):
+        if cell is None or cell.cell_type != "code" or not details(cell).get("locked"):
             problems.append(f'there is no locked code cell "{name}"')
         elif is_setup and SETUP_TAG not in _tags(cell):
             problems.append(f'the cell "setup" lacks the tag {SETUP_TAG}')
@@ -334,13 +332,13 @@ def _exercise_problems(name: str, cells: Mapping[str, NotebookNode], declared: b
         problems.append(f'the test cell "{name}" belongs to no declared exercise')
     if test.source.strip() != f'check("{name}")':
         problems.append(f'the test cell "{name}" should say check("{name}") and nothing else')
-    if not test.metadata.nbgrader.get("locked"):
+    if not details(test).get("locked"):
         problems.append(f'the test cell "{name}" is not locked')
-    points = test.metadata.nbgrader.get("points")
-    if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points < math.inf:
-        problems.append(f'the test cell "{name}" has points of {points!r}; they have to be a number of at least 0')
+    worth = details(test).get("points")
+    if isinstance(worth, bool) or not isinstance(worth, int | float) or not 0 <= worth < math.inf:
+        problems.append(f'the test cell "{name}" has points of {worth!r}; they have to be a number of at least 0')
     code = cells.get(f"{name}-code")
-    if code is None or not code.metadata.nbgrader.get("solution") or code.metadata.nbgrader.get("grade"):
+    if code is None or not is_solution(code) or details(code).get("grade"):
         return [*problems, f'there is no solution cell "{name}-code"']
     markers = re.findall(f"{BEGIN}|{END}", code.source)
     if not markers or markers != [BEGIN, END] * (len(markers) // 2):

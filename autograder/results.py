@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import os
-import tempfile
+import secrets
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -155,7 +155,7 @@ class LabResult:
 
 
 def write_results_csv(path: Path, results: Iterable[LabResult]) -> None:
-    """One row per student and exercise, by student and lab, in the notebook's order. Replaces `path` in one step."""
+    """One row per student, lab and exercise, in the notebook's order. Replaces `path` in one step."""
     _write_csv(
         path,
         RESULTS_COLUMNS,
@@ -198,16 +198,15 @@ def write_grades_csv(path: Path, results: Iterable[LabResult]) -> None:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write beside `path` and rename: a reader, or a crash, finds the old file or the new one, never half of one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with beside.open("xb") as file:  # open, unlike mkstemp, gives it the mode that the user's umask asks for
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        beside.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
 
 

@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
 from autograder.course import Course
+from autograder.nbgrader_cells import grade_id, is_test
 from autograder.results import ExerciseResult, LabResult, write_atomically
 
 NOTE_ID = "autograder-note"
@@ -66,9 +67,8 @@ def with_verdicts(notebook: NotebookNode, result: LabResult) -> NotebookNode:
             continue
         cell.outputs, cell.execution_count = [], None
         cell.metadata.pop("execution", None)
-        exercise = _graded_name(cell)
-        if exercise in verdicts:
-            cell.outputs = [_text_output(verdict_text(verdicts[exercise]))]
+        if is_test(cell) and grade_id(cell) in verdicts:
+            cell.outputs = [_text_output(verdict_text(verdicts[grade_id(cell)]))]
     notes = [text for text in (result.reason, *result.repairs) if text]
     if notes:
         note = new_code_cell(
@@ -109,11 +109,6 @@ def check_path_part(student: str) -> None:
     """Raise ValueError when a student id would not be the name of one folder."""
     if student in ("", ".", "..") or any(character in student for character in "/\\\0"):
         raise ValueError(f"{student!r} cannot be a student id: it has to be usable as the name of a folder")
-
-
-def _graded_name(cell: NotebookNode) -> str | None:
-    details = cell.metadata.get("nbgrader", {})
-    return details.get("grade_id") if details.get("grade") else None
 
 
 def _points(result: ExerciseResult) -> str:

@@ -33,8 +33,8 @@ from nbformat import NotebookNode
 from traitlets import Unicode
 from traitlets.config import Config
 
-from autograder.changes import is_test
 from autograder.course import Course, load_course
+from autograder.nbgrader_cells import grade_id, is_test
 from autograder.publish import PACKAGE, publish
 from autograder.release import write_course_cells
 from autograder.submission.names import defined_names
@@ -156,11 +156,11 @@ def answered(notebook: NotebookNode, solution: NotebookNode) -> NotebookNode:
     answers = {
         name: re.sub(r"^\s*### (?:BEGIN|END) SOLUTION\n?", "", cell.source, flags=re.MULTILINE)
         for cell in solution.cells
-        if (name := cell.metadata.get("nbgrader", {}).get("grade_id", "")).endswith("-code")
+        if (name := grade_id(cell)).endswith("-code")
     }
     notebook = nbformat.from_dict(notebook)
     for cell in notebook.cells:
-        cell.source = answers.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+        cell.source = answers.get(grade_id(cell), cell.source)
     return notebook
 
 

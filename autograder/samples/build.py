@@ -14,6 +14,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.nbgrader_cells import details, grade_id, is_solution
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 LAB = "02_self_attention"
@@ -149,7 +151,7 @@ def main() -> None:
     release, solution = (
         nbformat.read(ROOT / folder / LAB / f"{LAB}.ipynb", as_version=4) for folder in ("labs", "solutions")
     )
-    right = {_id(cell): cell.source for cell in solution.cells if _is_answer(cell)}
+    right = {grade_id(cell): cell.source for cell in solution.cells if is_solution(cell)}
     endless = right["scaled_dot_product_attention-code"].replace(
         "    scores = ", "    while True:\n        pass\n    scores = ", 1
     )
@@ -170,14 +172,6 @@ def main() -> None:
     _write("10-cheats", _cheated(_with(release, _codes(CHEATING))))
 
 
-def _id(cell: NotebookNode) -> str:
-    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
-
-
-def _is_answer(cell: NotebookNode) -> bool:
-    return cell.metadata.get("nbgrader", {}).get("solution", False)
-
-
 def _codes(sources: dict[str, str]) -> dict[str, str]:
     return {f"{name}-code": source.strip() for name, source in sources.items()}
 
@@ -185,8 +179,8 @@ def _codes(sources: dict[str, str]) -> dict[str, str]:
 def _with(release: NotebookNode, answers: dict[str, str]) -> NotebookNode:
     notebook = copy.deepcopy(release)
     for cell in notebook.cells:
-        if _id(cell) in answers:
-            lines = answers[_id(cell)].splitlines()
+        if grade_id(cell) in answers:
+            lines = answers[grade_id(cell)].splitlines()
             cell.source = "\n".join(line for line in lines if "### BEGIN" not in line and "### END" not in line)
     return notebook
 
@@ -194,7 +188,7 @@ def _with(release: NotebookNode, answers: dict[str, str]) -> NotebookNode:
 def _cheated(notebook: NotebookNode) -> NotebookNode:
     """Test cells replaced, tagged not to run, worth a hundred points, with outputs that claim success."""
     for cell in notebook.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade"):
+        if details(cell).get("grade"):
             cell.metadata.nbgrader.points = 100
             cell.metadata.tags = ["skip-execution"]
             if cell.cell_type == "code":

@@ -1,0 +1,101 @@
+"""One run of `course grade` as the tables show it; the grading itself is replaced."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import stat
+from concurrent.futures import Future
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from tiny_course import LAB, TOML, released
+
+from autograder import marking
+from autograder.course import load_course
+from autograder.results import ExerciseResult, LabResult
+
+SECOND = "02_tiny"
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course of two labs, alike but for their names, in which every submission earns 2 of 5 points."""
+    root = released(tmp_path / "course", monkeypatch).root
+    (root / "labs" / SECOND).mkdir()
+    shutil.copy(root / "labs" / LAB / f"{LAB}.ipynb", root / "labs" / SECOND / f"{SECOND}.ipynb")
+    (root / "course.toml").write_text(f'{TOML}\n[[labs]]\nname = "{SECOND}"\n')
+
+    class Grader:
+        def __init__(self, course, lab, seed=None):
+            self.version, self.known = "g1", {}
+            self.lab = lab
+            self.release = nbformat.read(course.release_notebook(lab), as_version=4)
+
+    def grade_all(grader, submissions, sandbox, workers):
+        exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", 0, 3, "graded"))
+        for each in submissions:
+            digest = marking.content_hash(each.read())
+            yield [LabResult(each.student, grader.lab, exercises, content_hash=digest, grader_version="g1")]
+
+    monkeypatch.setattr(marking, "LabGrader", Grader)
+    monkeypatch.setattr(marking, "grade_all", grade_all)
+    monkeypatch.chdir(root)
+    return load_course(root)
+
+
+def mark(course, lab: str, *students: str, out: str = "grades", **more) -> marking.Marking:
+    run = marking.Marking(course, lab, Path(out), db_url=more.pop("db_url", course.db_url), **more)
+    for student in students:
+        path = course.root / "handed-in" / student / f"{lab}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(course.release_notebook(lab), path)
+    found = [each for each in run.find([course.root / "handed-in"]) if each.student in students]
+    warm: Future = Future()
+    warm.set_result(SimpleNamespace())
+    list(run.run(found, warm))
+    return run
+
+
+def told(path: str) -> list[tuple[str, str]]:
+    with open(path, newline="", encoding="utf-8") as file:
+        return [(row["student"], row["lab"]) for row in csv.DictReader(file)]
+
+
+def test_a_second_lab_and_a_late_submission_leave_the_tables_whole(course):
+    mark(course, LAB, "ada", "bob")
+    assert told("grades/grades.csv") == [("ada", LAB), ("bob", LAB)]
+    assert mark(course, SECOND, "ada").results[0].lab == SECOND
+    mark(course, LAB, "cyd")
+    everybody = [("ada", LAB), ("ada", SECOND), ("bob", LAB), ("cyd", LAB)]
+    assert told("grades/grades.csv") == everybody
+    assert told("grades/results.csv") == [row for row in everybody for _ in range(2)]
+
+
+def test_the_tables_say_what_their_gradebook_says(course, tmp_path):
+    mark(course, LAB, "ada")
+    mark(course, LAB, "bob", out="elsewhere", db_url=f"sqlite:///{tmp_path / 'other.db'}")
+    assert told("elsewhere/grades.csv") == [("bob", LAB)]
+    mark(course, LAB, "bob", out="elsewhere")
+    assert told("elsewhere/grades.csv") == [("ada", LAB), ("bob", LAB)]
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        gradebook.remove_student("ada")
+    mark(course, LAB, "bob")
+    assert told("grades/grades.csv") == [("bob", LAB)]
+
+
+def test_marks_have_the_mode_that_the_umask_asks_for(course):
+    for umask, wanted in ((0o077, 0o600), (0o022, 0o644)):
+        before = os.umask(umask)
+        try:
+            mark(course, LAB, "ada", out=f"out-{umask}", db_url=f"sqlite:///{umask}.db", again=True)
+            shutil.rmtree(course.autograded, ignore_errors=True)
+        finally:
+            os.umask(before)
+        files = [path for path in Path(f"out-{umask}").rglob("*") if path.is_file()] + [Path(f"{umask}.db")]
+        assert len(files) == 4
+        assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {wanted}
