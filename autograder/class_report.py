@@ -30,7 +30,9 @@ def write_report(course: Course, results: Sequence[LabResult], target: Path) -> 
 
 def _part(lab: Lab, results: Sequence[LabResult]) -> dict[str, object]:
     sentences = {
-        each.id: each.sentence for exercise in load_lab(lab.name).exercises.values() for each in exercise.misconceptions
+        (name, id): mistake.sentence
+        for name, exercise in load_lab(lab.name).exercises.items()
+        for id, mistake in exercise.named_mistakes.items()
     }
     mistakes = Counter(
         (exercise.exercise, name)
@@ -48,7 +50,8 @@ def _part(lab: Lab, results: Sequence[LabResult]) -> dict[str, object]:
         "marks": _marks(percents),
         "exercises": _exercises(results),
         "mistakes": [
-            (exercise, sentences.get(name, name), count) for (exercise, name), count in mistakes.most_common(MOST_SHOWN)
+            (exercise, sentences.get((exercise, name), name), count)
+            for (exercise, name), count in mistakes.most_common(MOST_SHOWN)
         ],
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from typing import Any
 
@@ -18,7 +18,7 @@ Oracle = Callable[..., Mapping[str, Any]]
 
 VISIBLE_SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number would do
 EPSILON = float(np.finfo("float32").eps)
-DRAWS = 1000  # of a group's cases, until they tell what it declares
+MAX_DRAWS = 1000  # attempts to draw a group's cases so that they catch what it declares
 
 
 @dataclass(frozen=True)
@@ -42,66 +42,108 @@ class Case:
     withheld: Mapping[str, Any] = field(default_factory=dict)
 
 
+Draw = Callable[[np.random.Generator], Sequence[Case]]
+
+
 @dataclass(frozen=True)
 class Group:
-    """A named group of cases, passed or failed as a whole.
-
-    Attributes:
-        name: short id, unique in the exercise.
-        title: what the group tests, in the student's terms.
-        weight: its share of the exercise's points, relative to the other groups.
-        draw: makes the cases from a random generator.
-        advice: what to look at when the group fails and no misconception explains it.
-        tells: ids of mistakes that must fail the group, though not every draw tells them: drawn again until it does.
-        spares: ids of mistakes that must not fail the group, drawn again likewise. So marks do not depend on the seed.
-    """
+    """A named group of cases, passed or failed as a whole; `Exercise.group` says what the fields mean."""
 
     name: str
     title: str
     weight: int
-    draw: Callable[[np.random.Generator], Sequence[Case]]
+    draw: Draw
     advice: str = ""
-    tells: tuple[str, ...] = ()
-    spares: tuple[str, ...] = ()
+    must_fail_for: tuple[str, ...] = ()
+    must_pass_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Misconception:
-    """A mistake that can be named: flags of the oracle that make it, and the sentence for the student."""
+class Mistake:
+    """A mistake that can be named: the sentence for the student, and the flags of the oracle that make it."""
 
-    id: str
-    flags: Mapping[str, Any]
     sentence: str
+    flags: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+def wrong(sentence: str, /, **flags: Any) -> Mistake:
+    """A mistake: what the student is told, and the flags with which the oracle makes it."""
+    return Mistake(sentence, flags)
+
+
+@dataclass
 class Exercise:
-    """An exercise of a lab, declared once.
+    """An exercise of a lab, declared once: ``exercise = Exercise(…)``, then its groups, mistakes and hints.
 
     Attributes:
         name: the name in the syllabus; the probe is found by it in `coursekit.probes`.
-        oracle: float64 NumPy function of the inputs (and of the flags of the misconceptions) that returns named
-            results. It keeps the float type of its inputs, so that rounding can be measured with it.
-        groups: groups of cases.
-        misconceptions: mistakes that can be named.
-        hints: hints of rising strength for the student; none states the answer.
+        oracle: float64 NumPy function of the inputs (and of the flags of the mistakes) that returns named results. It
+            keeps the float type of its inputs, so that rounding can be measured with it.
+        probe_only: inputs that the probe knows and the oracle does not need. Any other name that the oracle does not
+            take is an error.
         forbidden: dotted names that may not do the work.
         no_loops: whether Python loops are ruled out.
         reveal: whether messages may state reference values of visible cases.
         tolerance: fixed tolerance, for answers that are rounded by hand; None to derive it from rounding.
         cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
+        groups: the groups of cases, in the order of their declaration.
+        named_mistakes: the mistakes that can be named, by id, the most likely first.
+        hint_texts: hints of rising strength for the student; none states the answer.
     """
 
     name: str
+    _: KW_ONLY
     oracle: Oracle
-    groups: tuple[Group, ...]
-    misconceptions: tuple[Misconception, ...] = ()
-    hints: tuple[str, ...] = ()
+    probe_only: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     no_loops: bool = False
     reveal: bool = True
     tolerance: float | None = None
     cpu_seconds: float | None = None
+    groups: list[Group] = field(default_factory=list, init=False)
+    named_mistakes: dict[str, Mistake] = field(default_factory=dict, init=False)
+    hint_texts: tuple[str, ...] = field(default=(), init=False)
+
+    def group(
+        self,
+        title: str,
+        *,
+        points: int,
+        name: str = "",
+        advice: str = "",
+        must_fail_for: Sequence[str] = (),
+        must_pass_for: Sequence[str] = (),
+    ) -> Callable[[Draw], Draw]:
+        """Declare a group: decorates the function that draws its cases. The group is called like it, or `name`.
+
+        Args:
+            title: what the group tests, in the student's terms.
+            points: its share of the exercise's points, relative to the other groups.
+            name: short id, unique in the exercise.
+            advice: what to look at when the group fails and no mistake explains it.
+            must_fail_for: ids of mistakes that this group has to catch, though not every draw of its cases does.
+            must_pass_for: ids of mistakes that may not fail this group. For both, cases are drawn again (up to
+                `MAX_DRAWS` times) until they do as declared, so that marks do not depend on the seed.
+        """
+
+        def declare(draw: Draw) -> Draw:
+            group = Group(
+                name or draw.__name__, title, points, draw, advice, tuple(must_fail_for), tuple(must_pass_for)
+            )
+            if any(each.name == group.name for each in self.groups):
+                raise ValueError(f"{self.name}: two groups are called {group.name}")
+            self.groups.append(group)
+            return draw
+
+        return declare
+
+    def mistakes(self, **named: Mistake) -> None:
+        """Declare the mistakes that can be named, the most likely first: ``unscaled=wrong("…", scale="none")``."""
+        self.named_mistakes.update(named)
+
+    def hints(self, *texts: str) -> None:
+        """Declare hints of rising strength; none states the answer."""
+        self.hint_texts = texts
 
     @property
     def facts(self) -> ExerciseFacts:
@@ -109,8 +151,8 @@ class Exercise:
         return ExerciseFacts(
             name=self.name,
             groups=tuple(GroupFacts(group.name, group.title, group.weight, group.advice) for group in self.groups),
-            sentences={each.id: each.sentence for each in self.misconceptions},
-            hints=self.hints,
+            sentences={id: mistake.sentence for id, mistake in self.named_mistakes.items()},
+            hints=self.hint_texts,
             forbidden=self.forbidden,
             no_loops=self.no_loops,
             reveal=self.reveal,
@@ -128,13 +170,14 @@ class Exercise:
         return drawn
 
     def _drawn(self, group: Group, rng: np.random.Generator) -> list[Expectation]:
-        for _ in range(DRAWS):
+        for _ in range(MAX_DRAWS):
             drawn = [self._expectation(group, case) for case in group.draw(rng)]
-            if _tells_as_declared(group, drawn):
+            if _catches_as_declared(group, drawn):
                 return drawn
-        raise RuntimeError(f"{self.name}: none of {DRAWS} draws of the group {group.name} tells what it declares")
+        raise RuntimeError(f"{self.name}: none of {MAX_DRAWS} draws of the group {group.name} catches what it declares")
 
     def _expectation(self, group: Group, case: Case) -> Expectation:
+        self._refuse_unknown_inputs(group, case)
         exact = self.reference(case)
         single = self.reference(case, precision="float32")
         size = max((np.size(value) for value in case.inputs.values() if isinstance(value, np.ndarray)), default=1)
@@ -152,16 +195,28 @@ class Exercise:
             withheld=case.withheld,
         )
 
-    def mistakes(self) -> list[Mistakes]:
-        """Every misconception, and every pair of them."""
-        return possible_mistakes([each.id for each in self.misconceptions])
+    def _refuse_unknown_inputs(self, group: Group, case: Case) -> None:
+        known = {*_parameters(self.oracle), *(key.replace(".", "_") for key in self.probe_only)}
+        given = [
+            key for key in (*case.inputs, *({} if case.property else case.withheld)) if not key.startswith("cotangent.")
+        ]
+        unknown = [key for key in given if key.replace(".", "_") not in known]
+        if unknown:
+            raise ValueError(
+                f"{self.name}, group {group.name}: the oracle takes no {', '.join(unknown)}. Misspelt? "
+                "An input for the probe alone is declared in `probe_only`."
+            )
+
+    def mistake_sets(self) -> list[Mistakes]:
+        """Every mistake, and every pair of them."""
+        return possible_mistakes(list(self.named_mistakes))
 
     def flags(self, mistakes: Mistakes) -> dict[str, Any] | None:
         """The oracle's flags for a set of mistakes; None when two of them set the same flag differently."""
         joined: dict[str, Any] = {}
-        for each in self.misconceptions:
-            if each.id in mistakes:
-                for key, value in each.flags.items():
+        for id, mistake in self.named_mistakes.items():
+            if id in mistakes:
+                for key, value in mistake.flags.items():
                     if key in joined and joined[key] != value:
                         return None
                     joined[key] = value
@@ -196,11 +251,11 @@ class Exercise:
         return 16 * seen + 16 * np.sqrt(size) * EPSILON * scale
 
 
-def _tells_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
+def _catches_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
     def fails(mistake: str) -> bool:
         return any((mistake,) in expectation.wrong for expectation in drawn)
 
-    return all(map(fails, group.tells)) and not any(map(fails, group.spares))
+    return all(map(fails, group.must_fail_for)) and not any(map(fails, group.must_pass_for))
 
 
 def _keywords(oracle: Oracle, flags: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
@@ -302,7 +357,7 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         return found
 
     def __iter__(self) -> Iterator[Mistakes]:
-        return (mistakes for mistakes in self._exercise.mistakes() if mistakes in self)
+        return (mistakes for mistakes in self._exercise.mistake_sets() if mistakes in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -151,7 +151,7 @@ class LabTests:
 
     def test_declarations_and_notebook_name_the_same_exercises(self):
         graded = [key.removesuffix("-code") for key in code_cells(self.lab) if key.endswith("-code")]
-        assert graded == list(load_lab(self.lab).exercises)
+        assert sorted(graded) == sorted(load_lab(self.lab).exercises)
         assert set(graded) <= set(code_cells(self.lab))
 
     def test_correct_variants_score_full_marks(self, name):
@@ -180,7 +180,7 @@ class LabTests:
         exercise = load_lab(self.lab).exercises[name]
         cases = expectations(self.lab, name)
         drawn = [Case(case.inputs, mode=case.mode, withheld=case.withheld) for case in cases]
-        for mistakes in exercise.mistakes():
+        for mistakes in exercise.mistake_sets():
             changed = [index for index, case in enumerate(cases) if mistakes in case.wrong]
             if not changed:
                 assert len(mistakes) == 2, f"{mistakes}: no case is changed by this mistake"

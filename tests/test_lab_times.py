@@ -83,7 +83,7 @@ def counted(lab: str) -> Counted:
         elif name in declared and name not in exercises:  # its text and its stub; the check comes later
             lines = code_lines("\n".join(SOLUTION.findall(cell.source)))
             minutes = reading(text + SOLUTION.sub("", cell.source)) + lines * MINUTES_A_LINE
-            minutes += len(declared[name].misconceptions) * MINUTES_A_MISTAKE
+            minutes += len(declared[name].named_mistakes) * MINUTES_A_MISTAKE
             exercises[name] = minutes + CHECKS_TO_WAIT_FOR * (declared[name].cpu_seconds or 0) / 60
             texts[name], text = text, ""
         elif name not in declared:  # given code; what led to it is not the next exercise's text

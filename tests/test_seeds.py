@@ -20,16 +20,16 @@ def failed_groups(exercise: Exercise, seed: int) -> dict[str, set[str]]:
         if case.mode == "gradient":
             continue
         drawn = Case(case.inputs, mode=case.mode, withheld=case.withheld)
-        for mistake in exercise.misconceptions:
-            if case.group in failed[mistake.id]:
+        for id, mistake in exercise.named_mistakes.items():
+            if case.group in failed[id]:
                 continue
             try:
                 results = exercise.reference(drawn, mistake.flags)
             except (ValueError, IndexError):  # with these sizes the mistake ends in an error
-                failed[mistake.id].add(case.group)
+                failed[id].add(case.group)
                 continue
             if any(differs(key, results[key], exact, case.tolerance[key]) for key, exact in case.expected.items()):
-                failed[mistake.id].add(case.group)
+                failed[id].add(case.group)
     return failed
 
 
@@ -37,7 +37,7 @@ def failed_groups(exercise: Exercise, seed: int) -> dict[str, set[str]]:
 def test_a_mistake_fails_the_same_groups_whatever_the_seed(lab, name):
     exercise = load_lab(lab).exercises[name]
     seen = [failed_groups(exercise, seed) for seed in SEEDS]
-    for mistake in exercise.misconceptions:
-        groups = [each[mistake.id] for each in seen]
+    for id in exercise.named_mistakes:
+        groups = [each[id] for each in seen]
         changing = set.union(*groups) - set.intersection(*groups)
-        assert not changing, f"{mistake.id} fails {changing} with some seeds only"
+        assert not changing, f"{id} fails {changing} with some seeds only"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autograder import references
-from autograder.exercise import Case, Exercise, Group
+from autograder.declaring import Case, Exercise
 from coursekit import reference
 from coursekit.judge import Attempt, judge
 
@@ -20,24 +20,13 @@ def probabilities_of(x, labels):
     return {"probabilities": np.full((len(x), 1), np.nan)}
 
 
-EXERCISE = Exercise(
-    name="guess",
-    oracle=probabilities_of,
-    groups=(
-        Group(
-            "unseen",
-            "examples that it has not seen",
-            1,
-            lambda rng: [
-                Case(
-                    {"x": LABELS.astype("float32")},
-                    property="classifies well",
-                    withheld={"labels": LABELS, "least_accuracy": 0.9},
-                )
-            ],
-        ),
-    ),
-)
+EXERCISE = Exercise("guess", oracle=probabilities_of)
+
+
+@EXERCISE.group("examples that it has not seen", points=1)
+def unseen(rng):
+    withheld = {"labels": LABELS, "least_accuracy": 0.9}
+    return [Case({"x": LABELS.astype("float32")}, property="classifies well", withheld=withheld)]
 
 
 def outcome(cases, probabilities):

@@ -1,0 +1,5 @@
+"""What an exercise is, and what follows from its declaration."""
+
+from autograder.exercise import Case, Exercise, Group, Mistake, wrong
+
+__all__ = ["Case", "Exercise", "Group", "Mistake", "wrong"]

@@ -1,0 +1,110 @@
+"""Lab 01, exercise `BahdanauAttention`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.attention_intuition.shared import ACTIVATION_MISTAKES, NO_SOFTMAX, OVER_QUERIES, SWAPPED_RESULTS, TRAINING_ADVICE
+from autograder.exercises.drawing import drawn_until, normal, partial_mask
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES
+from autograder.oracles import attention_intuition as oracles
+
+
+def _bahdanau(rng: np.random.Generator, batch: int = 2, t: int = 5, s: int = 3, d_q: int = 7, d_v: int = 11, units: int = 13) -> dict:
+    return {
+        "units": units,
+        "query": normal(rng, batch, t, d_q),
+        "values": normal(rng, batch, s, d_v),
+        "query_proj.kernel": normal(rng, d_q, units) / 2,
+        "value_proj.kernel": normal(rng, d_v, units) / 2,
+        "score_proj.kernel": normal(rng, units, 1),
+    }
+
+
+exercise = Exercise("BahdanauAttention", oracle=oracles.bahdanau_attention, probe_only=("units",), forbidden=BUILT_IN_ATTENTION)
+
+
+@exercise.group("right values", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case(_bahdanau(rng), how="query (2, 5, 7), values (2, 3, 11), units=13"),
+        Case(_bahdanau(rng, t=5, s=5, d_q=3, d_v=3, units=3), how="query (2, 5, 3), values (2, 5, 3), units=3"),
+    ]
+
+
+@exercise.group("mask (B, S): padding of the source", points=1)
+def source_mask(rng: np.random.Generator) -> list[Case]:
+    def case(inputs: dict, mask: np.ndarray) -> Case:
+        how = f"query {inputs['query'].shape}, values {inputs['values'].shape}, mask {mask.shape} of {mask.dtype}"
+        return Case({**inputs, "mask": mask}, how=how)
+
+    return [
+        case(_bahdanau(rng, batch=2), partial_mask(rng, 2, 3)),
+        case(_bahdanau(rng, batch=5), partial_mask(rng, 5, 3).astype("int32")),
+        case(_bahdanau(rng, batch=2, s=7), partial_mask(rng, 2, 7).astype("float32")),
+        case(_bahdanau(rng, batch=2, t=5, s=5), partial_mask(rng, 2, 5)),
+    ]
+
+
+@exercise.group("mask (B, T, S)", points=1, advice="Only a mask (B, S) needs an axis for the queries; this one has it.")
+def pair_mask(rng: np.random.Generator) -> list[Case]:
+    inputs = _bahdanau(rng)
+    return [Case({**inputs, "mask": partial_mask(rng, 2, 5, 3)}, how="query (2, 5, 7), mask (2, 5, 3)")]
+
+
+@exercise.group("a query that may attend to nothing", points=1, advice="A row of minus infinities is 0/0 in a softmax. Does `attend` survive it?")
+def fully_masked(rng: np.random.Generator) -> list[Case]:
+    source, pair = partial_mask(rng, 2, 3), partial_mask(rng, 2, 5, 3)
+    source[1] = False
+    pair[0, 1] = pair[1, 4] = False
+    return [
+        Case({**_bahdanau(rng), "mask": mask}, how=f"mask {mask.shape}, {what}", property="rows are distributions")
+        for mask, what in ((source, "one source is all padding"), (pair, "two queries may attend to nothing"))
+    ]
+
+
+@exercise.group("three Dense layers without bias", points=1)
+def parameters(rng: np.random.Generator) -> list[Case]:
+    return [Case(_bahdanau(rng), mode="parameters", how="trainable parameters, dq=7, dv=11, units=13")]
+
+
+@exercise.group("works inside tf.function, and gradients reach every weight", points=1, advice=TRAINING_ADVICE)
+def training(rng: np.random.Generator) -> list[Case]:
+    # Two open keys or more: with one, its weight is 1 whatever the layer computes.
+    mask = drawn_until(lambda drawn: (drawn.sum(axis=-1) > 1).all(), lambda: partial_mask(rng, 2, 3))
+    inputs = {**_bahdanau(rng, units=2), "mask": mask}
+    cotangents = {"cotangent.context": normal(rng, 2, 5, 11), "cotangent.weights": normal(rng, 2, 5, 3)}
+    return [
+        Case(inputs, mode="graph", how="inside tf.function, batch size and lengths unknown"),
+        Case({**inputs, **cotangents}, mode="gradient", how="gradients, compared with numerical ones"),
+    ]
+
+
+exercise.mistakes(
+    **ACTIVATION_MISTAKES,
+    values_projected=wrong("The context mixes the projected values. It is a mean of the values themselves.", mixed="projected"),
+    projections_swapped=wrong("query_proj is applied to the values, value_proj to the query.", swapped=True),
+    scaled_here=wrong("The scores are divided by something; additive scores are not.", scaled=True),
+    mask_by_query=wrong("The mask (B, S) is read as (T, S). Each row of it belongs to one member of the batch: it needs an axis for T.", mask_by_query=True),
+    mask_on_queries=wrong("The mask (B, S) blocks queries: S is the axis of the keys. It needs its new axis in the middle, (B, 1, S).", mask_on_queries=True),
+    softmax_over_queries=OVER_QUERIES,
+    no_softmax=NO_SOFTMAX,
+    softmax_over_one=wrong("All weights are 1: the softmax runs over an axis of size 1, the one that score_proj leaves at the end.", one_each=True),
+    mask_ignored=MASK_MISTAKES["mask_ignored"],
+    mask_inverted=MASK_MISTAKES["mask_inverted"],
+    mask_added=MASK_MISTAKES["mask_added"],
+    mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
+    mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
+    results_swapped=SWAPPED_RESULTS,
+    dense_with_bias=wrong("The Dense layers have a bias; the contract says without.", bias="qvs"),
+    projections_with_bias=wrong("query_proj and value_proj have a bias; the contract says without.", bias="qv"),
+    score_with_bias=wrong("score_proj has a bias, which a softmax does not even notice.", bias="s"),
+)
+
+
+exercise.hints(
+    "Three Dense layers in `__init__`: two with `units`, one with a single unit, all with `use_bias=False`.",
+    "Queries (B, T, U) and values (B, S, U) meet in (B, T, S, U): give each an axis of size 1 where it has none.",
+    "score_proj leaves an axis of size 1 at the end; take it off before the softmax. A mask (B, S) needs an axis in the middle.",
+)

@@ -1,0 +1,103 @@
+"""Lab 01, exercise `attend`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.attention_intuition.shared import NO_SOFTMAX, OVER_QUERIES, SWAPPED_RESULTS, TYPES, TYPES_ADVICE, UNSTABLE, apart
+from autograder.exercises.drawing import drawn_until, masks_matter, normal, partial_mask
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, SCORES_RETURNED
+from autograder.oracles import attention_intuition as oracles
+
+OVER_ALL = wrong("The whole matrix of weights sums to 1: every query needs a softmax of its own.", softmax_axis=(-2, -1))
+
+
+exercise = Exercise("attend", oracle=oracles.attend, forbidden=BUILT_IN_ATTENTION)
+
+
+@exercise.group("right values", points=1)
+def values(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case({"scores": normal(rng, 5, 3), "values": normal(rng, 3, 7)}),
+        Case({"scores": normal(rng, 5, 5), "values": normal(rng, 5, 2)}),
+    ]
+
+
+@exercise.group("leading dimensions", points=1)
+def batched(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case({"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7)}),
+        Case({"scores": normal(rng, 2, 3, 5, 11), "values": normal(rng, 2, 3, 11, 7)}),
+    ]
+
+
+@exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, S); bool, int, float", points=2)
+def masked(rng: np.random.Generator) -> list[Case]:
+    def case(mask: np.ndarray, mode: str = "call") -> Case:
+        return Case({"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7), "mask": mask}, mode=mode)
+
+    square = {"scores": normal(rng, 5, 5), "values": normal(rng, 5, 7), "mask": partial_mask(rng, 5, 5)}
+    return [
+        Case(square),
+        case(partial_mask(rng, 5, 3)),
+        case(partial_mask(rng, 2, 5, 3).astype("int32")),
+        case(partial_mask(rng, 2, 1, 3).astype("float32")),
+        case(partial_mask(rng, 2, 5, 3).astype("int32"), mode="tensor"),
+    ]
+
+
+@exercise.group("a query that may attend to nothing", points=1, advice="A row of minus infinities is 0/0 in a softmax. A large negative number is not.")
+def fully_masked(rng: np.random.Generator) -> list[Case]:
+    mask = partial_mask(rng, 2, 5, 3)
+    mask[0, 1] = mask[1, 4] = False
+    inputs = {"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7), "mask": mask}
+    return [Case(inputs, how="two queries may attend to nothing", property="rows are distributions")]
+
+
+@exercise.group(
+    "finite for large scores",
+    points=1,
+    advice="Scores go into the thousands. A blocked score has to lie far below all of them, and what is subtracted before the exponential is the largest of the open ones.",
+)
+def large_scores(rng: np.random.Generator) -> list[Case]:
+    values = normal(rng, 3, 7)
+    low = (normal(rng, 5, 3) - 1e4).astype("float32")
+    scores, mask = drawn_until(lambda drawn: masks_matter(*drawn), lambda: (apart(rng, 5, 3, step=5000), partial_mask(rng, 5, 3)))
+    return [
+        Case({"scores": scores, "values": values}, how="scores of thousands"),
+        Case({"scores": scores, "values": values, "mask": mask}, how="scores of thousands, and a mask"),
+        Case({"scores": low, "values": values, "mask": mask}, how="scores around −10,000, and a mask"),
+    ]
+
+
+@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
+def types(rng: np.random.Generator) -> list[Case]:
+    single = {"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7)}
+    double = {key: rng.normal(size=value.shape) for key, value in single.items()}
+    mask = partial_mask(rng, 2, 5, 3)
+    return [
+        Case({**single, "mask": mask}, mode="tensor", how="TensorFlow tensors", dtype="float32"),
+        Case(single, how="NumPy arrays of float32", dtype="float32"),
+        Case({**double, "mask": mask}, how="NumPy arrays of float64", dtype="float64"),
+    ]
+
+
+exercise.mistakes(
+    softmax_over_queries=OVER_QUERIES,
+    softmax_over_everything=OVER_ALL,
+    no_softmax=NO_SOFTMAX,
+    unstable_softmax=UNSTABLE,
+    **MASK_MISTAKES,
+    scaled_here=wrong("The scores are divided by something; here they come ready made.", scaled=True),
+    fill_too_small=wrong("Blocked scores become −10,000, and where the open ones are as low as that, blocked keys get weight.", masking="-1e4"),
+    scores_returned=SCORES_RETURNED,
+    results_swapped=SWAPPED_RESULTS,
+)
+
+
+exercise.hints(
+    "Mask the scores, take the softmax over the keys, multiply with the values: three lines.",
+    "A blocked key needs a score whose exponential is 0. What does a whole row of such scores give?",
+    "`ops.where(ops.cast(mask, 'bool'), scores, …)` with a large negative number of the scores' float type.",
+)

@@ -1,0 +1,83 @@
+"""Lab 01, exercise `attention_pooling`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.attention_intuition.shared import SWAPPED_RESULTS, TYPES, TYPES_ADVICE
+from autograder.exercises.drawing import normal
+from autograder.oracles import attention_intuition as oracles
+
+
+def _pool(rng: np.random.Generator, d: int = 3, m: int = 5, e: int = 2, dtype: str = "float32") -> dict:
+    return {
+        "query": normal(rng, d, dtype=dtype),
+        "keys": normal(rng, m, d, dtype=dtype),
+        "values": normal(rng, m, e, dtype=dtype),
+    }
+
+
+exercise = Exercise("attention_pooling", oracle=oracles.attention_pooling)
+
+
+@exercise.group("right values, bandwidth 1", points=1)
+def values(rng: np.random.Generator) -> list[Case]:
+    return [Case(_pool(rng)), Case(_pool(rng, d=2, m=7, e=3))]
+
+
+@exercise.group("other bandwidths", points=1)
+def bandwidth(rng: np.random.Generator) -> list[Case]:
+    return [Case({**_pool(rng), "bandwidth": width}) for width in (0.6, 2.5)]
+
+
+@exercise.group("finite far from all keys", points=1, advice="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.", must_fail_for=("dot_product",))
+def far(rng: np.random.Generator) -> list[Case]:
+    """Whole numbers, so that the squared distances are exact in float32 whichever way they are calculated."""
+    far, narrow = _pool(rng), _pool(rng)
+    far["query"] = rng.integers(60, 70, size=3).astype("float32")
+    far["keys"] = (rng.permutation(5)[:, None] * np.ones((1, 3)) + rng.integers(-1, 1, size=(5, 3))).astype("float32")
+    offsets = np.eye(3)[rng.integers(3, size=5)] * rng.permutation(np.arange(1, 6))[:, None]
+    narrow["query"] = rng.integers(-3, 4, size=3).astype("float32")
+    narrow["keys"] = (narrow["query"] + offsets).astype("float32")
+    return [
+        Case(far, how="a query far from all keys"),
+        Case({**narrow, "bandwidth": 1 / 64}, how="keys at distances from 1 to 5, bandwidth=1/64"),
+    ]
+
+
+@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
+def types(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case({**_pool(rng), "bandwidth": 1.5}, mode="tensor", how="TensorFlow tensors", dtype="float32"),
+        Case(_pool(rng), how="NumPy arrays of float32", dtype="float32"),
+        Case(_pool(rng, dtype="float64"), how="NumPy arrays of float64", dtype="float64"),
+    ]
+
+
+exercise.mistakes(
+    factor_2_missing=wrong("The exponent is divided by the bandwidth squared, without the 2.", width="b²"),
+    bandwidth_not_squared=wrong("The bandwidth has to be squared.", width="2b"),
+    two_squared=wrong("The 2 is squared with the bandwidth: the divisor is 2·b², not (2·b)².", width="(2b)²"),
+    divided_by_bandwidth=wrong("The exponent is divided by the bandwidth: a square and a 2 are missing.", width="b"),
+    bandwidth_ignored=wrong("The bandwidth changes nothing in your result.", width="2"),
+    multiplied_by_bandwidth=wrong("`/ 2 * bandwidth ** 2` divides by 2 and then multiplies: put the divisor in brackets.", width="2/b²"),
+    bandwidth_inverted=wrong("A larger bandwidth should let farther keys count more, not less.", width="inverse"),
+    distance_not_squared=wrong("The distance is not squared.", distance="plain"),
+    dot_product=wrong("The exponents hold dot products; this kernel takes the squared distance of query and key.", distance="dot"),
+    distance_averaged=wrong("The squares are averaged over d; a distance sums them.", distance="mean"),
+    manhattan_distance=wrong("Absolute differences are summed, not squares.", distance="absolute"),
+    sign_reversed=wrong("The farther a key, the larger its weight: the minus is missing.", sign=1.0),
+    not_normalised=wrong("The weights do not sum to 1: they are not normalised.", normalised="none"),
+    exponential_twice=wrong("The kernels go into a softmax, which takes their exponential once more. What goes in are the exponents.", normalised="softmax"),
+    divided_by_count=wrong("The kernels are divided by their number, not by their sum.", normalised="count"),
+    unstable_kernel=wrong("Far from all keys every kernel rounds to 0, and 0/0 is NaN. Is there a softmax that does not do that?", stable=False),
+    results_swapped=SWAPPED_RESULTS,
+)
+
+
+exercise.hints(
+    "query (d,) minus keys (m, d) broadcasts to (m, d). Which axis does the squared distance sum over?",
+    "The weights are the softmax of −distance²/(2·bandwidth²). You have a safe softmax already.",
+    "The output is the weights (m,) times the values (m, e).",
+)

@@ -1,0 +1,50 @@
+"""Lab 01, exercise `general_score`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.attention_intuition.shared import TRANSPOSED, TYPES, TYPES_ADVICE, WEIGHTS_RETURNED, weighted_types, widths
+from autograder.exercises.drawing import normal
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION
+from autograder.oracles import attention_intuition as oracles
+
+
+def _general(rng: np.random.Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
+    return {
+        "q": normal(rng, 5, d_q, dtype=dtype),
+        "k": normal(rng, 3, d_k, dtype=dtype),
+        "w": normal(rng, d_q, d_k, dtype=dtype),
+    }
+
+
+SCALED_GENERAL = "The scores are divided by the root of a width; the general score has no divisor."
+
+
+exercise = Exercise("general_score", oracle=oracles.general_score, forbidden=BUILT_IN_ATTENTION)
+
+
+@exercise.group("right values", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return widths(_general, (7, 2), (3, 3))(rng)
+
+
+@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
+def types(rng: np.random.Generator) -> list[Case]:
+    return weighted_types(_general)(rng)
+
+
+exercise.mistakes(
+    scores_transposed=TRANSPOSED,
+    weights_instead_of_scores=WEIGHTS_RETURNED,
+    w_transposed=wrong("w is used transposed: its rows belong to the query.", weight="transposed"),
+    w_ignored=wrong("w changes nothing in your scores.", weight="missing"),
+    scaled_here=wrong(SCALED_GENERAL, scale="sqrt_d_k"),
+    scaled_by_key_width=wrong(SCALED_GENERAL, scale="sqrt_d_v"),
+)
+
+
+exercise.hints(
+    "q (T, dq) times w (dq, dk) is (T, dk): as wide as a key. What remains to do?",
+)

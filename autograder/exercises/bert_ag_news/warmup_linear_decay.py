@@ -1,0 +1,92 @@
+"""Lab 07, exercise `warmup_linear_decay`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.oracles import bert_ag_news as oracles
+
+
+def _rates(*steps: tuple[float, float], warmup: tuple[int, int] = (11, 20), whole: bool = True):
+    """Steps at these places: from 0 to 1 in the climb, from 1 to 2 in the descent, above 2 beyond the end."""
+
+    def draw(rng: np.random.Generator) -> list[Case]:
+        cases = []
+        for low, high in steps:
+            first = int(rng.integers(*warmup))
+            total = first + int(rng.integers(60, 90))
+            place = float(rng.uniform(low, high))
+            step = place * first if place < 1 else first + (place - 1) * (total - first)
+            step = round(step) if whole else math.floor(step) + 0.5
+            peak = round(float(rng.uniform(1.5, 4)), 2)
+            cases.append(Case({"step": step, "peak": peak, "warmup_steps": first, "total_steps": total}))
+        return cases
+
+    return draw
+
+
+exercise = Exercise("warmup_linear_decay", oracle=oracles.warmup_linear_decay)
+
+
+@exercise.group("the way up", points=1, advice="From 0 at step 0 to the peak at warmup_steps: which share of the way is done at this step?")
+def climb(rng: np.random.Generator) -> list[Case]:
+    return _rates((0.2, 0.4), (0.5, 0.8))(rng)
+
+
+@exercise.group("the way down", points=1, advice="From the peak at warmup_steps to 0 at total_steps: which share of this way is left?")
+def descent(rng: np.random.Generator) -> list[Case]:
+    return _rates((1.15, 1.35), (1.6, 1.8))(rng)
+
+
+@exercise.group("step 0, the peak, the end, and beyond", points=1)
+def ends(rng: np.random.Generator) -> list[Case]:
+    cases = []
+    for place in ("start", "top", "end", "beyond"):
+        first = int(rng.integers(11, 20))
+        total = first + int(rng.integers(60, 90))
+        step = {"start": 0, "top": first, "end": total, "beyond": total + int(rng.integers(7, 30))}[place]
+        inputs = {"step": step, "peak": round(float(rng.uniform(1.5, 4)), 2)}
+        cases.append(Case({**inputs, "warmup_steps": first, "total_steps": total}))
+    return cases
+
+
+@exercise.group("steps between whole numbers", points=1)
+def fractions(rng: np.random.Generator) -> list[Case]:
+    return _rates((0.3, 0.7), (1.6, 1.8), whole=False)(rng)
+
+
+@exercise.group("warmup_steps=0", points=1, advice="Without a warm-up no step is on the way up, not even step 0, and nothing may be divided by warmup_steps.")
+def no_warmup(rng: np.random.Generator) -> list[Case]:
+    return _rates((1, 1), (1.15, 1.35), (1.6, 1.8), warmup=(0, 1))(rng)
+
+
+exercise.mistakes(
+    without_warmup=wrong("There is no warm-up: the rate falls from the first step on.", warmup="none", decay="from step 0"),
+    warmup_at_the_peak=wrong("During the warm-up the rate is at its peak already. It climbs from 0.", warmup="constant"),
+    warmup_squared=wrong("The way up is a curve. It is a straight line.", warmup="squared"),
+    warmup_integer_division=wrong("The rate stays at 0 until it jumps to the peak: `//` throws the fraction away.", warmup="integer division"),
+    no_decay=wrong("The rate stays at its peak. It falls to 0 at total_steps.", decay="none"),
+    decay_from_step_0=wrong("The way down is counted from step 0, so the rate jumps where the two lines meet. It begins at warmup_steps.", decay="from step 0"),
+    decay_over_all_steps=wrong("The way down takes total_steps steps, and does not arrive at 0 in time. It has total_steps - warmup_steps.", decay="over all steps"),
+    decay_cosine=wrong("The way down is a cosine. It is a straight line.", decay="cosine"),
+    decay_square_root=wrong("The way down is that of the Transformer's paper, 1/√step. It is a straight line to 0.", decay="square root"),
+    decay_squared=wrong("The way down is a parabola. It is a straight line.", decay="squared"),
+    decay_integer_division=wrong("Behind the peak the rate is 0 at once: `//` throws the fraction away.", decay="integer division"),
+    below_zero=wrong("Beyond total_steps the rate is negative: such a step would undo what was learned. It stays at 0.", clamped=False),
+    one_step_early=wrong("The rate is one step early: at step 0 it is 0.", early=1),
+    one_step_late=wrong("The rate is one step late: it is 0 at step 0, not at step 1.", early=-1),
+    climb_one_step_early=wrong("The way up is one step early, as if step 0 were the first step of it: at step 0 the rate is 0.", warmup="one step early"),
+    gap_at_the_peak=wrong("At warmup_steps itself the rate is 0: neither of your two lines takes this step. It is that of the peak.", gap=True),
+    cold_without_warmup=wrong("With warmup_steps=0 the rate is 0 at step 0. There is no climb then: the first step has the peak.", cold=True),
+    peak_ignored=wrong("The rate climbs to 1. It climbs to `peak`.", top=False),
+)
+
+
+exercise.hints(
+    "Two straight lines, and a test which of them a step is on.",
+    "The share of the way down that is left is (total_steps - step) / (total_steps - warmup_steps).",
+    "`max(0.0, …)` takes care of all steps beyond the end.",
+)

@@ -1,0 +1,173 @@
+"""Lab 08, exercise `DecoderBlock`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.decoder_and_masking.shared import weights
+from autograder.exercises.drawing import normal, partial_mask
+from autograder.oracles import decoder_and_masking as oracles
+
+
+def _block_inputs(
+    rng: np.random.Generator,
+    *,
+    batch: int = 2,
+    length: int = 5,
+    memory: int = 7,
+    sizes: tuple[int, int, int] = (15, 3, 11),
+    scale: float = 0.5,
+    spread: float = 1.5,
+    dropout: float | None = 0.3,
+) -> dict:
+    inputs: dict[str, Any] = dict(zip(("d_model", "num_heads", "d_ff"), sizes, strict=True))
+    inputs |= {} if dropout is None else {"dropout": dropout}
+    return {
+        **inputs,
+        "x": (spread * rng.normal(size=(batch, length, sizes[0]))).astype("float32"),
+        "memory": (spread * rng.normal(size=(batch, memory, sizes[0]))).astype("float32"),
+        "weights": weights(rng, oracles.decoder_block_shapes(*sizes), scale),
+    }
+
+
+SMALL = (6, 2, 5)
+
+
+exercise = Exercise("DecoderBlock", oracle=oracles.decoder_block, probe_only=("dropout",))
+
+
+@exercise.group("right values", points=3)
+def values(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case(_block_inputs(rng), how="x (2, 5, 15), memory (2, 7, 15), num_heads=3, d_ff=11"),
+        Case(
+            _block_inputs(rng, sizes=SMALL, batch=3, length=7, memory=5),
+            how="x (3, 7, 6), memory (3, 5, 6), num_heads=2, d_ff=5",
+        ),
+    ]
+
+
+@exercise.group(
+    "what stands later changes nothing", points=2, advice="The output at a position is the same whether or not later tokens follow. Which attention has to be causal?", must_fail_for=("keras_epsilon",)
+)
+def causal(rng: np.random.Generator) -> list[Case]:
+    cases = []
+    for cut in (1, 3):
+        how = f"five tokens, and the first {cut if cut > 1 else 'one'} of them alone"
+        cases.append(Case({**_block_inputs(rng), "cut": cut}, mode="prefix", how=how))
+    return cases
+
+
+@exercise.group("memory masks of shape (B, 1, S), (T, S) and (B, T, S)", points=2, advice="Keras takes these shapes as they are, if the mask is handed over by its name.")
+def memory_mask(rng: np.random.Generator) -> list[Case]:
+    cases = []
+    for shape, dtype in (((2, 1, 7), "bool"), ((5, 7), "int32"), ((2, 5, 7), "float32")):
+        mask = partial_mask(rng, *shape).astype(dtype)
+        cases.append(Case({**_block_inputs(rng), "memory_mask": mask}, how=f"memory_mask {shape} of {dtype}"))
+    mask = partial_mask(rng, 2, 1, 7)
+    mask[1] = False
+    how = "memory_mask (2, 1, 7), one source is padding alone"
+    return [*cases, Case({**_block_inputs(rng), "memory_mask": mask}, how=how)]
+
+
+@exercise.group(
+    "layer norms with epsilon 1e-6",
+    points=1,
+    advice="Keras's own default for epsilon is 1e-3. The contract says 1e-6, for all three norms.",
+    must_pass_for=("cross_attention_causal", "feed_forward_from_first"),
+)
+def epsilon(rng: np.random.Generator) -> list[Case]:
+    return [Case(_block_inputs(rng, scale=0.02, spread=0.01), how="tokens whose features hardly differ")]
+
+
+@exercise.group(
+    "dropout: in training only, on each sub-layer's output, at its rate",
+    points=2,
+    advice="Each sub-layer's output goes through its own dropout, then the sum. No other dropout is in the block.",
+    must_fail_for=("keras_epsilon",),
+)
+def dropout(rng: np.random.Generator) -> list[Case]:
+    erased = "each dropout set to erase a third of the features"
+    many: dict[str, Any] = {"batch": 5, "length": 41, "sizes": SMALL}
+    return [
+        Case(_block_inputs(rng), mode="training", how=f"training=True, {erased}"),
+        Case(_block_inputs(rng), mode="inference", how=f"training=False, {erased}"),
+        Case(
+            _block_inputs(rng, **many),
+            mode="dropped",
+            how="dropout=0.3, called with training=True and False",
+            property="drops at its rate",
+        ),
+        Case(
+            _block_inputs(rng, **many, dropout=None),
+            mode="dropped",
+            how="dropout as it is by default, called with training=True and False",
+            property="drops at its rate",
+        ),
+    ]
+
+
+@exercise.group("the right number of parameters", points=1)
+def parameters(rng: np.random.Generator) -> list[Case]:
+    how = "trainable parameters, d_model=15, num_heads=3, d_ff=11"
+    return [Case(_block_inputs(rng), mode="parameters", how=how)]
+
+
+@exercise.group("works inside tf.function, and gradients reach every weight", points=1)
+def training(rng: np.random.Generator) -> list[Case]:
+    inputs = _block_inputs(rng, sizes=SMALL, length=3, memory=4)
+    inputs |= {"weighting": normal(rng, 2, 3, 6), "direction_x": normal(rng, 2, 3, 6)}
+    inputs |= {"direction_memory": normal(rng, 2, 4, 6), "direction": normal(rng, len(inputs["weights"]))}
+    return [
+        Case(_block_inputs(rng), mode="graph", how="inside tf.function, batch size and lengths unknown"),
+        Case(inputs, mode="slopes", how="gradients, compared with numerical ones"),
+    ]
+
+
+exercise.mistakes(
+    not_causal=wrong("The self-attention sees later tokens. The block has to be causal by itself, without a mask from outside.", causal="none"),
+    causal_reversed=wrong("The self-attention sees a token and what comes after it, the wrong half of the sentence.", causal="reversed"),
+    itself_hidden=wrong("A token does not see itself. The target is shifted already: position t may see positions up to t.", causal="strict"),
+    cross_attention_causal=wrong("The cross-attention is causal too. The source is known from the start: every target token may see all of it.", cross_mask="causal"),
+    memory_mask_ignored=wrong("memory_mask changes nothing. Does it reach the cross-attention, and by its name, `attention_mask=`?", masking="ignore"),
+    memory_mask_inverted=wrong("memory_mask is read the wrong way round. Here and in Keras True means: may attend.", masking="invert"),
+    cross_attends_to_itself=wrong("The cross-attention takes keys and values from the target. They come from the memory.", cross_source="x"),
+    cross_attention_first=wrong("The cross-attention comes first. The self-attention does, so that the question to the source knows its context.", order="cross, self"),
+    cross_query_from_input=wrong("The cross-attention's query is the block's input; it is what the first sub-layer returned.", cross_query="block input"),
+    second_residual_from_input=wrong("The second sum adds the block's input again; it adds what the first sub-layer returned.", second_base="block input"),
+    third_residual_from_input=wrong("The third sum adds the block's input; it adds what the second sub-layer returned.", third_base="block input"),
+    third_residual_from_first=wrong("The third sum adds what the first sub-layer returned; it adds what the second one returned.", third_base="first sum"),
+    feed_forward_from_input=wrong("The feed-forward network reads the block's input; it reads what the cross-attention's half returned.", feed_input="block input"),
+    feed_forward_from_first=wrong("The feed-forward network reads what the self-attention's half returned; the cross-attention comes between.", feed_input="first sum"),
+    no_first_residual=wrong("The residual path around the self-attention is missing.", residual=(False, True, True)),
+    no_second_residual=wrong("The residual path around the cross-attention is missing.", residual=(True, False, True)),
+    no_third_residual=wrong("The residual path around the feed-forward network is missing.", residual=(True, True, False)),
+    no_residuals=wrong("All residual paths are missing: each sub-layer's output is added to its input.", residual=(False, False, False)),
+    norm_used_twice=wrong("norm2 does the work of norm3 as well: the block has three norms.", norms=("norm1", "norm2", "norm2")),
+    one_norm_for_all=wrong("norm1 does the work of all three norms.", norms=("norm1", "norm1", "norm1")),
+    norms_two_and_three_swapped=wrong("norm2 and norm3 are swapped: norm2 belongs to the cross-attention.", norms=("norm1", "norm3", "norm2")),
+    pre_norm=wrong("The norms come before the sub-layers. This block is post-norm: each sum is normalised.", norm_place="before the sub-layer"),
+    norm_before_sum=wrong("The sub-layer's output is normalised and then added; the norm comes after the sum.", norm_place="before the sum"),
+    dropout_never=wrong("With `training=True` nothing is dropped: are all three dropouts called, and told so?", drop="never"),
+    dropout_always=wrong("Something is dropped with `training=False` too: `training` does not decide about it.", drop="always"),
+    dropout_after_sum=wrong("Dropout comes after the sum, so it erases parts of the residual path.", drop="after the sum"),
+    dropout_after_norm=wrong("Dropout comes after the norm; it belongs to the sub-layer's output, before the sum.", drop="after the norm"),
+    dropout_on_input=wrong("Dropout is applied to the sub-layer's input, not to its output.", drop="on the input"),
+    second_dropout_missing=wrong("The cross-attention's output is not dropped in training: is dropout2 called, and told `training`?", drops=(0, -1, 2)),
+    third_dropout_missing=wrong("The feed-forward network's output is not dropped in training: is dropout3 called, and told `training`?", drops=(0, 1, -1)),
+    dropout_used_three_times=wrong("dropout1 does the work of dropout2 and dropout3 as well.", drops=(0, 0, 0)),
+    keras_epsilon=wrong("The norms have Keras's default epsilon, 0.001; the contract says 1e-6.", eps=0.001),
+    key_dim_is_d_model=wrong("key_dim is d_model for each head; here it is D/H.", key_dim="D"),
+    feed_forward_linear=wrong("There is no ReLU in the feed-forward network.", activation="none"),
+    feed_forward_gelu=wrong("The feed-forward network has a GELU, not a ReLU.", activation="gelu"),
+)
+
+
+exercise.hints(
+    "Three halves of the same form: self-attention with norm1 and dropout1, cross-attention with norm2 and dropout2, feed-forward network with norm3 and dropout3.",
+    "Each line has the form `x = self.norm1(x + self.dropout1(…, training=training))`: what stands at the dots?",
+    "Who asks in the cross-attention, and who is asked? The output has one row for each target token.",
+)

@@ -1,0 +1,72 @@
+"""Lab 08, exercise `combine_masks`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import partial_mask
+from autograder.oracles import decoder_and_masking as oracles
+
+
+def _joined(*masks: np.ndarray | None, how: str = "", mode: str = "call") -> Case:
+    shapes = " and ".join("None" if mask is None else str(mask.shape) for mask in masks)
+    named = {f"mask_{number}": mask for number, mask in enumerate(masks, 1)}
+    return Case({"count": len(masks), **named}, mode=mode, how=how or f"masks {shapes}")
+
+
+exercise = Exercise("combine_masks", oracle=oracles.combine_masks)
+
+
+@exercise.group("two masks, broadcast", points=2)
+def two(rng: np.random.Generator) -> list[Case]:
+    """Random masks and not the usual ones, so that no shortcut for a causal mask helps."""
+    return [
+        _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)),
+        _joined(partial_mask(rng, 2, 1, 7), partial_mask(rng, 2, 5, 7)),
+        _joined(partial_mask(rng, 7), partial_mask(rng, 2, 3, 5, 7)),
+    ]
+
+
+@exercise.group("one mask, three masks", points=1)
+def counts(rng: np.random.Generator) -> list[Case]:
+    return [
+        _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), np.array([[[True], [True], [False], [True], [True]]])),
+        _joined(partial_mask(rng, 3, 1, 5)),
+    ]
+
+
+@exercise.group("None, and no mask at all", points=1, advice="A mask that is None blocks nothing, so it can be left out. Without any mask the result is None.")
+def none(rng: np.random.Generator) -> list[Case]:
+    return [
+        _joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)),
+        _joined(partial_mask(rng, 3, 1, 5), None),
+        _joined(None, None),
+        _joined(how="no mask at all"),
+    ]
+
+
+@exercise.group("integers and tensors", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    ones = partial_mask(rng, 5, 5).astype("int32")
+    return [
+        _joined(ones, partial_mask(rng, 3, 1, 5), how="one mask of int32, one of bool"),
+        _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), mode="tensor", how="TensorFlow tensors"),
+    ]
+
+
+exercise.mistakes(
+    **{"or": wrong("A position is open when any of the masks opens it. It has to be open in all of them.", how="or")},
+    added=wrong("The masks are added: where two of them are open stands 2.", how="sum"),
+    only_the_first=wrong("Only the first mask counts.", how="first"),
+    only_the_last=wrong("Only the last mask counts.", how="last"),
+    only_two=wrong("The third mask is not used.", how="only two"),
+    inverted=wrong("The result is the wrong way round: True means: may attend.", how="nand"),
+    exclusive_or=wrong("Open in exactly one of the masks is not open in all of them.", how="xor"),
+)
+
+
+exercise.hints(
+    "Two masks are joined by a logical and, which broadcasts. How do you get from two to any number?",
+    "Start with the first mask and join the others to it, one after the other.",
+)

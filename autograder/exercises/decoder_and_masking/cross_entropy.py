@@ -1,0 +1,51 @@
+"""Lab 08, exercise `cross_entropy`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.decoder_and_masking.shared import AVERAGED, EPS_ADDED, LOG_TEN, LOG_TWO, NOT_A_NUMBER, SWAPPED, ZERO_Q_SKIPPED, pair_types, pairs, zeros_in_p, zeros_in_q
+from autograder.oracles import decoder_and_masking as oracles
+
+exercise = Exercise("cross_entropy", oracle=oracles.cross_entropy)
+
+
+@exercise.group("right values, in nats", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return pairs(5, 7, 2)(rng)
+
+
+@exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts 0, whatever q is there. Choose the terms before you take logarithms.")
+def zeros_in_p_cases(rng: np.random.Generator) -> list[Case]:
+    return zeros_in_p(rng)
+
+
+@exercise.group("a zero of q where p is positive", points=1, name="zeros_in_q", advice="q says that this cannot happen, and it does: the cross-entropy is inf.")
+def zeros_in_q_cases(rng: np.random.Generator) -> list[Case]:
+    return zeros_in_q(rng)
+
+
+@exercise.group("TensorFlow tensors", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    return pair_types(rng)
+
+
+exercise.mistakes(
+    arguments_swapped=SWAPPED,
+    log_to_base_2=LOG_TWO,
+    log_to_base_10=LOG_TEN,
+    minus_missing=wrong("The minus sign is missing: logarithms of probabilities are negative.", sign=1),
+    eps_added=EPS_ADDED,
+    zero_times_log_zero=NOT_A_NUMBER,
+    zero_q_skipped=ZERO_Q_SKIPPED,
+    averaged=AVERAGED,
+    log_of_sum=wrong("The logarithm is taken of the sum; it is taken of each q.", formula="log of the sum"),
+    binary=wrong("The terms of 1 − p and 1 − q are added: that is the loss for independent yes-or-no labels.", formula="binary"),
+)
+
+
+exercise.hints(
+    "H(p, q) is the mean, under p, of −log q.",
+    "Select the entries where p is positive, and sum over those. A logarithm of 0 is −inf by itself.",
+)

@@ -1,0 +1,56 @@
+"""Lab 08, exercise `js_divergence`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.decoder_and_masking.shared import LOG_TEN, LOG_TWO, NOT_A_NUMBER, distribution, pair_types, pairs, zeros_in_p
+from autograder.oracles import decoder_and_masking as oracles
+
+exercise = Exercise("js_divergence", oracle=oracles.js_divergence)
+
+
+@exercise.group("right values, in nats", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return pairs(5, 7, 2)(rng)
+
+
+@exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts 0, whatever q is there. Choose the terms before you take logarithms.")
+def zeros_in_p_cases(rng: np.random.Generator) -> list[Case]:
+    return zeros_in_p(rng)
+
+
+@exercise.group("zeros on both sides, nothing in common", points=1, advice="The middle m is positive wherever p or q is, so no term is infinite. Nothing in common gives ln 2.")
+def extremes(rng: np.random.Generator) -> list[Case]:
+    p, q = np.zeros(5), np.zeros(5)
+    p[:2], q[2:] = distribution(rng, 2), distribution(rng, 3)
+    return [
+        Case({"p": p, "q": q}, how="p and q (5,) have no word in common"),
+        Case({"p": distribution(rng, 7, zeros=3), "q": distribution(rng, 7, zeros=2)}, how="zeros in p and in q"),
+    ]
+
+
+@exercise.group("TensorFlow tensors", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    return pair_types(rng)
+
+
+exercise.mistakes(
+    log_to_base_2=LOG_TWO,
+    log_to_base_10=LOG_TEN,
+    half_forgotten=wrong("The ½ is missing: JS is the mean of the two divergences.", half=False),
+    middle_not_halved=wrong("m is p + q here; it is their mean.", middle="sum"),
+    geometric_middle=wrong("m is √(p·q) here; it is the mean of p and q.", middle="root"),
+    distance=wrong("This is the square root, the Jensen–Shannon distance.", root=True),
+    one_side_only=wrong("Only KL(p ‖ m) counts; KL(q ‖ m) is missing.", formula="first only"),
+    from_the_middle=wrong("The divergences run from m to p and q; they run to m.", formula="from the middle"),
+    no_middle=wrong("This is KL(p ‖ q) and KL(q ‖ p); both are compared with the middle m.", formula="each other"),
+    zero_times_log_zero=NOT_A_NUMBER,
+)
+
+
+exercise.hints(
+    "First the distribution in the middle, m = ½ (p + q).",
+    "Your `kl_divergence` does the rest, called twice.",
+)

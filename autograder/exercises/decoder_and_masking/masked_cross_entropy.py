@@ -1,0 +1,98 @@
+"""Lab 08, exercise `masked_cross_entropy`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.oracles import decoder_and_masking as oracles
+
+
+def _loss_inputs(rng: np.random.Generator, batch: int = 3, length: int = 5, words: int = 7, scale: float = 2.0) -> dict:
+    targets = rng.integers(1, words, size=(batch, length)).astype("int32")
+    for row in range(batch):
+        targets[row, length - row * (length - 1) // batch :] = 0
+    return {"logits": (scale * rng.normal(size=(batch, length, words))).astype("float32"), "targets": targets}
+
+
+exercise = Exercise("masked_cross_entropy", oracle=oracles.masked_cross_entropy)
+
+
+@exercise.group("mean over all real tokens of the batch", points=2, advice="These are logits. A ready-made loss takes them for probabilities unless it is told `from_logits=True`.")
+def values(rng: np.random.Generator) -> list[Case]:
+    wide = _loss_inputs(rng, 2, 7, 11)
+    return [
+        Case(_loss_inputs(rng), how="logits (3, 5, 7), sentences of different lengths"),
+        Case({**wide, "targets": wide["targets"].astype("int64")}, how="logits (2, 7, 11), targets of int64"),
+    ]
+
+
+@exercise.group("another padding id, and a sentence without tokens", points=1, advice="Count the real tokens of the whole batch. A sentence without any adds 0 to both sums.")
+def padding(rng: np.random.Generator) -> list[Case]:
+    other, empty = _loss_inputs(rng), _loss_inputs(rng)
+    other["targets"] = np.where(other["targets"] == 4, 0, other["targets"]).astype("int32")
+    other["targets"][0, 0], other["targets"][1, 1] = 4, 0
+    empty["targets"][1] = 0
+    return [
+        Case({**other, "pad_id": 4}, how="logits (3, 5, 7), pad_id=4"),
+        Case(empty, how="logits (3, 5, 7), one sentence is padding alone"),
+    ]
+
+
+@exercise.group("label smoothing", points=2, advice="The right word gets 1 − ε + ε/V and every other word ε/V: together 1.")
+def smoothing(rng: np.random.Generator) -> list[Case]:
+    cases = []
+    for epsilon in (0.1, 0.3):
+        inputs = {**_loss_inputs(rng), "label_smoothing": epsilon}
+        cases.append(Case(inputs, how=f"logits (3, 5, 7), label_smoothing={epsilon}"))
+    both = {**_loss_inputs(rng), "pad_id": 2, "label_smoothing": 0.2}
+    return [*cases, Case(both, how="logits (3, 5, 7), pad_id=2, label_smoothing=0.2")]
+
+
+@exercise.group("finite and right for large logits", points=1, advice="The softmax of large logits has exact zeros, and their logarithm is −inf. There is a log-softmax.")
+def large_logits(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case(_loss_inputs(rng, scale=1000), how="logits (3, 5, 7) in the thousands"),
+        Case({**_loss_inputs(rng, scale=1000), "label_smoothing": 0.1}, how="the same with label_smoothing=0.1"),
+    ]
+
+
+@exercise.group("tensors, tf.function, gradients", points=1)
+def training(rng: np.random.Generator) -> list[Case]:
+    smooth = {**_loss_inputs(rng), "label_smoothing": 0.1}
+    return [
+        Case(_loss_inputs(rng), mode="tensor", how="TensorFlow tensors"),
+        Case(smooth, mode="graph", how="inside tf.function, batch size and length unknown, label_smoothing=0.1"),
+        Case(smooth, mode="derivative", how="gradient with respect to the logits, label_smoothing=0.1"),
+    ]
+
+
+exercise.mistakes(
+    padding_counted=wrong("Padding counts as if it were words.", masked="nothing"),
+    divided_by_positions=wrong("The sum is divided by all positions, padding too. Divide by the number of real tokens.", mean="positions"),
+    mean_of_means=wrong("Each sentence is averaged by itself, so tokens of short sentences weigh more. Average over all tokens at once.", mean="sequences"),
+    divided_by_sentences=wrong("The sum is divided by the number of sentences, not of tokens.", mean="per sequence"),
+    not_averaged=wrong("The losses are summed; divide by the number of real tokens.", mean="sum"),
+    divided_by_words=wrong("The loss is divided by V too: a loss is a sum over the words.", mean="tokens and words"),
+    only_padding=wrong("Only the padding counts: the mask is the wrong way round.", masked="inverted"),
+    pad_id_ignored=wrong("The argument `pad_id` changes nothing: id 0 is left out.", masked="zero"),
+    smoothing_ignored=wrong("The argument `label_smoothing` changes nothing.", smoothing="ignored"),
+    smoothing_over_others=wrong("ε is spread over the other V − 1 words. Here it is spread over all V, the right one too.", smoothing="others"),
+    smoothing_not_divided=wrong("Every word gets the whole ε; it is spread: ε/V each.", smoothing="whole"),
+    smoothing_without_padding=wrong("The padding id gets no share of ε. Here ε is spread over all V ids.", smoothing="without pad"),
+    smoothing_reversed=wrong("The right word gets ε and the spread 1 − ε: they are swapped.", smoothing="reversed"),
+    log_of_softmax=wrong("The logarithm is taken of a softmax. For large logits that is the logarithm of 0, and 0 times it is NaN.", logarithm="of the softmax"),
+    log_of_softmax_of_one_word=wrong("The logarithm is taken of a softmax. For large logits that is the logarithm of 0.", logarithm="of the softmax, of one word"),
+    softmax_over_positions=wrong("The softmax runs over the positions; it runs over the vocabulary.", axis=-2),
+    logits_taken_as_probabilities=wrong("The logits are taken for probabilities: the softmax is missing. (In Keras: `from_logits=True`.)", taken_as="probabilities"),
+    softmax_twice=wrong("The softmax is taken twice: a loss from logits got probabilities.", taken_as="softmax twice"),
+    log_to_base_2=wrong("The logarithm is to the base 2; nats use the natural one.", log="2"),
+    minus_missing=wrong("The minus sign is missing.", sign=-1),
+)
+
+
+exercise.hints(
+    "One loss for each position first, (B, T); then a weight of 1 or 0 for each; then one division.",
+    "With smoothing the loss of a token is (1 − ε) times that of the right word plus ε times the mean over all V words.",
+    "`ops.log_softmax` does not overflow, and `ops.one_hot` makes targets (B, T, V).",
+)

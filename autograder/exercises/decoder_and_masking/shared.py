@@ -1,0 +1,150 @@
+"""What several exercises of lab 08 share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Case, wrong
+from autograder.oracles import decoder_and_masking as oracles
+
+
+def draw_ids(rng: np.random.Generator, batch: int, length: int, *, words: int = 13, pad: int = 0) -> np.ndarray:
+    """Token ids with padding: rows end in padding of different lengths, and one row has some in the middle."""
+    ids = rng.integers(1, words, size=(batch, length)).astype("int32")
+    ids = np.where(ids == pad, words, ids).astype("int32")
+    for row in range(1, batch):
+        ids[row, length - row % (length - 1) :] = pad
+    ids[0, length // 2] = pad
+    return ids
+
+
+def causal(*lengths: int):
+    return lambda rng: [Case({"length": length}) for length in lengths]
+
+
+def weights(rng: np.random.Generator, shapes: Mapping[str, tuple[int, ...]], scale: float = 0.5, spread: float = 0.5) -> np.ndarray:
+    """Weights end to end: γ around 1, all others around 0."""
+    pieces = []
+    for name, shape in shapes.items():
+        width = scale if "kernel" in name or name == "embedding" else spread * min(1, scale)
+        pieces.append(float(name.endswith("gamma")) + width * rng.normal(size=math.prod(shape)))
+    return np.concatenate(pieces).astype("float32")
+
+
+def distribution(rng: np.random.Generator, size: int, zeros: int = 0, dtype: str = "float64") -> np.ndarray:
+    p = rng.dirichlet(np.full(size, 0.8)) + 0.01
+    p[rng.choice(size, size=zeros, replace=False)] = 0
+    return (p / p.sum()).astype(dtype)
+
+
+def pairs(*sizes: int):
+    def draw(rng: np.random.Generator) -> list[Case]:
+        return [Case({"p": distribution(rng, size), "q": distribution(rng, size)}) for size in sizes]
+
+    return draw
+
+
+def zeros_in_p(rng: np.random.Generator) -> list[Case]:
+    one_hot = np.zeros(7)
+    one_hot[int(rng.integers(7))] = 1
+    both = distribution(rng, 7, zeros=2)
+    other = np.where(both == 0, 0, distribution(rng, 7))
+    return [
+        Case({"p": one_hot, "q": distribution(rng, 7)}, how="p one-hot (7,), no zero in q"),
+        Case({"p": both, "q": other / other.sum()}, how="p and q (7,) are 0 at the same places"),
+    ]
+
+
+def zeros_in_q(rng: np.random.Generator) -> list[Case]:
+    p, q = distribution(rng, 5), distribution(rng, 5, zeros=1)
+    second = np.where(np.arange(7) < 2, 0, distribution(rng, 7))
+    other = np.where((np.arange(7) > 0) & (np.arange(7) < 5), distribution(rng, 7), 0)
+    return [
+        Case({"p": p, "q": q}, how="q (5,) is 0 once where p is positive"),
+        Case({"p": second / second.sum(), "q": other / other.sum()}, how="p and q (7,) are 0 at different places"),
+    ]
+
+
+def pair_types(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case({"p": distribution(rng, 7, dtype="float32"), "q": distribution(rng, 7, dtype="float32")}, mode="tensor",
+             how="TensorFlow tensors of float32"),
+        Case({"p": distribution(rng, 5), "q": distribution(rng, 5)}, mode="tensor", how="TensorFlow tensors of float64"),
+    ]  # fmt: skip
+
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    shifted = scores - scores.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+def draw_table(rng: np.random.Generator, words: int, kind: str, *, rows: int = 23, end_id: int = 1, end: float = 0.0) -> np.ndarray:
+    """Log-probabilities of the next token for a `table_step`; a large `end` makes the end id more probable."""
+    scores = 1.5 * rng.normal(size=(words if kind == "last token" else rows, words))
+    scores[:, end_id] += end
+    return log_softmax(scores)
+
+
+def search(
+    rng: np.random.Generator,
+    *,
+    words: int = 5,
+    kind: str = "all tokens",
+    end: float = 0.0,
+    max_length: int = 6,
+    width: int | None = None,
+    penalty: float | None = None,
+    table: np.ndarray | None = None,
+) -> dict:
+    start, end_id = rng.choice(words, size=2, replace=False)
+    inputs: dict[str, Any] = {
+        "table": draw_table(rng, words, kind, end_id=end_id, end=end) if table is None else table,
+        "kind": kind,
+        "start_id": int(start),
+        "end_id": int(end_id),
+        "max_length": max_length,
+    }
+    inputs |= {} if width is None else {"beam_width": width}
+    return inputs | ({} if penalty is None else {"length_penalty": penalty})
+
+
+def until(make: Callable[[], dict], accept: Callable[[dict], bool], tries: int = 5000) -> dict:
+    """Draw inputs until they are accepted."""
+    for _ in range(tries):
+        inputs = make()
+        if accept(inputs):
+            return inputs
+    raise RuntimeError("no inputs of the wanted kind were drawn")
+
+
+def greedy(inputs: Mapping[str, Any], **flags: Any) -> str:
+    wanted = {key: inputs[key] for key in ("table", "kind", "start_id", "end_id", "max_length")}
+    return oracles.greedy_decode(**wanted, **flags)["tokens"]
+
+
+LOG_TWO = wrong("The logarithm is to the base 2, so these are bits; nats use ln.", log="2")
+
+
+LOG_TEN = wrong("The logarithm is to the base 10; nats use the natural one.", log="10")
+
+
+EPS_ADDED = wrong("A small number is added before the logarithm. It hides what is infinite, and no zero of p needs it.", eps=1e-09)
+
+
+NOT_A_NUMBER = wrong("A zero of p gives NaN: 0 · log 0 is 0 by its limit, and a computer says NaN. Leave these terms out.", zeros="nan")
+
+
+ZERO_Q_SKIPPED = wrong("Where q is 0 the term is left out. If p is positive there, q rules out what happens, and the sum is infinite.", zeros="skipped")
+
+
+SWAPPED = wrong("p and q are swapped: p weights, q is in the logarithm.", swapped=True)
+
+
+AVERAGED = wrong("The terms are averaged; they are summed.", joined="mean")
+
+
+MASK_ADVICE = "In this course True means: may attend."

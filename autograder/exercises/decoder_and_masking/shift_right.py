@@ -1,0 +1,48 @@
+"""Lab 08, exercise `shift_right`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.decoder_and_masking.shared import draw_ids
+from autograder.oracles import decoder_and_masking as oracles
+
+exercise = Exercise("shift_right", oracle=oracles.shift_right)
+
+
+@exercise.group("start id first, last token gone", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    start = int(rng.integers(2, 6))
+    inputs = {"ids": draw_ids(rng, 3, 5), "start_id": start}
+    return [
+        Case(inputs, how=f"ids (3, 5), start_id={start}"),
+        Case({"ids": draw_ids(rng, 2, 7).astype("int64"), "start_id": 11}, how="ids (2, 7) of int64, start_id=11"),
+    ]
+
+
+@exercise.group("one token, a square batch, a tensor", points=1)
+def edges(rng: np.random.Generator) -> list[Case]:
+    square = rng.integers(1, 13, size=(5, 5)).astype("int32")
+    return [
+        Case({"ids": square[:3, :1], "start_id": 17}, how="ids (3, 1): one token each"),
+        Case({"ids": square, "start_id": 17}, mode="tensor", how="ids (5, 5), a TensorFlow tensor"),
+    ]
+
+
+exercise.mistakes(
+    last_token_kept=wrong("The result is one longer than ids: the last token falls out.", kind="longer"),
+    shifted_left=wrong("The tokens move to the left. The decoder's input at position t is the target at t − 1.", kind="left"),
+    rolled=wrong("The last token comes back in front; the start id belongs there.", kind="rolled"),
+    rolled_over_sentences=wrong("The tokens move on from one sentence to the next: the shift runs along the wrong axes.", kind="rolled all"),
+    first_token_replaced=wrong("The start id takes the place of the first token, and nothing moves.", kind="replaced"),
+    start_is_zero=wrong("A 0 stands in front; it is the start id that belongs there.", kind="zero"),
+    shifted_down=wrong("Whole sentences move; each sentence is shifted by itself.", kind="down"),
+    start_missing=wrong("The start id is missing: the result has shape (B, T).", kind="shorter"),
+)
+
+
+exercise.hints(
+    "All tokens but the last of each sentence: which slice of the second axis is that?",
+    "Put a column of start ids, (B, 1), in front of it. `np.full` or `ops.full_like` makes one.",
+)

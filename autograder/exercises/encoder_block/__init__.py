@@ -1,0 +1,1 @@
+"""Lab 04, encoder block: the exercises, their cases and the mistakes that are named."""

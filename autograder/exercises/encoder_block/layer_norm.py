@@ -1,0 +1,104 @@
+"""Lab 04, exercise `layer_norm`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import drawn_until
+from autograder.oracles import encoder_block as oracles
+
+READY_NORMS = (
+    "keras.layers.LayerNormalization",
+    "keras.layers.RMSNormalization",
+    "keras.layers.GroupNormalization",
+    "keras.layers.UnitNormalization",
+    "keras.layers.BatchNormalization",
+    "keras.layers.Normalization",
+    "keras.ops.layer_normalization",
+    "keras.ops.nn.layer_normalization",
+    "keras.ops.rms_normalization",
+    "keras.ops.nn.rms_normalization",
+)
+
+
+def _norm_inputs(rng: np.random.Generator, *shape: int, dtype: str = "float32") -> dict:
+    width = shape[-1]
+    return {
+        "x": (2 * rng.normal(size=shape) + 1.5).astype(dtype),
+        "gamma": (1 + 0.5 * rng.normal(size=width)).astype(dtype),
+        "beta": rng.normal(size=width).astype(dtype),
+    }
+
+
+def _norms(*shapes: tuple[int, ...]):
+    """Tokens whose features differ enough for the default `eps` to leave no trace: it has a group of its own."""
+
+    def inputs(rng: np.random.Generator, shape: tuple[int, ...]) -> dict:
+        return drawn_until(lambda drawn: (drawn["x"].var(axis=-1) > 0.5).all(), lambda: _norm_inputs(rng, *shape))
+
+    return lambda rng: [Case(inputs(rng, shape)) for shape in shapes]
+
+
+exercise = Exercise("layer_norm", oracle=oracles.layer_norm, forbidden=READY_NORMS)
+
+
+@exercise.group("right values", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return _norms((5, 7), (3, 2), (11,))(rng)
+
+
+@exercise.group("leading dimensions", points=1, advice="Every token is normalised on its own, however many axes stand before the last one.")
+def batched(rng: np.random.Generator) -> list[Case]:
+    return _norms((2, 5, 7), (2, 3, 5, 7))(rng)
+
+
+@exercise.group("epsilon: given, by default, and for a token without variance", points=1, advice="Use the argument `eps`. With it a token whose features are all equal gives beta, not NaN.")
+def epsilon(rng: np.random.Generator) -> list[Case]:
+    flat = _norm_inputs(rng, 5, 7)
+    flat["x"] = np.repeat(flat["x"][:, :1], 7, axis=1)
+    nearly = _norm_inputs(rng, 5, 7)
+    nearly["x"] = (nearly["x"] * 2e-3).astype("float32")
+    mixed = _norm_inputs(rng, 5, 7)
+    mixed["x"] *= np.array([[1], [0.1], [1], [0.1], [1]], "float32")  # variances above eps and below
+    return [
+        Case({**mixed, "eps": 0.5}, how="x (5, 7), eps=0.5"),
+        Case(nearly, how="x (5, 7), features that hardly differ, eps as it is by default"),
+        Case(flat, how="x (5, 7), all features of a token equal"),
+    ]
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case(_norm_inputs(rng, 3, 5, 7), mode="tensor", how="TensorFlow tensors", dtype="float32"),
+        Case(_norm_inputs(rng, 3, 5, 7), how="NumPy arrays of float32", dtype="float32"),
+        Case(_norm_inputs(rng, 5, 7, dtype="float64"), how="NumPy arrays of float64", dtype="float64"),
+    ]
+
+
+exercise.mistakes(
+    unbiased_variance=wrong("The variance is divided by D − 1. Layer norm divides by D (the biased variance).", unbiased=True),
+    eps_added_to_deviation=wrong("eps is added to the standard deviation; it belongs to the variance, under the root.", divisor="σ+ε"),
+    eps_as_floor=wrong("eps is the least variance that you allow; it is added to every variance.", divisor="√max(σ²,ε)"),
+    divides_by_variance=wrong("The tokens are divided by the variance: the root is missing.", divisor="σ²+ε"),
+    only_centred=wrong("The mean is subtracted, but nothing divides by the deviation.", divisor="none"),
+    over_tokens=wrong("Each feature is normalised over the tokens, not each token over its features.", over="tokens"),
+    over_sentence=wrong("One mean for the whole sentence: tokens and features are normalised together.", over="sentence"),
+    batch_norm=wrong("This is batch norm: the statistics run over all tokens of the batch.", over="batch"),
+    rms_norm=wrong("This is RMS norm: it divides by the root of the mean square. Layer norm subtracts the mean first.", centred=False, divisor="√(mean x²+ε)"),
+    not_centred=wrong("The mean is not subtracted before dividing.", centred=False),
+    gamma_missing=wrong("gamma is not used: it multiplies the normalised features.", use_gamma=False),
+    beta_missing=wrong("beta is not used: it is added at the end.", use_beta=False),
+    gamma_beta_swapped=wrong("gamma and beta are swapped: gamma multiplies, beta is added.", swapped=True),
+    shift_before_scale=wrong("beta is added before gamma multiplies; it comes after.", shift_first=True),
+    eps_is_keras_default=wrong("eps is 0.001 whatever the argument says.", fixed_eps=0.001),
+    eps_missing=wrong("eps is not used: a token without variance gives 0/0.", fixed_eps=0.0),
+)
+
+
+exercise.hints(
+    "Mean and variance are taken along the last axis, and keep that axis with size 1 so that they broadcast.",
+    "The variance is the mean of the squared differences from the mean: divided by D.",
+    "Subtract the mean, divide by the root of (variance + eps), multiply with gamma, add beta.",
+)

@@ -1,0 +1,71 @@
+"""Lab 06, exercise `answers`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.oracles import imdb_classifier as oracles
+
+
+def _answer(entry: str):
+    return lambda rng: [Case({"entry": entry}, how=f'answers["{entry}"]')]
+
+
+exercise = Exercise("answers", oracle=oracles.hand_calculation, reveal=False, tolerance=0.0051)
+
+
+@exercise.group("where padding in front puts the first word", points=1)
+def first_word(rng: np.random.Generator) -> list[Case]:
+    return _answer("first_word")(rng)
+
+
+@exercise.group("parameters for longer reviews", points=1)
+def longer(rng: np.random.Generator) -> list[Case]:
+    return _answer("longer")(rng)
+
+
+@exercise.group("what narrower heads would save", points=1)
+def narrower(rng: np.random.Generator) -> list[Case]:
+    return _answer("narrower")(rng)
+
+
+@exercise.group("what is counted to 600", points=1)
+def unit(rng: np.random.Generator) -> list[Case]:
+    return _answer("unit")(rng)
+
+
+@exercise.group("precision and recall by hand", points=1)
+def measures(rng: np.random.Generator) -> list[Case]:
+    return _answer("measures")(rng)
+
+
+@exercise.group("which number to report", points=1)
+def report(rng: np.random.Generator) -> list[Case]:
+    return _answer("report")(rng)
+
+
+exercise.mistakes(
+    padding_thought_behind=wrong("That is so with padding behind. Here it stands in front.", first_word="end"),
+    positions_from_one=wrong("Positions are counted from 0.", first_word="from one"),
+    last_word_instead=wrong("That is the position of the last word of the three.", first_word="last word"),
+    length_thought_free=wrong("Attention has no weight that depends on the length, but one table has a row for every position.", longer="unchanged"),
+    length_thought_everything=wrong("Only one table grows with max_length.", longer="tripled"),
+    old_rows_counted_again=wrong("200 of the 600 rows were there before.", longer="added all 600"),
+    output_bias_halved=wrong("Half of everything is nearly right. One bias of the four does not depend on key_dim.", narrower="half of all"),
+    biases_forgotten=wrong("Three of the biases shrink, too.", narrower="no biases"),
+    one_matrix_counted=wrong("Four matrices shrink: queries, keys, values, output.", narrower="one matrix"),
+    characters_thought=wrong("600 characters are about a hundred words. What does one row of the ids hold?", unit="characters"),
+    reviews_thought=wrong("Every review is cut, however many there are.", unit="reviews"),
+    hand_measures_swapped=wrong("Precision divides by a column, recall by a row.", measures="swapped"),
+    hand_matrix_misread=wrong("The matrix is read as [[tp, fp], [fn, tn]]; it is [[tn, fp], [fn, tp]].", measures="tp first"),
+    hand_accuracy=wrong("That is the accuracy, twice.", measures="accuracy"),
+    best_epoch_reported=wrong("The best of many epochs is the luckiest, too: the validation set chose it.", report="best validation"),
+    kept_epoch_reported=wrong("The validation set decided which epoch is kept: it cannot be an unbiased judge of it.", report="kept epoch"),
+    training_reported=wrong("On these reviews it was trained.", report="training"),
+)
+
+
+exercise.hints(
+    "Each number takes a line on paper. The formulas are in lecture 04, the sizes in exercise 5.",
+)

@@ -1,0 +1,84 @@
+"""Lab 06, exercise `build_vocabulary`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
+from autograder.oracles import imdb_classifier as oracles
+
+
+def _counted_texts(rng: np.random.Generator, empty: bool = False) -> list[str]:
+    """Standardised texts: one word most often but in one text only, then three, three and two words as often."""
+    words = sorted(pick(rng, WORDS, 9)[:7] + pick(rng, ACCENTED, 2))
+    top = words.pop(int(rng.integers(len(words))))
+    second, first, rest = words[:3], words[3:6], words[6:]  # what is frequent comes late in the alphabet
+    ties = [[each[1], each[2], each[0]] for each in (first, second)] + [rest[::-1]]
+    texts = [" ".join([top] * 5), *[" ".join(ties[0] + ties[1][:]) for _ in range(2)]]
+    texts += [" ".join(ties[0]), " ".join([*ties[0], *ties[2]])]
+    if empty:
+        texts[2:2] = ["", ""]
+    return [str(text) for text in texts]
+
+
+def _vocabularies(*limits: int, empty: bool = False):
+    def draw(rng: np.random.Generator) -> list[Case]:
+        cases = []
+        for limit in limits:
+            texts = _counted_texts(rng, empty)
+            how = f"{len(texts)} texts, {'two of them empty, ' if empty else ''}max_tokens={limit}"
+            cases.append(Case({"texts": texts, "max_tokens": limit}, how=how))
+        return cases
+
+    return draw
+
+
+exercise = Exercise("build_vocabulary", oracle=oracles.build_vocabulary)
+
+
+@exercise.group("right words in the right order", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return _vocabularies(50, 40)(rng)
+
+
+@exercise.group("at most max_tokens entries", points=1, advice="The two special entries count: max_tokens=5 leaves room for three words.")
+def cut(rng: np.random.Generator) -> list[Case]:
+    return _vocabularies(5, 7)(rng)
+
+
+@exercise.group("max_tokens 0, 1, 2 and 3", points=1, advice="Even the special entries need room. A slice with a negative end leaves out the last ones.")
+def small(rng: np.random.Generator) -> list[Case]:
+    return _vocabularies(0, 1, 2, 3)(rng)
+
+
+@exercise.group("texts with nothing in them", points=1, advice='`"".split(" ")` is a list with one empty word in it; `"".split()` is empty.')
+def empty(rng: np.random.Generator) -> list[Case]:
+    return _vocabularies(50, empty=True)(rng)
+
+
+exercise.mistakes(
+    no_special_entries=wrong('The list begins with words. "" for padding and "[UNK]" for unknown words come first.', specials="none"),
+    special_entries_swapped=wrong('"[UNK]" is entry 0. Padding is 0 everywhere in this course, unknown words are 1.', specials="swapped"),
+    no_padding_entry=wrong('The entry "" for padding is missing.', specials="no padding"),
+    specials_not_counted=wrong("The list is two entries too long: the special entries count.", room="words only"),
+    specials_always=wrong("With max_tokens below 2 the list is too long: the special entries are cut off like all others.", room="specials always"),
+    cut_before_ties=wrong(
+        "The list is cut before words that are equally frequent are put in order, so the wrong ones of them may be left: `most_common(n)` cuts. Sort first, then cut.", room="cut before ties"
+    ),
+    slice_from_the_end=wrong("With max_tokens below 2 the end of your slice is negative, which counts from the end of the list.", room="slice from the end"),
+    not_cut=wrong("max_tokens changes nothing.", room="no limit"),
+    rare_words_first=wrong("The rarest words come first.", order="rising"),
+    alphabetical_only=wrong("The words are in alphabetical order; count comes first.", order="alphabetical"),
+    ties_as_seen=wrong("Words that are equally frequent stand in the order in which they appear (as in `Counter.most_common`); the alphabet decides.", ties="first seen"),
+    ties_backwards=wrong("Words that are equally frequent stand in the alphabet backwards: `reverse=True` turns both around.", ties="backwards"),
+    texts_counted=wrong("You count the texts that a word is in; its occurrences count.", count="texts"),
+    empty_word_counted=wrong('An empty text adds "" once more to the vocabulary.', empty_word=True),
+)
+
+
+exercise.hints(
+    "`collections.Counter` counts; `sorted` takes a `key`, and a key may be a pair: what comes first decides first.",
+    "For falling counts inside an ordinary sort, take the negative count.",
+    "Put the special entries and the words into one list, and cut it once, at the end.",
+)

@@ -1,0 +1,85 @@
+"""Lab 06, exercise `masked_mean`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import normal
+from autograder.exercises.imdb_classifier.shared import padded
+from autograder.oracles import imdb_classifier as oracles
+
+
+def _mean_case(rng: np.random.Generator, ids: np.ndarray, width: int, dtype: str = "float32", **settings) -> Case:
+    x = rng.normal(size=(*ids.shape, width)) + 1.5
+    x[ids == 0] *= 20
+    return Case({"x": x.astype(dtype), "ids": ids}, **settings)
+
+
+exercise = Exercise("masked_mean", oracle=oracles.masked_mean)
+
+
+@exercise.group("right values, padding at the end", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return [_mean_case(rng, padded(rng, 3, 7), 5), _mean_case(rng, padded(rng, 2, 11), 3)]
+
+
+@exercise.group("padding in other places", points=1, advice="An id of 0 is padding wherever it stands.")
+def anywhere(rng: np.random.Generator) -> list[Case]:
+    ids = padded(rng, 3, 7)
+    return [
+        _mean_case(rng, ids[:, ::-1].copy(), 5, how="x (3, 7, 5), padding in front"),
+        _mean_case(rng, rng.permuted(ids, axis=1), 5, how="x (3, 7, 5), padding anywhere"),
+    ]
+
+
+@exercise.group("a row that is all padding gives 0", points=1, advice="A row without words has the sum 0. What may its count be, so that 0 divided by it is 0?")
+def all_padding(rng: np.random.Generator) -> list[Case]:
+    ids = padded(rng, 3, 7)
+    ids[int(rng.integers(3))] = 0
+    return [_mean_case(rng, ids, 5, how="x (3, 7, 5), one row is all padding")]
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    return [
+        _mean_case(rng, padded(rng, 3, 7), 5, mode="tensor", how="TensorFlow tensors", dtype="float32"),
+        _mean_case(rng, padded(rng, 3, 7).astype("int32"), 5, how="NumPy arrays, ids of int32"),
+        _mean_case(rng, padded(rng, 2, 5), 3, "float64", how="NumPy arrays of float64"),
+    ]
+
+
+@exercise.group("works inside tf.function, and gradients are finite", points=1, advice="The model of the next exercise needs this function. NumPy stops graphs and gradients; `keras.ops` does not.")
+def training(rng: np.random.Generator) -> list[Case]:
+    ids = padded(rng, 3, 5)
+    ids[0] = 0
+    slope = _mean_case(rng, ids, 2, mode="gradient", how="gradients, one row is all padding")
+    return [
+        _mean_case(rng, ids, 3, mode="graph", how="inside tf.function, batch size and length unknown"),
+        Case({**slope.inputs, "cotangent.output": normal(rng, 3, 2)}, mode="gradient", how=slope.how),
+    ]
+
+
+exercise.mistakes(
+    padding_in_the_mean=wrong("This is the mean over all places: padding is part of it.", kept="all"),
+    divided_by_length=wrong("The words alone are added up, but the sum is divided by T. How many words has the row?", divisor="length"),
+    divided_by_one_more=wrong("The divisor is one larger than the number of words.", divisor="one more"),
+    divided_by_the_longest=wrong("All rows are divided by the same number. Each row has its own number of words.", divisor="most words"),
+    divided_by_the_batch=wrong("The words of the whole batch are counted together: sum the mask along the tokens only.", divisor="batch"),
+    not_divided=wrong("This is the sum of the words; it is not divided.", reduce="sum"),
+    maximum=wrong("This is the largest value of each feature, not its mean.", reduce="max"),
+    mask_inverted=wrong("The mask is the wrong way round: this is the mean of the padding.", kept="padding"),
+    unknown_left_out=wrong("Words of id 1 are left out, too. `[UNK]` is a word, one that the vocabulary does not know.", kept="known words"),
+    stops_at_padding=wrong("What stands behind the first padding is left out. Look at each id, not at the length.", kept="up to the first padding"),
+    empty_row_nan=wrong("A row without words is 0/0. Divide by at least 1.", guarded=False),
+    over_batch=wrong("The mean runs over the batch. It runs over the tokens, axis 1.", axis=0),
+    over_features=wrong("The mean runs over the features. It runs over the tokens, axis 1.", axis=2),
+    axis_kept=wrong("The result has an axis of size 1 too many: the tokens' axis goes away.", keepdims=True),
+)
+
+
+exercise.hints(
+    "The mask `ids != 0` is (B, T). Which axis does it lack to multiply x (B, T, D)?",
+    "Sum the words along axis 1, and sum the mask along the same axis: the second is what to divide by.",
+    "`ops.maximum(count, 1)` leaves every count as it is, but that of a row without words.",
+)

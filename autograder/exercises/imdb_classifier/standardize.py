@@ -1,0 +1,83 @@
+"""Lab 06, exercise `standardize`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
+from autograder.oracles import imdb_classifier as oracles
+
+OPENINGS = ("Don't", "Isn't", "Can't", "Won't")
+
+
+HYPHENATED = ("well-made", "low-key", "made-up", "half-baked")
+
+
+def _texts_of(rng: np.random.Generator, *patterns: str) -> list[Case]:
+    """Cases of `standardize`: each pattern filled with fresh words, {0} to {5}."""
+    cases = []
+    for pattern in patterns:
+        words = [*pick(rng, WORDS, 4), pick(rng, HYPHENATED, 1)[0], pick(rng, OPENINGS, 1)[0]]
+        text = pattern.format(*words, accented=pick(rng, ACCENTED, 1)[0], number=int(rng.integers(20, 90)))
+        cases.append(Case({"text": text}))
+    return cases
+
+
+exercise = Exercise("standardize", oracle=oracles.standardize)
+
+
+@exercise.group("lower case, no punctuation", points=2)
+def words(rng: np.random.Generator) -> list[Case]:
+    return _texts_of(rng, "{5} miss THE {0}: {1}, {2}; and (really) a {4} {3}!!!", 'The "{0}" of {1} & {2} is SO {4}?', "{0}")
+
+
+@exercise.group("line breaks of HTML become spaces", points=1, advice="Three spellings, `<br>`, `<br/>` and `<br />`, in capitals too. A `<` alone is punctuation.")
+def breaks(rng: np.random.Generator) -> list[Case]:
+    return _texts_of(
+        rng,
+        "A {0}.<br /><br />The {1}",
+        "bad {0}<br>good {1}<br/>fine {2}",
+        "{0}<BR />{1}<Br>{2}",
+        "{0} 5 < 6 but {1} 7 > 3 {2}",
+    )
+
+
+@exercise.group("letters of other languages and digits stay", points=1)
+def letters(rng: np.random.Generator) -> list[Case]:
+    return _texts_of(rng, "{accented} {0}, {number}/10", "ÉTÉ: the {accented} of {0}, 日本, {number}.5 stars")
+
+
+@exercise.group("one space between words, none at the ends", points=1)
+def spaces(rng: np.random.Generator) -> list[Case]:
+    return _texts_of(rng, "{0}   {1}\t\t{2}\n\n{3}", "  {0} {1} <br />", "\n{0} - {1} !\t")
+
+
+@exercise.group("texts with nothing in them", points=1)
+def edges(rng: np.random.Generator) -> list[Case]:
+    return [Case({"text": text}) for text in ("", " ... ?! ", "<br /><br />")] + _texts_of(rng, "{number}!")
+
+
+exercise.mistakes(
+    capitals_kept=wrong("Capitals stay capitals: `The` and `the` are two words.", lower=False),
+    br_becomes_a_word=wrong("`<br />` leaves the word `br` behind. Which of your steps takes its brackets away, and when?", breaks="none"),
+    one_spelling_of_br=wrong("Only `<br />` is found; `<br>` and `<br/>` are line breaks, too.", breaks="one spelling"),
+    every_tag_removed=wrong("Everything between `<` and `>` is gone, with the words in it. Only line breaks are asked for.", breaks="every tag"),
+    break_glues_words=wrong("Where a line break was, two words grow together. It becomes a space.", break_becomes=""),
+    br_in_capitals_missed=wrong("`<BR>` in capitals is not found: lower case first, or ignore case in the search.", any_case=False),
+    punctuation_kept=wrong("Punctuation is still there.", punctuation="kept"),
+    punctuation_to_space=wrong("Punctuation becomes a space: `don't` falls into two words. It is removed, which gives `dont`.", punctuation="to space"),
+    apostrophes_kept=wrong("The apostrophe stays. It is punctuation like the rest: `don't` becomes `dont`.", punctuation="but apostrophes"),
+    other_letters_lost=wrong("Letters beyond a to z are lost: é, ü and 日 are letters.", letters="ascii"),
+    digits_lost=wrong("Digits are gone. `9/10` becomes `910`.", digits=False),
+    ends_not_stripped=wrong("A space is left at the beginning or at the end.", spaces="ends stay"),
+    spaces_not_collapsed=wrong("Runs of white space stay as they are.", spaces="stay"),
+    tabs_and_newlines_kept=wrong("Tabs and line ends stay. White space is more than the space.", spaces="only doubled"),
+)
+
+
+exercise.hints(
+    "Four steps. Their order matters: what happens to the `<` of a `<br />` if punctuation goes first?",
+    "`re.sub` replaces what a pattern finds, `str.translate` many characters at once, `str.split()` without an argument splits at any white space.",
+    'The pattern `r"<br\\s*/?>"` finds all three spellings, in a text that is in lower case already.',
+)

@@ -1,0 +1,47 @@
+"""Lab 03, exercise `merge_heads`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import normal
+from autograder.oracles import multi_head_attention as oracles
+
+
+def _heads(*shapes: tuple[int, int, int, int]):
+    return lambda rng: [Case({"x": normal(rng, *shape)}) for shape in shapes]
+
+
+exercise = Exercise("merge_heads", oracle=oracles.merge_heads)
+
+
+@exercise.group("right values", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return _heads((2, 3, 5, 7), (2, 5, 3, 11), (2, 1, 3, 5))(rng)
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case({"x": normal(rng, 2, 3, 5, 7)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
+        Case({"x": normal(rng, 2, 3, 5, 7)}, how="a NumPy array of float32", dtype="float32"),
+        Case({"x": rng.normal(size=(2, 3, 5, 7))}, how="a NumPy array of float64", dtype="float64"),
+    ]
+
+
+exercise.mistakes(
+    merged_by_reshape_alone=wrong("The shape is right, but a row of the result holds several tokens: the heads are still before the tokens when you reshape.", how="reshape"),
+    merged_interleaved=wrong("The features of the heads alternate. A row should hold all of head 0, then all of head 1, and so on.", how="interleaved"),
+    heads_added=wrong("The heads are added up; they have to stand side by side.", how="added"),
+    heads_averaged=wrong("The heads are averaged; they have to stand side by side.", how="averaged"),
+    heads_still_apart=wrong("The axes have changed places, (B, T, H, K), and are still four: the last two become one.", how="apart"),
+    heads_below_each_other=wrong("The heads stand below each other, (B, H·T, K): put them side by side, along the features.", how="below"),
+    features_of_all_tokens=wrong("The sizes are mixed up: a row holds all tokens, (B, H, T·K). After the transpose the axes are B, T, H, K.", how="tokens"),
+)
+
+
+exercise.hints(
+    "It is `split_heads` backwards: undo its last step first.",
+    "Only when the axes are (B, T, H, K) do the features of one token lie side by side.",
+)

@@ -1,0 +1,62 @@
+"""Lab 05, exercise `SinusoidalEmbedding`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, COS_FIRST, EMBEDDING_MISTAKES, HALF_EXPONENT, HALVES, embeddings
+from autograder.oracles import positional_encoding as oracles
+
+SINUSOIDAL = embeddings(6, learned=False)
+
+
+exercise = Exercise("SinusoidalEmbedding", oracle=oracles.sinusoidal_embedding, tolerance=ANGLE_TOLERANCE / 4)
+
+
+@exercise.group("right values at full length", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return SINUSOIDAL["values"](rng)
+
+
+@exercise.group("sequences shorter than max_length", points=1, advice="The length comes from the ids of this call: take the first T rows of the table.")
+def shorter(rng: np.random.Generator) -> list[Case]:
+    return SINUSOIDAL["shorter"](rng)
+
+
+@exercise.group("only the words are trained", points=1)
+def parameters(rng: np.random.Generator) -> list[Case]:
+    return SINUSOIDAL["parameters"](rng)
+
+
+@exercise.group(
+    "works inside tf.function, and gradients reach the word table", points=1, advice="Inside tf.function the length is not known in advance. Make the table once, for max_length, and cut it in `call`."
+)
+def training(rng: np.random.Generator) -> list[Case]:
+    return SINUSOIDAL["training"](rng)
+
+
+@exercise.group("survives a get_config round trip", points=1)
+def reload(rng: np.random.Generator) -> list[Case]:
+    return SINUSOIDAL["reload"](rng)
+
+
+exercise.mistakes(
+    **EMBEDDING_MISTAKES,
+    position_by_id=wrong("The rows of the position table are chosen by the token ids. They are rows 0, 1, 2, …, T − 1.", places="ids"),
+    unscaled=wrong("The word vectors are not multiplied by √D.", token_factor="1"),
+    scaled_by_width=wrong("The word vectors are multiplied by D; it is the square root of D.", token_factor="D"),
+    divided_by_root=wrong("The word vectors are divided by √D; they are multiplied by it.", token_factor="1/√D"),
+    scaled_position_too=wrong("The positions are multiplied by √D as well; only the word vectors are.", position_factor="√D"),
+    positions_trainable=wrong("The position table counts as trainable; sinusoidal positions are fixed.", trainable=True),
+    exponent_halved=HALF_EXPONENT,
+    cos_first=COS_FIRST,
+    sines_then_cosines=HALVES,
+)
+
+
+exercise.hints(
+    "Only one Embedding. The positions are the table of exercise 1, made once in `__init__` for max_length rows.",
+    "Scale the word vectors alone, then add the first T rows of the table.",
+    "Keep the table as a NumPy array or a constant of float32: what is no weight is not trained.",
+)

@@ -1,0 +1,133 @@
+"""Lab 05, exercise `is_permutation_equivariant`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import drawn_until, normal
+from autograder.oracles import positional_encoding as oracles
+
+
+def cycle(rng: np.random.Generator, length: int) -> np.ndarray:
+    """A permutation made of one cycle through all places: it leaves nothing in place and is not its own inverse."""
+    order = rng.permutation(length)
+    permutation = np.empty(length, "int64")
+    permutation[order] = np.roll(order, 1)
+    return permutation
+
+
+def _neighbours_kept(permutation: np.ndarray) -> np.ndarray:
+    """For each place whether the token there follows the same token as before; the first one follows the last."""
+    return (permutation - np.roll(permutation, 1)) % len(permutation) == 1
+
+
+def _judged(rng: np.random.Generator, *names: str, shape: tuple[int, ...] = (2, 5, 3), mode: str = "call", **settings) -> list[Case]:
+    kind = "TensorFlow tensors, " if mode == "tensor" else ""
+    wording = "".join(f", {key}={value:g}" for key, value in settings.items())
+    return [
+        Case(
+            {"fn": name, "x": normal(rng, *shape), "permutation": cycle(rng, shape[1]), **settings},
+            mode=mode,
+            how=f"{kind}fn = “{name}”, x {shape}{wording}",
+        )
+        for name in names
+    ]
+
+
+def _given_permutation(rng: np.random.Generator) -> list[Case]:
+    """Shuffles that keep each token on its side of the middle, and a map that sees the side only."""
+    cases = _judged(rng, "one added to the second half of the tokens", "self-attention", shape=(2, 6, 3))
+    for case in cases:
+        case.inputs["permutation"] = np.array([1, 2, 0, 5, 3, 4])
+    return cases
+
+
+def _one_sided(rng: np.random.Generator) -> list[Case]:
+    """A map whose two results differ by numbers of one sign, once positive and once negative."""
+    cases = _judged(rng, *["the first token's first feature added everywhere"] * 2, shape=(3, 5, 2))
+    for case, sign in zip(cases, (1, -1), strict=True):
+        case.inputs["x"][:, 0, 0] = 9 * sign
+    return cases
+
+
+exercise = Exercise("is_permutation_equivariant", oracle=oracles.is_permutation_equivariant)
+
+
+@exercise.group("equivariant maps, and others", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    cases = _judged(
+        rng,
+        "self-attention",
+        "positions added",
+        "each token by itself",
+        "each token plus its predecessor",
+        "distance from the mean token",
+        "running sum",
+    )
+    # A map of neighbours hardly notices a shift of all tokens: some neighbours stay together, and some do not.
+    permutation = drawn_until(lambda drawn: 0 < _neighbours_kept(drawn).sum() < len(drawn), lambda: cycle(rng, cases[0].inputs["x"].shape[1]))
+    for case in cases:
+        case.inputs["permutation"] = permutation
+    return cases
+
+
+@exercise.group("an invariant map is not equivariant", points=1, advice="Equivariant: the result is shuffled in the same way. Invariant: it stays as it is.")
+def invariant(rng: np.random.Generator) -> list[Case]:
+    return _judged(rng, "features sorted over the tokens", "self-attention", shape=(3, 7, 2))
+
+
+@exercise.group("almost equivariant: the tolerance decides", points=1, advice="A map counts as equivariant when no entry differs by more than `tolerance`.")
+def tolerance(rng: np.random.Generator) -> list[Case]:
+    faint = "positions added, a thousandth of them"
+    return [*_judged(rng, faint, tolerance=1e-1), *_judged(rng, faint), *_judged(rng, faint, tolerance=1e-6)]
+
+
+@exercise.group("one entry, or one sequence, that differs", points=1, advice="A single entry that is too far off is enough for False: look at the largest absolute difference.")
+def corners(rng: np.random.Generator) -> list[Case]:
+    single = "0.5 added to the first feature of the first token"
+    return [
+        *_judged(rng, "self-attention", "positions added in the last sequence only", shape=(3, 5, 2)),
+        *_judged(rng, single, shape=(3, 13, 7), tolerance=0.1),
+        *_one_sided(rng),
+    ]
+
+
+@exercise.group("the tokens are shuffled, in the order given", points=1)
+def axes(rng: np.random.Generator) -> list[Case]:
+    names = (
+        "self-attention",
+        "positions added",
+        "distance from the mean token",
+        "positions added in the last sequence only",
+    )
+    return [*_judged(rng, *names, shape=(5, 5, 5)), *_given_permutation(rng)]
+
+
+@exercise.group("TensorFlow tensors", points=1, advice="A tensor cannot be indexed with an array: `ops.take(x, permutation, axis=1)` works for both.")
+def tensors(rng: np.random.Generator) -> list[Case]:
+    return _judged(rng, "self-attention", "running sum", mode="tensor")
+
+
+exercise.mistakes(
+    tests_invariance=wrong("This tests invariance: it asks whether the result stays the same, not whether it is shuffled in the same way.", compared_with="result"),
+    always_yes=wrong("The answer is True for every map. Is x shuffled before fn sees it, and does a sum let differences cancel?", verdict="always yes"),
+    always_no=wrong("The answer is False even for self-attention. Are both sides shuffled by the same permutation, in the same direction?", verdict="always no"),
+    negated=wrong("True and False are exchanged.", verdict="negated"),
+    tolerance_ignored=wrong("The argument `tolerance` has no effect: the answer is the same whatever is given.", fixed_tolerance=True),
+    mean_difference=wrong("The mean difference is compared. One entry that is far off disappears in a mean.", measure="mean"),
+    signed_sum=wrong("The differences are summed with their signs, and they cancel each other.", measure="signed sum"),
+    first_sequence_only=wrong("Only the first sequence of the batch is compared.", measure="first sequence"),
+    no_absolute_value=wrong("The largest difference is taken with its sign, so that one far below zero goes unnoticed: take absolute values.", measure="without absolute value"),
+    one_entry_suffices=wrong("One entry that agrees is enough for True. All of them have to agree.", measure="smallest"),
+    permutation_ignored=wrong("The tokens are shuffled, but not by the permutation given.", own_permutation=True),
+    shuffles_sequences=wrong("The sequences of the batch are shuffled (axis 0). Shuffle the tokens, axis 1.", axis=0),
+    shuffles_features=wrong("The features are shuffled (axis 2). Shuffle the tokens, axis 1.", axis=2),
+)
+
+
+exercise.hints(
+    "Two ways to the same place: shuffle the tokens and then apply fn, or apply fn and then shuffle the result.",
+    "Shuffle axis 1 of both. ops.take(…, permutation, axis=1) takes arrays and tensors.",
+    "Compare the largest absolute difference with the tolerance, and return a bool.",
+)

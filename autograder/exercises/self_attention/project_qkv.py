@@ -1,0 +1,68 @@
+"""Lab 02, exercise `project_qkv`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import normal
+from autograder.oracles import self_attention as oracles
+
+
+def _projections(*leading: tuple[int, ...], dtype: str = "float32", mode: str = "call", check_dtype: bool = False):
+    def draw(rng: np.random.Generator) -> list[Case]:
+        return [
+            Case(
+                {
+                    "x": normal(rng, *batch, 5, 7, dtype=dtype),
+                    "w_q": normal(rng, 7, 3, dtype=dtype),
+                    "w_k": normal(rng, 7, 3, dtype=dtype),
+                    "w_v": normal(rng, 7, 11, dtype=dtype),
+                },
+                mode=mode,
+                dtype=dtype if check_dtype else None,
+            )
+            for batch in leading
+        ]
+
+    return draw
+
+
+def _square_projections(rng: np.random.Generator) -> list[Case]:
+    matrices = {name: normal(rng, 7, 7) for name in ("w_q", "w_k", "w_v")}
+    return [Case({"x": normal(rng, 5, 7), **matrices})]
+
+
+exercise = Exercise("project_qkv", oracle=oracles.project_qkv)
+
+
+@exercise.group("right values", points=1)
+def values(rng: np.random.Generator) -> list[Case]:
+    return [*_projections(())(rng), *_square_projections(rng)]
+
+
+@exercise.group("leading dimensions", points=1, advice="The weights have two axes whatever x has: which product broadcasts over the leading axes of x?")
+def batched(rng: np.random.Generator) -> list[Case]:
+    return _projections((2,), (2, 3))(rng)
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    return [*_projections((2,), mode="tensor", check_dtype=True)(rng), *_projections((2,), dtype="float64", check_dtype=True)(rng)]
+
+
+exercise.mistakes(
+    one_matrix_for_all=wrong("Query, key and value are all made with w_q.", one_matrix=True),
+    keys_with_w_q=wrong("The keys are made with w_q; w_k is not used.", matrices_used="qqv"),
+    values_with_w_k=wrong("The values are made with w_k; w_v is not used.", matrices_used="qkk"),
+    values_are_inputs=wrong("The values are the inputs themselves; w_v is not used.", matrices_used="qk1"),
+    order_q_v_k=wrong("Key and value come back in the wrong order: return (q, k, v).", order="qvk"),
+    order_k_q_v=wrong("Query and key come back in the wrong order: return (q, k, v).", order="kqv"),
+    weights_transposed=wrong("x is multiplied with the transposed weights: a weight is (D, d_k).", transposed=True),
+)
+
+
+exercise.hints(
+    "Each token is multiplied with the same matrix: the tokens are the rows of x.",
+    "(…, T, D) times (D, d_k) gives (…, T, d_k).",
+)

@@ -1,0 +1,124 @@
+"""Lab 02, exercise `scaled_dot_product_attention`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import drawn_until, masks_matter, normal, partial_mask
+from autograder.exercises.self_attention.shared import (
+    AXIS_ONE,
+    BUILT_IN_ATTENTION,
+    LARGEST_ONLY,
+    MASK_MISTAKES,
+    NO_SOFTMAX,
+    OVER_ALL,
+    OVER_QUERIES,
+    SCALE_INVERTED,
+    SCALED_AFTER,
+    SCALED_BY_D,
+    SCALED_BY_LENGTH,
+    SCORES_RETURNED,
+    SUM_NORMALISED,
+    UNSCALED,
+    UNSTABLE,
+)
+from autograder.oracles import attention as attention_oracles
+
+TRANSPOSED = wrong("The matrix of scores is transposed: row t holds the scores of key t, not of query t.", transposed=True)
+
+
+exercise = Exercise("scaled_dot_product_attention", oracle=attention_oracles.scaled_dot_product_attention, forbidden=BUILT_IN_ATTENTION)
+
+
+@exercise.group("right values", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case({"q": normal(rng, 5, 7), "k": normal(rng, 3, 7), "v": normal(rng, 3, 11)}),
+        Case({"q": normal(rng, 5, 3), "k": normal(rng, 5, 3), "v": normal(rng, 5, 2)}),
+    ]
+
+
+@exercise.group("leading dimensions", points=1, advice="One sequence works, a batch does not? Swap the last two axes of k only, and sum over the last axis.")
+def batched(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case({"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11)}),
+        Case({"q": normal(rng, 2, 3, 5, 7), "k": normal(rng, 2, 3, 11, 7), "v": normal(rng, 2, 3, 11, 13)}),
+    ]
+
+
+@exercise.group("mask: True may attend, False is blocked", points=2, advice="Masks are boolean, int or float, and broadcast to the scores: (T, S), (B, T, S), (B, 1, S).")
+def masked(rng: np.random.Generator) -> list[Case]:
+    def case(mask: np.ndarray) -> Case:
+        return Case({"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask})
+
+    flat = {"q": normal(rng, 5, 7), "k": normal(rng, 5, 7), "v": normal(rng, 5, 11), "mask": partial_mask(rng, 5, 5)}
+    return [
+        Case(flat),
+        case(partial_mask(rng, 5, 3)),
+        case(partial_mask(rng, 2, 5, 3).astype("int32")),
+        case(partial_mask(rng, 2, 1, 3).astype("float32")),
+    ]
+
+
+@exercise.group("a query that may attend to nothing gives no NaN", points=1, advice="The softmax of a row of minus infinity is 0/0. A large negative number blocks just as well.")
+def fully_masked(rng: np.random.Generator) -> list[Case]:
+    mask = partial_mask(rng, 2, 5, 3)
+    mask[0, 1] = mask[1, 4] = False
+    inputs = {"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask}
+    return [Case(inputs, how="two queries may attend to nothing", property="rows are distributions")]
+
+
+@exercise.group("finite for large scores", points=1)
+def large_scores(rng: np.random.Generator) -> list[Case]:
+    q, k, mask = drawn_until(
+        lambda drawn: masks_matter(drawn[0] @ drawn[1].T, drawn[2]),
+        lambda: (normal(rng, 5, 7) * 300, normal(rng, 3, 7) * 300, partial_mask(rng, 5, 3)),
+    )
+    v = normal(rng, 3, 11)
+    return [
+        Case({"q": q, "k": k, "v": v}, how="scores of tens of thousands"),
+        Case({"q": q, "k": k, "v": v, "mask": mask}, how="scores of tens of thousands, and a mask"),
+    ]
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    single = {"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11)}
+    double = {key: rng.normal(size=value.shape) for key, value in single.items()}
+    mask = partial_mask(rng, 2, 5, 3)
+    return [
+        Case({**single, "mask": mask}, mode="tensor", how="TensorFlow tensors", dtype="float32"),
+        Case(single, how="NumPy arrays of float32", dtype="float32"),
+        Case({**double, "mask": mask}, how="NumPy arrays of float64", dtype="float64"),
+    ]
+
+
+exercise.mistakes(
+    unscaled=UNSCALED,
+    scaled_by_d=SCALED_BY_D,
+    scaled_by_length=SCALED_BY_LENGTH,
+    scale_inverted=SCALE_INVERTED,
+    scaled_after_softmax=SCALED_AFTER,
+    scaled_by_d_v=wrong("The scores are divided by the root of the width of v, not of the keys.", scale="sqrt_d_v"),
+    scaled_by_constant=wrong("The scores are divided by 8 whatever the width: 8 is the root of 64, the width used in the paper.", scale=8.0),
+    softmax_over_queries=OVER_QUERIES,
+    softmax_over_everything=OVER_ALL,
+    softmax_over_axis_1=AXIS_ONE,
+    no_softmax=NO_SOFTMAX,
+    divided_by_sum=SUM_NORMALISED,
+    largest_only=LARGEST_ONLY,
+    unstable_softmax=UNSTABLE,
+    scores_transposed=TRANSPOSED,
+    **MASK_MISTAKES,
+    mask_too_weak=wrong("A blocked score loses 10 only, and e⁻¹⁰ is not 0: among large scores it still counts. Take −1e9.", masking="weak"),
+    results_swapped=wrong("The results come in the wrong order: return (output, weights).", swapped_results=True),
+    scores_returned=SCORES_RETURNED,
+)
+
+
+exercise.hints(
+    "Four steps: scores, scaling, mask, softmax; then the weights meet the values.",
+    "A score is a sum over the last axis of q and k. Divide by the root of that axis's size, read from k's shape.",
+    "Blocked keys must lose all weight, yet a row with every key blocked must stay finite: give blocked scores a very large negative number before the softmax, in the scores' own float type.",
+)

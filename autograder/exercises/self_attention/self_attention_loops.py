@@ -1,0 +1,38 @@
+"""Lab 02, exercise `self_attention_loops`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, PLAIN_MISTAKES, plain, plain_large, plain_types
+from autograder.oracles import self_attention as oracles
+
+exercise = Exercise("self_attention_loops", oracle=oracles.plain_self_attention, forbidden=BUILT_IN_ATTENTION)
+
+
+@exercise.group("right values", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return plain((5, 7), (3, 2))(rng)
+
+
+@exercise.group("finite for large scores", points=1)
+def large_scores(rng: np.random.Generator) -> list[Case]:
+    return plain_large(rng)
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    return plain_types(rng)
+
+
+exercise.mistakes(
+    **PLAIN_MISTAKES,
+)
+
+
+exercise.hints(
+    "Write the three steps for one token first: its scores with every token, their softmax, the weighted sum.",
+    "A score is the dot product of two rows of x, divided by the root of the width of a row.",
+    "Each token needs a softmax of its own, over all tokens. Then add up the rows of x, each times its weight.",
+)

@@ -1,0 +1,52 @@
+"""Lab 02, exercise `self_attention_matrix`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.self_attention.shared import AXIS_ONE, BUILT_IN_ATTENTION, PLAIN_MISTAKES, plain, plain_large, plain_types
+from autograder.oracles import self_attention as oracles
+
+KEEPDIMS_FORGOTTEN = wrong("Columns are divided by the sums of rows: a sum of shape (T,) broadcasts along the last axis. `keepdims=True` makes it (T, 1).", normalised="broadcast")
+
+
+FEATURES_ATTEND = wrong("The product is xᵀx, one score for each pair of features. x xᵀ has one for each pair of tokens.", features=True)
+
+
+exercise = Exercise("self_attention_matrix", oracle=oracles.plain_self_attention, forbidden=BUILT_IN_ATTENTION, no_loops=True)
+
+
+@exercise.group("right values", points=2)
+def values(rng: np.random.Generator) -> list[Case]:
+    return plain((5, 7), (3, 2))(rng)
+
+
+@exercise.group("leading dimensions", points=1, advice="One sequence works, a batch does not? `.T` reverses all axes: swap the last two only. A sum over the last axis needs `keepdims=True`.")
+def batched(rng: np.random.Generator) -> list[Case]:
+    return plain((2, 5, 7), (2, 3, 5, 7))(rng)
+
+
+@exercise.group("finite for large scores", points=1)
+def large_scores(rng: np.random.Generator) -> list[Case]:
+    return plain_large(rng)
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    return plain_types(rng)
+
+
+exercise.mistakes(
+    **PLAIN_MISTAKES,
+    softmax_over_axis_1=AXIS_ONE,
+    keepdims_forgotten=KEEPDIMS_FORGOTTEN,
+    features_attend=FEATURES_ATTEND,
+)
+
+
+exercise.hints(
+    "All scores at once are one matrix product of x with itself. What is the shape of that product?",
+    "In the product, row t holds the scores of query t. The softmax runs along the row.",
+    "Shapes: (…, T, D) times (…, D, T) gives (…, T, T); times (…, T, D) gives (…, T, D).",
+)

@@ -1,0 +1,66 @@
+"""Lab 09, exercise `answers`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.vision_transformer.shared import Draw
+from autograder.oracles import vision_transformer as oracles
+
+
+def _answer(entry: str) -> Draw:
+    return lambda rng: [Case({"entry": entry}, how=f'answers["{entry}"]')]
+
+
+exercise = Exercise("answers", oracle=oracles.answers, reveal=False, tolerance=0.0051)
+
+
+@exercise.group("the number of tokens", points=1)
+def tokens(rng: np.random.Generator) -> list[Case]:
+    return _answer("tokens")(rng)
+
+
+@exercise.group("patches of half the size", points=1)
+def finer_patches(rng: np.random.Generator) -> list[Case]:
+    return _answer("finer_patches")(rng)
+
+
+@exercise.group("what the class token costs", points=1)
+def class_token_numbers(rng: np.random.Generator) -> list[Case]:
+    return _answer("class_token_numbers")(rng)
+
+
+@exercise.group("the patch that a rollout points at", points=1)
+def rollout_patch(rng: np.random.Generator) -> list[Case]:
+    return _answer("rollout_patch")(rng)
+
+
+@exercise.group("patches in another order", points=1)
+def shuffled_patches(rng: np.random.Generator) -> list[Case]:
+    return _answer("shuffled_patches")(rng)
+
+
+exercise.mistakes(
+    class_token_not_counted=wrong("These are the patches. How many tokens does the encoder see?", counting="without class token"),
+    pixels_counted=wrong("Those are pixels; a token is a patch.", counting="pixels"),
+    sides_added=wrong("The patches lie in a grid: rows *times* columns, not plus.", counting="one side"),
+    growth_as_tokens=wrong("That is how much the number of patches grows. The question is about pairs of patches.", growth="as the tokens"),
+    growth_as_side=wrong("Half the patch size doubles the patches along *each* side, and the question is about pairs.", growth="as the side"),
+    growth_as_pixels=wrong("Too much: four times as many patches, and then the pairs of them.", growth="by patch area squared"),
+    class_token_per_class=wrong("There is one class token, not one per class. The classes come in with the head.", class_tokens="one per class"),
+    class_token_per_patch=wrong("There is one class token, not one per patch.", class_tokens="one per patch"),
+    class_token_counted_as_patch=wrong("Entry 0 of the row belongs to the class token, so the first patch is entry 1.", reading="class token counted"),
+    rollout_by_columns=wrong("The patches are numbered row by row, not column by column.", reading="by columns"),
+    column_named_first=wrong("The row comes first, then the column.", reading="column first"),
+    counted_from_one=wrong("Rows and columns are counted from 0.", reading="from one"),
+    class_token_chosen=wrong("The largest entry is the class token's own. Which *patch* has the largest?", reading="class token itself"),
+    shuffling_thought_harmless=wrong("That holds without positions. Position rows stay where they are when patches move.", shuffled="a"),
+    shuffling_thought_to_permute=wrong("The class token is read, and it has not moved: the logits are no list over patches.", shuffled="c"),
+    shuffling_thought_forbidden=wrong("Nothing stops: the model takes any image of the right size.", shuffled="d"),
+)
+
+
+exercise.hints(
+    "Each answer takes a line on paper. Draw the grid of patches.",
+)

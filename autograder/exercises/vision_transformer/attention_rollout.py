@@ -1,0 +1,88 @@
+"""Lab 09, exercise `attention_rollout`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.vision_transformer.shared import Draw
+from autograder.oracles import vision_transformer as oracles
+from autograder.oracles.attention import softmax
+
+
+def _attentions(rng: np.random.Generator, *shape: int, pruned: bool = False, dtype: str = "float32") -> np.ndarray:
+    weights = softmax(2 * rng.normal(size=(*shape, shape[-1])))
+    if pruned:
+        weights = np.where(weights < np.quantile(weights, 0.6), 0, weights)
+    return weights.astype(dtype)
+
+
+def _rollouts(*shapes: tuple[int, ...], pruned: bool = False, floats: str = "float32", **case: str) -> Draw:
+    def draw(rng: np.random.Generator) -> list[Case]:
+        cases = []
+        for shape in shapes:
+            attentions = _attentions(rng, *shape, pruned=pruned, dtype=floats)
+            how = f"attentions {attentions.shape}" + (", small weights set to 0" if pruned else "")
+            cases.append(Case({"attentions": attentions}, how=how, **case))
+        return cases
+
+    return draw
+
+
+exercise = Exercise("attention_rollout", oracle=oracles.attention_rollout)
+
+
+@exercise.group("right values", points=2, advice="Try it on the two layers of the text first.")
+def values(rng: np.random.Generator) -> list[Case]:
+    return _rollouts((3, 2, 5, 7), (5, 3, 2, 4))(rng)
+
+
+@exercise.group("a single layer, a single head", points=1)
+def one_layer(rng: np.random.Generator) -> list[Case]:
+    return _rollouts((1, 2, 3, 5), (2, 3, 1, 5))(rng)
+
+
+@exercise.group("rows that do not sum to 1 before", points=1, advice="After half of the identity is added, every row is divided by its own sum.")
+def pruned(rng: np.random.Generator) -> list[Case]:
+    return _rollouts((3, 2, 5, 7), pruned=True)(rng)
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    shape = (3, 2, 2, 5)
+    return [
+        *_rollouts(shape, mode="tensor", dtype="float32")(rng),
+        *_rollouts(shape, dtype="float32")(rng),
+        *_rollouts(shape, floats="float64", dtype="float64")(rng),
+    ]
+
+
+exercise.mistakes(
+    order_reversed=wrong("The layers are multiplied in the wrong order. What the last layer does comes last, so its matrix stands on the left.", product="first on the left"),
+    entry_by_entry=wrong("The layers are multiplied entry by entry. A path from layer to layer is a matrix product.", product="entry by entry"),
+    layers_averaged=wrong("The layers are averaged; they are multiplied up.", product="mean"),
+    no_identity=wrong("The residual path is missing: half of the identity joins half of the attention.", identity="none"),
+    not_normalised=wrong("The rows are not normalised after the identity is added.", normalised="no"),
+    identity_whole_not_normalised=wrong("A + I is multiplied up as it is, so the numbers grow from layer to layer: halve, and normalise.", identity="whole", normalised="no"),
+    normalised_before=wrong("The rows are normalised before the identity is added. It comes first: with pruned weights the mixture is another.", normalised="rows, before"),
+    identity_not_halved=wrong("The identity is added whole, the attention half: each of them counts one half.", identity="beside half"),
+    columns_normalised=wrong("Columns are normalised. Rows are: one row per query.", normalised="columns"),
+    divided_by_largest=wrong("Each row is divided by its largest entry, not by its sum.", normalised="largest"),
+    heads_summed=wrong("The heads are added up, so they outweigh the identity. They are averaged.", heads="sum"),
+    largest_head=wrong("The largest head counts; the heads are averaged.", heads="largest"),
+    smallest_head=wrong("The smallest head counts; the heads are averaged.", heads="smallest"),
+    first_head_only=wrong("Only the first head counts; they are averaged.", heads="first"),
+    heads_one_by_one=wrong("The rollout is made for each head alone and averaged at the end. A path may change heads from layer to layer, so the heads are averaged first.", heads="one by one"),
+    last_layer_only=wrong("Only the last layer is in the result.", layers="last"),
+    first_layer_only=wrong("Only the first layer is in the result.", layers="first"),
+    first_layer_twice=wrong("The first layer is in the product twice: does the loop begin with the one that you started from?", layers="first twice"),
+    first_layer_left_out=wrong("The first layer is left out of the product.", layers="all but the first"),
+    weights_transposed=wrong("Queries and keys change places: rows are queries.", transposed=True),
+)
+
+
+exercise.hints(
+    "The axis of the heads is number 2: (L, B, H, T, T).",
+    "For each layer: average the heads, add half and half with the identity, divide each row by its sum.",
+    "Start with the first layer. Each next one is multiplied onto what you have, from the left.",
+)

@@ -1,0 +1,90 @@
+"""Lab 09, exercise `extract_tubelets`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import normal
+from autograder.exercises.vision_transformer.shared import PIXELS_TURNED, READY_CUTTERS, Draw, refusal_mistakes
+from autograder.oracles import vision_transformer as oracles
+
+
+def _tubes(*shapes: tuple[int, tuple[int, int, int], int, int, int], floats: str = "float32", **case: str) -> Draw:
+    """Cases of extract_tubelets: batch, tubelets in time, down and across, frames of each, patch size, channels."""
+
+    def draw(rng: np.random.Generator) -> list[Case]:
+        cases = []
+        for batch, (times, rows, columns), frames, size, channels in shapes:
+            video = normal(rng, batch, times * frames, rows * size, columns * size, channels, dtype=floats)
+            how = f"video {video.shape}, frames={frames}, patch_size={size}"
+            cases.append(Case({"video": video, "frames": frames, "patch_size": size}, how=how, **case))
+        return cases
+
+    return draw
+
+
+exercise = Exercise("extract_tubelets", oracle=oracles.extract_tubelets, forbidden=READY_CUTTERS)
+
+
+@exercise.group("right tubelets, in the right order", points=2, advice="Eight axes: image, then each of time, height and width split in two, then the channel.")
+def values(rng: np.random.Generator) -> list[Case]:
+    return _tubes((2, (3, 2, 4), 5, 3, 2), (3, (4, 3, 2), 2, 5, 1))(rng)
+
+
+@exercise.group("tubelets of one frame, and one tubelet for the whole video", points=1)
+def corners(rng: np.random.Generator) -> list[Case]:
+    return _tubes((2, (3, 2, 4), 1, 3, 2), (3, (1, 1, 1), 4, 5, 2))(rng)
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    shape = (2, (2, 3, 1), 3, 2, 2)
+    return [
+        *_tubes(shape, mode="tensor", dtype="float32")(rng),
+        *_tubes(shape, dtype="float32")(rng),
+        *_tubes(shape, floats="float64", dtype="float64")(rng),
+    ]
+
+
+@exercise.group("ValueError where a size does not fit", points=1, advice="Three remainders: length by frames, height and width by patch_size.")
+def refusal(rng: np.random.Generator) -> list[Case]:
+    frames, size = 3, int(rng.choice([4, 5]))
+    rest = int(rng.integers(1, size))
+    shapes = [
+        (7, 2 * size, 3 * size, "frames does not divide the length"),
+        (6, 2 * size + rest, 3 * size, "patch_size does not divide the height"),
+        (6, 2 * size, 3 * size + rest, "patch_size does not divide the width"),
+    ]
+    return [
+        Case(
+            {"video": normal(rng, 2, length, height, width, 1), "frames": frames, "patch_size": size},
+            mode="refusal",
+            how=f"video (2, {length}, {height}, {width}, 1), frames={frames}, patch_size={size}: {what}",
+        )
+        for length, height, width, what in shapes
+    ]
+
+
+exercise.mistakes(
+    time_last=wrong("The tubelets go through rows, columns, then time. Time comes first.", time="last"),
+    columns_first=wrong("Within a moment the tubelets go column by column: rows come first.", order="columns"),
+    frames_after_pixels=wrong("Inside a tubelet the frames come after the pixels, (P, P, frames, C). They come first: (frames, P, P, C).", inner_time="after the pixels"),
+    frames_last=wrong("Inside a tubelet the frames come last, (P, P, C, frames). They come first: (frames, P, P, C).", inner_time="last"),
+    pixels_turned=PIXELS_TURNED,
+    channels_first=wrong("Inside a tubelet the channels come first. They come last: (frames, P, P, C).", channels_first=True),
+    reshape_alone=wrong("A reshape alone does not make tubelets: it takes pixels that follow each other in memory.", how="reshape"),
+    every_nth_frame=wrong("A tubelet takes every n-th frame of the video. Its frames follow each other.", how="every n-th frame"),
+    frames_apart=wrong("Every frame is cut for itself. A tubelet reaches through several frames.", frames_apart=True),
+    **refusal_mistakes("Sizes"),
+    time_not_checked=wrong("Height and width are checked, the number of frames is not: a tubelet has `frames` of them.", checked="height, width"),
+    only_time_checked=wrong("The length is checked, height and width are not.", checked="time"),
+    only_height_checked=wrong("Only the height is checked.", checked="height"),
+    only_width_checked=wrong("Only the width is checked.", checked="width"),
+)
+
+
+exercise.hints(
+    "As in exercise 1, with one more axis that is split in two: time, (f/frames, frames).",
+    "The three axes that number the tubelets move in front of the three that lie inside.",
+)

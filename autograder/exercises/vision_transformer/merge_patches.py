@@ -1,0 +1,72 @@
+"""Lab 09, exercise `merge_patches`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import normal
+from autograder.exercises.vision_transformer.shared import LAYOUT_MISTAKES, Draw
+from autograder.oracles import vision_transformer as oracles
+
+READY_MERGERS = (
+    "keras.ops.depth_to_space",
+    "keras.ops.nn.depth_to_space",
+    "tensorflow.nn.depth_to_space",
+    "tensorflow.compat.v1.depth_to_space",
+)
+
+
+def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float32", **case: str) -> Draw:
+    """Cases of merge_patches: batch, patches down and across, patch size, channels."""
+
+    def draw(rng: np.random.Generator) -> list[Case]:
+        cases = []
+        for batch, (rows, columns), size, channels in shapes:
+            inputs = {
+                "patches": normal(rng, batch, rows * columns, size * size * channels, dtype=floats),
+                "height": rows * size,
+                "width": columns * size,
+                "channels": channels,
+            }
+            how = f"patches {inputs['patches'].shape}, height={rows * size}, width={columns * size}, channels={channels}"
+            cases.append(Case(inputs, how=how, **case))
+        return cases
+
+    return draw
+
+
+exercise = Exercise("merge_patches", oracle=oracles.merge_patches, forbidden=READY_MERGERS)
+
+
+@exercise.group("right images", points=2, advice="merge_patches(extract_patches(images, P), h, w, C) gives the images back, also when they are not square.")
+def values(rng: np.random.Generator) -> list[Case]:
+    return _joined((2, (5, 7), 3, 11), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))(rng)
+
+
+@exercise.group("patches of one pixel, one patch per image, one row of patches", points=1)
+def corners(rng: np.random.Generator) -> list[Case]:
+    return _joined((2, (3, 5), 1, 7), (3, (1, 1), 5, 2), (2, (1, 3), 4, 5), (2, (3, 1), 4, 5))(rng)
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: np.random.Generator) -> list[Case]:
+    shape = (2, (3, 5), 2, 3)
+    return [
+        *_joined(shape, mode="tensor", dtype="float32")(rng),
+        *_joined(shape, dtype="float32")(rng),
+        *_joined(shape, floats="float64", dtype="float64")(rng),
+    ]
+
+
+exercise.mistakes(
+    **LAYOUT_MISTAKES,
+    image_turned=wrong("The images come back on their side: (B, w, h, C) instead of (B, h, w, C).", image_turned=True),
+)
+
+
+exercise.hints(
+    "The patch size is not handed over, but a patch has P·P·C numbers.",
+    "Undo the steps of exercise 1 one by one, the last one first.",
+    "A reshape to (B, h/P, w/P, P, P, C), one exchange of two axes, a reshape to (B, h, w, C).",
+)
