@@ -23,7 +23,7 @@ from autograder.course import Course, load_course
 from autograder.gradebook import GradebookWriter
 from autograder.nbgrader_cells import points as points_of
 from autograder.results import ExerciseResult, LabResult
-from autograder.submission import Unreadable, read_notebook, read_plan, repair
+from autograder.submission import FileSource, Unreadable, read_notebook, read_plan, repair
 from autograder.verdicts import with_verdicts
 
 Resources = dict[str, Any]
@@ -61,7 +61,7 @@ class ForgivingExporter(NotebookExporter):
         """Called by nbgrader once to sanitise a submission and once to grade it."""
         path = Path(filename)
         try:
-            notebook = read_notebook(path.read_bytes())
+            notebook = read_notebook(FileSource(path).read())
         except Unreadable:
             notebook = nbformat.v4.new_notebook()
         resources = {**(resources or {})}
@@ -115,8 +115,8 @@ def grade_file(course: Course, student: str, lab: str, path: Path) -> LabResult:
     """Grade one submitted file; a file nothing can be made of gets a verdict with zero points and the reason."""
     release = read_release(course, lab)
     known = {each.name: grading.grade_ids(course, each.name) for each in course.labs}
-    data = path.read_bytes()
     try:
+        data = FileSource(path).read()
         plan = read_plan(data, release, known)
     except Unreadable as error:
         exercises = tuple(
@@ -145,4 +145,4 @@ def _handed_in(folder: Path) -> datetime | None:
     path = folder / "timestamp.txt"
     if not path.is_file():
         return None
-    return parse_utc(path.read_text(encoding="utf-8").strip()).replace(tzinfo=UTC)
+    return parse_utc(FileSource(path).read().decode("utf-8", "replace").strip()).replace(tzinfo=UTC)

@@ -164,8 +164,8 @@ def tidy_message(text: str) -> str:
     text = re.sub(r"\x1b\[[0-9;]*m", "", text[:20_000])
     text = re.split(r"(Call a|A)rguments received by", text)[0]
     text = re.sub(r"\{\{function_node[^}]*\}\}\s*|\[Op:\w+\]\s*(name:\s*)?", "", text)
-    text = re.sub(r"\s*; NodeDef:.*", "", text, flags=re.DOTALL)
-    text = re.sub(r"\s*If you are looking for numpy-related methods, please run.*", "", text, flags=re.DOTALL)
+    for added in ("; NodeDef:", "If you are looking for numpy-related methods, please run"):
+        text = text.partition(added)[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if any("Graph execution error" in line for line in lines):  # what is wrong stands below the trace
         trace = re.compile(r'Graph execution error|^Detected at node|^File "|^<stack traces|^\[\[\{\{node')

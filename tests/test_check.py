@@ -114,6 +114,17 @@ def test_messages_leave_out_what_tensorflow_says_to_itself():
     assert tidy_message(text) == "EagerTensor object has no attribute 'T'."
 
 
+@pytest.mark.parametrize(
+    "text",
+    [" " * 20_000, "x" + " " * 19_999, "\n" * 20_000, "; " * 10_000, "{{function_node" * 1300, "[Op:" * 5_000],
+    ids=["spaces", "text and spaces", "lines", "semicolons", "open braces", "open brackets"],
+)
+def test_the_longest_message_is_tidied_in_no_time(text):
+    before = time.process_time()
+    tidy_message(text)
+    assert time.process_time() - before < 0.2
+
+
 def test_two_parts_with_each_others_size_are_told():
     """Shapes alone would leave a student to find out that the two tables are exchanged."""
     source = """

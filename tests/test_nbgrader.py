@@ -26,6 +26,7 @@ from nbgrader.utils import compute_checksum
 from tiny_course import LAB, build, released, write_notebook
 from traitlets.config import PyFileConfigLoader
 
+from autograder import nbgrader_plugin
 from autograder.gradebook import GradebookWriter
 from autograder.grading import content_hash
 from autograder.release import release
@@ -266,3 +267,18 @@ def test_validate_ignores_stderr_and_runs_every_test_cell(course):
     write_notebook(course.root / "wrong.ipynb", right)
     assert "Success" in nbgrader(course, "validate", "right.ipynb").stdout
     assert "VALIDATION FAILED ON 1 CELL" in nbgrader(course, "validate", "wrong.ipynb").stdout
+
+
+def test_nbgraders_way_reads_no_link_and_nothing_too_large(course, monkeypatch):
+    notebook = submission(course, {})
+    hand_in(course, "ada", notebook)
+    path = course.submitted / "ada" / LAB / f"{LAB}.ipynb"
+    honest = path.with_name("other.ipynb")
+    path.rename(honest)
+    path.symlink_to(honest)
+    assert nbgrader_plugin.grade_file(course, "ada", LAB, path).state == "unreadable"
+    assert nbgrader_plugin.ForgivingExporter().from_filename(str(path))
+    path.unlink()
+    honest.rename(path)
+    monkeypatch.setattr("autograder.submission.tree.MAX_FILE_BYTES", 1000)
+    assert "more than" in nbgrader_plugin.grade_file(course, "ada", LAB, path).reason

@@ -7,6 +7,8 @@ import zipfile
 from datetime import UTC, datetime
 
 import pytest
+from hostile.heavy import endless_directory
+from measuring import cost_of
 from test_submission_factory import LAB, answered, as_bytes
 
 from autograder.submission import Unreadable, find_submissions, student_id
@@ -252,6 +254,30 @@ def test_limits_on_members_and_total(tmp_path, monkeypatch):
     assert len(read(find(tmp_path / "all.zip"))) == 2
     monkeypatch.setattr("autograder.submission.tree.MAX_MEMBERS", 3)
     assert "too many files" in find(tmp_path / "all.zip")["all"].problem
+
+
+def test_a_students_archive_has_limits_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr("autograder.submission.tree.MAX_MEMBERS", 5)
+    work = {name: pack({f"{LAB}.ipynb": name, **{f"{n}.txt": "x" for n in range(4)}}) for name in ("ada", "bob")}
+    many = pack({f"{n}.txt": "x" for n in range(6)})
+    write(tmp_path, {"all.zip": pack({"ada/work.zip": work["ada"], "bob/work.zip": work["bob"], "eve/work.zip": many})})
+    found = find(tmp_path / "all.zip")
+    assert read(found) == {"ada": "ada", "bob": "bob"}
+    assert "too many files" in found["eve"].problem
+
+
+def test_a_list_of_two_hundred_thousand_files_is_refused_before_it_is_read(tmp_path):
+    inner = {"eve/work.zip": endless_directory(200_000), f"ada/{LAB}.ipynb": "ada"}
+    write(tmp_path, {"all.zip": pack(inner)})
+    found = find(tmp_path / "all.zip")
+    assert read(found) == {"ada": "ada"}
+    assert "too many files" in found["eve"].problem
+    cost = cost_of(
+        f"read_archive(Path({str(tmp_path / 'all.zip')!r}))",
+        "from pathlib import Path\nfrom autograder.submission.tree import read_archive",
+    )
+    assert cost.seconds < 2
+    assert cost.megabytes < 300
 
 
 def test_encrypted_and_damaged_members(tmp_path):

@@ -3,9 +3,11 @@
 from autograder.submission.finding import FoundSubmission, find_submissions, student_id
 from autograder.submission.reading import SubmittedNotebook, Unreadable, read_notebook
 from autograder.submission.repair import CellStep, ManualCell, Plan, ProbeStep, read_plan, repair
+from autograder.submission.tree import FileSource
 
 __all__ = [
     "CellStep",
+    "FileSource",
     "FoundSubmission",
     "ManualCell",
     "Plan",

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from autograder.submission.reading import MAX_FILE_BYTES, Unreadable
 
@@ -24,6 +24,7 @@ MAX_DEPTH = 40
 MAX_NAME = 255
 _LEFT_BY_PROGRAMS = ("__MACOSX", "__pycache__", "Thumbs.db")
 _DRIVE = re.compile(r"[A-Za-z]:")
+_DIRECTORY_ENTRY = b"PK\x01\x02"
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError, ValueError)
 
 
@@ -155,7 +156,11 @@ def read_archive(path: Path) -> Tree:
 
 
 class _Lister:
-    """Lists one tree and counts, over all archives in it, how many files and bytes it may still hold."""
+    """Lists one tree and counts how many files and bytes it may still hold.
+
+    An archive inside the outermost folder or archive may be one student's: it is listed with limits of its own, which
+    count all archives inside it, so that nobody uses up what the others may hold.
+    """
 
     def __init__(self, root: Path):
         self.root = root
@@ -197,7 +202,7 @@ class _Lister:
             _refuse(tree, entry.name, f"“{entry.name}” is a device or pipe, no file.")
         elif is_archive(entry.name):
             inner = tree.folders[entry.name] = Tree(PurePosixPath(entry.name).stem)
-            self.archive(inner, path, path, members=())
+            _Lister(self.root).archive(inner, path, path, members=())
         else:
             tree.items.append(Item(entry.name, FileSource(path)))
 
@@ -209,12 +214,9 @@ class _Lister:
             tree.problem = "The archive is packed inside too many others."
             return
         try:
-            with zipfile.ZipFile(file) as archive:
+            with _opened(file) as opened, zipfile.ZipFile(_Listed(opened, self.members_left)) as archive:
                 infos = {info.filename: info for info in archive.infolist()}
                 self.members_left -= len(infos)
-                if self.members_left < 0:
-                    tree.problem = "The archive holds too many files."
-                    return
                 for info in infos.values():
                     self._add_member(tree, archive, info, path, members)
         except _ZIP_ERRORS as error:
@@ -253,7 +255,8 @@ class _Lister:
             except (Unreadable, *_ZIP_ERRORS) as error:
                 inner.problem = f"The archive “{name}” cannot be opened ({error})."
                 return
-            self.archive(inner, io.BytesIO(data), path, (*members, info.filename))
+            lister = self if members else _Lister(self.root)
+            lister.archive(inner, io.BytesIO(data), path, (*members, info.filename))
 
     def _danger(self, info: zipfile.ZipInfo) -> str | None:
         """Return why a member must not be unpacked, by what the archive says of it."""
@@ -265,6 +268,32 @@ class _Lister:
             return "is packed so tightly that it looks like a trap for unpackers"
         self.bytes_left -= info.file_size
         return "is past the limit on all files of the archive together" if self.bytes_left < 0 else None
+
+
+class _Listed:
+    """An archive's file that raises `zipfile.BadZipFile` where its directory lists more than `members` files.
+
+    `zipfile` reads the whole directory in one piece and makes an object of each entry before anybody can count them.
+    """
+
+    def __init__(self, file: IO[bytes], members: int):
+        self._file = file
+        self._members = members
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_FILE_BYTES:
+            raise zipfile.BadZipFile("its list of files is too long")
+        data = self._file.read(size)
+        if data.count(_DIRECTORY_ENTRY) > self._members:
+            raise zipfile.BadZipFile("it holds too many files")
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def _opened(file: Path | IO[bytes]) -> IO[bytes]:
+    return open(file, "rb") if isinstance(file, Path) else file
 
 
 def _read_limited(file: IO[bytes]) -> bytes:
