@@ -77,8 +77,10 @@ class Exercise:
 
     Attributes:
         name: the name in the syllabus; the probe is found by it in `coursekit.probes`.
-        oracle: float64 NumPy function of the inputs (and of the flags of the mistakes) that returns named results. It
-            keeps the float type of its inputs, so that rounding can be measured with it.
+        oracle: NumPy function of the inputs that returns named results: the right formula, and nothing else. It keeps
+            the float type of its inputs, so that rounding can be measured with it.
+        by_mode: oracles of those modes of the probe that ask for other results, such as ``parameters``.
+        mistaken: the oracle with keyword flags that make the mistakes; gets the probe's ``mode`` if it asks for it.
         probe_only: inputs that the probe knows and the oracle does not need. Any other name that the oracle does not
             take is an error.
         forbidden: dotted names that may not do the work.
@@ -94,6 +96,8 @@ class Exercise:
     name: str
     _: KW_ONLY
     oracle: Oracle
+    by_mode: Mapping[str, Oracle] = field(default_factory=dict)
+    mistaken: Oracle | None = None
     probe_only: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     no_loops: bool = False
@@ -196,11 +200,10 @@ class Exercise:
         )
 
     def _refuse_unknown_inputs(self, group: Group, case: Case) -> None:
-        known = {*_parameters(self.oracle), *(key.replace(".", "_") for key in self.probe_only)}
-        given = [
-            key for key in (*case.inputs, *({} if case.property else case.withheld)) if not key.startswith("cotangent.")
-        ]
-        unknown = [key for key in given if key.replace(".", "_") not in known]
+        oracles = [self.oracle, *self.by_mode.values(), *filter(None, [self.mistaken])]
+        known = {name for oracle in oracles for name in _parameters(oracle)} | set(self.probe_only)
+        given = [*case.inputs, *({} if case.property else case.withheld)]
+        unknown = [key for key in given if key.replace(".", "_") not in known and not key.startswith("cotangent.")]
         if unknown:
             raise ValueError(
                 f"{self.name}, group {group.name}: the oracle takes no {', '.join(unknown)}. Misspelt? "
@@ -225,13 +228,14 @@ class Exercise:
     def reference(
         self, case: Case, flags: Mapping[str, Any] | None = None, precision: str = "float64"
     ) -> dict[str, Any]:
-        """The oracle's results for a case, computed in the float type `precision`, with the given flags."""
+        """The oracle's results for a case, in the float type `precision`; those of `mistaken` where flags are given."""
         inputs = {
             key: value.astype(precision) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
             for key, value in {**case.inputs, **case.withheld}.items()
         }
         cotangents = {key: inputs.pop(key) for key in list(inputs) if key.startswith("cotangent.")}
-        oracle = _keywords(self.oracle, {**(flags or {}), "mode": case.mode})
+        chosen = self.mistaken if flags is not None and self.mistaken else self.by_mode.get(case.mode, self.oracle)
+        oracle = _keywords(chosen, {**(flags or {}), "mode": case.mode})
         with np.errstate(all="ignore"):
             if case.mode == "gradient":
                 return numerical_gradients(oracle, inputs, cotangents)

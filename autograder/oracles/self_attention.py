@@ -9,49 +9,14 @@ import numpy as np
 from autograder.oracles.attention import scaled_dot_product_attention, softmax
 
 
-def plain_self_attention(
-    x: np.ndarray,
-    *,
-    exclude_self: bool = False,
-    return_weights: bool = False,
-    unchanged: bool = False,
-    features: bool = False,
-    causal: bool = False,
-    **flags: Any,
-) -> dict[str, np.ndarray]:
+def plain_self_attention(x: np.ndarray) -> dict[str, np.ndarray]:
     """softmax(XXᵀ / √D) X, self-attention without parameters. x (…, T, D) -> ``output`` (…, T, D)."""
-    if unchanged:
-        return {"output": x}
-    if features:  # XᵀX in place of XXᵀ: one weight for each pair of features
-        columns = np.swapaxes(x, -1, -2)
-        weights = softmax(columns @ x / np.sqrt(x.shape[-1]).astype(x.dtype))
-        return {"output": x @ weights}
-    mask = ~np.eye(x.shape[-2], dtype=bool) if exclude_self else None
-    if causal:
-        mask = np.tri(x.shape[-2], dtype=bool)
-    result = scaled_dot_product_attention(x, x, x, mask, **flags)
-    return {"output": result["weights"] if return_weights else result["output"]}
+    return {"output": scaled_dot_product_attention(x, x, x)["output"]}
 
 
-def project_qkv(
-    x: np.ndarray,
-    w_q: np.ndarray,
-    w_k: np.ndarray,
-    w_v: np.ndarray,
-    *,
-    order: str = "qkv",
-    transposed: bool = False,
-    one_matrix: bool = False,
-    matrices_used: str = "qkv",
-) -> dict[str, np.ndarray]:
+def project_qkv(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> dict[str, np.ndarray]:
     """Q = XW_q, K = XW_k, V = XW_v. x (…, T, D), w_q (D, d_k), w_k (D, d_k), w_v (D, d_v)."""
-    given = {"q": w_q, "k": w_k, "v": w_v, "1": np.eye(x.shape[-1], dtype=x.dtype)}
-    used = "qqq" if one_matrix else matrices_used
-    matrices = {name: given[matrix] for name, matrix in zip("qkv", used, strict=True)}
-    if transposed:
-        matrices = {name: matrix.T for name, matrix in matrices.items()}
-    made = {name: np.einsum("...td,dk->...tk", x, matrix) for name, matrix in matrices.items()}
-    return {name: made[source] for name, source in zip("qkv", order, strict=True)}
+    return {name: np.einsum("...td,dk->...tk", x, w) for name, w in {"q": w_q, "k": w_k, "v": w_v}.items()}
 
 
 def self_attention_layer(
@@ -61,46 +26,22 @@ def self_attention_layer(
     w_v_kernel: np.ndarray,
     mask: Any = None,
     return_weights: bool = False,
-    *,
-    mode: str = "call",
-    bias: bool = False,
-    roles: str = "qkv",
-    values_unprojected: bool = False,
-    **flags: Any,
-) -> dict[str, Any]:
-    """Self-attention of x (B, T, D) with learned projections; mask (T, S), (B, T, S) or (B, 1, T, S)."""
-    kernels = {"q": w_q_kernel, "k": w_k_kernel, "v": w_v_kernel}
-    if mode == "parameters":
-        count = sum(kernel.size + bias * kernel.shape[-1] for kernel in kernels.values())
-        return {"trainable_parameters": int(count)}
-    if mask is not None and np.ndim(mask) == 4:
+) -> dict[str, np.ndarray]:
+    """Self-attention of x (B, T, D) with learned projections; mask (T, S), (B, T, S), (B, 1, S) or (B, 1, T, S)."""
+    if np.ndim(mask) == 4:
         mask = np.asarray(mask)[:, 0]
-    q, k = (np.einsum("btd,dk->btk", x, kernels[role]) for role in roles[:2])
-    v = x if values_unprojected else np.einsum("btd,dv->btv", x, kernels[roles[2]])
-    if flags.get("scale") == "sqrt_d_model":
-        flags["scale"] = float(np.sqrt(x.shape[-1]))
-    result = scaled_dot_product_attention(q, k, v, mask, **flags)
+    result = scaled_dot_product_attention(**project_qkv(x, w_q_kernel, w_k_kernel, w_v_kernel), mask=mask)
     return result if return_weights else {"output": result["output"]}
 
 
-def attention_cost(
-    length: int,
-    d_model: int,
-    *,
-    products: int = 2,
-    length_power: int = 2,
-    width_power: int = 1,
-    entries: str = "T²",
-    factor: int = 1,
-    projections: bool = False,
-) -> dict[str, int]:
+def self_attention_parameters(w_q_kernel: np.ndarray, w_k_kernel: np.ndarray, w_v_kernel: np.ndarray) -> dict[str, int]:
+    """Three Dense layers without bias have the numbers of their kernels."""
+    return {"trainable_parameters": w_q_kernel.size + w_k_kernel.size + w_v_kernel.size}
+
+
+def attention_cost(length: int, d_model: int) -> dict[str, int]:
     """Multiply-adds of QKᵀ and of weights·V (T²·D each), and the number of weights (Vaswani et al. 2017, table 1)."""
-    counts = {"T²": length * length, "TD": length * d_model, "2T²": 2 * length * length}
-    return {
-        "multiply_adds": factor * products * length**length_power * d_model**width_power
-        + (3 * length * d_model**2 if projections else 0),
-        "weights_entries": counts[entries],
-    }
+    return {"multiply_adds": 2 * length**2 * d_model, "weights_entries": length**2}
 
 
 HAND_X = np.array([[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]], "float64")
@@ -108,20 +49,16 @@ HAND_W_Q = np.array([[1, 1, 1], [0, 0, 0], [2, 1, 1], [3, 2, 4]], "float64")
 HAND_W_K = np.array([[1, 0, 2], [0, 1, 1], [1, 1, 0], [0, 1, 0]], "float64")
 
 
-def hand_calculation(
-    entry: str, *, scaling: str = "√d_k", queries_for_keys: bool = False, effect: str = "right"
-) -> dict:
+def hand_calculation(entry: str) -> dict[str, Any]:
     """The numbers that lab 02 asks for: a key by hand, two scaled scores, their weights, what √d_k is for.
 
     Scores 126 and 120 with d_k = 36 become 21 and 20; their softmax is 0.7311 and 0.2689.
     """
-    keys = HAND_X @ (HAND_W_Q if queries_for_keys else HAND_W_K)
-    scores = np.array([126.0, 120.0])
-    scaled = {"√d_k": scores / 6, "d_k": scores / 36, "none": scores}[scaling]
+    scaled = np.array([126.0, 120.0]) / np.sqrt(36)
     answers = {
-        "key_row": keys[1],
+        "key_row": HAND_X[1] @ HAND_W_K,
         "scaled_scores": scaled,
         "weights": softmax(scaled),
-        "without_scaling": {"right": "b", "flatter": "a", "nothing": "c", "sum": "d"}[effect],
+        "without_scaling": "b",
     }
     return {"answer": answers[entry]}

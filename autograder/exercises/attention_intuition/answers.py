@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as oracles
 
 
 def _answer(entry: str):

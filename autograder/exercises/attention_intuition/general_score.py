@@ -8,7 +8,7 @@ from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import TRANSPOSED, TYPES, TYPES_ADVICE, WEIGHTS_RETURNED, weighted_types, widths
 from autograder.exercises.drawing import normal
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION
-from autograder.oracles import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as oracles
 
 
 def _general(rng: np.random.Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:

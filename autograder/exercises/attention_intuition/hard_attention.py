@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import TYPES
 from autograder.exercises.drawing import drawn_until
-from autograder.oracles import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as oracles
 
 
 def _distribution(rng: np.random.Generator, *shape: int, dtype: str = "float32") -> np.ndarray:

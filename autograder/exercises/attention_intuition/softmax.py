@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import TYPES, TYPES_ADVICE, UNSTABLE, apart
 from autograder.exercises.drawing import normal
-from autograder.oracles import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as oracles
 
 READY_MADE_SOFTMAX = (
     "keras.ops.softmax",

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.bert_ag_news.shared import SENTENCES
 from autograder.exercises.drawing import normal
-from autograder.oracles import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as oracles
 
 FIRST = {"width": 6, "num_classes": 4}
 

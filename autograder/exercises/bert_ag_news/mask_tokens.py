@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as oracles
 
 LARGE = {"vocab_size": 1009, "special_ids": [0, 1, 2, 3], "mask_id": 4, "words": list(range(7, 900, 3)), "unused": [8]}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as oracles
 
 
 def _packed(rng: np.random.Generator, a: int, b: int | None, max_length: int, pad_id: int | None = None) -> Case:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as oracles
 
 
 def _rates(*steps: tuple[float, float], warmup: tuple[int, int] = (11, 20), whole: bool = True):

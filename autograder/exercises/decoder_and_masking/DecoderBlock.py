@@ -9,7 +9,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import weights
 from autograder.exercises.drawing import normal, partial_mask
-from autograder.oracles import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as oracles
 
 
 def _block_inputs(

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import partial_mask
-from autograder.oracles import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as oracles
 
 
 def _joined(*masks: np.ndarray | None, how: str = "", mode: str = "call") -> Case:

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import MASK_ADVICE, draw_ids
-from autograder.oracles import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as oracles
 
 exercise = Exercise("padding_mask", oracle=oracles.padding_mask)
 

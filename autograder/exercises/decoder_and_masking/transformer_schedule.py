@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as oracles
 
 
 def _schedule(*steps: tuple[int, ...]):

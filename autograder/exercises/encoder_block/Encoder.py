@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import partial_mask
 from autograder.exercises.encoder_block.shared import DROPOUT_ALWAYS, DROPOUT_NEVER, MASK_MISTAKES, THIRD_DROPOUT, block_inputs, draw_dropout, training, unassigned
-from autograder.oracles import encoder_block as oracles
+from autograder.mistaken import encoder_block as oracles
 
 exercise = Exercise("Encoder", oracle=oracles.encoder, probe_only=("dropout",))
 

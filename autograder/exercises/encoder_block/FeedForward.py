@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
-from autograder.oracles import encoder_block as oracles
+from autograder.mistaken import encoder_block as oracles
 
 
 def _feed_inputs(rng: np.random.Generator, d_model: int, d_ff: int, batch: int = 2, length: int = 5) -> dict:

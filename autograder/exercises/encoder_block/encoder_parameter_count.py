@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import encoder_block as oracles
+from autograder.mistaken import encoder_block as oracles
 
 exercise = Exercise("encoder_parameter_count", oracle=oracles.encoder_parameter_count, reveal=False)
 

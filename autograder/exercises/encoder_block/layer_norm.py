@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until
-from autograder.oracles import encoder_block as oracles
+from autograder.mistaken import encoder_block as oracles
 
 READY_NORMS = (
     "keras.layers.LayerNormalization",

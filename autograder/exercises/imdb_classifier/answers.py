@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as oracles
 
 
 def _answer(entry: str):

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import padded
-from autograder.oracles import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as oracles
 
 TINY = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff": 11}
 

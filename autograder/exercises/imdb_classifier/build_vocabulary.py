@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
-from autograder.oracles import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as oracles
 
 
 def _counted_texts(rng: np.random.Generator, empty: bool = False) -> list[str]:

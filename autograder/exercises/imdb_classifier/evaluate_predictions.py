@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as oracles
 
 
 def _results(rng: np.random.Generator, tn: int, fp: int, fn: int, tp: int, threshold: float = 0.5) -> dict:

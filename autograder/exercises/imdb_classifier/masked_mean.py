@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.imdb_classifier.shared import padded
-from autograder.oracles import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as oracles
 
 
 def _mean_case(rng: np.random.Generator, ids: np.ndarray, width: int, dtype: str = "float32", **settings) -> Case:

@@ -9,7 +9,7 @@ from coursekit.data.samples.draws import Draws
 from coursekit.data.samples.reviews import review
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as oracles
 
 LEAST_ACCURACY = 0.9
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import WORDS, pick
-from autograder.oracles import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as oracles
 
 
 def _ids_case(rng: np.random.Generator, lengths: Sequence[int], max_length: int, known: int = 8) -> Case:

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until, is_far_apart, normal, partial_mask
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, NO_SOFTMAX, OVER_QUERIES, SCALED_AFTER, SCALED_BY_LENGTH, UNSCALED, UNSTABLE
-from autograder.oracles import multi_head_attention as oracles
+from autograder.mistaken import multi_head_attention as oracles
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")
 

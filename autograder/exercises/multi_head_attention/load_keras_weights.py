@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
-from autograder.oracles import multi_head_attention as oracles
+from autograder.mistaken import multi_head_attention as oracles
 
 KERAS_NAMES = ("query", "key", "value", "output")
 

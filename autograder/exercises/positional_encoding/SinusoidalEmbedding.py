@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, COS_FIRST, EMBEDDING_MISTAKES, HALF_EXPONENT, HALVES, embeddings
-from autograder.oracles import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as oracles
 
 SINUSOIDAL = embeddings(6, learned=False)
 

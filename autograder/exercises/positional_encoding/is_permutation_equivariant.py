@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until, normal
-from autograder.oracles import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as oracles
 
 
 def cycle(rng: np.random.Generator, length: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, PAIR_EXPONENTS
-from autograder.oracles import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as oracles
 
 
 def _rotary(rng: np.random.Generator, *leading: int, positions=None, length: int = 5, width: int = 6, **case) -> Case:

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, PAIR_EXPONENTS
-from autograder.oracles import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as oracles
 
 
 def _shifts(low: int, high: int, *widths: int):

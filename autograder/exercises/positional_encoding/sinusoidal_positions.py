@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, COS_FIRST, HALVES, PAIR_EXPONENTS
-from autograder.oracles import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as oracles
 
 COLUMN_EXPONENT = wrong("The cosine of a pair has another frequency than its sine. Both columns of a pair share one: i counts the pairs.", exponent="column")
 

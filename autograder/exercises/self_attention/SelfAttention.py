@@ -7,6 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal, partial_mask
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, NO_SOFTMAX, OVER_QUERIES, SCALED_BY_D, UNSCALED
+from autograder.mistaken import self_attention as mistaken
 from autograder.oracles import self_attention as oracles
 
 
@@ -25,6 +26,8 @@ def _layer_inputs(rng: np.random.Generator, batch: int = 2, length: int = 5, wid
 exercise = Exercise(
     "SelfAttention",
     oracle=oracles.self_attention_layer,
+    mistaken=mistaken.self_attention_layer,
+    by_mode={"parameters": oracles.self_attention_parameters},
     probe_only=("d_k", "d_v"),
     forbidden=BUILT_IN_ATTENTION,
 )

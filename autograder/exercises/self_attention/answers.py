@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
+from autograder.mistaken import self_attention as mistaken
 from autograder.oracles import self_attention as oracles
 
 
@@ -12,7 +13,7 @@ def _answer(entry: str):
     return lambda rng: [Case({"entry": entry}, how=f'answers["{entry}"]')]
 
 
-exercise = Exercise("answers", oracle=oracles.hand_calculation, reveal=False, tolerance=0.0051)
+exercise = Exercise("answers", oracle=oracles.hand_calculation, mistaken=mistaken.hand_calculation, reveal=False, tolerance=0.0051)
 
 
 @exercise.group("the key of “are”", points=1)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
+from autograder.mistaken import self_attention as mistaken
 from autograder.oracles import self_attention as oracles
 
-exercise = Exercise("attention_cost", oracle=oracles.attention_cost)
+exercise = Exercise("attention_cost", oracle=oracles.attention_cost, mistaken=mistaken.attention_cost)
 
 
 @exercise.group("right counts", points=1)

@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
+from autograder.mistaken import self_attention as mistaken
 from autograder.oracles import self_attention as oracles
 
 
@@ -33,7 +34,7 @@ def _square_projections(rng: np.random.Generator) -> list[Case]:
     return [Case({"x": normal(rng, 5, 7), **matrices})]
 
 
-exercise = Exercise("project_qkv", oracle=oracles.project_qkv)
+exercise = Exercise("project_qkv", oracle=oracles.project_qkv, mistaken=mistaken.project_qkv)
 
 
 @exercise.group("right values", points=1)

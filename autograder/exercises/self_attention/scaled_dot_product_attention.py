@@ -23,12 +23,13 @@ from autograder.exercises.self_attention.shared import (
     UNSCALED,
     UNSTABLE,
 )
+from autograder.mistaken import attention as attention_mistaken
 from autograder.oracles import attention as attention_oracles
 
 TRANSPOSED = wrong("The matrix of scores is transposed: row t holds the scores of key t, not of query t.", transposed=True)
 
 
-exercise = Exercise("scaled_dot_product_attention", oracle=attention_oracles.scaled_dot_product_attention, forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("scaled_dot_product_attention", oracle=attention_oracles.scaled_dot_product_attention, mistaken=attention_mistaken.scaled_dot_product_attention, forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.group("right values", points=2)

@@ -6,9 +6,10 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, PLAIN_MISTAKES, plain, plain_large, plain_types
+from autograder.mistaken import self_attention as mistaken
 from autograder.oracles import self_attention as oracles
 
-exercise = Exercise("self_attention_loops", oracle=oracles.plain_self_attention, forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("self_attention_loops", oracle=oracles.plain_self_attention, mistaken=mistaken.plain_self_attention, forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.group("right values", points=2)

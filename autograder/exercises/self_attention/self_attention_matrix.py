@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.self_attention.shared import AXIS_ONE, BUILT_IN_ATTENTION, PLAIN_MISTAKES, plain, plain_large, plain_types
+from autograder.mistaken import self_attention as mistaken
 from autograder.oracles import self_attention as oracles
 
 KEEPDIMS_FORGOTTEN = wrong("Columns are divided by the sums of rows: a sum of shape (T,) broadcasts along the last axis. `keepdims=True` makes it (T, 1).", normalised="broadcast")
@@ -14,7 +15,7 @@ KEEPDIMS_FORGOTTEN = wrong("Columns are divided by the sums of rows: a sum of sh
 FEATURES_ATTEND = wrong("The product is xᵀx, one score for each pair of features. x xᵀ has one for each pair of tokens.", features=True)
 
 
-exercise = Exercise("self_attention_matrix", oracle=oracles.plain_self_attention, forbidden=BUILT_IN_ATTENTION, no_loops=True)
+exercise = Exercise("self_attention_matrix", oracle=oracles.plain_self_attention, mistaken=mistaken.plain_self_attention, forbidden=BUILT_IN_ATTENTION, no_loops=True)
 
 
 @exercise.group("right values", points=2)

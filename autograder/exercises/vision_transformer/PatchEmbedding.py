@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import draw_images
-from autograder.oracles import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as oracles
 
 
 def _embedding_inputs(rng: np.random.Generator, batch: int, grid: tuple[int, int], size: int, channels: int, d_model: int) -> dict:

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.vision_transformer.shared import Draw
-from autograder.oracles import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as oracles
 
 
 def _answer(entry: str) -> Draw:

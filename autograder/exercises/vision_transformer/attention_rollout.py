@@ -6,8 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.vision_transformer.shared import Draw
-from autograder.oracles import vision_transformer as oracles
-from autograder.oracles.attention import softmax
+from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken.attention import softmax
 
 
 def _attentions(rng: np.random.Generator, *shape: int, pruned: bool = False, dtype: str = "float32") -> np.ndarray:

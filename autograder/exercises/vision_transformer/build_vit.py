@@ -8,7 +8,7 @@ from coursekit.probes.vision_transformer import role_shapes
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import Draw
-from autograder.oracles import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as oracles
 
 # Two sets of sizes, and no more: building a model takes much longer than calling it, and cases may share one.
 FIRST = {

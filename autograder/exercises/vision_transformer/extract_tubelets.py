@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import PIXELS_TURNED, READY_CUTTERS, Draw, refusal_mistakes
-from autograder.oracles import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as oracles
 
 
 def _tubes(*shapes: tuple[int, tuple[int, int, int], int, int, int], floats: str = "float32", **case: str) -> Draw:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.oracles import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as oracles
 
 exercise = Exercise(
     "train_vit",

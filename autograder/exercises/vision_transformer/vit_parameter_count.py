@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.vision_transformer.shared import Draw
-from autograder.oracles import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as oracles
 
 BASE_16 = {"image_size": 224, "patch_size": 16, "channels": 3, "d_model": 768, "num_layers": 12, "d_ff": 3072}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.oracles.attention import masked_softmax, softmax
-from autograder.oracles.encoder_block import ACTIVATIONS, layer_norm
+from autograder.mistaken.attention import masked_softmax, softmax
+from autograder.mistaken.encoder_block import ACTIVATIONS, layer_norm
 from coursekit.probes.decoder_and_masking import table_step
 
 Weights = Mapping[str, np.ndarray]

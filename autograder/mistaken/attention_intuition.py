@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.oracles import attention
+from autograder.mistaken import attention
 
 
 def softmax(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.oracles.attention import masked_softmax, scale_factor, softmax
+from autograder.mistaken.attention import masked_softmax, scale_factor, softmax
 
 DENSE = {"query": "w_q", "key": "w_k", "value": "w_v", "output": "w_o"}
 

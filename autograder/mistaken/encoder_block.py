@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.oracles.attention import masked_softmax
+from autograder.mistaken.attention import masked_softmax
 
 Weights = Mapping[str, np.ndarray]
 AXES = {"features": lambda rank: (-1,), "tokens": lambda rank: (-2,), "sentence": lambda rank: (-2, -1),

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.oracles.attention import masked_softmax, softmax
-from autograder.oracles.encoder_block import ACTIVATIONS, layer_norm
+from autograder.mistaken.attention import masked_softmax, softmax
+from autograder.mistaken.encoder_block import ACTIVATIONS, layer_norm
 from coursekit.probes.vision_transformer import by_role
 
 PLACES = ("embedding", "attention", "feed-forward")

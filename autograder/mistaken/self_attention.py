@@ -1,0 +1,123 @@
+"""Mistakes of lab 02: in self-attention with and without parameters, its cost, and the numbers calculated by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.mistaken.attention import scaled_dot_product_attention, softmax
+from autograder.oracles.self_attention import HAND_W_K, HAND_W_Q, HAND_X
+
+
+def plain_self_attention(
+    x: np.ndarray,
+    *,
+    exclude_self: bool = False,
+    return_weights: bool = False,
+    unchanged: bool = False,
+    features: bool = False,
+    causal: bool = False,
+    **flags: Any,
+) -> dict[str, np.ndarray]:
+    """softmax(XXᵀ / √D) X, self-attention without parameters. x (…, T, D) -> ``output`` (…, T, D)."""
+    if unchanged:
+        return {"output": x}
+    if features:  # XᵀX in place of XXᵀ: one weight for each pair of features
+        columns = np.swapaxes(x, -1, -2)
+        weights = softmax(columns @ x / np.sqrt(x.shape[-1]).astype(x.dtype))
+        return {"output": x @ weights}
+    mask = ~np.eye(x.shape[-2], dtype=bool) if exclude_self else None
+    if causal:
+        mask = np.tri(x.shape[-2], dtype=bool)
+    result = scaled_dot_product_attention(x, x, x, mask, **flags)
+    return {"output": result["weights"] if return_weights else result["output"]}
+
+
+def project_qkv(
+    x: np.ndarray,
+    w_q: np.ndarray,
+    w_k: np.ndarray,
+    w_v: np.ndarray,
+    *,
+    order: str = "qkv",
+    transposed: bool = False,
+    one_matrix: bool = False,
+    matrices_used: str = "qkv",
+) -> dict[str, np.ndarray]:
+    """Q = XW_q, K = XW_k, V = XW_v. x (…, T, D), w_q (D, d_k), w_k (D, d_k), w_v (D, d_v)."""
+    given = {"q": w_q, "k": w_k, "v": w_v, "1": np.eye(x.shape[-1], dtype=x.dtype)}
+    used = "qqq" if one_matrix else matrices_used
+    matrices = {name: given[matrix] for name, matrix in zip("qkv", used, strict=True)}
+    if transposed:
+        matrices = {name: matrix.T for name, matrix in matrices.items()}
+    made = {name: np.einsum("...td,dk->...tk", x, matrix) for name, matrix in matrices.items()}
+    return {name: made[source] for name, source in zip("qkv", order, strict=True)}
+
+
+def self_attention_layer(
+    x: np.ndarray,
+    w_q_kernel: np.ndarray,
+    w_k_kernel: np.ndarray,
+    w_v_kernel: np.ndarray,
+    mask: Any = None,
+    return_weights: bool = False,
+    *,
+    mode: str = "call",
+    bias: bool = False,
+    roles: str = "qkv",
+    values_unprojected: bool = False,
+    **flags: Any,
+) -> dict[str, Any]:
+    """Self-attention of x (B, T, D) with learned projections; mask (T, S), (B, T, S) or (B, 1, T, S)."""
+    kernels = {"q": w_q_kernel, "k": w_k_kernel, "v": w_v_kernel}
+    if mode == "parameters":
+        count = sum(kernel.size + bias * kernel.shape[-1] for kernel in kernels.values())
+        return {"trainable_parameters": int(count)}
+    if mask is not None and np.ndim(mask) == 4:
+        mask = np.asarray(mask)[:, 0]
+    q, k = (np.einsum("btd,dk->btk", x, kernels[role]) for role in roles[:2])
+    v = x if values_unprojected else np.einsum("btd,dv->btv", x, kernels[roles[2]])
+    if flags.get("scale") == "sqrt_d_model":
+        flags["scale"] = float(np.sqrt(x.shape[-1]))
+    result = scaled_dot_product_attention(q, k, v, mask, **flags)
+    return result if return_weights else {"output": result["output"]}
+
+
+def attention_cost(
+    length: int,
+    d_model: int,
+    *,
+    products: int = 2,
+    length_power: int = 2,
+    width_power: int = 1,
+    entries: str = "T²",
+    factor: int = 1,
+    projections: bool = False,
+) -> dict[str, int]:
+    """Multiply-adds of QKᵀ and of weights·V (T²·D each), and the number of weights (Vaswani et al. 2017, table 1)."""
+    counts = {"T²": length * length, "TD": length * d_model, "2T²": 2 * length * length}
+    return {
+        "multiply_adds": factor * products * length**length_power * d_model**width_power
+        + (3 * length * d_model**2 if projections else 0),
+        "weights_entries": counts[entries],
+    }
+
+
+def hand_calculation(
+    entry: str, *, scaling: str = "√d_k", queries_for_keys: bool = False, effect: str = "right"
+) -> dict:
+    """The numbers that lab 02 asks for: a key by hand, two scaled scores, their weights, what √d_k is for.
+
+    Scores 126 and 120 with d_k = 36 become 21 and 20; their softmax is 0.7311 and 0.2689.
+    """
+    keys = HAND_X @ (HAND_W_Q if queries_for_keys else HAND_W_K)
+    scores = np.array([126.0, 120.0])
+    scaled = {"√d_k": scores / 6, "d_k": scores / 36, "none": scores}[scaling]
+    answers = {
+        "key_row": keys[1],
+        "scaled_scores": scaled,
+        "weights": softmax(scaled),
+        "without_scaling": {"right": "b", "flatter": "a", "nothing": "c", "sum": "d"}[effect],
+    }
+    return {"answer": answers[entry]}
