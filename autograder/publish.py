@@ -190,8 +190,8 @@ def secret_lines(course: Course, planned: Planned = _NOTHING) -> dict[str, str]:
                 if is_code:
                     public |= {_normal(line) for line in outside}
     hidden: dict[str, str] = {}
-    for folder in ("oracles", "exercises"):
-        for path in sorted((course.root / "autograder" / folder).glob("*.py")):
+    for folder in ("oracles", "mistaken", "exercises"):
+        for path in sorted((course.root / "autograder" / folder).rglob("*.py")):
             for line in _function_lines(path.read_text(encoding="utf-8")):
                 if _tells(line, _LEAST_ORACLE):
                     hidden[_normal(line)] = str(path.relative_to(course.root))

@@ -26,6 +26,9 @@ def double(x, factor=2.0):
     return {"output": np.multiply(np.asarray(x, dtype="float64"), factor)}
 '''
 
+MISTAKEN = "def double(x, factor=2.0):\n    return {'output': np.multiply(np.asarray(x) + 1, factor)}\n"
+CASES = "def values(rng):\n    return [Case({'x': rng.normal(size=(17, 23))}, mode='tensor')]\n"
+
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
@@ -33,6 +36,9 @@ def course(tmp_path, monkeypatch):
     oracles = course.root / "autograder" / "oracles"
     oracles.mkdir(parents=True)
     (oracles / "tiny.py").write_text(ORACLE)
+    for folder, text in (("mistaken", MISTAKEN), ("exercises/tiny", CASES)):
+        (course.root / "autograder" / folder).mkdir(parents=True)
+        (course.root / "autograder" / folder / "double.py").write_text(text)
     (course.root / "data").mkdir()
     (course.root / "data" / "README.md").write_text("Where the data comes from.\n")
     (course.root / "data" / "real").mkdir()
@@ -128,6 +134,8 @@ def test_an_unreleased_lab_is_refused(course, tmp_path):
             'return {"output": np.multiply(np.asarray(x, dtype="float64"), factor)}',
             "a line of autograder/oracles/tiny.py",
         ),
+        ("return {'output': np.multiply(np.asarray(x) + 1, factor)}", "a line of autograder/mistaken/double.py"),
+        ("return [Case({'x': rng.normal(size=(17, 23))}, mode='tensor')]", "autograder/exercises/tiny/double.py"),
         ("### BEGIN SOLUTION", 'the marker "BEGIN SOLUTION"'),
         ("    from autograder.oracles import tiny", "imports autograder"),
         ("import autograder", "imports autograder"),
