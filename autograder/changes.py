@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import json
 import math
 import re
 from collections.abc import Mapping
 
-import numpy as np
 from nbformat import NotebookNode
 
+from autograder import references
 from autograder.nbgrader_cells import grade_id, is_test, points
 
 _NAMED = 4  # cells or exercises named in a line; more are counted
@@ -51,8 +49,7 @@ def check_changes(lab: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) 
         lab: the lab's name.
         old, new: the files under ``coursekit/reference`` of the lab, by name. Points are told by `student_changes`.
     """
-    before, after = _checks(lab, old), _checks(lab, new)
-    differing = [name for name in after if name in before and before[name] != after[name]]
+    differing = references.differing_exercises(lab, old, new)
     return [f"{lab}: other checks in {_listed(differing)}"] if differing else []
 
 
@@ -83,27 +80,6 @@ def write_points(notebook: NotebookNode) -> bool:
             changed = changed or source != cell.source
             cell.source = source
     return changed
-
-
-def _checks(lab: str, files: Mapping[str, bytes]) -> dict[str, tuple]:
-    """For each exercise what its checks are made of, apart from the last digits, which differ between processors."""
-    if f"{lab}.json" not in files:
-        return {}
-    described = json.loads(files[f"{lab}.json"]).get("exercises", [])
-    found = {each["name"]: [json.dumps(_without_tolerance(each), sort_keys=True)] for each in described}
-    if f"{lab}.npz" in files:
-        arrays = np.load(io.BytesIO(files[f"{lab}.npz"]), allow_pickle=False)
-        for key in arrays.files:
-            array = arrays[key]
-            rounded = np.round(array.astype("float64"), 3).tolist() if array.dtype.kind == "f" else array.tolist()
-            found.get(key.partition(".")[0], []).append(f"{key} {array.shape} {rounded}")
-    return {name: tuple(parts) for name, parts in found.items()}
-
-
-def _without_tolerance(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _without_tolerance(each) for key, each in value.items() if key != "tolerance"}
-    return [_without_tolerance(each) for each in value] if isinstance(value, list) else value
 
 
 def _name(cell: NotebookNode) -> str:

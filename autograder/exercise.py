@@ -325,6 +325,14 @@ def _describe(case: Case) -> str:
     return ", ".join(parts)
 
 
+def skipped_modes(mistakes: Mistakes) -> tuple[str, ...]:
+    """Modes in which results with these mistakes are not computed.
+
+    Each takes hundreds of runs of the oracle, and a pair of mistakes tells no more there than the values have told.
+    """
+    return ("gradient",) if len(mistakes) < 2 else ("gradient", "slopes")
+
+
 class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
     """Fingerprints of the results with each set of mistakes that changes them, each computed when first asked for.
 
@@ -342,8 +350,8 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
     def _changed(self, mistakes: Mistakes) -> dict[str, Any] | None:
         """The fingerprints with these mistakes; None where they change nothing, or end in an error."""
         flags = self._exercise.flags(mistakes)
-        if flags is None or self._case.mode == "gradient":
-            return None  # hundreds of numerical gradients would tell what the values have told already
+        if flags is None or self._case.mode in skipped_modes(mistakes):
+            return None
         try:
             results = self._exercise.reference(self._case, flags)
         except (ValueError, IndexError, OverflowError):
