@@ -30,7 +30,12 @@ class Lab:
 
 @dataclass(frozen=True, slots=True)
 class CourseLimits:
-    """What one exercise of one student may use."""
+    """What one exercise of one student may use.
+
+    `wall_seconds` is time by the clock. Seconds in which the code waits for a busy processor are not counted, so the
+    same submission has the same time on every machine. An exercise with a larger budget of CPU time has as many times
+    more of both.
+    """
 
     cpu_seconds: float = 20.0
     wall_seconds: float = 60.0

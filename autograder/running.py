@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -31,7 +30,10 @@ WORDS_OF_LOSS = {
 
 @dataclass
 class _Spent:
-    """Seconds that the cells and probes of one exercise, or the student's own cells, have used in one process."""
+    """Seconds that the cells and probes of one exercise, or the student's own cells, have used in one process.
+
+    `wall` is by the clock, as `Limits` counts it.
+    """
 
     cpu: float = 0.0
     wall: float = 0.0
@@ -53,8 +55,8 @@ class Run:
     cell or probe that lost it is left out, a new process is brought to the same point, and the rest goes on: the loss
     costs one exercise.
 
-    Each exercise, its cells and its cases together, has one budget of CPU time and a generous one by the clock; so have
-    the student's own cells together. By the clock the whole submission may take what all of these add up to.
+    Each exercise, its cells and its cases together, has one budget of CPU time and one by the clock, as `Limits` counts
+    them; so have the student's own cells together. By the clock the whole submission may take what these add up to.
 
     Args:
         lab: the lab's name.
@@ -93,8 +95,8 @@ class Run:
         self._errors: dict[str, CellError] = {}
         self._losses: Counter[str | None] = Counter()
         self._spent: defaultdict[str | None, _Spent] = defaultdict(_Spent)  # None: the student's own cells
-        budgets = (limits.wall_seconds(self._budget(name)) for name in (None, *plan.exercises))
-        self._deadline = time.monotonic() + sum(budgets)
+        self._wall = 0.0  # of the whole submission
+        self._most_wall = sum(limits.wall_seconds(self._budget(name)) for name in (None, *plan.exercises))
 
     def results(self) -> dict[str, ExerciseResult]:
         """Run what is needed, and return a result for every exercise of the plan.
@@ -105,7 +107,7 @@ class Run:
         for name in self._plan.missing:
             self._nothing(name, "missing", self._plan.reasons.get(name) or "Its cell is not in the notebook.")
         while (last := self._last_waiting_probe()) is not None:
-            if time.monotonic() > self._deadline:
+            if self._wall > self._most_wall:
                 self._give_up()
                 break
             index = 0
@@ -116,6 +118,7 @@ class Run:
                         if self._take(session, index):
                             break
                 except SessionLost as lost:
+                    self._wall += lost.wall
                     self._lose(index, lost)
         return {name: self._finished[name] for name in self._plan.exercises}
 
@@ -180,13 +183,11 @@ class Run:
     def _ask(self, exercise: str | None, ask: Callable[..., Reply]) -> Reply:
         """Ask the process for one step within what is left of the budget."""
         budget, spent = self._budget(exercise), self._spent[exercise]
-        started = time.monotonic()
-        wall = min(self._limits.wall_seconds(budget) - spent.wall, self._deadline - started)
-        try:
-            reply = ask(cpu_seconds=max(budget - spent.cpu, LEAST_SECONDS), wall_seconds=max(wall, LEAST_SECONDS))
-        finally:
-            spent.wall += time.monotonic() - started
+        wall = min(self._limits.wall_seconds(budget) - spent.wall, self._most_wall - self._wall)
+        reply = ask(cpu_seconds=max(budget - spent.cpu, LEAST_SECONDS), wall_seconds=max(wall, LEAST_SECONDS))
         spent.cpu += reply.seconds
+        spent.wall += reply.wall
+        self._wall += reply.wall
         return reply
 
     # -- losses --------------------------------------------------------------------------------------------------

@@ -16,7 +16,9 @@ FOR_LABS = {"bert_ag_news": ("tensorflow_text", "tensorflow_hub", "tf_keras")}
 def limits_of(course: Course) -> Limits:
     """What one submission may use, from course.toml."""
     own = course.limits
-    return Limits(cpu_seconds_per_step=own.cpu_seconds, wall_extra=own.wall_seconds, memory_bytes=own.memory_bytes)
+    return Limits(
+        cpu_seconds_per_step=own.cpu_seconds, wall_seconds_per_step=own.wall_seconds, memory_bytes=own.memory_bytes
+    )
 
 
 def preload_of(lab: str) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from autograder.sandbox import check_walls
 from autograder.submission import FoundSubmission, student_id
 from autograder.warming import warming
 
-LIMITS = {"cpu_seconds": 3, "wall_seconds": 1, "memory_mb": 4096}
+LIMITS = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}
 
 pytestmark = [
     pytest.mark.sandbox,

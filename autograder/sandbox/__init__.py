@@ -2,11 +2,11 @@
 
 from autograder.sandbox.doctor import check_walls
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.session import CellError, CellReply, Failure, ProbeReply, Session, SessionLost
+from autograder.sandbox.session import CellError, CellReply, Failure, ProbeReply, Session, SessionLost, WorkerLost
 from autograder.sandbox.warm import PRELOAD, Sandbox, SandboxUnavailable
 from autograder.worker.walls import WallReport
 
 __all__ = [
     "PRELOAD", "CellError", "CellReply", "Failure", "Limits", "ProbeReply", "Sandbox", "SandboxUnavailable",
-    "Session", "SessionLost", "WallReport", "check_walls",
+    "Session", "SessionLost", "WallReport", "WorkerLost", "check_walls",
 ]  # fmt: skip

@@ -14,13 +14,16 @@ _PROCESSES = 64 + 2 * (os.cpu_count() or 1)  # TensorFlow's data pipelines start
 class Limits:
     """Limits of one submission's process tree.
 
-    Time is counted in seconds of the submission's own CPU use, so that a busy machine costs nobody a mark. Behind it
-    stands a wall clock, for code that waits for ever: ``cpu × wall_factor + wall_extra`` seconds.
+    Two budgets of time, so that a busy machine costs nobody a mark. The first is the submission's own CPU use. The
+    second is for code that waits for ever: seconds by the clock, without those in which the code could go on and all
+    processors were busy with something else. So what it counts is computing and waiting for something other than a
+    processor: a sleep, a lock, input that does not come.
 
     Attributes:
         cpu_seconds_per_step: CPU seconds for one cell or one probe.
-        wall_factor: wall-clock seconds for each CPU second of the budget.
-        wall_extra: wall-clock seconds on top.
+        wall_seconds_per_step: seconds by the clock for a step with that budget; a larger one has as many times more.
+        patience: how many times longer a step may take when the machine gives it no processor. Beyond it the machine
+            has failed, not the submission.
         memory_bytes: address space of each process, and resident memory of all of them together.
         processes: processes and threads.
         file_bytes: size of one file.
@@ -29,8 +32,8 @@ class Limits:
     """
 
     cpu_seconds_per_step: float = 30.0
-    wall_factor: float = 5.0
-    wall_extra: float = 30.0
+    wall_seconds_per_step: float = 180.0
+    patience: float = 20.0
     memory_bytes: int = 8 * _GIBIBYTE
     processes: int = _PROCESSES
     file_bytes: int = 256 * _MEBIBYTE
@@ -38,5 +41,5 @@ class Limits:
     reply_bytes: int = 64 * _MEBIBYTE
 
     def wall_seconds(self, cpu_seconds: float) -> float:
-        """Return how long a step with a budget of `cpu_seconds` may take on the clock."""
-        return cpu_seconds * self.wall_factor + self.wall_extra
+        """Return how long a step with a budget of `cpu_seconds` may take by the clock."""
+        return self.wall_seconds_per_step * cpu_seconds / self.cpu_seconds_per_step

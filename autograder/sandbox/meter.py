@@ -30,6 +30,7 @@ class Tree:
             raise ProcessLookupError(f"process {pid} has ended") from error
         self.descriptor = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
         self._cpu_seconds = 0.0
+        self._schedule = _schedule(pid, pid)[1:]
 
     def cpu_seconds(self) -> float:
         """Return the CPU time used so far by the whole tree, those included that have ended and been waited for."""
@@ -41,6 +42,28 @@ class Tree:
                 seconds += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
         self._cpu_seconds = max(self._cpu_seconds, seconds)
         return self._cpu_seconds
+
+    def waits_for_processor(self) -> bool:
+        """Whether a thread of the tree runs, or could run if a processor were free.
+
+        One that has stepped back, to a lower priority than the first process began with, waits by its own choice.
+        """
+        for process in self._processes():
+            with contextlib.suppress(OSError):
+                for thread in map(int, os.listdir(f"/proc/{process.pid}/task")):
+                    with contextlib.suppress(OSError):
+                        state, nice, policy = _schedule(process.pid, thread)
+                        if state == "R" and nice <= self._schedule[0] and policy == self._schedule[1]:
+                            return True
+        return False
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait up to `seconds` for the first process to end; return whether it has."""
+        if self.descriptor is None:
+            return not self.process.is_running()
+        death = select.poll()
+        death.register(self.descriptor, select.POLLIN)
+        return bool(death.poll(seconds * 1000))
 
     def holds_more_than(self, limit: int) -> bool:
         """Whether the tree's own memory exceeds `limit` bytes.
@@ -106,6 +129,16 @@ def _fair_share(process: psutil.Process) -> int:
     except psutil.Error:
         return 0
     return getattr(held, "pss", held.uss)
+
+
+def _schedule(pid: int, thread: int) -> tuple[str, int, int]:
+    """Return a thread's state, its nice value and its scheduling policy; see proc_pid_stat(5)."""
+    try:
+        with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except FileNotFoundError:
+        return "X", 0, 0
+    return fields[0].decode(), int(fields[16]), int(fields[38])
 
 
 _KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.meter import Tree
@@ -25,6 +25,7 @@ HELLO_SECONDS = 60.0
 _TEXT_CHARACTERS = 8192
 _SHORTEST_LOOK = 0.02
 _LONGEST_LOOK = 0.25
+_MOST_COUNTED = 1.0  # of the seconds between two looks; when more have passed, the grader itself was not running
 _CHUNK_BYTES = 1 << 18
 _CREDENTIALS = struct.Struct("iII")
 
@@ -35,13 +36,27 @@ class SessionLost(Exception):
     Attributes:
         reason: ``timeout``, ``crashed``, ``memory`` or ``protocol``.
         seconds: CPU seconds that the step had used.
+        wall: seconds by the clock that are counted; see `Limits`.
     """
 
-    def __init__(self, reason: Reason, message: str, seconds: float = 0.0):
+    def __init__(self, reason: Reason, message: str, seconds: float = 0.0, wall: float = 0.0):
         super().__init__(message)
         self.reason = reason
         self.message = message
         self.seconds = seconds
+        self.wall = wall
+
+
+class WorkerLost(Exception):
+    """The submission's process is gone, or cannot be had, by no fault of the submission: it may start over."""
+
+
+@dataclass
+class _Used:
+    """What one step has used so far: CPU seconds, and seconds by the clock that are counted."""
+
+    cpu: float = 0.0
+    wall: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,11 +70,12 @@ class CellError:
 
 @dataclass(frozen=True)
 class CellReply:
-    """What came of a cell. `seconds` is CPU time, measured here."""
+    """What came of a cell. `seconds` is CPU time and `wall` the counted time by the clock, measured here."""
 
     error: CellError | None
     stdout: str
     seconds: float
+    wall: float
 
 
 @dataclass(frozen=True)
@@ -73,11 +89,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class ProbeReply:
-    """What came of a probe: raw outputs by name, or a failure. `seconds` is CPU time, measured here."""
+    """What came of a probe: raw outputs by name, or a failure. `seconds` and `wall` as in `CellReply`."""
 
     outputs: dict[str, Any] | None
     failure: Failure | None
     seconds: float
+    wall: float
 
 
 class Session:
@@ -87,7 +104,7 @@ class Session:
         self._connection = connection
         self._limits = limits
         self._tree: Tree | None = None
-        self._lost: SessionLost | None = None
+        self._lost: SessionLost | WorkerLost | None = None
         self.walls: list[WallReport] = []
 
     def __enter__(self) -> Session:
@@ -135,18 +152,20 @@ class Session:
         Args:
             source: the cell.
             cpu_seconds: budget of this step, instead of the one in the limits.
-            wall_seconds: longest time by the clock, instead of the one that follows from the budget.
+            wall_seconds: longest time by the clock, as `Limits` counts it, instead of the one that follows from the
+                budget.
 
         Raises:
+            WorkerLost: the process is gone by no fault of the submission.
             SessionLost: the process did not outlive the cell, or did not keep to the protocol.
         """
-        reply, seconds = self._ask({"op": "cell", "source": source}, cpu_seconds, wall_seconds)
+        reply, used = self._ask({"op": "cell", "source": source}, cpu_seconds, wall_seconds)
         if reply["op"] != "cell_done":
-            self._lose("protocol", "a reply that answers no cell", seconds)
+            self._lose("protocol", "a reply that answers no cell", used)
         error = reply.get("error")
         if error is not None:
-            error = CellError(**self._texts(error, ("type", "message", "traceback"), seconds))
-        return CellReply(error, self._texts(reply, ("stdout",), seconds)["stdout"], seconds)
+            error = CellError(**self._texts(error, ("type", "message", "traceback"), used))
+        return CellReply(error, self._texts(reply, ("stdout",), used)["stdout"], used.cpu, used.wall)
 
     def probe(
         self,
@@ -168,12 +187,14 @@ class Session:
             mode: how the object is driven; see `coursekit.probes`.
             forbidden: dotted names that may not be called meanwhile.
             cpu_seconds: budget of this step, instead of the one in the limits.
-            wall_seconds: longest time by the clock, instead of the one that follows from the budget.
+            wall_seconds: longest time by the clock, as `Limits` counts it, instead of the one that follows from the
+                budget.
 
         Raises:
+            WorkerLost: the process is gone by no fault of the submission.
             SessionLost: the process did not outlive the probe, or did not keep to the protocol.
         """
-        reply, seconds = self._ask(
+        reply, used = self._ask(
             {
                 "op": "probe", "lab": lab, "exercise": exercise, "mode": mode,
                 "inputs": dict(inputs), "forbidden": list(forbidden),
@@ -182,13 +203,13 @@ class Session:
             wall_seconds,
         )  # fmt: skip
         if reply["op"] == "outputs" and isinstance(reply.get("outputs"), dict):
-            return ProbeReply(reply["outputs"], None, seconds)
+            return ProbeReply(reply["outputs"], None, used.cpu, used.wall)
         if reply["op"] != "failed":
-            self._lose("protocol", "a reply that answers no probe", seconds)
-        failure = Failure(**self._texts(reply, ("kind", "message", "traceback"), seconds))
+            self._lose("protocol", "a reply that answers no probe", used)
+        failure = Failure(**self._texts(reply, ("kind", "message", "traceback"), used))
         if failure.kind not in ("missing", "error", "contract", "forbidden"):
-            self._lose("protocol", "a failure of an unknown kind", seconds)
-        return ProbeReply(None, failure, seconds)
+            self._lose("protocol", "a failure of an unknown kind", used)
+        return ProbeReply(None, failure, used.cpu, used.wall)
 
     def is_exhausted(self) -> bool:
         """Whether so much is taken, of what the submission may use, that the next step might not get its share."""
@@ -206,19 +227,22 @@ class Session:
             if not tree.kill():
                 raise RuntimeError(f"process {tree.process.pid} of a submission outlived SIGKILL")
 
-    def _texts(self, source: Any, names: Sequence[str], seconds: float) -> dict[str, str]:
+    def _texts(self, source: Any, names: Sequence[str], used: _Used) -> dict[str, str]:
         if not isinstance(source, dict) or not all(isinstance(source.get(name), str) for name in names):
-            self._lose("protocol", "a reply without its fields", seconds)
+            self._lose("protocol", "a reply without its fields", used)
         return {name: source[name][:_TEXT_CHARACTERS] for name in names}
 
-    def _lose(self, reason: Reason, message: str, seconds: float) -> None:
-        self._lost = SessionLost(reason, message, seconds)
+    def _lose(self, reason: Reason, message: str, used: _Used) -> NoReturn:
+        self._end(SessionLost(reason, message, used.cpu, used.wall))
+
+    def _end(self, lost: SessionLost | WorkerLost) -> NoReturn:
+        self._lost = lost
         self.close()
-        raise self._lost
+        raise lost
 
     def _ask(
         self, request: dict[str, Any], cpu_seconds: float | None, wall_seconds: float | None
-    ) -> tuple[dict[str, Any], float]:
+    ) -> tuple[dict[str, Any], _Used]:
         if self._lost is not None:
             raise self._lost
         if self._tree is None:
@@ -227,32 +251,66 @@ class Session:
         longest = self._limits.wall_seconds(budget) if wall_seconds is None else wall_seconds
         request["id"] = secrets.token_hex(16)
         frame = protocol.encode(request)
-        before = self._tree.cpu_seconds()
-        started = time.monotonic()
+        meter = _StepMeter(self._tree)
         look = _SHORTEST_LOOK
         try:
             exchange = _Exchange(self._connection, frame, self._limits.reply_bytes)
             while not exchange.step(look):
-                used = self._tree.cpu_seconds() - before
-                if used > budget:
+                used = meter.look()
+                if used.cpu > budget:
                     self._lose("timeout", f"more than {budget:g} seconds of computing", used)
-                if time.monotonic() - started > longest:
+                if used.wall > longest:
                     self._lose("timeout", f"no answer within {longest:.0f} seconds by the clock", used)
+                if meter.elapsed > longest * self._limits.patience:
+                    self._end(WorkerLost(f"in {meter.elapsed:.0f} seconds the machine gave its code {used.cpu:.1f}"))
                 if self._tree.tasks() >= self._limits.processes * 0.9:
                     self._lose("memory", f"as many processes and threads as {self._limits.processes}", used)
                 if self._tree.holds_more_than(self._limits.memory_bytes):
                     limit = self._limits.memory_bytes / (1 << 30)
                     self._lose("memory", f"more than {limit:.3g} GiB of memory", used)
                 look = min(look * 1.5, _LONGEST_LOOK)
-            seconds = self._tree.cpu_seconds() - before
+            used = meter.finish()
             reply = protocol.decode(exchange.body())
         except (ConnectionError, EOFError):
-            self._lose("crashed", "the process ended", self._tree.cpu_seconds() - before)
+            self._lose("crashed", "the process ended", meter.finish())
         except protocol.ProtocolError as error:
-            self._lose("protocol", f"a reply that is no message: {error}", self._tree.cpu_seconds() - before)
+            self._lose("protocol", f"a reply that is no message: {error}", meter.finish())
         if reply.get("id") != request["id"] or not isinstance(reply.get("op"), str):
-            self._lose("protocol", "a reply to a question that was not asked", seconds)
-        return reply, seconds
+            self._lose("protocol", "a reply to a question that was not asked", used)
+        return reply, used
+
+
+class _StepMeter:
+    """Measures one step of a process tree, look by look."""
+
+    def __init__(self, tree: Tree):
+        self._tree = tree
+        self._cpu_before = tree.cpu_seconds()
+        self._begun = self._looked = time.monotonic()
+        self._used = _Used()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds by the clock, all of them."""
+        return self._looked - self._begun
+
+    def look(self) -> _Used:
+        """Return what is used up to now."""
+        computed = self._compute()
+        now = time.monotonic()
+        passed, self._looked = min(now - self._looked, _MOST_COUNTED), now
+        self._used.wall += min(passed, computed) if self._tree.waits_for_processor() else passed
+        return self._used
+
+    def finish(self) -> _Used:
+        """Return what the whole step has used. Of the time since the last look only computing is counted."""
+        self._used.wall += self._compute()
+        return self._used
+
+    def _compute(self) -> float:
+        computed = self._tree.cpu_seconds() - self._cpu_before - self._used.cpu
+        self._used.cpu += computed
+        return computed
 
 
 @dataclass
