@@ -1,4 +1,4 @@
-"""Oracles of lab 01: softmax, attention pooling, score functions, attention with weights given, Bahdanau, spatial."""
+"""Mistakes of lab 01: in softmax, pooling, score functions, attention with weights given, Bahdanau, spatial."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.mistaken import attention
+from autograder.oracles.attention_intuition import LEARNABLE, SCORE_FUNCTIONS
 
 
 def softmax(
@@ -477,10 +478,6 @@ def spatial_attention(
         "residual": features + product,
     }[attended]
     return {"attended": weights, "map": result} if swapped_results else {"attended": result, "map": weights}
-
-
-LEARNABLE = ("additive", "general", "location")
-SCORE_FUNCTIONS = ("cosine", "additive", "location", "general", "dot", "scaled dot")
 
 
 def hand_calculation(

@@ -1,4 +1,4 @@
-"""Oracles of lab 03: splitting and merging heads, the layer, its parameters, Keras's weights, ablation."""
+"""Mistakes of lab 03: in splitting and merging heads, the layer, its parameters, Keras's weights, ablation."""
 
 from __future__ import annotations
 

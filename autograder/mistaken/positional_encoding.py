@@ -1,4 +1,4 @@
-"""Oracles of lab 05: sinusoidal tables and their shifts, embeddings with positions, equivariance, rotary positions."""
+"""Mistakes of lab 05: in sinusoidal tables, their shifts, embeddings with positions, equivariance, rotary positions."""
 
 from __future__ import annotations
 

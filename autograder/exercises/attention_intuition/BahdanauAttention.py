@@ -8,7 +8,8 @@ from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import ACTIVATION_MISTAKES, NO_SOFTMAX, OVER_QUERIES, SWAPPED_RESULTS, TRAINING_ADVICE
 from autograder.exercises.drawing import drawn_until, normal, partial_mask
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES
-from autograder.mistaken import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as mistaken
+from autograder.oracles import attention_intuition as oracles
 
 
 def _bahdanau(rng: np.random.Generator, batch: int = 2, t: int = 5, s: int = 3, d_q: int = 7, d_v: int = 11, units: int = 13) -> dict:
@@ -22,7 +23,14 @@ def _bahdanau(rng: np.random.Generator, batch: int = 2, t: int = 5, s: int = 3, 
     }
 
 
-exercise = Exercise("BahdanauAttention", oracle=oracles.bahdanau_attention, probe_only=("units",), forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise(
+    "BahdanauAttention",
+    oracle=oracles.bahdanau_attention,
+    mistaken=mistaken.bahdanau_attention,
+    by_mode={"parameters": oracles.bahdanau_parameters},
+    probe_only=("units",),
+    forbidden=BUILT_IN_ATTENTION,
+)
 
 
 @exercise.group("right values", points=2)

@@ -8,7 +8,8 @@ from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import SWAPPED_RESULTS, TRAINING_ADVICE
 from autograder.exercises.drawing import normal
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION
-from autograder.mistaken import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as mistaken
+from autograder.oracles import attention_intuition as oracles
 
 
 def _spatial(rng: np.random.Generator, size: tuple[int, int] = (5, 7), small: tuple[int, int] = (2, 3), filters: int = 13) -> dict:
@@ -28,7 +29,7 @@ def _spatial(rng: np.random.Generator, size: tuple[int, int] = (5, 7), small: tu
             return inputs
 
 
-exercise = Exercise("SpatialAttention", oracle=oracles.spatial_attention, probe_only=("filters",), forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("SpatialAttention", oracle=oracles.spatial_attention, mistaken=mistaken.spatial_attention, probe_only=("filters",), forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.group("right values", points=2)

@@ -8,7 +8,8 @@ from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import ACTIVATION_MISTAKES, TRANSPOSED, TYPES, TYPES_ADVICE, WEIGHTS_RETURNED, weighted_types, widths
 from autograder.exercises.drawing import normal
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION
-from autograder.mistaken import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as mistaken
+from autograder.oracles import attention_intuition as oracles
 
 
 def _additive(rng: np.random.Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
@@ -22,7 +23,7 @@ def _additive(rng: np.random.Generator, d_q: int, d_k: int, dtype: str = "float3
     }
 
 
-exercise = Exercise("additive_score", oracle=oracles.additive_score, forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("additive_score", oracle=oracles.additive_score, mistaken=mistaken.additive_score, forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.group("right values", points=2)

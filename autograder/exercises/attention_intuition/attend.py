@@ -8,12 +8,13 @@ from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import NO_SOFTMAX, OVER_QUERIES, SWAPPED_RESULTS, TYPES, TYPES_ADVICE, UNSTABLE, apart
 from autograder.exercises.drawing import drawn_until, masks_matter, normal, partial_mask
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, SCORES_RETURNED
-from autograder.mistaken import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as mistaken
+from autograder.oracles import attention_intuition as oracles
 
 OVER_ALL = wrong("The whole matrix of weights sums to 1: every query needs a softmax of its own.", softmax_axis=(-2, -1))
 
 
-exercise = Exercise("attend", oracle=oracles.attend, forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("attend", oracle=oracles.attend, mistaken=mistaken.attend, forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.group("right values", points=1)

@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import SWAPPED_RESULTS, TYPES, TYPES_ADVICE
 from autograder.exercises.drawing import normal
-from autograder.mistaken import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as mistaken
+from autograder.oracles import attention_intuition as oracles
 
 
 def _pool(rng: np.random.Generator, d: int = 3, m: int = 5, e: int = 2, dtype: str = "float32") -> dict:
@@ -18,7 +19,7 @@ def _pool(rng: np.random.Generator, d: int = 3, m: int = 5, e: int = 2, dtype: s
     }
 
 
-exercise = Exercise("attention_pooling", oracle=oracles.attention_pooling)
+exercise = Exercise("attention_pooling", oracle=oracles.attention_pooling, mistaken=mistaken.attention_pooling)
 
 
 @exercise.group("right values, bandwidth 1", points=1)

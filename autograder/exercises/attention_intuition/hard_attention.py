@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import TYPES
 from autograder.exercises.drawing import drawn_until
-from autograder.mistaken import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as mistaken
+from autograder.oracles import attention_intuition as oracles
 
 
 def _distribution(rng: np.random.Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
@@ -23,7 +24,7 @@ def _distribution(rng: np.random.Generator, *shape: int, dtype: str = "float32")
 ONE_HOT_ADVICE = "A comparison gives bool, `np.eye` float64 and `ops.one_hot` float32 when they are not told the dtype: ask for the one of the weights."
 
 
-exercise = Exercise("hard_attention", oracle=oracles.hard_attention)
+exercise = Exercise("hard_attention", oracle=oracles.hard_attention, mistaken=mistaken.hard_attention)
 
 
 @exercise.group("right values", points=1)

@@ -7,9 +7,10 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import TRANSPOSED, TYPES, TYPES_ADVICE, WEIGHTS_RETURNED, pair_types, pair_values
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION
-from autograder.mistaken import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as mistaken
+from autograder.oracles import attention_intuition as oracles
 
-exercise = Exercise("scaled_dot_score", oracle=oracles.scaled_dot_score, forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("scaled_dot_score", oracle=oracles.scaled_dot_score, mistaken=mistaken.scaled_dot_score, forbidden=BUILT_IN_ATTENTION)
 
 
 @exercise.group("right values", points=2)

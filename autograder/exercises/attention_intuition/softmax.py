@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import TYPES, TYPES_ADVICE, UNSTABLE, apart
 from autograder.exercises.drawing import normal
-from autograder.mistaken import attention_intuition as oracles
+from autograder.mistaken import attention_intuition as mistaken
+from autograder.oracles import attention_intuition as oracles
 
 READY_MADE_SOFTMAX = (
     "keras.ops.softmax",
@@ -26,7 +27,7 @@ READY_MADE_SOFTMAX = (
 )
 
 
-exercise = Exercise("softmax", oracle=oracles.softmax, forbidden=READY_MADE_SOFTMAX)
+exercise = Exercise("softmax", oracle=oracles.softmax, mistaken=mistaken.softmax, forbidden=READY_MADE_SOFTMAX)
 
 
 @exercise.group("right values along the last axis", points=1)

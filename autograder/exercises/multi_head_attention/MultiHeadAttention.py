@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until, is_far_apart, normal, partial_mask
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, NO_SOFTMAX, OVER_QUERIES, SCALED_AFTER, SCALED_BY_LENGTH, UNSCALED, UNSTABLE
-from autograder.mistaken import multi_head_attention as oracles
+from autograder.mistaken import multi_head_attention as mistaken
+from autograder.oracles import multi_head_attention as oracles
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")
 
@@ -27,7 +28,13 @@ def _layer_inputs(rng: np.random.Generator, *, heads: int = 3, size: int = 5, ba
     return {key: each.astype("float32") if isinstance(each, np.ndarray) else each for key, each in inputs.items()}
 
 
-exercise = Exercise("MultiHeadAttention", oracle=oracles.multi_head_attention, forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise(
+    "MultiHeadAttention",
+    oracle=oracles.multi_head_attention,
+    mistaken=mistaken.multi_head_attention,
+    by_mode={"parameters": oracles.layer_parameters, "refusal": oracles.refused},
+    forbidden=BUILT_IN_ATTENTION,
+)
 
 
 @exercise.group("right values, for self-attention and for cross-attention", points=3)

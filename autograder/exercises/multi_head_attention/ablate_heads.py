@@ -6,9 +6,10 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
-from autograder.mistaken import multi_head_attention as oracles
+from autograder.mistaken import multi_head_attention as mistaken
+from autograder.oracles import multi_head_attention as oracles
 
-exercise = Exercise("ablate_heads", oracle=oracles.ablate_heads)
+exercise = Exercise("ablate_heads", oracle=oracles.ablate_heads, mistaken=mistaken.ablate_heads)
 
 
 @exercise.group("right values, for any `keep`", points=2)

@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
-from autograder.mistaken import multi_head_attention as oracles
+from autograder.mistaken import multi_head_attention as mistaken
+from autograder.oracles import multi_head_attention as oracles
 
 KERAS_NAMES = ("query", "key", "value", "output")
 
@@ -25,7 +26,7 @@ def _keras_weights(*parts: str):
     return draw
 
 
-exercise = Exercise("load_keras_weights", oracle=oracles.load_keras_weights)
+exercise = Exercise("load_keras_weights", oracle=oracles.load_keras_weights, mistaken=mistaken.load_keras_weights)
 
 
 @exercise.group("kernels of w_q, w_k and w_v", points=2)

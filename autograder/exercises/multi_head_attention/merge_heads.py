@@ -6,14 +6,15 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
-from autograder.mistaken import multi_head_attention as oracles
+from autograder.mistaken import multi_head_attention as mistaken
+from autograder.oracles import multi_head_attention as oracles
 
 
 def _heads(*shapes: tuple[int, int, int, int]):
     return lambda rng: [Case({"x": normal(rng, *shape)}) for shape in shapes]
 
 
-exercise = Exercise("merge_heads", oracle=oracles.merge_heads)
+exercise = Exercise("merge_heads", oracle=oracles.merge_heads, mistaken=mistaken.merge_heads)
 
 
 @exercise.group("right values", points=2)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import multi_head_attention as oracles
+from autograder.mistaken import multi_head_attention as mistaken
+from autograder.oracles import multi_head_attention as oracles
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 
@@ -24,7 +25,7 @@ def _counts(*optional: str, use_bias: bool = True):
     return draw
 
 
-exercise = Exercise("mha_parameter_count", oracle=oracles.mha_parameter_count)
+exercise = Exercise("mha_parameter_count", oracle=oracles.mha_parameter_count, mistaken=mistaken.mha_parameter_count)
 
 
 @exercise.group("no key_dim: the paper's layer", points=1)

@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
-from autograder.mistaken import multi_head_attention as oracles
+from autograder.mistaken import multi_head_attention as mistaken
+from autograder.oracles import multi_head_attention as oracles
 
 
 def _tokens(*sizes: tuple[int, int, int, int]):
@@ -14,7 +15,7 @@ def _tokens(*sizes: tuple[int, int, int, int]):
     return lambda rng: [Case({"x": normal(rng, batch, length, width), "num_heads": heads}) for batch, length, width, heads in sizes]
 
 
-exercise = Exercise("split_heads", oracle=oracles.split_heads)
+exercise = Exercise("split_heads", oracle=oracles.split_heads, mistaken=mistaken.split_heads)
 
 
 @exercise.group("right values", points=2)

@@ -6,12 +6,15 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, COS_FIRST, EMBEDDING_MISTAKES, HALF_EXPONENT, HALVES, embeddings
-from autograder.mistaken import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as mistaken
+from autograder.oracles import positional_encoding as oracles
 
 SINUSOIDAL = embeddings(6, learned=False)
 
 
-exercise = Exercise("SinusoidalEmbedding", oracle=oracles.sinusoidal_embedding, tolerance=ANGLE_TOLERANCE / 4)
+exercise = Exercise(
+    "SinusoidalEmbedding", oracle=oracles.sinusoidal_embedding, mistaken=mistaken.sinusoidal_embedding, by_mode={"parameters": oracles.sinusoidal_embedding_parameters}, tolerance=ANGLE_TOLERANCE / 4
+)
 
 
 @exercise.group("right values at full length", points=2)

@@ -6,12 +6,13 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import EMBEDDING_MISTAKES, embeddings
-from autograder.mistaken import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as mistaken
+from autograder.oracles import positional_encoding as oracles
 
 LEARNED = embeddings(5, learned=True)
 
 
-exercise = Exercise("TokenAndPositionEmbedding", oracle=oracles.token_and_position)
+exercise = Exercise("TokenAndPositionEmbedding", oracle=oracles.token_and_position, mistaken=mistaken.token_and_position, by_mode={"parameters": oracles.token_and_position_parameters})
 
 
 @exercise.group("right values at full length", points=2)

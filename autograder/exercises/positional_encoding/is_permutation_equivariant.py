@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until, normal
-from autograder.mistaken import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as mistaken
+from autograder.oracles import positional_encoding as oracles
 
 
 def cycle(rng: np.random.Generator, length: int) -> np.ndarray:
@@ -51,7 +52,7 @@ def _one_sided(rng: np.random.Generator) -> list[Case]:
     return cases
 
 
-exercise = Exercise("is_permutation_equivariant", oracle=oracles.is_permutation_equivariant)
+exercise = Exercise("is_permutation_equivariant", oracle=oracles.is_permutation_equivariant, mistaken=mistaken.is_permutation_equivariant)
 
 
 @exercise.group("equivariant maps, and others", points=2)

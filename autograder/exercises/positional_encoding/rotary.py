@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, PAIR_EXPONENTS
-from autograder.mistaken import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as mistaken
+from autograder.oracles import positional_encoding as oracles
 
 
 def _rotary(rng: np.random.Generator, *leading: int, positions=None, length: int = 5, width: int = 6, **case) -> Case:
@@ -20,7 +21,7 @@ def _rotary(rng: np.random.Generator, *leading: int, positions=None, length: int
     return Case(inputs, **case)
 
 
-exercise = Exercise("rotary", oracle=oracles.rotary, tolerance=ANGLE_TOLERANCE)
+exercise = Exercise("rotary", oracle=oracles.rotary, mistaken=mistaken.rotary, tolerance=ANGLE_TOLERANCE)
 
 
 @exercise.group("right values", points=2)

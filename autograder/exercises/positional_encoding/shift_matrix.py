@@ -6,14 +6,15 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, PAIR_EXPONENTS
-from autograder.mistaken import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as mistaken
+from autograder.oracles import positional_encoding as oracles
 
 
 def _shifts(low: int, high: int, *widths: int):
     return lambda rng: [Case({"offset": int(rng.integers(low, high)), "d_model": width}) for width in widths]
 
 
-exercise = Exercise("shift_matrix", oracle=oracles.shift_matrix, tolerance=ANGLE_TOLERANCE)
+exercise = Exercise("shift_matrix", oracle=oracles.shift_matrix, mistaken=mistaken.shift_matrix, tolerance=ANGLE_TOLERANCE)
 
 
 @exercise.group("shifts by a few positions", points=2)

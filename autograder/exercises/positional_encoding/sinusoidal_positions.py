@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, COS_FIRST, HALVES, PAIR_EXPONENTS
-from autograder.mistaken import positional_encoding as oracles
+from autograder.mistaken import positional_encoding as mistaken
+from autograder.oracles import positional_encoding as oracles
 
 COLUMN_EXPONENT = wrong("The cosine of a pair has another frequency than its sine. Both columns of a pair share one: i counts the pairs.", exponent="column")
 
@@ -28,7 +29,7 @@ def _tables(*sizes: tuple[int, int]):
     return lambda rng: [Case({"length": length, "d_model": width}) for length, width in sizes]
 
 
-exercise = Exercise("sinusoidal_positions", oracle=oracles.sinusoidal_positions, tolerance=ANGLE_TOLERANCE)
+exercise = Exercise("sinusoidal_positions", oracle=oracles.sinusoidal_positions, mistaken=mistaken.sinusoidal_positions, by_mode={"refusal": oracles.odd_width_refused}, tolerance=ANGLE_TOLERANCE)
 
 
 @exercise.group("right values", points=2)
