@@ -24,6 +24,7 @@ from rich.progress import (
 from rich.table import Table
 
 from autograder.course import Course, CourseError, load_course
+from autograder.printable import printable
 from autograder.results import STATUSES, LabResult
 from coursekit import terminal
 
@@ -55,7 +56,7 @@ def main() -> None:
 
 
 def _stop(message: str, code: int = 1) -> None:
-    err.print(f"[bold red]course:[/] {escape(message)}", highlight=False)
+    err.print(f"[bold red]course:[/] {escape(printable(message))}", highlight=False)
     raise SystemExit(code)
 
 

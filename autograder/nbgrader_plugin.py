@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from nbconvert.exporters import NotebookExporter
 from nbconvert.filters import markdown2html
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import parse_utc
 from traitlets import Unicode
 from traitlets.config import Application
 
@@ -24,6 +23,7 @@ from autograder.gradebook import GradebookWriter
 from autograder.nbgrader_cells import points as points_of
 from autograder.results import ExerciseResult, LabResult
 from autograder.submission import FileSource, Unreadable, read_notebook, read_plan, repair
+from autograder.submission.times import as_time
 from autograder.verdicts import with_verdicts
 
 Resources = dict[str, Any]
@@ -145,4 +145,7 @@ def _handed_in(folder: Path) -> datetime | None:
     path = folder / "timestamp.txt"
     if not path.is_file():
         return None
-    return parse_utc(FileSource(path).read().decode("utf-8", "replace").strip()).replace(tzinfo=UTC)
+    try:
+        return as_time(FileSource(path).read()[:200].decode(errors="replace"))
+    except Unreadable:
+        return None

@@ -14,6 +14,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autograder.printable import printable
+
 if TYPE_CHECKING:
     from nbformat import NotebookNode  # slow to import, and a worker can start meanwhile
 
@@ -21,8 +23,8 @@ STATUSES = ("graded", "missing", "error", "timeout", "crashed", "forbidden")
 RESULTS_COLUMNS = ("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds")
 GRADES_COLUMNS = ("student", "lab", "score", "max_score", "percent", "state")
 
-# A spreadsheet takes a cell that begins with one of these for a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# A spreadsheet takes a cell that begins with one of these for a formula, some also where they are full-width.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def round_score(value: float) -> float:
@@ -42,6 +44,9 @@ class GroupResult:
     passed: bool
     message: str = ""
     misconceptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", printable(self.message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,7 @@ class ExerciseResult:
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
             raise ValueError(f'{self.exercise}: "{self.status}" is not a status; they are {", ".join(STATUSES)}')
+        object.__setattr__(self, "message", printable(self.message))
         for name in ("score", "max_score"):
             object.__setattr__(self, name, round_score(getattr(self, name)))
         if not 0 <= self.score <= self.max_score:
@@ -107,6 +113,10 @@ class LabResult:
     content_hash: str = ""
     grader_version: str = ""
     timestamp: datetime | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", printable(self.reason))
+        object.__setattr__(self, "repairs", tuple(printable(each) for each in self.repairs))
 
     @property
     def score(self) -> float:
@@ -218,9 +228,14 @@ def _number(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _plain(student: str) -> str:
-    """A student id that a spreadsheet shows and does not compute: an apostrophe goes before =, +, -, @ and controls."""
-    return f"'{student}" if student.startswith(_FORMULA_STARTS) else student
+def _plain(text: str) -> str:
+    """A text that a spreadsheet shows and does not compute.
+
+    An apostrophe goes before what begins a formula. Where the list separator is a semicolon, a spreadsheet would begin
+    a new cell after each: they become commas, which are quoted.
+    """
+    text = printable(text).replace("\n", " ").replace(";", ",").strip()
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 def _write_csv(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:

@@ -93,7 +93,7 @@ def write_autograded(course: Course, result: LabResult) -> Path:
         notebook = nbformat.read(course.release_notebook(course.lab(result.lab).name), as_version=4)
     text = nbformat.writes(with_verdicts(notebook, result))
     path = folder / f"{result.lab}.ipynb"
-    write_atomically(path, text.encode("utf-8", "surrogatepass"))
+    write_atomically(path, text.encode("utf-8", "replace"))
     if result.timestamp is not None:
         # In UTC, because nbgrader reads "+0100" as an offset of 100 seconds.
         stamp = result.timestamp.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")

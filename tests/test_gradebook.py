@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import signal
@@ -327,6 +328,18 @@ def test_a_lab_that_is_not_released_is_named(course):
         pytest.raises(GradebookError, match="course release 01_tiny"),
     ):
         writer.ensure_lab(LAB)
+
+
+@pytest.mark.parametrize(
+    "odd", ["=1", "+1", "-1", "@A1", "＝1", "＋1", "－1", "＠A1", "a;=1", "\t=1", "\r=1", "\n=1", " =1"]
+)
+def test_no_id_is_a_formula_in_the_tables(course, tmp_path, odd):
+    for write in (write_results_csv, write_grades_csv):
+        write(tmp_path / "table.csv", [result(course, odd)])
+        text = (tmp_path / "table.csv").read_text("utf-8")
+        for row in csv.reader(io.StringIO(text)):
+            for line in row[0].splitlines():
+                assert line[0] not in "=+-@＝＋－＠" and ";" not in line
 
 
 def test_result_tables(course, tmp_path):

@@ -3,6 +3,7 @@
 import io
 import os
 import stat
+import unicodedata
 import zipfile
 from datetime import UTC, datetime
 
@@ -344,3 +345,24 @@ def test_a_link_to_anothers_work_takes_nothing_from_anybody(tmp_path):
         found = {each.student: each for each in find_submissions([root], LAB)}
         assert [found[name].read().decode() for name in names] == names
         assert all("link" in each.problem for name, each in found.items() if name not in names)
+
+
+@pytest.mark.parametrize("acts", ["\x1b]0;title\x07", "\x1b[2J", "\x9b31m", "\u202e", "\u2028", "\u200b", "\r", "\t"])
+def test_neither_ids_nor_reasons_hold_characters_that_act(tmp_path, acts):
+    files = {f"a{acts}b/{LAB}.ipynb": "x", f"eve/{acts}.pdf": "x", f"cy/{acts}.zip": b"PK\x03\x04 broken"}
+    write(tmp_path, {"all.zip": pack(files)})
+    for student, each in find(tmp_path / "all.zip").items():
+        told = student + (each.problem or "") + (each.note or "")
+        assert not any(unicodedata.category(character)[0] == "C" or character in "\u2028\u2029" for character in told)
+
+
+def test_a_name_that_is_not_utf_8_can_be_written_everywhere(tmp_path):
+    (tmp_path / os.fsdecode(b"caf\xe9")).mkdir()
+    (tmp_path / os.fsdecode(b"caf\xe9") / os.fsdecode(b"r\xe9sum\xe9.txt")).write_text("x")
+    ((student, found),) = find(tmp_path).items()
+    assert student == "caf_" and "r_sum_.txt" in found.problem
+
+
+def test_a_long_id_has_room_in_the_gradebook():
+    assert len(student_id("x" * 300)) + len("~12345678") < 128
+    assert len(student_id("名" * 300).encode()) <= 110

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
+from autograder.printable import printable
 from autograder.submission.reading import Unreadable
+from autograder.submission.times import as_time
 from autograder.submission.tree import (
     FileSource,
     Item,
@@ -41,8 +42,10 @@ _ENDING = re.compile(r"(?i)(-submission)?(\.ipynb)(\.txt|\.json)?$")
 _COPY = re.compile(r"(?i)(?:\s*\(\d+\)|-copy\d*|[-_]v?\d+| - copy|-submission)+$")
 _ATTEMPT = re.compile(r"-(\d+)$")
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,6})?)\s*([+-]\d\d:?\d\d|[A-Za-z_/+-]+)?")
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|+\ud800-\udfff]')
+_UNSAFE = re.compile(r'[\n/\\:*?"<>|+;]')
+
+
+MAX_ID_BYTES = 110  # the gradebook has room for 128 characters, with the suffix of an id that is claimed twice
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,11 @@ class FoundSubmission:
     problem: str | None = None
     timestamp: datetime | None = None
     note: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("problem", "note"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, printable(getattr(self, name)))
 
     def read(self) -> bytes:
         """Return the bytes of the notebook.
@@ -196,7 +204,7 @@ class _Search:
         for key, folder in tree.folders.items():
             if (inbound := _INBOUND.fullmatch(folder.name)) is not None:
                 if self._is_lab(inbound["lab"]):
-                    attempts.setdefault(inbound["who"], []).append((_as_time(inbound["time"]), folder))
+                    attempts.setdefault(inbound["who"], []).append((as_time(inbound["time"]), folder))
             elif (lms := _lms(folder.name)) is not None:
                 who, rest, in_attempts = lms
                 claim = grouped.setdefault(who, _Claim(who, Tree(who), in_attempts))
@@ -291,8 +299,8 @@ class _Search:
 
 def student_id(name: str) -> str:
     """Return a name as an id that is a safe file name everywhere and the same however its accents are encoded."""
-    cleaned = _UNSAFE.sub("_", unicodedata.normalize("NFC", name)).strip(" .")
-    cleaned = cleaned.encode()[:150].decode(errors="ignore")
+    cleaned = re.sub(r"^[\s.]+|[\s.]+$", "", _UNSAFE.sub("_", printable(unicodedata.normalize("NFC", name))))
+    cleaned = cleaned.encode()[:MAX_ID_BYTES].decode(errors="ignore").rstrip(" .")
     return "_" + cleaned[1:] if cleaned.startswith("-") else cleaned or "unnamed"
 
 
@@ -336,23 +344,10 @@ def _time_beside(tree: Tree, chosen: _Candidate) -> datetime | None:
     for above, item in tree.walk():
         if above == chosen.above and item.name == "timestamp.txt" and item.source:
             try:
-                return _as_time(item.source.read()[:200].decode(errors="replace"))
+                return as_time(item.source.read()[:200].decode(errors="replace"))
             except Unreadable:
                 return None
     return None
-
-
-def _as_time(text: str) -> datetime | None:
-    found = _TIME.search(text)
-    if not found:
-        return None
-    day, clock, zone = found.groups()
-    try:
-        if zone and zone[0] in "+-":
-            return datetime.fromisoformat(f"{day}T{clock}{zone}")
-        return datetime.fromisoformat(f"{day}T{clock}").replace(tzinfo=ZoneInfo(zone) if zone else UTC)
-    except (ValueError, OSError, KeyError):
-        return None
 
 
 def _with_unique_ids(found: list[FoundSubmission]) -> list[FoundSubmission]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.printable import printable
+
 MAX_FILE_BYTES = 512 * 2**20
 MAX_SOURCE_CHARACTERS = 100 * 2**20
 MAX_CELLS = 5_000
@@ -38,8 +40,8 @@ class Unreadable(Exception):
     """A submission that cannot be graded; `reason` is one sentence for the student."""
 
     def __init__(self, reason: str):
-        super().__init__(reason)
-        self.reason = reason
+        self.reason = printable(reason)
+        super().__init__(self.reason)
 
 
 class SubmittedNotebook(NotebookNode):

@@ -1,0 +1,30 @@
+"""Text that students chose is shown without anything in it that acts."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.printable import printable
+
+ACTS = ("\x1b]0;title\x07", "\x1b[2J", "\x9b31m", "\u202e", "\u2066", "\u2028", "\u2029", "\u200b", "\ufeff", "\udce9")
+
+
+@pytest.mark.parametrize("text", ACTS)
+def test_what_acts_becomes_an_underscore(text):
+    shown = printable(f"ada {text} bob")
+    assert shown.startswith("ada _") and shown.endswith(" bob")
+    shown.encode("utf-8")
+
+
+@pytest.mark.parametrize("text", ["", "Zoë Ångström", "名前", "two\nlines", "👩 ½ “x”", "a\u0301"])
+def test_what_is_seen_stays(text):
+    assert printable(text) == text
+
+
+@given(st.text(st.characters()))
+def test_no_text_keeps_a_character_that_acts(text):
+    shown = printable(text)
+    assert len(shown) == len(text)
+    assert all(unicodedata.category(each)[0] != "C" or each == "\n" for each in shown)
