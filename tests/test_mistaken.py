@@ -28,6 +28,7 @@ def test_without_mistakes_it_is_the_oracle(lab, name):
                 if isinstance(right, (float, np.ndarray)):
                     free = np.isnan(np.asarray(right, "float64"))
                     found = np.where(free, 0, again[key])
-                    np.testing.assert_allclose(found, np.where(free, 0, right), rtol=1e-9, atol=1e-12, err_msg=key)
+                    limit = case.tolerance[key] / 100  # numerical derivatives are the least exact
+                    np.testing.assert_allclose(found, np.where(free, 0, right), rtol=1e-9, atol=limit, err_msg=key)
                 else:
                     assert again[key] == right, (case.how, key)

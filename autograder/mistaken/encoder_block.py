@@ -1,4 +1,4 @@
-"""Oracles of lab 04: layer norm, the feed-forward network, the encoder block, a stack of blocks, their parameters."""
+"""Mistakes of lab 04: in layer norm, the feed-forward network, the encoder block, a stack of them, their parameters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from autograder.mistaken.attention import masked_softmax
+from autograder.oracles.derivatives import weight_by_weight
+from autograder.oracles.encoder_block import block_shapes, block_size, cut, half_erased
 
 Weights = Mapping[str, np.ndarray]
 AXES = {"features": lambda rank: (-1,), "tokens": lambda rank: (-2,), "sentence": lambda rank: (-2, -1),
@@ -87,27 +89,6 @@ ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def block_shapes(d_model: int, num_heads: int, d_ff: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of a block's weights, in the order in which the probe packs them."""
-    width = d_model // num_heads
-    shapes: dict[str, tuple[int, ...]] = {}
-    for part in ("query", "key", "value"):
-        shapes[f"{part}.kernel"], shapes[f"{part}.bias"] = (d_model, num_heads, width), (num_heads, width)
-    shapes |= {"output.kernel": (num_heads, width, d_model), "output.bias": (d_model,)}
-    shapes |= {"in.kernel": (d_model, d_ff), "in.bias": (d_ff,), "out.kernel": (d_ff, d_model), "out.bias": (d_model,)}
-    return shapes | {f"{norm}.{part}": (d_model,) for norm in ("norm1", "norm2") for part in ("gamma", "beta")}
-
-
-def block_size(d_model: int, num_heads: int, d_ff: int) -> int:
-    """Number of weights of a block with key_dim D/H."""
-    return sum(math.prod(shape) for shape in block_shapes(d_model, num_heads, d_ff).values())
-
-
-def _cut(vector: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    pieces = np.split(vector, np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1])
-    return {name: piece.reshape(shape) for (name, shape), piece in zip(shapes.items(), pieces, strict=True)}
-
-
 def _attention(x: np.ndarray, values: np.ndarray, w: Weights, mask: Any, masking: str) -> np.ndarray:
     """Multi-head self-attention as `keras.layers.MultiHeadAttention` computes it. x (B, T, D) -> (B, T, D)."""
     q = np.einsum("btd,dhk->bhtk", x, w["query.kernel"]) + w["query.bias"][:, None]
@@ -120,11 +101,6 @@ def _attention(x: np.ndarray, values: np.ndarray, w: Weights, mask: Any, masking
     weights = masked_softmax(scores, mask, masking=masking)
     heads = np.einsum("bhts,bhsk->bthk", weights, v)
     return (np.einsum("bthk,hkd->btd", heads, w["output.kernel"]) + w["output.bias"]).astype(x.dtype)
-
-
-def _loaded(h: np.ndarray, odd: int) -> np.ndarray:
-    """A dropout of rate 0.5 whose dice are loaded: one half of the features 0, the other doubled."""
-    return h * (2 * ((np.arange(h.shape[-1]) + odd) % 2)).astype(h.dtype)
 
 
 def _block(
@@ -162,7 +138,7 @@ def _block(
         actual = "norm" if drop == "after the norm" and order == "post" else actual
         if not dropping or actual != where or (drop == "only first" and place == 1):
             return h
-        return _loaded(h, 0 if drop == "first twice" else place)
+        return half_erased(h, 0 if drop == "first twice" else place)
 
     def attend(h: np.ndarray, raw: np.ndarray) -> np.ndarray:
         return _attention(h, raw if value_input == "raw" else h, w, mask, masking)
@@ -218,7 +194,7 @@ def encoder_block(
         weighting, direction, direction_x: for the mode ``slopes``, the sum whose derivatives are asked for, and along
             what.
 
-    In the mode ``repeated`` the result is whether two calls in training with loaded dice return the same.
+    In the mode ``repeated`` the result is whether two calls in training return the same, with `half_erased`.
     """
     if mode == "parameters":
         count = encoder_parameter_count(d_model, num_heads, d_ff, d_model if key_dim == "D" else None)["output"]
@@ -237,11 +213,11 @@ def encoder_block(
 
     def run(x: np.ndarray, vector: np.ndarray) -> np.ndarray:
         training = mode == "training"
-        return _block(x, _cut(vector, shapes), norm, mask, training, norms=norms, extra_norm=extra_norm, **flags)
+        return _block(x, cut(vector, shapes), norm, mask, training, norms=norms, extra_norm=extra_norm, **flags)
 
     if mode == "slopes":
         sizes = [math.prod(shape) for shape in shapes.values()]
-        return {"slopes": _slopes(run, x, weights, sizes, weighting, direction, direction_x)}
+        return {"slopes": weight_by_weight(run, x, weights, sizes, weighting, direction, direction_x)}
     return {"output": run(x, weights)}
 
 
@@ -284,7 +260,7 @@ def encoder(
     if mode.startswith("dropped"):
         return {}  # left to chance: a property judges it
     if mode == "repeated":
-        return {"same_again": not third_dropout and more_blocks <= 0}  # of a block too many the dice are not loaded
+        return {"same_again": not third_dropout and more_blocks <= 0}  # a block too many keeps its own dropouts
     if more_blocks:
         raise ValueError("the weights are those of num_layers blocks")
     if third_dropout and mode == "training":
@@ -300,45 +276,15 @@ def encoder(
             at = (num_layers - 1 if shared else number) * size
             here = mask if mask_in == "all" or number == 0 else None
             source = stream if chained else x
-            stream = _block(source, _cut(vector[at : at + size], shapes), norm, here, mode == "training", **flags)
+            stream = _block(source, cut(vector[at : at + size], shapes), norm, here, mode == "training", **flags)
             if has_final and (final_norm == "every block" or position == num_layers):
                 stream = layer_norm(stream, ends[:d_model], ends[d_model:])["output"]
         return stream
 
     if mode == "slopes":
         sizes = num_layers * [math.prod(shape) for shape in shapes.values()] + 2 * [d_model] * (norm == "pre")
-        return {"slopes": _slopes(run, x, weights, sizes, weighting, direction, direction_x)}
+        return {"slopes": weight_by_weight(run, x, weights, sizes, weighting, direction, direction_x)}
     return {"output": run(x, weights)}
-
-
-def _slopes(
-    run: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    x: np.ndarray,
-    vector: np.ndarray,
-    sizes: list[int],
-    weighting: np.ndarray,
-    direction: np.ndarray,
-    direction_x: np.ndarray,
-    step: float = 1e-7,
-) -> np.ndarray:
-    """Derivatives of ``sum(output * weighting)`` along `direction_x` and, weight by weight, along `direction`.
-
-    Central differences in float64, whatever the float type of the inputs. The step is small, so that hardly ever one of
-    the ReLUs has its kink within it.
-    """
-    x, vector, weighting = (each.astype("float64") for each in (x, vector, weighting))
-
-    def slope(change_x: Any, change: Any) -> float:
-        upper, lower = (run(x + sign * step * change_x, vector + sign * step * change) for sign in (1, -1))
-        return float(np.sum((upper - lower) * weighting) / (2 * step))
-
-    ends = np.cumsum(sizes)
-    slopes = [slope(direction_x.astype("float64"), 0)]
-    for end, size in zip(ends, sizes, strict=True):
-        only = np.zeros_like(vector)
-        only[end - size : end] = direction[end - size : end]
-        slopes.append(slope(0, only))
-    return np.array(slopes)
 
 
 def encoder_parameter_count(

@@ -7,9 +7,22 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import partial_mask
 from autograder.exercises.encoder_block.shared import DROPOUT_ALWAYS, DROPOUT_NEVER, MASK_MISTAKES, THIRD_DROPOUT, block_inputs, draw_dropout, training, unassigned
-from autograder.mistaken import encoder_block as oracles
+from autograder.mistaken import encoder_block as mistaken
+from autograder.oracles import encoder_block as oracles
 
-exercise = Exercise("Encoder", oracle=oracles.encoder, probe_only=("dropout",))
+exercise = Exercise(
+    "Encoder",
+    oracle=oracles.encoder,
+    mistaken=mistaken.encoder,
+    by_mode={
+        "training": oracles.encoder_training,
+        "slopes": oracles.encoder_slopes,
+        "parameters": oracles.stack_parameters,
+        "repeated": oracles.same_again,
+        "dropped": oracles.left_to_chance,
+    },
+    probe_only=("dropout",),
+)
 
 
 @exercise.group("post-norm, right values", points=1)

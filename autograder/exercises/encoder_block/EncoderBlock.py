@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import partial_mask
 from autograder.exercises.encoder_block.shared import DROPOUT_ALWAYS, DROPOUT_NEVER, MASK_MISTAKES, THIRD_DROPOUT, block_inputs, draw_dropout, training, unassigned
-from autograder.mistaken import encoder_block as oracles
+from autograder.mistaken import encoder_block as mistaken
+from autograder.oracles import encoder_block as oracles
 
 
 def _values(norm: str | None, how: str):
@@ -20,7 +21,20 @@ def _values(norm: str | None, how: str):
     return draw
 
 
-exercise = Exercise("EncoderBlock", oracle=oracles.encoder_block, probe_only=("dropout",))
+exercise = Exercise(
+    "EncoderBlock",
+    oracle=oracles.encoder_block,
+    mistaken=mistaken.encoder_block,
+    by_mode={
+        "training": oracles.encoder_block_training,
+        "slopes": oracles.encoder_block_slopes,
+        "parameters": oracles.block_parameters,
+        "repeated": oracles.same_again,
+        "dropped": oracles.left_to_chance,
+        "dropped_reloaded": oracles.left_to_chance,
+    },
+    probe_only=("dropout",),
+)
 
 
 @exercise.group("post-norm, right values", points=2)

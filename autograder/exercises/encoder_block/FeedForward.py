@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
-from autograder.mistaken import encoder_block as oracles
+from autograder.mistaken import encoder_block as mistaken
+from autograder.oracles import encoder_block as oracles
 
 
 def _feed_inputs(rng: np.random.Generator, d_model: int, d_ff: int, batch: int = 2, length: int = 5) -> dict:
@@ -24,6 +25,8 @@ def _feed_inputs(rng: np.random.Generator, d_model: int, d_ff: int, batch: int =
 exercise = Exercise(
     "FeedForward",
     oracle=oracles.feed_forward,
+    mistaken=mistaken.feed_forward,
+    by_mode={"parameters": oracles.feed_forward_parameters},
     probe_only=("d_ff", "d_model"),
 )
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import encoder_block as oracles
+from autograder.mistaken import encoder_block as mistaken
+from autograder.oracles import encoder_block as oracles
 
-exercise = Exercise("encoder_parameter_count", oracle=oracles.encoder_parameter_count, reveal=False)
+exercise = Exercise("encoder_parameter_count", oracle=oracles.encoder_parameter_count, mistaken=mistaken.encoder_parameter_count, reveal=False)
 
 
 @exercise.group("right counts with key_dim = D/H", points=1)

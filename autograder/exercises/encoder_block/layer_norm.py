@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until
-from autograder.mistaken import encoder_block as oracles
+from autograder.mistaken import encoder_block as mistaken
+from autograder.oracles import encoder_block as oracles
 
 READY_NORMS = (
     "keras.layers.LayerNormalization",
@@ -40,7 +41,7 @@ def _norms(*shapes: tuple[int, ...]):
     return lambda rng: [Case(inputs(rng, shape)) for shape in shapes]
 
 
-exercise = Exercise("layer_norm", oracle=oracles.layer_norm, forbidden=READY_NORMS)
+exercise = Exercise("layer_norm", oracle=oracles.layer_norm, mistaken=mistaken.layer_norm, forbidden=READY_NORMS)
 
 
 @exercise.group("right values", points=2)

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, wrong
 from autograder.exercises.drawing import normal
-from autograder.mistaken import encoder_block as oracles
+from autograder.oracles import encoder_block as oracles
 
 
 def weights(rng: np.random.Generator, blocks: int, sizes: tuple[int, int, int], final: bool, scale: float) -> np.ndarray:
