@@ -159,7 +159,7 @@ class Run:
             ask = partial(
                 session.probe, self._lab, name, case.inputs, mode=case.mode, forbidden=prepared.facts.forbidden
             )
-            attempts.append(_attempt(self._ask(name, ask)))
+            attempts.append(attempt_of(self._ask(name, ask)))
         trees = [tree for each in self._trees[:index] for tree in each]
         broken = rules.violations(trees, name, forbidden=prepared.facts.forbidden, no_loops=prepared.facts.no_loops)
         judgement = judge(prepared.facts, prepared.cases, attempts, broken)
@@ -260,7 +260,8 @@ class Run:
         )
 
 
-def _attempt(reply: ProbeReply) -> Attempt:
+def attempt_of(reply: ProbeReply) -> Attempt:
+    """What a worker's reply says of one case; its texts are tidied again, for the worker is not trusted."""
     if reply.failure is None:
         return Attempt(reply.outputs)
     return Attempt(kind=reply.failure.kind, message=tidy_message(reply.failure.message))

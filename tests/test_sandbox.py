@@ -613,7 +613,7 @@ def test_a_pickle_is_never_opened(session, tmp_path):
         "get_ipython().events.register('post_run_cell', lambda *a: __import__('sys').exit())",
         "get_ipython().display_formatter = get_ipython().displayhook = None",
         "import worker.protocol as p; p.encode = p.receive = p.decode = None",
-        "import worker.runner as r; r._plain = lambda value: {'score': 100}",
+        "import coursekit.plain as p; p.plain = p._plain = lambda *a: {'score': 100}",
         "import coursekit.probes as p; p.load_probe = lambda *a: lambda *b: {'output': 1}",
         "import os, socket; os._exit = socket.socket.sendall = None",
         "import atexit; atexit.register(lambda: 1 / 0)",

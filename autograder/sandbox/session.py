@@ -84,7 +84,6 @@ class Failure:
 
     kind: str
     message: str
-    traceback: str
 
 
 @dataclass(frozen=True)
@@ -206,7 +205,7 @@ class Session:
             return ProbeReply(reply["outputs"], None, used.cpu, used.wall)
         if reply["op"] != "failed":
             self._lose("protocol", "a reply that answers no probe", used)
-        failure = Failure(**self._texts(reply, ("kind", "message", "traceback"), used))
+        failure = Failure(**self._texts(reply, ("kind", "message"), used))
         if failure.kind not in ("missing", "error", "contract", "forbidden"):
             self._lose("protocol", "a failure of an unknown kind", used)
         return ProbeReply(None, failure, used.cpu, used.wall)

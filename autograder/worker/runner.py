@@ -25,6 +25,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
+from coursekit.attempts import attempt, failed
+from coursekit.probes.sharing import Shelf, sharing
+from coursekit.rules import guard
+
 from . import protocol
 from .walls import WallReport
 
@@ -32,10 +36,6 @@ EXCERPT_BYTES = 8192
 NAME_CHARACTERS = 200
 MESSAGE_CHARACTERS = 2000
 TRACEBACK_CHARACTERS = 6000
-
-
-class Unsendable(Exception):
-    """A result that is neither an array, a number, text, nor a list or dictionary of these."""
 
 
 class _SilentDisplayHook(DisplayHook):
@@ -196,10 +196,6 @@ class _Probes:
         self.exercise = None
 
     def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        from coursekit.probes.driving import ContractError, NotFound
-        from coursekit.probes.sharing import Shelf, sharing
-        from coursekit.rules import ForbiddenCall, guard
-
         sys.stdout = sys.stderr = io.TextIOWrapper(_Excerpt(), encoding="utf-8", errors="replace", write_through=True)
         try:
             probe = self.import_module(self.package).load_probe(request["lab"], request["exercise"])
@@ -208,21 +204,16 @@ class _Probes:
                 _seed_tensorflow()
             _seed()
             with guard(request["forbidden"]), sharing(self.shelf):
-                outputs = probe(self.namespace, request["inputs"], request["mode"])
-            return {"op": "outputs", "outputs": {str(name): _plain(value) for name, value in outputs.items()}}
-        except ForbiddenCall as error:
-            return _failed("forbidden", _text(error))
-        except (NotFound, NotImplementedError) as error:
-            return _failed("missing", _text(error))
-        except (ContractError, Unsendable) as error:
-            return _failed("contract", _text(error))
-        except BaseException as error:
-            shown = _describe(error)
-            return _failed("error", f"{shown['type']}: {shown['message']}", shown["traceback"])
+                tried = attempt(probe, self.namespace, request["inputs"], request["mode"])
+        except BaseException as error:  # patched libraries fail outside of the attempt; nobody here interrupts it
+            tried = failed(error, self.namespace)
+        if tried.outputs is None:
+            return _failed(tried.kind, tried.message)
+        return {"op": "outputs", "outputs": tried.outputs}
 
 
-def _failed(kind: str, message: str, shown: str = "") -> dict[str, Any]:
-    return {"op": "failed", "kind": kind, "message": message, "traceback": shown}
+def _failed(kind: str, message: str) -> dict[str, Any]:
+    return {"op": "failed", "kind": kind, "message": message}
 
 
 def _seed() -> None:
@@ -235,32 +226,6 @@ def _seed_tensorflow() -> None:
     """The same for TensorFlow, which then throws away its compiled kernels: too dear for every single case."""
     if "tensorflow" in sys.modules:
         sys.modules["tensorflow"].random.set_seed(0)
-
-
-def _plain(value: Any) -> Any:
-    """Turn a result into what the protocol carries; tensors become arrays, tuples become lists, bytes become text."""
-    if value is None or type(value) in (bool, int, float):
-        return value
-    if isinstance(value, (str, bytes)) and len(value) > protocol.ENVELOPE_BYTES:
-        raise Unsendable(f"a text of {len(value):,} characters was returned; expected an array or a tensor.")
-    if isinstance(value, str):
-        return _clean(str(value))
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {_clean(str(key)): _plain(item) for key, item in value.items()}
-    if not (isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "numpy") or hasattr(value, "__array__")):
-        raise Unsendable(f"a {type(value).__name__} was returned; expected an array or a tensor.")
-    array = np.asarray(value)
-    if array.dtype.name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
-        return array.astype("float32")
-    if array.dtype.kind in "OSU":
-        return _plain(array.tolist())
-    if array.dtype.name not in protocol.DTYPES:
-        raise Unsendable(f"an array of dtype {array.dtype} was returned; expected real numbers.")
-    return array
 
 
 def _describe(error: BaseException) -> dict[str, str]:

@@ -1,0 +1,75 @@
+"""Tries a student's object on one case: what it returns becomes plain data, an exception a status and a message.
+
+The notebook's check and the grader's worker both call `attempt`, so that both judge the same things.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from coursekit import failures
+from coursekit.judge import Attempt, tidy_message
+from coursekit.plain import plain
+from coursekit.probes.driving import ContractError, NotFound, Probe
+from coursekit.rules import ForbiddenCall
+
+LONGEST_MESSAGE = 400  # characters, as `tidy_message` leaves them
+LONGEST_TEXT = 20_000  # characters of an error's own text that are read
+
+
+def attempt(probe: Probe, namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> Attempt:
+    """Drive the student's object with `probe`, and return its results as plain data, or what went wrong.
+
+    Args:
+        probe: the exercise's probe.
+        namespace: the notebook's global names.
+        inputs: named inputs of the case.
+        mode: the probe's mode.
+
+    Raises:
+        KeyboardInterrupt: the user has asked to stop.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a notebook shows them as errors, and may have asked to raise them
+            outputs = probe(namespace, inputs, mode)
+            return Attempt({str(name): plain(value) for name, value in outputs.items()})
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # `exit()` in an answer raises SystemExit
+        return failed(error, namespace)
+
+
+def failed(error: BaseException, namespace: Mapping[str, Any]) -> Attempt:
+    """What an exception says of an attempt: its kind, and a message in one line.
+
+    Args:
+        error: what the probe, or the student's code in it, raised.
+        namespace: the notebook's global names, by which the student's own lines are found.
+    """
+    name, text = _words(error)
+    if isinstance(error, ForbiddenCall):
+        return Attempt(kind="forbidden", message=tidy_message(text))
+    if isinstance(error, (NotFound, NotImplementedError)):
+        return Attempt(kind="missing", message=tidy_message(text) or "not written yet.")
+    if isinstance(error, ContractError):
+        return Attempt(kind="contract", message=tidy_message(text))
+    message = tidy_message(f"{name}: {text}")
+    line = failures.place(error, namespace)
+    if line:
+        where = f", in your line `{line}`"
+        message = message.rstrip(".")
+        room = LONGEST_MESSAGE - len(where)
+        message = (message if len(message) <= room else message[: room - 1] + "…") + where
+    return Attempt(kind="error", message=message)
+
+
+def _words(error: BaseException) -> tuple[str, str]:
+    """An exception's name and text, whatever the student's own class of errors does when it is asked for them."""
+    try:
+        name, text = type(error).__name__, str(error)[:LONGEST_TEXT]
+        return tuple(each.encode("utf-8", "replace").decode("utf-8") for each in (name, text))
+    except BaseException:
+        return "Exception", "(the error's own text cannot be shown)"

@@ -1,0 +1,162 @@
+"""A green check is a mark: the notebook's check and the grader say the same of the same work.
+
+Every variant of `variants` is judged twice on the visible cases: by what the notebook's check calls, and by way of a
+real sandboxed worker, so encoded, sent and decoded. Then again with its results in other containers and types.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from lab_matrix import LABS, PRELUDE, solution_sources, variants
+
+from autograder.exercises import load_lab
+from autograder.running import attempt_of
+from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
+from coursekit import rules
+from coursekit.judge import Attempt, Judgement, judge
+from coursekit.lab import run_cases
+from coursekit.reference import load_reference
+
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.skipif(
+        isinstance(bubblewrap.working_variant(), str), reason=f"no walls here: {bubblewrap.working_variant()}"
+    ),
+    pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask"),
+]
+
+WRAPPINGS = {
+    "as it is": "value",
+    "list": "list(value)",
+    "nested list": "np.asarray(value).tolist()",
+    "tuple": "tuple(value)",
+    "float16": "np.asarray(value).astype('float16')",
+    "float32": "np.asarray(value).astype('float32')",
+    "float64": "np.asarray(value).astype('float64')",
+    "tf.Tensor": "tf.convert_to_tensor(value)",
+    "tf.Variable": "tf.Variable(value)",
+}
+WRAP = """
+import functools
+def _wrap(value):
+    if isinstance(value, dict):
+        return {{key: _wrap(each) for key, each in value.items()}}
+    if isinstance(value, tuple):
+        return tuple(_wrap(each) for each in value)
+    if np.ndim(value) == 0 or np.asarray(value).dtype.kind != "f":
+        return value
+    return {expression}
+
+if isinstance({name}, dict):
+    {name} = _wrap({name})
+elif isinstance({name}, type):
+    class {name}({name}):
+        def __call__(self, *args, **kwargs):
+            return _wrap(super().__call__(*args, **kwargs))
+else:
+    _inner = {name}
+    @functools.wraps(_inner)
+    def {name}(*args, **kwargs):
+        return _wrap(_inner(*args, **kwargs))
+"""
+SAMPLE = [
+    ("01_attention_intuition", "softmax"),
+    ("01_attention_intuition", "attend"),
+    ("01_attention_intuition", "answers"),
+    ("02_self_attention", "self_attention_loops"),
+    ("02_self_attention", "attention_cost"),
+    ("02_self_attention", "SelfAttention"),
+    ("05_positional_encoding", "sinusoidal_positions"),
+    ("06_imdb_classifier", "build_vocabulary"),
+    ("08_decoder_and_masking", "causal_mask"),
+    ("09_vision_transformer", "extract_patches"),
+]
+LIMITS = Limits(cpu_seconds_per_step=200, wall_seconds_per_step=2000)  # generous: training is tried, too
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(LIMITS) as started:
+        yield started
+
+
+def sources_of(lab: str, name: str) -> list[str]:
+    """The correct variants of an exercise, then the wrong ones."""
+    return [*variants(lab).CORRECT[name], *(source for _, source in variants(lab).WRONG.get(name, []))]
+
+
+@cache
+def trained(lab: str, name: str) -> bool:
+    """Whether trying the exercise takes so long that it is not tried in every wrapping."""
+    return load_lab(lab).exercises[name].cpu_seconds is not None
+
+
+def checked(lab: str, name: str, cells: list[str]) -> list[Attempt]:
+    """What the notebook's check finds. Cells are known to `linecache`, as those of a notebook are."""
+    names: dict = {"__name__": "__main__"}
+    for number, source in enumerate(cells):
+        file = f"<cell {number}>"
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        exec(compile(source, file, "exec"), names)
+    with rules.guard(load_reference(lab).facts[name].forbidden):
+        return run_cases(lab, name, load_reference(lab).expectations[name], names)
+
+
+def graded(session: Session, lab: str, name: str) -> list[Attempt]:
+    """What the grader finds, in a worker in which the cells have run."""
+    facts, cases = load_reference(lab).facts[name], load_reference(lab).expectations[name]
+    return [
+        attempt_of(session.probe(lab, name, case.inputs, mode=case.mode, forbidden=facts.forbidden)) for case in cases
+    ]
+
+
+def told(judgement: Judgement) -> Judgement:
+    """A judgement's messages without what differs from one process to the next: addresses and numbers of layers."""
+    return re.sub(r"0x[0-9a-f]+|(?<=[a-z])_\d+\b", "…", repr(judgement))
+
+
+def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[str]) -> list[str]:
+    """The wrappings for which check and grader disagree, with what each of them says."""
+    reference = load_reference(lab)
+    facts, cases = reference.facts[name], reference.expectations[name]
+    prelude = [PRELUDE, *solution_sources(lab)]
+    broken = rules.violations(
+        rules.parse_cells([*prelude, source]), name, forbidden=facts.forbidden, no_loops=facts.no_loops
+    )
+    differing = []
+    with sandbox.session() as session:
+        for cell in prelude:
+            assert session.run_cell(cell).error is None
+        for wrapping in wrappings:
+            cells = [source, WRAP.format(name=name, expression=WRAPPINGS[wrapping])]
+            for cell in cells:
+                assert session.run_cell(cell).error is None
+            by_check, by_grader = (
+                judge(facts, cases, attempts, broken)
+                for attempts in (checked(lab, name, [*prelude, *cells]), graded(session, lab, name))
+            )
+            if told(by_check) != told(by_grader):
+                differing.append(f"{wrapping}\n  check:  {by_check}\n  grader: {by_grader}\n{source}")
+    return differing
+
+
+@pytest.mark.parametrize(("lab", "name"), SAMPLE)
+def test_check_and_grader_agree(sandbox, lab, name):
+    """Of each exercise in the sample: a correct and a wrong variant, in every wrapping."""
+    for source in (sources_of(lab, name)[0], sources_of(lab, name)[-1]):
+        assert not compare(sandbox, lab, name, source, list(WRAPPINGS))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("lab", "name"), [(lab, name) for lab in LABS for name in load_lab(lab).exercises])
+def test_check_and_grader_agree_on_every_variant(sandbox, lab, name):
+    wrappings = ["as it is"] if trained(lab, name) else list(WRAPPINGS)
+    differing = []
+    for source in sources_of(lab, name):
+        differing += compare(sandbox, lab, name, source, wrappings)
+    assert not differing, "\n\n".join(differing)
