@@ -1,6 +1,8 @@
 """Attacks on the sandbox: each costs the attacker a step, and nobody else anything."""
 
 import contextlib
+import fcntl
+import importlib.util
 import os
 import socket
 import subprocess
@@ -21,6 +23,7 @@ from autograder.sandbox import (
     WorkerLost,
     bubblewrap,
     check_walls,
+    meter,
     warm,
 )
 from autograder.sandbox.meter import Tree
@@ -212,8 +215,9 @@ def test_sessions_overlap_and_do_not_meet(sandbox):
                     "    except (OSError, ValueError): pass\nwhile True: pass"),
         ("timeout", "import re; re.match('(a*)*b', 'a' * 40)"),
         ("timeout", "import os\nfor _ in range(4): os.fork()\nwhile True: pass"),
-        ("timeout", "import os, signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nwhile True:\n"
-                    "    pid = os.fork()\n    if not pid: sum(range(10 ** 6)); os._exit(0)"),
+        ("timeout", "import os\nwhile True:\n    if os.fork() == 0: sum(range(10 ** 6)); os._exit(0)\n    os.wait()"),
+        ("timeout", "import os\nwhile True:\n    if os.fork() == 0:\n        if os.fork(): os._exit(0)\n"
+                    "        sum(range(10 ** 6)); os._exit(0)\n    os.wait(); os.wait()"),
         ("crashed", "import os; os._exit(0)"),
         ("crashed", "import os; os.abort()"),
         ("crashed", "import ctypes; ctypes.string_at(0)"),
@@ -318,10 +322,85 @@ def test_memory_is_limited_over_all_processes(session):
         "import os; os.memfd_create('x')",
         "import ctypes; l = ctypes.CDLL(None, use_errno=True)\n"
         "if l.shmget(0, 1 << 30, 0o1600) < 0: raise OSError(ctypes.get_errno(), '')",
+        "import mmap; mmap.mmap(-1, 1 << 12)",
+        "import mmap; mmap.mmap(-1, 1 << 12, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000)",
+        "import ctypes, os; l = ctypes.CDLL(None, use_errno=True)\n"
+        "if l.vmsplice(os.pipe()[1], None, 0, 0) < 0: raise OSError(ctypes.get_errno(), '')",
+        "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
+        "import ctypes; l = ctypes.CDLL(None, use_errno=True)\n"
+        "if l.sigaction(17, bytes([0] * 136 + [2] + [0] * 15), None) < 0: raise OSError(ctypes.get_errno(), '')",
+        "import ctypes; l = ctypes.CDLL(None, use_errno=True)\n"
+        "if l.inotify_init() < 0: raise OSError(ctypes.get_errno(), '')",
     ],
 )
-def test_memory_that_no_limit_counts_is_refused(session, source):
+def test_memory_and_time_that_no_limit_counts_are_refused(session, source):
     assert session.run_cell(source).error.type == "PermissionError"
+
+
+def test_zeros_are_a_file_that_holds_no_memory(session):
+    assert output(session, "z = open('/dev/zero', 'rb'); print(set(z.read(10 ** 6)), z.seek(1 << 40), z.read(2))") == (
+        "{0} 1099511627776 b'\\x00\\x00'"
+    )
+    source = (
+        "import mmap\nm = mmap.mmap(z.fileno(), 64 << 20, prot=mmap.PROT_READ)\n"
+        "for page in range(0, len(m), 4096): m[page]"
+    )
+    with pytest.raises(SessionLost) as lost:  # more than the limit of what it may write
+        session.run_cell(source)
+    assert lost.value.reason == "crashed"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os, time\nfor _ in range(4):\n"
+        "    if os.fork() == 0:\n        import threading\n        def hold():\n            global x\n"
+        "            x = b'x' * (400 << 20); time.sleep(60)\n        import ctypes\n"
+        "        threading.Thread(target=hold).start()\n        ctypes.CDLL(None).pthread_exit(None)\ntime.sleep(60)",
+        "import os, socket, time\nfor _ in range(6):\n"
+        "    if os.fork() == 0: held = [socket.socketpair() for _ in range(450)]; time.sleep(60)\ntime.sleep(60)",
+    ],
+    ids=["of threads without a leader", "of sockets"],
+)
+def test_memory_that_hides_is_found(session, source):
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell(source, cpu_seconds=30)
+    assert lost.value.reason == "memory"
+
+
+def test_a_socket_holds_no_more_than_the_meter_thinks(session):
+    source = (
+        "import socket\na, b = socket.socketpair()\na.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 24)\n"
+        "a.setblocking(False)\nsent = 0\ntry:\n    while True: sent += a.send(bytes(1 << 16))\n"
+        "except BlockingIOError: print(sent)"
+    )
+    assert 0 < int(output(session, source)) <= meter._socket_buffer()
+
+
+def test_sessions_share_no_terminals(sandbox):
+    with sandbox.session() as first, sandbox.session() as second:
+        output(first, "import os; pairs = [os.openpty() for _ in range(3)]")
+        assert output(second, "import os; print(os.listdir('/dev/pts'))") == "['ptmx']"
+        assert first.run_cell("while True: os.openpty()").error.type == "OSError"
+        assert output(second, "print(os.ttyname(os.openpty()[1]))") == "/dev/pts/0"
+
+
+def test_a_lock_inside_is_no_lock_outside(sandbox):
+    shown = importlib.util.find_spec("coursekit").origin
+    with sandbox.session() as first, sandbox.session() as second, open(shown) as file:
+        for session in (first, second):
+            output(session, "import fcntl\nfile = open('/grader/coursekit/__init__.py')\n"
+                            "fcntl.flock(file, fcntl.LOCK_EX); fcntl.lockf(file, fcntl.LOCK_SH)")  # fmt: skip
+            assert session.run_cell("fcntl.fcntl(file, 1024, fcntl.F_RDLCK)").error.type == "PermissionError"
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_programs_that_lock_and_wait_work(session):
+    assert output(session, "import sqlite3; c = sqlite3.connect('x'); c.execute('create table t (a)'); c.commit()\n"
+                           "print(c.execute('select count(*) from t').fetchone())") == "(0,)"  # fmt: skip
+    shells = "import subprocess; print(subprocess.run([{!r}, '-c', {!r}], capture_output=True, text=True).stdout)"
+    assert output(session, shells.format("bash", "(sleep 0.1; echo one) & wait; echo two | cat")) == "one\ntwo"
+    assert output(session, shells.format("sh", "echo one; x=$(echo two | cat); echo $x")) == "one\ntwo"
 
 
 def test_disk_is_limited(session):

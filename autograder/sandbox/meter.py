@@ -6,6 +6,9 @@ import contextlib
 import os
 import select
 import signal
+import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -66,13 +69,16 @@ class Tree:
         return bool(death.poll(seconds * 1000))
 
     def holds_more_than(self, limit: int) -> bool:
-        """Whether the tree's own memory exceeds `limit` bytes.
+        """Whether the tree's own memory exceeds `limit` bytes: what no file of the machine backs, swapped out or not.
 
-        Pages that a process shares with the one it was forked from are counted once. To find them takes the kernel a
-        while, so it is asked only when the quick count, which takes them for private, is over the limit.
+        Pages that several processes share are counted once. To find them takes the kernel a while, so it is asked only
+        when the quick count, which takes them for private, is over the limit. Sockets count as if they were full.
         """
         processes = self._processes()
-        return sum(map(_private_at_most, processes)) > limit and sum(map(_fair_share, processes)) > limit
+        sockets = _socket_bytes(processes)
+        return (
+            sum(map(_held_at_most, processes)) + sockets > limit and sum(map(_fair_share, processes)) + sockets > limit
+        )
 
     def tasks(self) -> int:
         """Return the number of processes and threads."""
@@ -113,22 +119,67 @@ class Tree:
         return found
 
 
-def _private_at_most(process: psutil.Process) -> int:
-    try:
-        held = process.memory_info()
-    except psutil.Error:
-        return 0
-    return held.rss - getattr(held, "shared", 0)
+def _held_at_most(process: psutil.Process) -> int:
+    """Return the bytes that one process holds, those included that it shares with others."""
+    if sys.platform != "linux":
+        try:
+            return process.memory_info().rss
+        except psutil.Error:
+            return 0
+    for thread in _threads(process.pid):  # the first may have ended and left the memory to the others
+        fields = _sizes(f"{thread}/status")
+        if "VmRSS" in fields:
+            return sum(fields.get(name, 0) for name in ("RssAnon", "RssShmem", "VmSwap"))
+    return 0
 
 
 def _fair_share(process: psutil.Process) -> int:
+    """Return the bytes that one process holds, those that it shares divided by the number of sharers."""
+    for thread in _threads(process.pid):
+        fields = _sizes(f"{thread}/smaps_rollup")
+        if "Pss_Anon" in fields:  # since Linux 5.4
+            return sum(fields.get(name, 0) for name in ("Pss_Anon", "Pss_Shmem", "SwapPss"))
+        if "Pss" in fields:
+            return fields["Pss"] + fields.get("SwapPss", 0)
+    return _held_at_most(process)
+
+
+def _sizes(path: str) -> dict[str, int]:
+    """Return the sizes in a file of /proc, in bytes by name; none where the process is gone or may not be looked at."""
+    found = {}
+    with contextlib.suppress(OSError), open(path, encoding="ascii", errors="replace") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            if value.endswith(" kB\n"):
+                found[name] = int(value[:-4]) * 1024
+    return found
+
+
+def _threads(pid: int) -> Iterator[str]:
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            yield f"/proc/{pid}/task/{thread}"
+
+
+def _socket_bytes(processes: list[psutil.Process]) -> int:
+    """Return what the local sockets of a network namespace can hold: the kernel's memory, which is nobody's own."""
+    for process in processes:
+        for thread in _threads(process.pid):
+            with contextlib.suppress(OSError):
+                if os.readlink(f"{thread}/ns/net") == os.readlink("/proc/self/ns/net"):
+                    return 0  # no walls: these are the machine's sockets
+                with open(f"{thread}/net/unix", "rb") as file:
+                    return (sum(1 for _ in file) - 1) * _socket_buffer()
+    return 0
+
+
+@cache
+def _socket_buffer() -> int:
+    """Return how much one socket can hold: the filter of system calls keeps every buffer at the system's default."""
     try:
-        held = process.memory_full_info()
-    except psutil.AccessDenied:
-        return _private_at_most(process)
-    except psutil.Error:
-        return 0
-    return getattr(held, "pss", held.uss)
+        return 2 * int(Path("/proc/sys/net/core/wmem_default").read_text("ascii"))  # the last message may exceed it
+    except (OSError, ValueError):
+        return 2 * 212992
 
 
 def _schedule(pid: int, thread: int) -> tuple[str, int, int]:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import mmap
 import os
 import resource
+import signal
+import socket
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +29,7 @@ class WallReport:
     required: bool = True
 
 
+TERMINALS = 16
 PROC_FILES = ("cpuinfo", "meminfo", "stat", "version", "loadavg", "uptime", "filesystems")
 
 _CLONE_NEWNS = 0x00020000
@@ -93,13 +97,27 @@ def enter_namespaces() -> None:
 
 
 def own_files(size: int) -> None:
-    """Put a private, size-limited, empty file system over everything that can be written."""
+    """Put a private, size-limited, empty file system over everything that can be written, terminals included."""
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={size},nr_inodes=65536,mode=0700")
     for name in ("home", "cell", "shm"):
         os.mkdir(f"/tmp/{name}", 0o700)
     _mount("/tmp/shm", "/dev/shm", None, _MS_BIND)
+    _mount("devpts", "/dev/pts", "devpts", _MS_NOSUID | _MS_NOEXEC, f"newinstance,ptmxmode=0666,max={TERMINALS}")
+    _replace_zero()
     os.chdir("/tmp/cell")
+
+
+def _replace_zero() -> None:
+    """Put a file with a hole of 4 EiB in place of /dev/zero, which hands out memory that no limit counts.
+
+    What a shared mapping of the device holds stays when the mapping shrinks, and no process shows it.
+    """
+    with open("/tmp/zero", "wb") as file:
+        file.truncate(1 << 62)
+    _mount("/tmp/zero", "/dev/zero", None, _MS_BIND)
+    _mount(None, "/dev/zero", None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+    os.unlink("/tmp/zero")
 
 
 def hide_processes(files: dict[str, bytes]) -> None:
@@ -162,21 +180,30 @@ def limit_resources(*, memory: int, processes: int, file_size: int, cpu_seconds:
 _DENIED = (
     # other processes' memory and descriptors
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
-    # rearranging the file system
+    # rearranging the file system, or asking how it was put together
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount",
     "fspick", "mount_setattr", "name_to_handle_at", "open_by_handle_at", "swapon", "swapoff", "quotactl",
+    "quotactl_fd", "statmount", "listmount",
     # new and other namespaces
     "unshare", "setns",
     # large or rarely used parts of the kernel
     "add_key", "request_key", "keyctl", "bpf", "perf_event_open", "userfaultfd", "kexec_load", "kexec_file_load",
     "init_module", "finit_module", "delete_module", "io_uring_setup", "io_uring_enter", "io_uring_register", "reboot",
     "syslog", "acct", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "iopl", "ioperm", "vhangup",
-    "lookup_dcookie", "nfsservctl", "uselib", "_sysctl", "fanotify_init", "personality",
+    "lookup_dcookie", "nfsservctl", "uselib", "_sysctl", "fanotify_init", "personality", "modify_ldt",
+    "remap_file_pages",
     # memory outside the address-space limit
-    "memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "msgget", "semget",
+    "memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "msgget", "semget", "vmsplice",
+    # of which the whole machine, or the grader's user, has a fixed number
+    "io_setup", "inotify_init", "inotify_init1",
 )  # fmt: skip
+_DONE = ("flock", "sync", "syncfs")  # reach files and disks of the machine, so they succeed and do nothing
 _AF_UNIX = 1
 _TIOCSTI = 0x5412
+_MAP_HUGETLB = 0x40000
+_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW = 6, 7, 37, 38
+_F_SETLEASE, _F_NOTIFY = 1024, 1026
+_SO_SNDBUFFORCE = 32
 _UNKNOWN_CALL = -1
 
 
@@ -191,17 +218,38 @@ def system_call_filter() -> Any:
     except RuntimeError as error:  # what it raises when libseccomp is missing
         raise ImportError(str(error)) from error
 
-    denied = pyseccomp.ERRNO(errno.EPERM)
+    def argument(number: int, value: int) -> Any:
+        return pyseccomp.Arg(number, pyseccomp.MASKED_EQ, 0xFFFFFFFF, value)
+
+    def flags(number: int, value: int) -> Any:
+        return pyseccomp.Arg(number, pyseccomp.MASKED_EQ, value, value)
+
+    denied, done = pyseccomp.ERRNO(errno.EPERM), pyseccomp.ERRNO(0)
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in _DENIED:
         _add(rules, denied, name)
+    for name in _DONE:
+        _add(rules, done, name)
     for flag in (
         _CLONE_NEWNS, _CLONE_NEWCGROUP, _CLONE_NEWUTS, _CLONE_NEWIPC, _CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET,
     ):  # fmt: skip
-        _add(rules, denied, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, flag, flag))
+        _add(rules, denied, "clone", flags(0, flag))
     _add(rules, pyseccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags are out of a filter's sight; clone is used then
     _add(rules, denied, "socket", pyseccomp.Arg(0, pyseccomp.NE, _AF_UNIX))
-    _add(rules, denied, "ioctl", pyseccomp.Arg(1, pyseccomp.MASKED_EQ, 0xFFFFFFFF, _TIOCSTI))
+    _add(rules, denied, "ioctl", argument(1, _TIOCSTI))
+    # What such a mapping holds stays when most of it is unmapped or given back, and then no process shows it.
+    _add(rules, denied, "mmap", flags(3, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS))
+    _add(rules, denied, "mmap", flags(3, _MAP_HUGETLB))
+    # Files that are shown belong to the machine: a lock on one of them would be a lock on the machine's.
+    for command in (_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW):
+        _add(rules, done, "fcntl", argument(1, command))
+    for command in (_F_SETLEASE, _F_NOTIFY):
+        _add(rules, denied, "fcntl", argument(1, command))
+    # The meter relies on the size that the system gives to a socket's buffer.
+    for option in (socket.SO_SNDBUF, _SO_SNDBUFFORCE):
+        _add(rules, done, "setsockopt", argument(1, socket.SOL_SOCKET), argument(2, option))
+    # Ignored, or with SA_NOCLDWAIT, children vanish with their CPU time; else each is waited for, or still there.
+    _add(rules, denied, "rt_sigaction", argument(0, signal.SIGCHLD), pyseccomp.Arg(1, pyseccomp.NE, 0))
     return rules
 
 

@@ -11,6 +11,7 @@ import gc
 import importlib
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ def main(configuration: str) -> None:
         configuration: JSON with ``control`` (descriptor of the control socket), ``preload`` (modules to import),
             ``walled`` (whether bubblewrap stands around this process) and ``become`` (user to become, or null).
     """
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # who starts a grader may ignore it, and that is inherited
     settings = json.loads(configuration)
     if settings["become"] is not None:
         walls.become(settings["become"])

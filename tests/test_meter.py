@@ -1,0 +1,152 @@
+"""What the meter sees of processes that hide what they use. No walls are needed here."""
+
+import contextlib
+import subprocess
+import sys
+import threading
+
+import psutil
+import pytest
+
+from autograder.sandbox import meter
+from autograder.sandbox.meter import Tree
+
+MEBIBYTE = 1 << 20
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@contextlib.contextmanager
+def running(source, *, lines=1):
+    """The tree of a Python process that has run `source`, which prints as many lines when it is done."""
+    program = f"import ctypes, mmap, os, sys, threading, time\n{source}\ntime.sleep(1000)"
+    process = subprocess.Popen([sys.executable, "-S", "-c", program], stdout=subprocess.PIPE, text=True)
+    try:
+        for _ in range(lines):
+            assert process.stdout.readline().strip() == "ready"
+        yield Tree(process.pid)
+    finally:
+        with contextlib.suppress(psutil.Error):
+            for each in psutil.Process(process.pid).children(recursive=True):
+                each.kill()
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+READY = "os.write(1, b'ready\\n')"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"held = b'x' * (60 << 20)\n{READY}",
+        f"held = mmap.mmap(-1, 60 << 20)\nheld[:] = b'x' * len(held)\n{READY}",
+        # the thread that a process is named after ends, and another one holds the memory
+        "def hold():\n    global held\n    time.sleep(0.2)\n    held = b'x' * (60 << 20)\n"
+        f"    {READY}\n    time.sleep(1000)\n"
+        "threading.Thread(target=hold).start()\n"
+        "libc = ctypes.CDLL(None)\nlibc.pthread_exit(None)",
+    ],
+    ids=["private", "shared", "in a thread without its leader"],
+)
+def test_memory_of_one_process_counts(source):
+    with running(source) as tree:
+        assert tree.holds_more_than(50 * MEBIBYTE)
+        assert not tree.holds_more_than(250 * MEBIBYTE)
+
+
+@pytest.mark.parametrize("kind", ["private", "shared"])
+def test_memory_of_children_counts(kind):
+    held = {"private": "b'x' * (60 << 20)", "shared": "mmap.mmap(-1, 60 << 20); held[:] = b'x' * len(held)"}[kind]
+    source = f"for _ in range(3):\n    if os.fork() == 0:\n        held = {held}\n        {READY}\n        break"
+    with running(source, lines=3) as tree:
+        assert tree.holds_more_than(170 * MEBIBYTE)
+        assert not tree.holds_more_than(500 * MEBIBYTE)
+
+
+@pytest.mark.parametrize("held", ["b'x' * (100 << 20)", "mmap.mmap(-1, 100 << 20); held[:] = b'x' * len(held)"])
+def test_pages_that_children_share_count_once(held):
+    children = f"for _ in range(4):\n    if os.fork() == 0:\n        len(held[:])\n        {READY}\n        break"
+    source = f"held = {held}\n{children}"
+    with running(source, lines=4) as tree:
+        quick = sum(map(meter._held_at_most, tree._processes()))
+        assert quick > 400 * MEBIBYTE
+        assert tree.holds_more_than(90 * MEBIBYTE)
+        assert not tree.holds_more_than(300 * MEBIBYTE)
+
+
+def test_where_shares_cannot_be_read_the_quick_count_stands(monkeypatch):
+    sizes = meter._sizes
+    monkeypatch.setattr(meter, "_sizes", lambda path: {} if path.endswith("smaps_rollup") else sizes(path))
+    with running(f"held = b'x' * (60 << 20)\n{READY}") as tree:
+        assert tree.holds_more_than(50 * MEBIBYTE)
+
+
+def test_swapped_pages_count(monkeypatch):
+    sizes = {"VmRSS": 9 * MEBIBYTE, "RssAnon": 5 * MEBIBYTE, "RssFile": 4 * MEBIBYTE, "VmSwap": 70 * MEBIBYTE}
+    shares = {"Pss": 9 * MEBIBYTE, "Pss_Anon": 5 * MEBIBYTE, "Pss_File": 4 * MEBIBYTE, "SwapPss": 70 * MEBIBYTE}
+    monkeypatch.setattr(meter, "_sizes", lambda path: shares if path.endswith("smaps_rollup") else sizes)
+    with running(READY) as tree:
+        assert tree.holds_more_than(74 * MEBIBYTE)
+        assert not tree.holds_more_than(75 * MEBIBYTE)  # pages of files are the machine's
+
+
+BURN = "end = time.process_time() + 0.5\n{0}while time.process_time() < end: pass\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        BURN.format("") + READY,
+        f"if os.fork() == 0:\n    {BURN.format('    ')}    os._exit(0)\nos.wait()\n{READY}",
+        f"if os.fork() == 0:\n    {BURN.format('    ')}    {READY}\n    os._exit(0)",
+    ],
+    ids=["its own", "of a child that was waited for", "of a child that nobody waits for"],
+)
+def test_cpu_time_counts(source):
+    with running(source) as tree:
+        assert 0.4 < tree.cpu_seconds() < 5
+
+
+def test_cpu_time_does_not_run_backwards(monkeypatch):
+    with running(BURN.format("") + READY) as tree:
+        before = tree.cpu_seconds()
+        monkeypatch.setattr(tree, "_processes", list)
+        assert tree.cpu_seconds() == before
+
+
+def test_processes_and_threads_are_counted():
+    source = (
+        f"for _ in range(3):\n    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"
+        f"if os.fork() == 0: {READY}\n"
+    )
+    with running(source) as tree:
+        assert tree.tasks() == 5
+
+
+def test_the_whole_tree_is_ended():
+    with running(f"for _ in range(3):\n    if os.fork() == 0: {READY}; break", lines=3) as tree:
+        processes = tree._processes()
+        assert len(processes) == 4
+        collector = threading.Thread(target=tree.process.wait, daemon=True)
+        collector.start()
+        assert tree.kill()
+        _, alive = psutil.wait_procs(processes, timeout=20)
+        assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_an_ended_process_has_no_tree():
+    process = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    process.wait()
+    with pytest.raises(ProcessLookupError):
+        Tree(process.pid)
+
+
+def test_the_machines_own_sockets_are_nobodys():
+    with running(READY) as tree:
+        assert meter._socket_bytes(tree._processes()) == 0
+
+
+def test_sizes_of_a_process_that_is_gone_are_none():
+    assert meter._sizes("/proc/0/status") == {}
