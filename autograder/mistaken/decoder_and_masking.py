@@ -1,4 +1,4 @@
-"""Oracles of lab 08: masks, the decoder block, the Transformer, losses on distributions, the schedule, decoding."""
+"""Mistakes of lab 08: in masks, the decoder block, the Transformer, losses on distributions, the schedule, decoding."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ import numpy as np
 
 from autograder.mistaken.attention import masked_softmax, softmax
 from autograder.mistaken.encoder_block import ACTIVATIONS, layer_norm
+from autograder.oracles.decoder_and_masking import (
+    along,
+    decoder_block_shapes,
+    one_by_one,
+    spread,
+    third_erased,
+    transformer_shapes,
+)
+from autograder.oracles.encoder_block import unpacked
 from coursekit.probes.decoder_and_masking import table_step
 
 Weights = Mapping[str, np.ndarray]
@@ -86,7 +95,7 @@ def shift_right(ids: np.ndarray, start_id: int, *, kind: str = "right") -> dict[
 
 
 def _attention(
-    x: np.ndarray, memory: np.ndarray, w: Weights, name: str, mask: Any, masking: str = "block", dice: Any = None
+    x: np.ndarray, memory: np.ndarray, w: Weights, name: str, mask: Any, masking: str = "block", dropout: Any = None
 ) -> np.ndarray:
     """Multi-head attention as `keras.layers.MultiHeadAttention` computes it. x (B, T, D), memory (B, S, D)."""
     heads = len(w[f"{name}.query.bias"])
@@ -101,8 +110,8 @@ def _attention(
         mask = np.asarray(mask).astype(bool)
         mask = mask[:, None] if mask.ndim == 3 else mask[None, None]  # the axis of the heads
     weights = masked_softmax(scores, mask, masking=masking)
-    if dice is not None:
-        weights = weights * dice(weights.shape[-1])
+    if dropout is not None:
+        weights = dropout(weights)
     joined = (weights @ projected(memory, "value")).transpose(0, 2, 1, 3).reshape(*x.shape[:2], -1)  # (B, T, H·K)
     output = joined @ w[f"{name}.output.kernel"].reshape(-1, x.shape[-1]) + w[f"{name}.output.bias"]
     return output.astype(x.dtype)
@@ -116,31 +125,6 @@ def _self_mask(length: int, causal: str) -> np.ndarray | None:
     if causal == "strict":
         return (key < query) | (query == 0)
     return key >= query if causal == "reversed" else key <= query
-
-
-def _dice(width: int, number: int) -> np.ndarray:
-    """A dropout whose dice are loaded: every third feature 0, the others 1.5 times as large."""
-    return np.where(np.arange(width) % 3 == number % 3, 0.0, 1.5).astype("float32")
-
-
-def decoder_block_shapes(d_model: int, num_heads: int, d_ff: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of a decoder block's weights, in the order in which the probe packs them."""
-    width = d_model // num_heads
-    shapes: dict[str, tuple[int, ...]] = {}
-    for name in ("self", "cross"):
-        for part in ("query", "key", "value"):
-            shapes |= {f"{name}.{part}.kernel": (d_model, num_heads, width), f"{name}.{part}.bias": (num_heads, width)}
-        shapes |= {f"{name}.output.kernel": (num_heads, width, d_model), f"{name}.output.bias": (d_model,)}
-    shapes |= {"in.kernel": (d_model, d_ff), "in.bias": (d_ff,), "out.kernel": (d_ff, d_model), "out.bias": (d_model,)}
-    return shapes | {f"norm{number}.{part}": (d_model,) for number in (1, 2, 3) for part in ("gamma", "beta")}
-
-
-def _cut(vector: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    pieces, end = {}, 0
-    for name, shape in shapes.items():
-        start, end = end, end + math.prod(shape)
-        pieces[name] = vector[start:end].reshape(shape)
-    return pieces
 
 
 def _transform(x: np.ndarray, w: Weights, activation: str = "relu") -> np.ndarray:
@@ -180,7 +164,7 @@ def _decode(
         actual = drop if drop in ("after the sum", "after the norm", "on the input") else "before the sum"
         if not dropping or actual != where or drops[place] < 0:
             return h
-        return h * _dice(h.shape[-1], drops[place])
+        return third_erased(h, drops[place])
 
     def attend_self(h: np.ndarray) -> np.ndarray:
         return _attention(h, h, w, "self", _self_mask(x.shape[1], causal))
@@ -252,7 +236,7 @@ def decoder_block(
         return {}  # left to chance: a property judges it
 
     def run(x: np.ndarray, memory: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        return _decode(x, memory, _cut(vector, shapes), memory_mask, mode == "training", **flags)
+        return _decode(x, memory, unpacked(vector, shapes), memory_mask, mode == "training", **flags)
 
     if mode in ("slopes", "graph"):
         _only_without(flags)
@@ -260,9 +244,9 @@ def decoder_block(
         steps = [
             (direction_x, 0, 0),
             (0, direction_memory, 0),
-            *((0, 0, each) for each in _one_by_one(direction, shapes)),
+            *((0, 0, each) for each in one_by_one(direction, shapes)),
         ]
-        return {"slopes": _slopes(run, (x, memory, weights), steps, weighting)}
+        return {"slopes": along(run, (x, memory, weights), steps, weighting)}
     if mode == "prefix":
         return {"whole": run(x, memory, weights)[:, :cut], "prefix": run(x[:, :cut], memory, weights)}
     return {"output": run(x, memory, weights)}
@@ -274,62 +258,10 @@ def _only_without(flags: Mapping[str, Any]) -> None:
         raise ValueError("this mode is not asked for with a mistake")
 
 
-def _one_by_one(vector: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> list[np.ndarray]:
-    """One vector for each of the shapes packed in `vector`: that part of it, and 0 elsewhere."""
-    number = np.repeat(np.arange(len(shapes)), [math.prod(shape) for shape in shapes.values()])
-    return [np.where(number == each, vector, 0) for each in range(len(shapes))]
-
-
-def _slopes(
-    run: Callable[..., np.ndarray],
-    point: Sequence[Any],
-    steps: Sequence[Sequence[Any]],
-    weighting: np.ndarray,
-    size: float = 1e-5,
-) -> np.ndarray:
-    """Derivatives of ``sum(run(*point) * weighting)`` along each of the steps; central differences in float64."""
-    point = [each.astype("float64") for each in point]
-
-    def loss(step: Sequence[Any], sign: int) -> float:
-        moved = [each + sign * size * np.asarray(part, "float64") for each, part in zip(point, step, strict=True)]
-        return float(np.sum(run(*moved) * weighting.astype("float64")))
-
-    return np.array([(loss(step, 1) - loss(step, -1)) / (2 * size) for step in steps])
-
-
 def _positions(length: int, d_model: int, first: int = 0) -> np.ndarray:
     """Sinusoidal positions (Vaswani et al. 2017, section 3.5): even columns sine, odd ones cosine."""
     angles = (np.arange(length) + first)[:, None] / 10_000.0 ** (np.arange(0, d_model, 2) / d_model)
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
-
-
-def transformer_shapes(d_model: int, num_heads: int, d_ff: int, vocab_size: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of the kinds of weights in a Transformer, in the order in which the probe packs them."""
-    width = d_model // num_heads
-    return {
-        "embedding": (vocab_size, d_model),
-        "projection.kernel": (d_model, num_heads, width),
-        "projection.bias": (num_heads, width),
-        "output.kernel": (num_heads, width, d_model),
-        "in.kernel": (d_model, d_ff),
-        "in.bias": (d_ff,),
-        "out.kernel": (d_ff, d_model),
-        "bias": (d_model,),
-        "gamma": (d_model,),
-        "beta": (d_model,),
-    }
-
-
-def _spread(table: Weights) -> dict[str, np.ndarray]:
-    """The weights of a block whose weights of one kind are all the same."""
-    spread = {key: table[key] for key in ("in.kernel", "in.bias", "out.kernel")} | {"out.bias": table["bias"]}
-    for name in ("self", "cross"):
-        for part in ("query", "key", "value"):
-            spread |= {f"{name}.{part}.{each}": table[f"projection.{each}"] for each in ("kernel", "bias")}
-        spread |= {f"{name}.output.kernel": table["output.kernel"], f"{name}.output.bias": table["bias"]}
-    for number in (1, 2, 3):
-        spread |= {f"norm{number}.{each}": table[each] for each in ("gamma", "beta")}
-    return spread
 
 
 def transformer(
@@ -373,13 +305,15 @@ def transformer(
     shapes = transformer_shapes(d_model, num_heads, d_ff, vocab_size)
 
     def run(target: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        return _transformer(source, target, _cut(vector, shapes), num_layers, num_heads, mode == "training", **flags)
+        return _transformer(
+            source, target, unpacked(vector, shapes), num_layers, num_heads, mode == "training", **flags
+        )
 
     if mode in ("slopes", "graph"):
         _only_without(flags)
     if mode == "slopes":
-        steps = [[piece] for piece in _one_by_one(direction, shapes)]
-        return {"slopes": _slopes(lambda vector: run(target, vector), [weights], steps, weighting)}
+        steps = [[piece] for piece in one_by_one(direction, shapes)]
+        return {"slopes": along(lambda vector: run(target, vector), [weights], steps, weighting)}
     if mode == "prefix":
         return {"whole": run(target, weights)[:, :cut], "prefix": run(target[:, :cut], weights)}
     logits = np.where((target == 0)[..., None], np.nan, run(target, weights)).astype(weights.dtype)
@@ -409,14 +343,14 @@ def _transformer(
     drop: str = "right",
     rate: float | None = None,
 ) -> np.ndarray:
-    w, embedding = _spread(table), table["embedding"]
+    w, embedding = spread(table), table["embedding"]
     d_model = embedding.shape[-1]
     dropping = (training and drop != "never") or drop == "always"
 
     def dropped(h: np.ndarray, is_embedding: bool = False) -> np.ndarray:
         if not dropping or (is_embedding and drop == "not on embeddings"):
             return h
-        return h * _dice(h.shape[-1], 1)
+        return third_erased(h, 1)
 
     def embedded(ids: np.ndarray, name: str) -> np.ndarray:
         places = _positions(ids.shape[1], d_model, first_position) if positions in ("both", name) else 0.0
@@ -428,8 +362,8 @@ def _transformer(
         return layer_norm(h, table["gamma"], table["beta"], eps)["output"]
 
     def attend(h: np.ndarray, memory: np.ndarray, mask: Any) -> np.ndarray:
-        dice = (lambda width: _dice(width, 1)) if dropping and drop == "attention too" else None
-        return _attention(h, memory, w, "self", mask, dice=dice)
+        dropout = (lambda h: third_erased(h, 1)) if dropping and drop == "attention too" else None
+        return _attention(h, memory, w, "self", mask, dropout=dropout)
 
     def half(h: np.ndarray, layer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         if norm_place == "before the sub-layer":

@@ -10,7 +10,7 @@ import numpy as np
 
 from autograder.mistaken.attention import masked_softmax
 from autograder.oracles.derivatives import weight_by_weight
-from autograder.oracles.encoder_block import block_shapes, block_size, cut, half_erased
+from autograder.oracles.encoder_block import block_shapes, block_size, half_erased, unpacked
 
 Weights = Mapping[str, np.ndarray]
 AXES = {"features": lambda rank: (-1,), "tokens": lambda rank: (-2,), "sentence": lambda rank: (-2, -1),
@@ -213,7 +213,7 @@ def encoder_block(
 
     def run(x: np.ndarray, vector: np.ndarray) -> np.ndarray:
         training = mode == "training"
-        return _block(x, cut(vector, shapes), norm, mask, training, norms=norms, extra_norm=extra_norm, **flags)
+        return _block(x, unpacked(vector, shapes), norm, mask, training, norms=norms, extra_norm=extra_norm, **flags)
 
     if mode == "slopes":
         sizes = [math.prod(shape) for shape in shapes.values()]
@@ -276,7 +276,7 @@ def encoder(
             at = (num_layers - 1 if shared else number) * size
             here = mask if mask_in == "all" or number == 0 else None
             source = stream if chained else x
-            stream = _block(source, cut(vector[at : at + size], shapes), norm, here, mode == "training", **flags)
+            stream = _block(source, unpacked(vector[at : at + size], shapes), norm, here, mode == "training", **flags)
             if has_final and (final_norm == "every block" or position == num_layers):
                 stream = layer_norm(stream, ends[:d_model], ends[d_model:])["output"]
         return stream

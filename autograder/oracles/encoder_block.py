@@ -55,7 +55,7 @@ def block_shapes(d_model: int, num_heads: int, d_ff: int) -> dict[str, tuple[int
     return shapes | {f"{norm}.{part}": (d_model,) for norm in ("norm1", "norm2") for part in ("gamma", "beta")}
 
 
-def cut(vector: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+def unpacked(vector: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """One vector cut into named weights."""
     pieces = np.split(vector, np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1])
     return {name: piece.reshape(shape) for (name, shape), piece in zip(shapes.items(), pieces, strict=True)}
@@ -118,7 +118,7 @@ def stack(
     num_layers, d_model, *_ = sizes
     shapes, size = block_shapes(*sizes[1:]), block_size(*sizes[1:])
     for start in range(0, num_layers * size, size):
-        x = block(x, cut(vector[start : start + size], shapes), norm, mask, dropout)
+        x = block(x, unpacked(vector[start : start + size], shapes), norm, mask, dropout)
     if norm == "post":
         return x
     gamma, beta = vector[num_layers * size :].reshape(2, d_model)
@@ -139,14 +139,14 @@ def encoder_block(
         x: (B, T, D).
         mask: (T, T), (B, T, T) or (B, 1, T); true where a query may attend.
     """
-    return {"output": block(x, cut(weights, block_shapes(d_model, num_heads, d_ff)), norm, mask)}
+    return {"output": block(x, unpacked(weights, block_shapes(d_model, num_heads, d_ff)), norm, mask)}
 
 
 def encoder_block_training(
     x: np.ndarray, d_model: int, num_heads: int, d_ff: int, weights: np.ndarray, norm: str = "post"
 ) -> dict[str, np.ndarray]:
     """The same in training, with `half_erased` in place of both dropouts."""
-    return {"output": block(x, cut(weights, block_shapes(d_model, num_heads, d_ff)), norm, None, half_erased)}
+    return {"output": block(x, unpacked(weights, block_shapes(d_model, num_heads, d_ff)), norm, None, half_erased)}
 
 
 def encoder_block_slopes(
@@ -165,7 +165,7 @@ def encoder_block_slopes(
     sizes = [math.prod(shape) for shape in shapes.values()]
 
     def run(x: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        return block(x, cut(vector, shapes), norm, None)
+        return block(x, unpacked(vector, shapes), norm, None)
 
     return {"slopes": weight_by_weight(run, x, weights, sizes, weighting, direction, direction_x)}
 

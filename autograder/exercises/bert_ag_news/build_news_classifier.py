@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.bert_ag_news.shared import SENTENCES
 from autograder.exercises.drawing import normal
-from autograder.mistaken import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as mistaken
+from autograder.oracles import bert_ag_news as oracles
 
 FIRST = {"width": 6, "num_classes": 4}
 
@@ -44,7 +45,16 @@ def _one_news(mode: str, sizes: dict, how: str):
     return lambda rng: [_news(rng, mode, sizes, how)]
 
 
-exercise = Exercise("build_news_classifier", oracle=oracles.build_news_classifier)
+exercise = Exercise(
+    "build_news_classifier",
+    oracle=oracles.build_news_classifier,
+    mistaken=mistaken.build_news_classifier,
+    by_mode={
+        "parameters": oracles.news_classifier_parameters,
+        "dropout": oracles.news_classifier_dropout,
+        "gradients": oracles.news_classifier_gradients,
+    },
+)
 
 
 @exercise.group("16 hidden values, then as many as there are classes", points=2, advice="`model.summary()` lists every layer. The head has two: Dense 16 and Dense num_classes, each with bias.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as mistaken
+from autograder.oracles import bert_ag_news as oracles
 
 LARGE = {"vocab_size": 1009, "special_ids": [0, 1, 2, 3], "mask_id": 4, "words": list(range(7, 900, 3)), "unused": [8]}
 
@@ -21,7 +22,15 @@ def _texts(rng: np.random.Generator, mode: str, *, how: str, vocabulary: dict, c
 
 exercise = Exercise(
     "mask_tokens",
-    oracle=oracles.mask_tokens,
+    oracle=oracles.masked_labels,
+    mistaken=mistaken.mask_tokens,
+    by_mode={
+        "share": oracles.masked_share,
+        "kinds": oracles.masked_kinds,
+        "random": oracles.random_ids,
+        "independent": oracles.chosen_independently,
+        "numbers": oracles.numbers_from_the_generator,
+    },
     probe_only=("calls", "dtype", "mask_id", "seed", "special_ids", "unused", "vocab_size", "words"),
 )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as mistaken
+from autograder.oracles import bert_ag_news as oracles
 
 
 def _packed(rng: np.random.Generator, a: int, b: int | None, max_length: int, pad_id: int | None = None) -> Case:
@@ -22,7 +23,7 @@ def _packing(*sizes: tuple):
     return lambda rng: [_packed(rng, *each) for each in sizes]
 
 
-exercise = Exercise("pack_inputs", oracle=oracles.pack_inputs)
+exercise = Exercise("pack_inputs", oracle=oracles.pack_inputs, mistaken=mistaken.pack_inputs)
 
 
 @exercise.group("one segment", points=1, advice="[CLS] a [SEP], then padding up to max_length. Two of the places are taken by special ids.")

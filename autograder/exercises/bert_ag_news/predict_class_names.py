@@ -8,7 +8,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.bert_ag_news.shared import SENTENCES
-from autograder.mistaken import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as mistaken
+from autograder.oracles import bert_ag_news as oracles
 
 TOPICS = ("World", "Sports", "Business", "Sci/Tech")
 
@@ -39,7 +40,7 @@ def _named(rng: np.random.Generator, names: Sequence[str], count: int) -> Case:
     return Case(inputs, how=f"{len(texts)} texts, {classes} classes")
 
 
-exercise = Exercise("predict_class_names", oracle=oracles.predict_class_names, probe_only=("texts",))
+exercise = Exercise("predict_class_names", oracle=oracles.predict_class_names, mistaken=mistaken.predict_class_names, probe_only=("texts",))
 
 
 @exercise.group("a name for each text, in their order", points=2, advice="`model.predict` gives a row of probabilities for each text, (n, classes). Where is its largest value?")

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as mistaken
+from autograder.oracles import bert_ag_news as oracles
 
 
 def _rates(*steps: tuple[float, float], warmup: tuple[int, int] = (11, 20), whole: bool = True):
@@ -28,7 +29,7 @@ def _rates(*steps: tuple[float, float], warmup: tuple[int, int] = (11, 20), whol
     return draw
 
 
-exercise = Exercise("warmup_linear_decay", oracle=oracles.warmup_linear_decay)
+exercise = Exercise("warmup_linear_decay", oracle=oracles.warmup_linear_decay, mistaken=mistaken.warmup_linear_decay)
 
 
 @exercise.group("the way up", points=1, advice="From 0 at step 0 to the peak at warmup_steps: which share of the way is done at this step?")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import bert_ag_news as oracles
+from autograder.mistaken import bert_ag_news as mistaken
+from autograder.oracles import bert_ag_news as oracles
 
 LETTERS = "abcdefghiklmnoprstuvwz"
 
@@ -31,6 +32,7 @@ def _word(rng: np.random.Generator, word: str, pieces: str, container: str = "li
 exercise = Exercise(
     "wordpiece_tokenize",
     oracle=oracles.wordpiece_tokenize,
+    mistaken=mistaken.wordpiece_tokenize,
     probe_only=("container",),
     forbidden=("tensorflow_text.WordpieceTokenizer", "tensorflow_text.FastWordpieceTokenizer", "tensorflow_text.BertTokenizer", "tensorflow_text.FastBertTokenizer"),
 )

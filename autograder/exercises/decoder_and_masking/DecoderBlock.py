@@ -9,7 +9,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import weights
 from autograder.exercises.drawing import normal, partial_mask
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
 
 def _block_inputs(
@@ -36,7 +37,19 @@ def _block_inputs(
 SMALL = (6, 2, 5)
 
 
-exercise = Exercise("DecoderBlock", oracle=oracles.decoder_block, probe_only=("dropout",))
+exercise = Exercise(
+    "DecoderBlock",
+    oracle=oracles.decoder_block,
+    mistaken=mistaken.decoder_block,
+    by_mode={
+        "training": oracles.decoder_block_training,
+        "slopes": oracles.decoder_block_slopes,
+        "parameters": oracles.decoder_block_parameters,
+        "prefix": oracles.decoder_block_prefix,
+        "dropped": oracles.left_to_chance,
+    },
+    probe_only=("dropout",),
+)
 
 
 @exercise.group("right values", points=3)

@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import weights
 from autograder.exercises.drawing import normal
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
 
 def _model_inputs(
@@ -30,7 +31,18 @@ def _model_inputs(
     }
 
 
-exercise = Exercise("Transformer", oracle=oracles.transformer)
+exercise = Exercise(
+    "Transformer",
+    oracle=oracles.transformer,
+    mistaken=mistaken.transformer,
+    by_mode={
+        "training": oracles.transformer_training,
+        "inference": oracles.transformer_inference,
+        "slopes": oracles.transformer_slopes,
+        "parameters": oracles.transformer_parameters,
+        "prefix": oracles.transformer_prefix,
+    },
+)
 
 
 @exercise.group("embedding, positions and output, without any block", points=2, advice="Without blocks the logits are (E[ids]·√D + positions) Eᵀ for the target ids.")

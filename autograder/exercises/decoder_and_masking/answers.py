@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
 
 def _answer(entry: str):
     return lambda rng: [Case({"entry": entry}, how=f'answers["{entry}"]')]
 
 
-exercise = Exercise("answers", oracle=oracles.answers, reveal=False, tolerance=0.0051)
+exercise = Exercise("answers", oracle=oracles.answers, mistaken=mistaken.answers, reveal=False, tolerance=0.0051)
 
 
 @exercise.group("the base model of 2017", points=1)

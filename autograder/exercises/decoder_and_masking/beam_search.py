@@ -9,7 +9,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import greedy, search, until
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
 Flags = Mapping[str, Any]
 
@@ -24,7 +25,7 @@ READINGS: tuple[Flags, ...] = (
 
 
 def _beam(inputs: Mapping[str, Any], **flags: Any) -> tuple[str, float]:
-    found = oracles.beam_search(**inputs, **flags)
+    found = mistaken.beam_search(**inputs, **flags)
     return found["tokens"], float(found["score"])
 
 
@@ -80,7 +81,7 @@ def _tied(rng: np.random.Generator) -> dict:
     return {"table": np.log(p / p.sum(-1, keepdims=True)), "kind": "last token", **sizes}
 
 
-exercise = Exercise("beam_search", oracle=oracles.beam_search)
+exercise = Exercise("beam_search", oracle=oracles.beam_search, mistaken=mistaken.beam_search)
 
 
 @exercise.group(

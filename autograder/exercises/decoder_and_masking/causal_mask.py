@@ -6,9 +6,10 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import MASK_ADVICE
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
-exercise = Exercise("causal_mask", oracle=oracles.causal_mask)
+exercise = Exercise("causal_mask", oracle=oracles.causal_mask, mistaken=mistaken.causal_mask)
 
 
 @exercise.group("True on and below the diagonal", points=1, advice=MASK_ADVICE)

@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import partial_mask
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
 
 def _joined(*masks: np.ndarray | None, how: str = "", mode: str = "call") -> Case:
@@ -15,7 +16,7 @@ def _joined(*masks: np.ndarray | None, how: str = "", mode: str = "call") -> Cas
     return Case({"count": len(masks), **named}, mode=mode, how=how or f"masks {shapes}")
 
 
-exercise = Exercise("combine_masks", oracle=oracles.combine_masks)
+exercise = Exercise("combine_masks", oracle=oracles.combine_masks, mistaken=mistaken.combine_masks)
 
 
 @exercise.group("two masks, broadcast", points=2)

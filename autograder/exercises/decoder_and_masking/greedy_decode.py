@@ -8,9 +8,10 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import greedy, search, until
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
-exercise = Exercise("greedy_decode", oracle=oracles.greedy_decode)
+exercise = Exercise("greedy_decode", oracle=oracles.greedy_decode, mistaken=mistaken.greedy_decode)
 
 
 @exercise.group("the most probable token, one after the other", points=2, advice="`step_fn` gets the whole list so far, the start id first.")

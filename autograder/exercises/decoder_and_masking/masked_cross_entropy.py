@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
 
 def _loss_inputs(rng: np.random.Generator, batch: int = 3, length: int = 5, words: int = 7, scale: float = 2.0) -> dict:
@@ -15,7 +16,7 @@ def _loss_inputs(rng: np.random.Generator, batch: int = 3, length: int = 5, word
     return {"logits": (scale * rng.normal(size=(batch, length, words))).astype("float32"), "targets": targets}
 
 
-exercise = Exercise("masked_cross_entropy", oracle=oracles.masked_cross_entropy)
+exercise = Exercise("masked_cross_entropy", oracle=oracles.masked_cross_entropy, mistaken=mistaken.masked_cross_entropy, by_mode={"derivative": oracles.masked_cross_entropy_gradient})
 
 
 @exercise.group("mean over all real tokens of the batch", points=2, advice="These are logits. A ready-made loss takes them for probabilities unless it is told `from_logits=True`.")

@@ -6,9 +6,10 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import MASK_ADVICE, draw_ids
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
-exercise = Exercise("padding_mask", oracle=oracles.padding_mask)
+exercise = Exercise("padding_mask", oracle=oracles.padding_mask, mistaken=mistaken.padding_mask)
 
 
 @exercise.group("True at real tokens, shape (B, 1, S)", points=2, advice=MASK_ADVICE)

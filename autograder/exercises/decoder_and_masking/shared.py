@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.declaring import Case, wrong
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
 
 
 def draw_ids(rng: np.random.Generator, batch: int, length: int, *, words: int = 13, pad: int = 0) -> np.ndarray:
@@ -123,7 +123,7 @@ def until(make: Callable[[], dict], accept: Callable[[dict], bool], tries: int =
 
 def greedy(inputs: Mapping[str, Any], **flags: Any) -> str:
     wanted = {key: inputs[key] for key in ("table", "kind", "start_id", "end_id", "max_length")}
-    return oracles.greedy_decode(**wanted, **flags)["tokens"]
+    return mistaken.greedy_decode(**wanted, **flags)["tokens"]
 
 
 LOG_TWO = wrong("The logarithm is to the base 2, so these are bits; nats use ln.", log="2")

@@ -6,9 +6,10 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import draw_ids
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
-exercise = Exercise("shift_right", oracle=oracles.shift_right)
+exercise = Exercise("shift_right", oracle=oracles.shift_right, mistaken=mistaken.shift_right)
 
 
 @exercise.group("start id first, last token gone", points=2)

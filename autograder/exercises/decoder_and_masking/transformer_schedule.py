@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import decoder_and_masking as oracles
+from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.oracles import decoder_and_masking as oracles
 
 
 def _schedule(*steps: tuple[int, ...]):
@@ -21,7 +22,7 @@ def _schedule(*steps: tuple[int, ...]):
     return draw
 
 
-exercise = Exercise("transformer_schedule", oracle=oracles.transformer_schedule)
+exercise = Exercise("transformer_schedule", oracle=oracles.transformer_schedule, mistaken=mistaken.transformer_schedule)
 
 
 @exercise.group("warm-up and decay", points=2)
