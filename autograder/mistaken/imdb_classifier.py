@@ -1,4 +1,4 @@
-"""Oracles of lab 06: text to ids, the masked mean, the classifier's facts, its training, the measures of a result."""
+"""Mistakes of lab 06: in text to ids, the masked mean, the classifier's facts, its training, the measures."""
 
 from __future__ import annotations
 

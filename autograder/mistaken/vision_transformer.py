@@ -1,4 +1,4 @@
-"""Oracles of lab 09: patches and tubelets, their embedding, the Vision Transformer, its size, attention rollout."""
+"""Mistakes of lab 09: in patches and tubelets, their embedding, the Vision Transformer, its size, attention rollout."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from autograder.mistaken.attention import masked_softmax, softmax
 from autograder.mistaken.encoder_block import ACTIVATIONS, layer_norm
+from autograder.oracles.vision_transformer import role_by_role
 from coursekit.probes.vision_transformer import by_role
 
 PLACES = ("embedding", "attention", "feed-forward")
@@ -279,7 +280,7 @@ def vit(
         return _vit(images.astype(vector.dtype), by_role(vector, sizes), patch_size, depth, **settings)
 
     if mode == "slopes":
-        return {"slopes": _slopes(run, weights, weighting, direction, sizes)}
+        return {"slopes": role_by_role(run, weights, weighting, direction, sizes)}
     return {"logits": run(weights)}
 
 
@@ -393,26 +394,6 @@ def _feed_forward(x: np.ndarray, w: Mapping[str, np.ndarray], activation: str, a
     hidden = act(np.einsum("btd,df->btf", x, w["dense_in.kernel"]) + w["dense_in.bias"])
     result = np.einsum("btf,fd->btd", hidden, w["dense_out.kernel"]) + w["dense_out.bias"]
     return act(result) if activated == "hidden, output" else result
-
-
-def _slopes(
-    run: Any,
-    vector: np.ndarray,
-    weighting: np.ndarray,
-    direction: np.ndarray,
-    sizes: Mapping[str, Any],
-    step: float = 1e-5,
-) -> np.ndarray:
-    """Derivatives of ``sum(logits * weighting)`` along `direction`, role by role; central differences in float64."""
-    vector, weighting = vector.astype("float64"), weighting.astype("float64")
-    number = by_role(np.arange(len(vector)), sizes)
-    slopes = []
-    for places in number.values():
-        change = np.zeros_like(vector)
-        change[places.ravel()] = direction[places.ravel()]
-        upper, lower = (run(vector + sign * step * change) for sign in (1, -1))
-        slopes.append(float(np.sum((upper - lower) * weighting)) / (2 * step))
-    return np.array(slopes)
 
 
 def vit_parameter_count(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as mistaken
+from autograder.oracles import imdb_classifier as oracles
 
 
 def _answer(entry: str):
     return lambda rng: [Case({"entry": entry}, how=f'answers["{entry}"]')]
 
 
-exercise = Exercise("answers", oracle=oracles.hand_calculation, reveal=False, tolerance=0.0051)
+exercise = Exercise("answers", oracle=oracles.hand_calculation, mistaken=mistaken.hand_calculation, reveal=False, tolerance=0.0051)
 
 
 @exercise.group("where padding in front puts the first word", points=1)

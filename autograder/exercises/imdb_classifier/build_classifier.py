@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import padded
-from autograder.mistaken import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as mistaken
+from autograder.oracles import imdb_classifier as oracles
 
 TINY = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff": 11}
 
@@ -21,7 +22,14 @@ def _reviews_case(rng: np.random.Generator, mode: str, how: str, batch: int = 7,
 
 exercise = Exercise(
     "build_classifier",
-    oracle=oracles.build_classifier,
+    oracle=oracles.classifier_values,
+    by_mode={
+        "parameters": oracles.classifier_parameters,
+        "padding": oracles.classifier_padding,
+        "order": oracles.classifier_order,
+        "learning": oracles.classifier_learning,
+    },
+    mistaken=mistaken.build_classifier,
     probe_only=("more", "reordered", "weights", "word"),
     cpu_seconds=40,
 )

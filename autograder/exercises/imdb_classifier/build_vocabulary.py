@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
-from autograder.mistaken import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as mistaken
+from autograder.oracles import imdb_classifier as oracles
 
 
 def _counted_texts(rng: np.random.Generator, empty: bool = False) -> list[str]:
@@ -34,7 +35,7 @@ def _vocabularies(*limits: int, empty: bool = False):
     return draw
 
 
-exercise = Exercise("build_vocabulary", oracle=oracles.build_vocabulary)
+exercise = Exercise("build_vocabulary", oracle=oracles.build_vocabulary, mistaken=mistaken.build_vocabulary)
 
 
 @exercise.group("right words in the right order", points=2)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as mistaken
+from autograder.oracles import imdb_classifier as oracles
 
 
 def _results(rng: np.random.Generator, tn: int, fp: int, fn: int, tp: int, threshold: float = 0.5) -> dict:
@@ -35,7 +36,7 @@ def _measured(*counts: tuple[int, int, int, int]):
     return lambda rng: [Case(_results(rng, *each), how=_shown(each)) for each in counts]
 
 
-exercise = Exercise("evaluate_predictions", oracle=oracles.evaluate_predictions)
+exercise = Exercise("evaluate_predictions", oracle=oracles.evaluate_predictions, mistaken=mistaken.evaluate_predictions)
 
 
 @exercise.group("right counts and measures", points=2)

@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.imdb_classifier.shared import padded
-from autograder.mistaken import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as mistaken
+from autograder.oracles import imdb_classifier as oracles
 
 
 def _mean_case(rng: np.random.Generator, ids: np.ndarray, width: int, dtype: str = "float32", **settings) -> Case:
@@ -16,7 +17,7 @@ def _mean_case(rng: np.random.Generator, ids: np.ndarray, width: int, dtype: str
     return Case({"x": x.astype(dtype), "ids": ids}, **settings)
 
 
-exercise = Exercise("masked_mean", oracle=oracles.masked_mean)
+exercise = Exercise("masked_mean", oracle=oracles.masked_mean, mistaken=mistaken.masked_mean)
 
 
 @exercise.group("right values, padding at the end", points=2)

@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
-from autograder.mistaken import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as mistaken
+from autograder.oracles import imdb_classifier as oracles
 
 OPENINGS = ("Don't", "Isn't", "Can't", "Won't")
 
@@ -24,7 +25,7 @@ def _texts_of(rng: np.random.Generator, *patterns: str) -> list[Case]:
     return cases
 
 
-exercise = Exercise("standardize", oracle=oracles.standardize)
+exercise = Exercise("standardize", oracle=oracles.standardize, mistaken=mistaken.standardize)
 
 
 @exercise.group("lower case, no punctuation", points=2)

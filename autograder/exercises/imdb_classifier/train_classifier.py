@@ -9,7 +9,8 @@ from coursekit.data.samples.draws import Draws
 from coursekit.data.samples.reviews import review
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as mistaken
+from autograder.oracles import imdb_classifier as oracles
 
 LEAST_ACCURACY = 0.9
 
@@ -51,6 +52,8 @@ def _simple_reviews(rng: np.random.Generator, count: int) -> tuple[np.ndarray, n
 exercise = Exercise(
     "train_classifier",
     oracle=oracles.train_classifier,
+    mistaken=mistaken.train_classifier,
+    by_mode={"stopping": oracles.train_classifier_stopping},
     probe_only=("only_in_x", "only_in_x_val", "seed", "vocab_size", "x", "x_val", "y", "y_val"),
     cpu_seconds=60,
 )

@@ -8,7 +8,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import WORDS, pick
-from autograder.mistaken import imdb_classifier as oracles
+from autograder.mistaken import imdb_classifier as mistaken
+from autograder.oracles import imdb_classifier as oracles
 
 
 def _ids_case(rng: np.random.Generator, lengths: Sequence[int], max_length: int, known: int = 8) -> Case:
@@ -28,7 +29,7 @@ def _ids(*sizes: tuple[Sequence[int], int], known: int = 8):
     return lambda rng: [_ids_case(rng, lengths, max_length, known) for lengths, max_length in sizes]
 
 
-exercise = Exercise("vectorize", oracle=oracles.vectorize)
+exercise = Exercise("vectorize", oracle=oracles.vectorize, mistaken=mistaken.vectorize)
 
 
 @exercise.group("right ids, unknown words and padding among them", points=2)

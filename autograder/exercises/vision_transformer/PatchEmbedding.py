@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import draw_images
-from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as mistaken
+from autograder.oracles import vision_transformer as oracles
 
 
 def _embedding_inputs(rng: np.random.Generator, batch: int, grid: tuple[int, int], size: int, channels: int, d_model: int) -> dict:
@@ -24,7 +25,7 @@ def _embedding_inputs(rng: np.random.Generator, batch: int, grid: tuple[int, int
     }
 
 
-exercise = Exercise("PatchEmbedding", oracle=oracles.patch_embedding)
+exercise = Exercise("PatchEmbedding", oracle=oracles.patch_embedding, mistaken=mistaken.patch_embedding, by_mode={"parameters": oracles.patch_embedding_parameters})
 
 
 @exercise.group("right values", points=3, advice='Does check("extract_patches") pass? What is left is: project, put the class token in front, add the positions.')

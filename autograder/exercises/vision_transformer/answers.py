@@ -6,14 +6,15 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.vision_transformer.shared import Draw
-from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as mistaken
+from autograder.oracles import vision_transformer as oracles
 
 
 def _answer(entry: str) -> Draw:
     return lambda rng: [Case({"entry": entry}, how=f'answers["{entry}"]')]
 
 
-exercise = Exercise("answers", oracle=oracles.answers, reveal=False, tolerance=0.0051)
+exercise = Exercise("answers", oracle=oracles.answers, mistaken=mistaken.answers, reveal=False, tolerance=0.0051)
 
 
 @exercise.group("the number of tokens", points=1)

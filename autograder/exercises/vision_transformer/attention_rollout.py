@@ -6,8 +6,9 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.vision_transformer.shared import Draw
-from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as mistaken
 from autograder.mistaken.attention import softmax
+from autograder.oracles import vision_transformer as oracles
 
 
 def _attentions(rng: np.random.Generator, *shape: int, pruned: bool = False, dtype: str = "float32") -> np.ndarray:
@@ -29,7 +30,7 @@ def _rollouts(*shapes: tuple[int, ...], pruned: bool = False, floats: str = "flo
     return draw
 
 
-exercise = Exercise("attention_rollout", oracle=oracles.attention_rollout)
+exercise = Exercise("attention_rollout", oracle=oracles.attention_rollout, mistaken=mistaken.attention_rollout)
 
 
 @exercise.group("right values", points=2, advice="Try it on the two layers of the text first.")

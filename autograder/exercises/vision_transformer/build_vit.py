@@ -8,7 +8,8 @@ from coursekit.probes.vision_transformer import role_shapes
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import Draw
-from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as mistaken
+from autograder.oracles import vision_transformer as oracles
 
 # Two sets of sizes, and no more: building a model takes much longer than calling it, and cases may share one.
 FIRST = {
@@ -63,7 +64,16 @@ def _models(mode: str, *each: tuple[dict, str], **settings: float) -> Draw:
     return lambda rng: [Case(_model_inputs(rng, sizes, **settings), mode=mode, how=how) for sizes, how in each]
 
 
-exercise = Exercise("build_vit", oracle=oracles.vit)
+exercise = Exercise(
+    "build_vit",
+    oracle=oracles.vit,
+    mistaken=mistaken.vit,
+    by_mode={
+        "parameters": oracles.vit_parameters,
+        "dropout": oracles.vit_dropout,
+        "slopes": oracles.vit_slopes,
+    },
+)
 
 
 @exercise.group("right logits with known weights", points=3, advice='Does check("PatchEmbedding") pass? Then compare your blocks with the five lines of the text.')

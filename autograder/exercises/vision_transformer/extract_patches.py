@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import LAYOUT_MISTAKES, READY_CUTTERS, Draw, draw_images, refusal_mistakes
-from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as mistaken
+from autograder.oracles import vision_transformer as oracles
 
 
 def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: str) -> Draw:
@@ -24,7 +25,7 @@ def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: str) -> Draw:
     return draw
 
 
-exercise = Exercise("extract_patches", oracle=oracles.extract_patches, forbidden=READY_CUTTERS)
+exercise = Exercise("extract_patches", oracle=oracles.extract_patches, mistaken=mistaken.extract_patches, by_mode={"refusal": oracles.refused}, forbidden=READY_CUTTERS)
 
 
 @exercise.group("right patches, in the right order", points=2, advice="Number the pixels of a small image (np.arange, reshaped), cut it, and compare with the drawing in the text.")

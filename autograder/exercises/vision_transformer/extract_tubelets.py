@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import PIXELS_TURNED, READY_CUTTERS, Draw, refusal_mistakes
-from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as mistaken
+from autograder.oracles import vision_transformer as oracles
 
 
 def _tubes(*shapes: tuple[int, tuple[int, int, int], int, int, int], floats: str = "float32", **case: str) -> Draw:
@@ -24,7 +25,7 @@ def _tubes(*shapes: tuple[int, tuple[int, int, int], int, int, int], floats: str
     return draw
 
 
-exercise = Exercise("extract_tubelets", oracle=oracles.extract_tubelets, forbidden=READY_CUTTERS)
+exercise = Exercise("extract_tubelets", oracle=oracles.extract_tubelets, mistaken=mistaken.extract_tubelets, by_mode={"refusal": oracles.refused}, forbidden=READY_CUTTERS)
 
 
 @exercise.group("right tubelets, in the right order", points=2, advice="Eight axes: image, then each of time, height and width split in two, then the channel.")

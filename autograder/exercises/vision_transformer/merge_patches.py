@@ -7,7 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import LAYOUT_MISTAKES, Draw
-from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as mistaken
+from autograder.oracles import vision_transformer as oracles
 
 READY_MERGERS = (
     "keras.ops.depth_to_space",
@@ -36,7 +37,7 @@ def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float
     return draw
 
 
-exercise = Exercise("merge_patches", oracle=oracles.merge_patches, forbidden=READY_MERGERS)
+exercise = Exercise("merge_patches", oracle=oracles.merge_patches, mistaken=mistaken.merge_patches, forbidden=READY_MERGERS)
 
 
 @exercise.group("right images", points=2, advice="merge_patches(extract_patches(images, P), h, w, C) gives the images back, also when they are not square.")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as mistaken
+from autograder.oracles import vision_transformer as oracles
 
 exercise = Exercise(
     "train_vit",
     oracle=oracles.train_vit,
+    mistaken=mistaken.train_vit,
     probe_only=("images", "labels", "seed"),
     cpu_seconds=60,
 )

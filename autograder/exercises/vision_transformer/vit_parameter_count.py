@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.vision_transformer.shared import Draw
-from autograder.mistaken import vision_transformer as oracles
+from autograder.mistaken import vision_transformer as mistaken
+from autograder.oracles import vision_transformer as oracles
 
 BASE_16 = {"image_size": 224, "patch_size": 16, "channels": 3, "d_model": 768, "num_layers": 12, "d_ff": 3072}
 
@@ -33,7 +34,7 @@ def _counts(*, classes: bool) -> Draw:
     return draw
 
 
-exercise = Exercise("vit_parameter_count", oracle=oracles.vit_parameter_count)
+exercise = Exercise("vit_parameter_count", oracle=oracles.vit_parameter_count, mistaken=mistaken.vit_parameter_count)
 
 
 @exercise.group("without a head", points=2)

@@ -1,0 +1,134 @@
+"""Oracles of lab 06: text to ids, the masked mean, the classifier's facts, its training, the measures of a result."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def standardize(text: str) -> dict[str, str]:
+    """Lower case; line breaks of HTML to spaces; ASCII punctuation removed; runs of white space to one space."""
+    text = re.sub(r"<br\s*/?>", " ", text, flags=re.IGNORECASE).lower()
+    return {"text": " ".join("".join(c for c in text if c not in string.punctuation).split())}
+
+
+def build_vocabulary(texts: Sequence[str], max_tokens: int) -> dict[str, list[str]]:
+    """Padding, unknown, then the words by falling count and, where counts agree, by the alphabet; max_tokens in all."""
+    counts = Counter(word for text in texts for word in text.split())
+    return {"vocabulary": ["", "[UNK]", *sorted(counts, key=lambda word: (-counts[word], word))][:max_tokens]}
+
+
+def vectorize(texts: Sequence[str], vocabulary: Sequence[str], max_length: int) -> dict[str, Any]:
+    """The place of each word in the vocabulary, 1 for others; cut and filled up with 0 at the end. (n, max_length)."""
+    places = {word: place for place, word in enumerate(vocabulary) if place > 1}
+    ids = np.zeros((len(texts), max_length), int)
+    for row, text in zip(ids, texts, strict=True):
+        found = [places.get(word, 1) for word in text.split()[:max_length]]
+        row[: len(found)] = found
+    return {"ids": ids, "kind": "whole numbers"}
+
+
+def masked_mean(x: np.ndarray, ids: np.ndarray) -> dict[str, np.ndarray]:
+    """Mean of the tokens whose id is not 0; the zero vector where there is none. x (B, T, D), ids (B, T) -> (B, D)."""
+    real = (ids != 0)[..., None]
+    return {"output": (np.where(real, x, 0).sum(axis=1) / np.maximum(real.sum(axis=1), 1)).astype(x.dtype)}
+
+
+def evaluate_predictions(
+    probabilities: np.ndarray, labels: np.ndarray, threshold: float = 0.5
+) -> dict[str, np.ndarray]:
+    """Counts and measures of a decision between two classes; 0 where a measure would divide by nothing."""
+    said, true = probabilities.reshape(-1) >= threshold, labels.reshape(-1) == 1
+    tn, fp, fn, tp = (int(np.sum(each)) for each in (~said & ~true, said & ~true, ~said & true, said & true))
+    precision, recall = _share(tp, tp + fp), _share(tp, tp + fn)
+    f1 = _share(2 * precision * recall, precision + recall)
+    measures = {"accuracy": (tp + tn) / said.size, "precision": precision, "recall": recall, "f1": f1}
+    return {**{name: np.array(value) for name, value in measures.items()}, "confusion": np.array([[tn, fp], [fn, tp]])}
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def classifier_size(max_length: int, vocab_size: int, d_model: int, d_ff: int, attention_width: int) -> int:
+    """Tables of words and positions; attention, feed-forward network and two norms; Dense(20) and Dense(1).
+
+    657,737 for (200, 20,000, 32, 32, 64). `attention_width` is num_heads · key_dim.
+    """
+    attention = 4 * d_model * attention_width + 3 * attention_width + d_model
+    block = attention + 2 * d_model * d_ff + d_ff + d_model + 2 * 2 * d_model
+    return (vocab_size + max_length) * d_model + block + d_model * 20 + 20 + 20 + 1
+
+
+def classifier_parameters(
+    max_length: int = 200, vocab_size: int = 20_000, d_model: int = 32, num_heads: int = 2, d_ff: int = 32
+) -> dict[str, int]:
+    """`classifier_size` with heads as wide as the model; all of it learns."""
+    size = classifier_size(max_length, vocab_size, d_model, d_ff, num_heads * d_model)
+    return {"parameters": size, "trainable": size}
+
+
+# What is true of the classifier, in words, for each question that the probe asks: every part is free but for its size
+# and what it may hear.
+
+
+def classifier_values(ids: np.ndarray) -> dict[str, str]:
+    """One number from 0 to 1 for each review, (B, 1), that depends on this review alone."""
+    return {
+        "shape": str((len(ids), 1)),
+        "range": "from 0 to 1",
+        "reviews": "get different results",
+        "again": "the same result",
+        "alone": "the same result",
+    }
+
+
+def classifier_padding() -> dict[str, str]:
+    """Padding is not heard."""
+    return {"added": "changes nothing", "attention": "the words", "pooling": "the words", "only_padding": "finite"}
+
+
+def classifier_order() -> dict[str, str]:
+    """The order of the words is heard."""
+    return {"order": "changes the result"}
+
+
+def classifier_learning() -> dict[str, str]:
+    """The model can be trained."""
+    return {"gradients": "reach the weights", "graph": "as outside"}
+
+
+def train_classifier(x_test: np.ndarray) -> dict[str, Any]:
+    """What is true after a training, in words; the probabilities are free, their accuracy is a property."""
+    return {
+        "history": "complete",
+        "training": "all reviews",
+        "validation": "looked at",
+        "epochs": "several",
+        "fits": "the training reviews",
+        "probabilities": np.full((len(x_test), 1), np.nan),
+    }
+
+
+def train_classifier_stopping() -> dict[str, str]:
+    """Which weights are kept."""
+    return {"watched": "the validation reviews", "kept": "the best epoch", "loss": "binary cross-entropy"}
+
+
+def hand_calculation(entry: str) -> dict[str, Any]:
+    """The numbers and letters that lab 06 asks for."""
+    wide = classifier_size(200, 20_000, 32, 32, attention_width=2 * 32)
+    answers = {
+        "first_word": 197.0,
+        "longer": float(classifier_size(600, 20_000, 32, 32, attention_width=2 * 32)),
+        "narrower": float(wide - classifier_size(200, 20_000, 32, 32, attention_width=32)),
+        "unit": "b",
+        "measures": np.array([30 / 38, 30 / 40]),
+        "report": "c",
+    }
+    return {"answer": answers[entry]}
