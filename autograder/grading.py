@@ -23,11 +23,11 @@ from nbformat import NotebookNode
 import autograder
 import coursekit
 from autograder import nbgrader_cells
-from autograder.course import Course
+from autograder.course import Course, CourseError
 from autograder.exercises import load_lab
 from autograder.results import ExerciseResult, LabResult
 from autograder.running import PreparedExercise, Run
-from autograder.sandbox import Limits, Sandbox, SandboxUnavailable
+from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
 from autograder.submission import FoundSubmission, Plan, Unreadable, read_plan
 from autograder.warming import limits_of, preload_of
 
@@ -39,16 +39,31 @@ QUEUED = 4  # submissions in the hands of each worker: it goes on while verdicts
 
 
 def grading_seed(course: Course) -> int:
-    """The seed of the hidden cases: drawn at random on first use, and kept where students are not."""
+    """The seed of the hidden cases: drawn at random on first use, and kept where students are not.
+
+    Raises:
+        CourseError: the file of the seed holds no seed.
+    """
     path = course.root / SEED_FILE
     if not path.exists():
         # Written beside and linked: there is never half of one, and of two graders the first one's counts.
         with tempfile.NamedTemporaryFile("w", dir=course.root, prefix=SEED_FILE, encoding="utf-8") as file:
             file.write(f"{secrets.randbits(62)}\n")
             file.flush()
-            with suppress(FileExistsError):
+            try:
                 os.link(file.name, path)
-    return int(path.read_text(encoding="utf-8"))
+            except FileExistsError:
+                pass
+            except OSError:  # a file system without hard links
+                with suppress(FileExistsError), path.open("x", encoding="utf-8") as own:
+                    own.write(Path(file.name).read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8", errors="replace").strip()
+    if not text.isdecimal():
+        raise CourseError(
+            f"{path}: there is no seed in it. Put the file back from a backup, so that later submissions meet the same "
+            f"hidden cases as earlier ones; or delete it: then a new seed is drawn and everything is graded again"
+        )
+    return int(text)
 
 
 class LabGrader:
@@ -143,7 +158,8 @@ def grade_all(
         workers: number of submissions that run at once.
 
     Raises:
-        SandboxUnavailable: the walls cannot be built; the text says what to type.
+        SandboxUnavailable: the walls cannot be built, or no longer; the text says what to type. All verdicts that could
+            still be had have been given before.
     """
 
     def verdict(found: FoundSubmission) -> LabResult | GradingFailed:
@@ -151,6 +167,8 @@ def grade_all(
             return grader.grade(found, sandbox)
         except SandboxUnavailable:
             raise
+        except WorkerLost as lost:
+            return GradingFailed(found.student, str(lost))
         except Exception as error:
             log.exception("no verdict on %s", found.student)
             return GradingFailed(found.student, f"{type(error).__name__}: {error}")
@@ -159,10 +177,25 @@ def grade_all(
     pool = ThreadPoolExecutor(workers)
     try:
         waiting = {pool.submit(verdict, found) for found in islice(todo, QUEUED * workers)}
+        unavailable = None
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            waiting |= {pool.submit(verdict, found) for found in islice(todo, len(done))}
-            yield [future.result() for future in done]
+            verdicts = []
+            for future in done:
+                if future.cancelled():
+                    continue
+                if (error := future.exception()) is not None:
+                    unavailable = error
+                else:
+                    verdicts.append(future.result())
+            if unavailable is None:
+                waiting |= {pool.submit(verdict, found) for found in islice(todo, len(done))}
+            else:  # those that have begun may still end well
+                for future in waiting:
+                    future.cancel()
+            yield verdicts
+        if unavailable is not None:
+            raise unavailable
     finally:
         pool.shutdown(cancel_futures=True)
 

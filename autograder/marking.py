@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
 from autograder.course import Course, CourseError
 from autograder.feedback import feedback_path, write_feedback
 from autograder.gradebook import GradebookWriter
 from autograder.grading import GradingFailed, LabGrader, content_hash, grade_all
-from autograder.results import LabResult, write_grades_csv, write_passed_over_csv, write_results_csv
-from autograder.sandbox import Sandbox
-from autograder.submission import FoundSubmission, PassedOver, Unreadable, find_submissions, read_plan
+from autograder.results import LabResult, write_grades_csv, write_results_csv
+from autograder.sandbox import Sandbox, SandboxUnavailable
+from autograder.submission import FoundSubmission, Unreadable, find_submissions, read_plan
+
+log = logging.getLogger(__name__)
 
 
 class Marking:
@@ -46,20 +50,15 @@ class Marking:
         self.db_url = db_url
         self.results_csv = folder / "results.csv"
         self.grades_csv = folder / "grades.csv"
-        self.passed_over_csv = folder / "passed_over.csv"
         self.feedback = folder / "feedback"
         self.results: list[LabResult] = []
         self.failures: dict[str, str] = {}
-        self.passed_over: list[PassedOver] = []
-        self.claimed_twice: list[str] = []
         self._course = course
         self._again = again
 
     def find(self, paths: Sequence[Path]) -> list[FoundSubmission]:
-        """The submissions in the given notebooks, folders and archives; what is nobody's goes to `passed_over`."""
-        found = find_submissions(paths, self.lab, self.grader.known)
-        self.passed_over, self.claimed_twice = found.passed_over, found.claimed_twice
-        return found.submissions
+        """The submissions in the given notebooks, folders and archives."""
+        return find_submissions(paths, self.lab, self.grader.known)
 
     def run(self, found: Iterable[FoundSubmission], warm: Future[Sandbox], *, workers: int = 1) -> Iterator[LabResult]:
         """Grade, record and write; yield each result once it is recorded.
@@ -70,25 +69,33 @@ class Marking:
             workers: number of submissions that run at once.
 
         Raises:
-            SandboxUnavailable: the walls cannot be built; what was recorded before stays.
+            SandboxUnavailable: the walls cannot be built, or no longer; what was recorded is in the tables.
             CourseError: the gradebook or the disk takes no more; what was recorded before stays.
         """
         try:
             with GradebookWriter(self.db_url, self._course) as gradebook:
                 new = []
                 for submission in found:
-                    known = None if self._again else self._recorded(gradebook, submission)
-                    if known is None:
-                        new.append(submission)
-                    else:
+                    known = None
+                    with self._losing_only(submission.student):
+                        known = None if self._again else self._recorded(gradebook, submission)
+                    if known is not None:
                         yield self._keep(known)
-                if new:
-                    for batch in grade_all(self.grader, new, warm.result(), workers=min(workers, len(new))):
+                    elif submission.student not in self.failures:
+                        new.append(submission)
+                unavailable = None
+                try:
+                    for batch in (
+                        grade_all(self.grader, new, warm.result(), workers=min(workers, len(new))) if new else ()
+                    ):
                         yield from self._record(gradebook, batch)
+                except SandboxUnavailable as error:
+                    unavailable = error
                 recorded = gradebook.results()  # of every lab and run: one late submission leaves the tables whole
             write_results_csv(self.results_csv, recorded)
             write_grades_csv(self.grades_csv, recorded)
-            write_passed_over_csv(self.passed_over_csv, ((each.path, each.reason) for each in self.passed_over))
+            if unavailable is not None:
+                raise unavailable
         except (DBAPIError, OSError) as error:
             reason = error.orig if isinstance(error, DBAPIError) else error
             raise CourseError(
@@ -99,11 +106,38 @@ class Marking:
     def _record(self, gradebook: GradebookWriter, batch: Sequence[LabResult | GradingFailed]) -> Iterator[LabResult]:
         verdicts = [each for each in batch if isinstance(each, LabResult)]
         self.failures |= {each.student: each.reason for each in batch if isinstance(each, GradingFailed)}
+        try:
+            recorded = self._record_together(gradebook, verdicts)
+        except Exception as error:
+            if _is_everybodys(error):
+                raise
+            recorded = []
+            for verdict in verdicts:  # one of them cannot be recorded; the others can
+                with self._losing_only(verdict.student):
+                    recorded += self._record_together(gradebook, [verdict])
+        for verdict, result in recorded:
+            with self._losing_only(result.student):
+                write_feedback(self._course, replace(result, notebook=verdict.notebook), self.feedback)
+            yield self._keep(result)
+
+    def _record_together(
+        self, gradebook: GradebookWriter, verdicts: Sequence[LabResult]
+    ) -> list[tuple[LabResult, LabResult]]:
+        """Record verdicts in one transaction; return each with what was recorded."""
         for verdict in verdicts:  # a page of an older verdict would be taken for this one's, were we stopped here
             feedback_path(self.feedback, verdict).unlink(missing_ok=True)
-        for verdict, result in zip(verdicts, gradebook.record(verdicts), strict=True):
-            write_feedback(self._course, replace(result, notebook=verdict.notebook), self.feedback)
-            yield self._keep(result)
+        return list(zip(verdicts, gradebook.record(verdicts), strict=True))
+
+    @contextmanager
+    def _losing_only(self, student: str) -> Iterator[None]:
+        """Whatever goes wrong with one student's verdict is that student's line, and not the end of the run."""
+        try:
+            yield
+        except Exception as error:
+            if _is_everybodys(error):
+                raise
+            log.exception("nothing is recorded for %s", student)
+            self.failures[student] = f"the verdict cannot be written: {type(error).__name__}: {error}"
 
     def _keep(self, result: LabResult) -> LabResult:
         self.results.append(replace(result, notebook=None))  # a thousand notebooks would fill the memory
@@ -122,3 +156,12 @@ class Marking:
                 notebook = read_plan(data, self.grader.release, self.grader.known).notebook
             write_feedback(self._course, replace(result, notebook=notebook), self.feedback)
         return result
+
+
+def _is_everybodys(error: Exception) -> bool:
+    """Whether an error says that nothing more can be written, and not only that one verdict cannot."""
+    if isinstance(error, DBAPIError):
+        return not isinstance(error, DataError | IntegrityError | ProgrammingError)
+    if isinstance(error, OSError):
+        return error.errno not in (errno.EINVAL, errno.EILSEQ, errno.ENAMETOOLONG)  # what a student's name can do
+    return isinstance(error, CourseError)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from autograder.exercise import Exercise
 from autograder.results import ExerciseResult, GroupResult
-from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost
+from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.submission import CellStep, Plan, ProbeStep
 from coursekit import rules
 from coursekit.judge import Attempt, ExerciseFacts, Expectation, Judgement, judge, tidy_message
@@ -53,7 +53,10 @@ class Run:
 
     Cells run in the plan's order, and an exercise is probed where its test cell stands. When the process is lost, the
     cell or probe that lost it is left out, a new process is brought to the same point, and the rest goes on: the loss
-    costs one exercise.
+    costs one exercise. Locked cells are never left out: where one loses the process, the student's cell before it goes.
+
+    When the process is lost by no fault of the submission, nothing is left out and nothing is counted. A second time
+    is one too many: the fault is the machine's, or the grader's, and there is no verdict.
 
     Each exercise, its cells and its cases together, has one budget of CPU time and one by the clock, as `Limits` counts
     them; so have the student's own cells together. By the clock the whole submission may take what these add up to.
@@ -95,6 +98,7 @@ class Run:
         self._errors: dict[str, CellError] = {}
         self._losses: Counter[str | None] = Counter()
         self._spent: defaultdict[str | None, _Spent] = defaultdict(_Spent)  # None: the student's own cells
+        self._was_lost = False
         self._wall = 0.0  # of the whole submission
         self._most_wall = sum(limits.wall_seconds(self._budget(name)) for name in (None, *plan.exercises))
 
@@ -103,6 +107,7 @@ class Run:
 
         Raises:
             SandboxUnavailable: no process can be had any more; nothing is said about the submission then.
+            WorkerLost: the process was lost twice by no fault of the submission; nothing is said about it either.
         """
         for name in self._plan.missing:
             self._nothing(name, "missing", self._plan.reasons.get(name) or "Its cell is not in the notebook.")
@@ -110,16 +115,14 @@ class Run:
             if self._wall > self._most_wall:
                 self._give_up()
                 break
-            index = 0
-            self._spent.clear()
-            with self._sandbox.session() as session:
-                try:
-                    for index in range(last + 1):
-                        if self._take(session, index):
-                            break
-                except SessionLost as lost:
-                    self._wall += lost.wall
-                    self._lose(index, lost)
+            before = self._wall
+            try:
+                self._pass(last)
+            except WorkerLost as lost:
+                if self._was_lost:
+                    raise WorkerLost(f"twice the grader lost its process, by no fault of its own: {lost}") from lost
+                self._was_lost = True
+                self._wall = before
         return {name: self._finished[name] for name in self._plan.exercises}
 
     def _last_waiting_probe(self) -> int | None:
@@ -130,6 +133,19 @@ class Run:
         ]
         return max(waiting, default=None)
 
+    def _pass(self, last: int) -> None:
+        """Take the steps up to the `last` one in a fresh process, as far as it lives."""
+        index = 0
+        self._spent.clear()
+        with self._sandbox.session() as session:
+            try:
+                for index in range(last + 1):
+                    if self._take(session, index):
+                        return
+            except SessionLost as lost:
+                self._wall += lost.wall
+                self._lose(index, lost)
+
     def _take(self, session: Session, index: int) -> bool:
         """Take one step; return whether the process is used up, so that what follows needs a fresh one."""
         step = self._plan.steps[index]
@@ -139,8 +155,8 @@ class Run:
             return self._probe(session, step.exercise, index) or session.is_exhausted()
         if index in self._left_out:
             return False
-        if step.locked and step.exercise is None:
-            session.run_cell(step.source)
+        if step.locked:
+            self._wall += session.run_cell(step.source).wall
         elif self._has_used_up(step.exercise):
             self._leave_out(index, step.exercise, "timeout", "Its cells together took too long.")
         else:
@@ -193,16 +209,19 @@ class Run:
     # -- losses --------------------------------------------------------------------------------------------------
 
     def _lose(self, index: int, lost: SessionLost) -> None:
-        """Make one step responsible for the loss, and go round it from now on."""
+        """Make one step of the student's responsible for the loss, and go round it from now on."""
         step = self._plan.steps[index]
         status = "timeout" if lost.reason == "timeout" else "crashed"
         text = WORDS_OF_LOSS[lost.reason].format(lost.message)
+        if isinstance(step, CellStep) and step.locked:
+            index, step = self._own_cell_before(index, lost)
+            text = f"A cell of the lab that comes after it did not run. {text}"
         seconds = self._spent[step.exercise].cpu + lost.seconds
         if isinstance(step, ProbeStep):
             self._nothing(step.exercise, status, text, seconds)
             return
         self._leave_out(index, step.exercise, status, text, seconds)
-        self._losses[step.exercise] += not step.locked
+        self._losses[step.exercise] += 1
         if self._losses[step.exercise] == MOST_LOSSES:
             self._left_out |= {
                 at
@@ -211,6 +230,14 @@ class Run:
             }
             if step.exercise is None:
                 self.notes.append(f"After {MOST_LOSSES} such cells, all of your own cells were left out.")
+
+    def _own_cell_before(self, index: int, lost: SessionLost) -> tuple[int, CellStep]:
+        """The student's last cell that ran before a locked one. Where there is none, nobody can have disturbed it."""
+        for before in reversed(range(index)):
+            step = self._plan.steps[before]
+            if isinstance(step, CellStep) and not step.locked and before not in self._left_out:
+                return before, step
+        raise WorkerLost(f"a cell of the lab does not run, and none of the student's came before it: {lost.message}")
 
     def _leave_out(self, index: int, exercise: str | None, status: str, why: str, seconds: float = 0.0) -> None:
         self._left_out.add(index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
 import shutil
 import stat
@@ -13,11 +14,13 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from sqlalchemy.exc import DataError, OperationalError
 from tiny_course import LAB, TOML, released
 
 from autograder import marking
-from autograder.course import load_course
+from autograder.course import CourseError, load_course
 from autograder.results import ExerciseResult, LabResult
+from autograder.sandbox import SandboxUnavailable
 
 SECOND = "02_tiny"
 
@@ -97,19 +100,63 @@ def test_marks_have_the_mode_that_the_umask_asks_for(course):
         finally:
             os.umask(before)
         files = [path for path in Path(f"out-{umask}").rglob("*") if path.is_file()] + [Path(f"{umask}.db")]
-        assert len(files) == 5
+        assert len(files) == 4
         assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {wanted}
 
 
-def test_what_is_passed_over_and_who_is_claimed_twice_is_known_and_in_a_table(course):
-    handed_in = course.root / "handed-in"
-    for name in ("ada.ipynb", "Ada/work.ipynb", f"{LAB}.ipynb", "=1.pdf"):
-        (handed_in / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(course.release_notebook(LAB), handed_in / name)
-    run = mark(course, LAB)
-    rows = list(csv.reader(Path("grades/passed_over.csv").read_text("utf-8").splitlines()))
-    assert rows[0] == ["path", "reason"]
-    assert {Path(path).name for path, _ in rows[1:]} == {"01_tiny.ipynb", "=1.pdf"}
-    assert "2 submissions have the id" in run.claimed_twice[0]
-    mark(course, LAB, "bob", out="again")
-    assert len(list(csv.reader(Path("again/passed_over.csv").read_text("utf-8").splitlines()))) == 3
+def test_a_verdict_that_cannot_be_recorded_costs_nobody_else_one(course, monkeypatch):
+    """All come in one batch, which is one transaction. The name of one of them is no text."""
+    exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", 0, 3, "graded"))
+
+    def grade_all(grader, submissions, sandbox, workers):
+        names = [each.student for each in submissions]
+        yield [LabResult(name.replace("bob", "b\udc80b"), grader.lab, exercises, content_hash=name) for name in names]
+
+    monkeypatch.setattr(marking, "grade_all", grade_all)
+    run = mark(course, LAB, "ada", "bob", "cyd")
+    assert told("grades/grades.csv") == [("ada", LAB), ("cyd", LAB)]
+    assert [result.student for result in run.results] == ["ada", "cyd"]
+    assert list(run.failures) == ["b\udc80b"] and "cannot be written" in run.failures["b\udc80b"]
+
+
+@pytest.mark.parametrize(
+    ("error", "stops"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), True),
+        (OSError(errno.ENAMETOOLONG, "File name too long"), False),
+        (OperationalError("INSERT", {}, Exception("database is locked")), True),
+        (DataError("INSERT", {}, Exception("value out of range")), False),
+        (OverflowError("date value out of range"), False),
+    ],
+)
+def test_what_stops_everybody_stops_the_run_and_what_stops_one_does_not(course, monkeypatch, error, stops):
+    record = marking.GradebookWriter.record
+
+    def fail_for_bob(self, results):
+        if any(each.student == "bob" for each in results):
+            raise error
+        return record(self, results)
+
+    monkeypatch.setattr(marking.GradebookWriter, "record", fail_for_bob)
+    if stops:
+        with pytest.raises(CourseError, match="run it again when that is mended"):
+            mark(course, LAB, "bob", "cyd")
+    else:
+        assert list(mark(course, LAB, "bob", "cyd").failures) == ["bob"]
+        assert told("grades/grades.csv") == [("cyd", LAB)]
+
+
+def test_what_was_graded_before_the_walls_fell_is_in_the_tables(course, monkeypatch):
+    graded = marking.grade_all
+
+    def grade_all(grader, submissions, sandbox, workers):
+        yield from graded(grader, submissions[:1], sandbox, workers)
+        raise SandboxUnavailable("namespaces: No space left on device")
+
+    monkeypatch.setattr(marking, "grade_all", grade_all)
+    with pytest.raises(SandboxUnavailable):
+        mark(course, LAB, "ada", "bob")
+    assert told("grades/grades.csv") == [("ada", LAB)]
+    monkeypatch.setattr(marking, "grade_all", graded)
+    mark(course, LAB, "ada", "bob")
+    assert told("grades/grades.csv") == [("ada", LAB), ("bob", LAB)]

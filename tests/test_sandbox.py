@@ -1,9 +1,11 @@
 """Attacks on the sandbox: each costs the attacker a step, and nobody else anything."""
 
 import contextlib
+import errno
 import fcntl
 import importlib.util
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -75,10 +77,10 @@ def next_submission_is_unharmed(request):
         yield
         return
     sandbox = request.getfixturevalue("sandbox")
-    worker = psutil.Process(sandbox._process.pid)
+    worker = psutil.Process(sandbox._worker.process.pid)
     before = living(worker)
     yield
-    assert sandbox._process.pid == worker.pid, "the worker had to be started again"
+    assert sandbox._worker.process.pid == worker.pid, "the worker had to be started again"
     deadline = time.monotonic() + 5  # the process between the worker and the runner may still be on its way out
     while left := living(worker) - before:
         assert time.monotonic() < deadline, f"processes are left: {left}"
@@ -725,19 +727,103 @@ def test_a_result_that_runs_code_when_looked_at_is_looked_at_inside(session):
 
 def test_a_worker_that_dies_is_started_again():
     with Sandbox(TIGHT, preload=[]) as fragile:
-        first = fragile._process.pid
+        first = fragile._worker.process.pid
         for process in psutil.Process(first).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):  # each takes those below it along
                 process.kill()
         with fragile.session() as session:
             assert output(session, "print(1)") == "1"
-        assert fragile._process.pid != first
+        assert fragile._worker.process.pid != first
+
+
+@pytest.mark.parametrize("victim", ["bubblewrap", "its first process", "the worker"])
+def test_who_dies_with_the_worker_is_told_from_who_ends_himself(victim):
+    with Sandbox(TIGHT, preload=[]) as fragile, fragile.session() as innocent, fragile.session() as second:
+        with pytest.raises(SessionLost) as lost:
+            second.run_cell("import os; os._exit(0)")
+        assert lost.value.reason == "crashed"
+        worker = psutil.Process(fragile._worker.process.pid)
+        chain = dict(zip(("bubblewrap", "its first process", "the worker"), line_of_descent(worker), strict=True))
+        threading.Timer(0.3, chain[victim].kill).start()
+        with pytest.raises(WorkerLost, match="the warm worker ended"):
+            innocent.run_cell("import time; time.sleep(60)")
+        with fragile.session() as session:
+            assert output(session, "print(1)") == "1"
+
+
+def line_of_descent(worker):
+    """Bubblewrap, the first process of its namespace, and the warm worker in it."""
+    (first,) = worker.children()
+    return worker, first, next(each for each in first.children() if "worker.zygote" in " ".join(each.cmdline()))
+
+
+def test_a_runner_that_is_killed_from_outside_is_not_to_blame(session):
+    threading.Timer(0.3, psutil.Process(session.pid).kill).start()
+    with pytest.raises(WorkerLost, match="killed from outside"):
+        session.run_cell("import time; time.sleep(60)")
+
+
+def test_who_holds_much_when_the_machine_runs_out_of_memory_is_to_blame(session):
+    threading.Timer(1.5, psutil.Process(session.pid).kill).start()
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell("x = b'x' * (300 << 20); import time; time.sleep(60)", cpu_seconds=30)
+    assert lost.value.reason == "memory"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os, signal; os.kill(1, signal.SIGKILL)",
+        "from resource import *\nsetrlimit(RLIMIT_CPU, (0, 0))\nwhile True: pass",
+        "from resource import *\nprlimit(0, RLIMIT_CPU, (0, 0))\nwhile True: pass",
+        "import ctypes; ctypes.CDLL(None).prctl(22, 1)",  # the strict mode of seccomp ends a process by SIGKILL
+        "import ctypes; ctypes.CDLL(None).prctl(1, 9)",  # SIGKILL when the parent dies; nobody inside can end that
+        "import ctypes, signal; ctypes.CDLL(None).raise_(9)",
+        "import fcntl, os, signal\nr, w = os.pipe()\nfcntl.fcntl(r, fcntl.F_SETOWN, os.getpid())\n"
+        "fcntl.fcntl(r, 10, signal.SIGKILL)\nfcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC)\nos.write(w, b'x')",
+        "import os; os.execv('/nonexistent', ['x'])",
+        "import os; os.kill(0, 9)",
+        "import os; os.kill(-1, 9)",
+        "import os; os.abort()",
+    ],
+)
+def test_nobody_ends_himself_so_that_it_looks_like_the_machines_doing(session, source):
+    try:
+        session.run_cell(source)
+        session.run_cell("1")
+    except SessionLost as lost:
+        assert lost.reason in ("crashed", "timeout")
+
+
+@pytest.mark.skipif(not shutil.which("prlimit"), reason="prlimit is not installed")
+def test_a_machine_without_room_for_a_process_is_asked_again(monkeypatch):
+    """The worker cannot fork, as where the process table is full. Another session lives by it, so it lives on."""
+    monkeypatch.setattr(warm, "_PAUSES", (0.1, 0.2))
+    with Sandbox(TIGHT, preload=[]) as narrow, narrow.session() as other:
+        worker = line_of_descent(psutil.Process(narrow._worker.process.pid))[-1]
+        ids = {"user": worker.uids().real, "group": worker.gids().real, "extra_groups": []}
+
+        def allow(processes):
+            command = ["prlimit", f"--pid={worker.pid}", f"--nproc={processes}:"]
+            subprocess.run(command, check=True, **(ids if os.geteuid() == 0 else {}))
+
+        limits = Path(f"/proc/{worker.pid}/limits").read_text()
+        before = limits.partition("Max processes")[2].split()[0]
+        allow(1)
+        with pytest.raises(SandboxUnavailable, match=os.strerror(errno.EAGAIN)):
+            narrow.session()
+        assert output(other, "print(1)") == "1"
+        threading.Timer(0.05, allow, [before]).start()
+        with narrow.session() as session:
+            assert output(session, "print(2)") == "2"
+        assert output(other, "print(3)") == "3"
 
 
 def test_a_worker_dies_with_its_grader():
     sandbox = Sandbox(TIGHT, preload=[])
     sandbox.start()
-    processes = [psutil.Process(sandbox._process.pid), *psutil.Process(sandbox._process.pid).children(recursive=True)]
+    worker = psutil.Process(sandbox._worker.process.pid)
+    processes = [worker, *worker.children(recursive=True)]
     with sandbox.session() as session:
         processes.append(psutil.Process(session.pid))
         sandbox.close()

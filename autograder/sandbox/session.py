@@ -6,13 +6,16 @@ import contextlib
 import os
 import secrets
 import select
+import signal
 import socket
 import struct
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn
+
+import psutil
 
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.meter import Tree
@@ -20,14 +23,16 @@ from autograder.worker import protocol
 from autograder.worker.walls import WallReport
 
 Reason = Literal["timeout", "crashed", "memory", "protocol"]
-HELLO_SECONDS = 60.0
+HELLO_SECONDS = 120.0
 
 _TEXT_CHARACTERS = 8192
 _SHORTEST_LOOK = 0.02
 _LONGEST_LOOK = 0.25
+_LAST_BREATH = 10.0  # seconds from the end of a connection to the end of its process, where that is the reason
 _MOST_COUNTED = 1.0  # of the seconds between two looks; when more have passed, the grader itself was not running
 _CHUNK_BYTES = 1 << 18
 _CREDENTIALS = struct.Struct("iII")
+_SEALS = {"namespaces", "system-call filter"}  # without these, code can have itself killed
 
 
 class SessionLost(Exception):
@@ -97,11 +102,20 @@ class ProbeReply:
 
 
 class Session:
-    """A runner that is ready for one submission. Use it as a context manager, from one thread."""
+    """A runner that is ready for one submission. Use it as a context manager, from one thread.
 
-    def __init__(self, connection: socket.socket, limits: Limits):
+    Args:
+        connection: the grader's end of the connection to the runner.
+        limits: what the submission may take.
+        signal_that_ended: asks the worker, once the runner has ended, for the signal that ended it, or 0. Raises
+            WorkerLost when the worker has ended too.
+    """
+
+    def __init__(self, connection: socket.socket, limits: Limits, signal_that_ended: Callable[[], int]):
         self._connection = connection
         self._limits = limits
+        self._signal_that_ended = signal_that_ended
+        self._is_large = False
         self._tree: Tree | None = None
         self._lost: SessionLost | WorkerLost | None = None
         self.walls: list[WallReport] = []
@@ -121,7 +135,7 @@ class Session:
         """Wait for the runner's greeting: its process id, vouched for by the kernel, and the walls that stand.
 
         Raises:
-            SessionLost: no greeting comes.
+            WorkerLost: no greeting comes.
         """
         deadline = time.monotonic() + HELLO_SECONDS
         try:
@@ -140,7 +154,7 @@ class Session:
             self._tree = Tree(pid if pid else hello["pid"])
         except (OSError, EOFError, protocol.ProtocolError, KeyError, TypeError) as error:
             self.close()
-            raise SessionLost("crashed", f"the worker did not start a process: {error!r}") from error
+            raise WorkerLost(f"the worker did not start a process: {error!r}") from error
         self._connection.setblocking(False)
 
     def run_cell(
@@ -234,6 +248,24 @@ class Session:
     def _lose(self, reason: Reason, message: str, used: _Used) -> NoReturn:
         self._end(SessionLost(reason, message, used.cpu, used.wall))
 
+    def _lose_the_ended(self, used: _Used) -> NoReturn:
+        """The runner has hung up: find out by whose doing.
+
+        Behind its walls nothing can send the first process of a namespace SIGKILL but the kernel and the machine's
+        users. They do when the machine runs out of memory, which is the submission's own doing if it holds a lot.
+        """
+        if not self._tree.ends_within(_LAST_BREATH):
+            self._lose("crashed", "the process hung up", used)
+        try:
+            killed = self._signal_that_ended() == signal.SIGKILL
+        except WorkerLost as lost:
+            self._end(lost)
+        if killed and _SEALS.issubset(wall.name for wall in self.walls if wall.stands):
+            if self._is_large:
+                self._lose("memory", "the machine ran out of memory, and it held a lot of it", used)
+            self._end(WorkerLost("its process was killed from outside"))
+        self._lose("crashed", "the process ended", used)
+
     def _end(self, lost: SessionLost | WorkerLost) -> NoReturn:
         self._lost = lost
         self.close()
@@ -267,13 +299,16 @@ class Session:
                 if self._tree.holds_more_than(self._limits.memory_bytes):
                     limit = self._limits.memory_bytes / (1 << 30)
                     self._lose("memory", f"more than {limit:.3g} GiB of memory", used)
+                self._is_large = self._is_large or self._tree.holds_more_than(_large(self._limits))
                 look = min(look * 1.5, _LONGEST_LOOK)
             used = meter.finish()
             reply = protocol.decode(exchange.body())
         except (ConnectionError, EOFError):
-            self._lose("crashed", "the process ended", meter.finish())
+            self._lose_the_ended(meter.finish())
         except protocol.ProtocolError as error:
             self._lose("protocol", f"a reply that is no message: {error}", meter.finish())
+        except OSError as error:  # no descriptor is left to look at the process with, for example
+            self._end(WorkerLost(f"its process cannot be measured: {error}"))
         if reply.get("id") != request["id"] or not isinstance(reply.get("op"), str):
             self._lose("protocol", "a reply to a question that was not asked", used)
         return reply, used
@@ -367,6 +402,11 @@ class _Exchange:
         if len(self.incoming) == whole and self.sent < len(self.outgoing):
             raise protocol.ProtocolError("a reply before the question was read")
         return len(self.incoming) == whole
+
+
+def _large(limits: Limits) -> int:
+    """Bytes beyond which a submission is taken to be the reason when the machine runs out of memory."""
+    return min(limits.memory_bytes, psutil.virtual_memory().total) // 4
 
 
 def pair() -> tuple[socket.socket, socket.socket]:

@@ -8,12 +8,16 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
+from weakref import WeakSet
 
 from autograder.sandbox import bubblewrap
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.session import Session, SessionLost, pair
+from autograder.sandbox.session import Session, WorkerLost, pair
 from autograder.worker import protocol
 from autograder.worker.walls import WallReport
 
@@ -26,8 +30,10 @@ OUTER_WALL = "bubblewrap"
 _CONTAINER_MARKS = ("/.dockerenv", "/run/.containerenv")  # Docker's and podman's
 _CONTAINER_OPTIONS = "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
 _UBUNTU = "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
-_START_SECONDS = 180.0
-_STOP_SECONDS = 10.0
+_START_SECONDS = 600.0  # it loads TensorFlow, on a machine that may be busy; one that dies is noticed at once
+_ANSWER_SECONDS = 120.0
+_STOP_SECONDS = 60.0
+_PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds, before a process is asked for again
 _BACKSTOP_STEPS = 100
 
 
@@ -36,7 +42,7 @@ class SandboxUnavailable(Exception):
 
 
 class Sandbox:
-    """One warm worker. `session` forks a fresh process for one submission; sessions may overlap.
+    """A warm worker. `session` forks a fresh process for one submission; sessions may overlap.
 
     The worker dies with the thread that started it, so start it in a thread that lasts as long as the grading.
 
@@ -62,9 +68,8 @@ class Sandbox:
         self._unsafe = unsafe
         self._preload = list(preload)
         self._probes = probes
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None  # where cells run when there are no walls
+        self._worker: _Worker | None = None
+        self._stood = False
         self._lock = threading.Lock()
 
     def __enter__(self) -> Sandbox:
@@ -82,78 +87,93 @@ class Sandbox:
         """
         try:
             self.session().close()
-        except SessionLost as error:
-            self.close()
-            raise SandboxUnavailable(str(error)) from error
         except SandboxUnavailable:
             self.close()
             raise
 
     def session(self) -> Session:
-        """Return a fresh process behind walls of its own. A worker that has died is started again.
+        """Return a fresh process behind walls of its own.
+
+        A worker that has died is started again. Where the machine has no process or no memory to give, it is asked
+        again for half a minute, as long as it has given one before.
 
         Raises:
-            SandboxUnavailable: a required wall does not stand.
-            SessionLost: the worker cannot fork.
+            SandboxUnavailable: a required wall does not stand, or no process can be had.
         """
+        for pause in _PAUSES if self._stood else _PAUSES[:1]:
+            try:
+                return self._open()
+            except (WorkerLost, SandboxUnavailable):
+                time.sleep(pause)
+        try:
+            return self._open()
+        except WorkerLost as lost:
+            raise SandboxUnavailable(str(lost)) from lost
+
+    def close(self) -> None:
+        """Stop the worker and, with it, every session of it; one that is still starting as well."""
+        if (worker := self._worker) is not None:
+            worker.kill()  # who waits for it to start holds the lock, and learns of its end
         with self._lock:
-            for last in (False, True):
-                if self._process is None or self._process.poll() is not None:
-                    self._stop()
-                    self._start()
-                try:
-                    session = self._fork()
-                    break
-                except (SessionLost, OSError):
-                    self._stop()
-                    if last:
-                        raise
-        outer = [wall for wall in self.walls if wall.name == OUTER_WALL]
-        self.walls = outer + session.walls
+            if self._worker is not None:
+                self._worker.stop()
+                self._worker = None
+
+    def _open(self) -> Session:
+        worker = self._living()
+        try:
+            session = worker.fork(self.limits, self._probes)
+        except WorkerLost:
+            with self._lock:
+                if self._worker is worker and (worker.has_ended() or not worker.serves()):
+                    worker.stop()
+                    self._worker = None
+            raise
+        self.walls = [*worker.walls, *session.walls]
         fallen = [wall for wall in self.walls if wall.required and not wall.stands]
         if fallen and not self._unsafe:
             session.close()
             raise SandboxUnavailable("; ".join(f"{wall.name}: {wall.why}" for wall in fallen))
+        self._stood = True
         return session
 
-    def close(self) -> None:
-        """Stop the worker and, with it, every session of it; one that is still starting as well."""
-        if (process := self._process) is not None:
-            process.kill()  # who waits for it to start holds the lock, and learns of its end
+    def _living(self) -> _Worker:
         with self._lock:
-            self._stop()
+            if self._worker is not None and self._worker.has_ended():
+                self._worker.stop()
+                self._worker = None
+            if self._worker is None:
+                variant = bubblewrap.working_variant()
+                self.walls = [outer_wall(variant)]
+                if isinstance(variant, str) and not self._unsafe:
+                    raise SandboxUnavailable(f"{self.walls[0].why}. {self.walls[0].remedy}")
+                try:
+                    self._worker = _Worker(variant, self._preload)
+                except OSError as error:
+                    raise WorkerLost(f"the worker does not start: {error}") from error
+                try:
+                    self.missing = self._worker.warm_up()
+                except WorkerLost:
+                    self._worker.stop()
+                    self._worker = None
+                    raise
+            return self._worker
 
-    def _fork(self) -> Session:
-        ours, theirs = pair()
-        session = Session(ours, self.limits)
-        limits = {
-            "memory_bytes": self.limits.memory_bytes,
-            "processes": self.limits.processes,
-            "file_bytes": self.limits.file_bytes,
-            "tmp_bytes": self.limits.tmp_bytes,
-            "reply_bytes": self.limits.reply_bytes,
-            "cpu_seconds": int(self.limits.cpu_seconds_per_step * _BACKSTOP_STEPS) + 1,
-            "probes": self._probes,
-        }
-        with theirs:
-            try:
-                socket.send_fds(self._control, [json.dumps(limits).encode()], [theirs.fileno()])
-            except OSError:
-                session.close()
-                raise
-        session.greet()
-        return session
 
-    def _start(self) -> None:
-        variant = bubblewrap.working_variant()
-        walled = isinstance(variant, bubblewrap.Variant)
+class _Worker:
+    """The process that forks, the line on which it is told to, and the sessions that live by it."""
+
+    def __init__(self, variant: bubblewrap.Variant | str, preload: Sequence[str]):
         self.walls = [outer_wall(variant)]
-        if not walled and not self._unsafe:
-            raise SandboxUnavailable(f"{self.walls[0].why}. {self.walls[0].remedy}")
+        self._lock = threading.Lock()
+        self._hung_up = False
+        self._sessions: WeakSet[Session] = WeakSet()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None  # where cells run when there are no walls
+        walled = isinstance(variant, bubblewrap.Variant)
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         settings = json.dumps({
             "control": theirs.fileno(),
-            "preload": self._preload,
+            "preload": list(preload),
             "walled": walled,
             "become": variant.become if walled else None,
         })  # fmt: skip
@@ -164,39 +184,100 @@ class Sandbox:
             self._folder = tempfile.TemporaryDirectory(prefix="unsafe-")
             home = {"HOME": self._folder.name, "TMPDIR": self._folder.name}
             command, way = _without_walls(settings), {"env": bubblewrap.environment() | home, "cwd": self._folder.name}
-        with theirs, tempfile.TemporaryFile() as complaints:
-            self._process = subprocess.Popen(
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  closed by `stop`
+        with theirs:
+            self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=complaints,
+                stderr=self._complaints,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
                 **way,
             )
-            theirs.close()
-            try:
-                self._control.settimeout(_START_SECONDS)
-                ready = protocol.receive(self._control.recv)
-                self._control.settimeout(None)
-                self.missing = ready["missing"]
-            except (OSError, EOFError, protocol.ProtocolError) as error:
-                self._stop()
-                complaints.seek(0)
-                said = complaints.read().decode("utf-8", "replace").strip().splitlines()[-5:]
-                raise SandboxUnavailable(f"the worker does not start: {' | '.join(said) or error}") from error
 
-    def _stop(self) -> None:
-        if self._control is not None:
-            self._control.close()
-            self._control = None
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait(_STOP_SECONDS)
-            self._process = None
+    def warm_up(self) -> dict[str, str]:
+        """Wait until everything is imported; return what could not be, with the reason.
+
+        Raises:
+            WorkerLost: the worker ends instead.
+        """
+        try:
+            self._control.settimeout(_START_SECONDS)
+            ready = protocol.receive(self._control.recv)
+            self._control.settimeout(_ANSWER_SECONDS)
+            return ready["missing"]
+        except (OSError, EOFError, protocol.ProtocolError) as error:
+            self.kill()
+            self._complaints.seek(0)
+            said = self._complaints.read().decode("utf-8", "replace").strip().splitlines()[-5:]
+            raise WorkerLost(f"the worker does not start: {' | '.join(said) or error}") from error
+
+    def fork(self, limits: Limits, probes: str) -> Session:
+        """Return a fresh process, greeted.
+
+        Raises:
+            WorkerLost: the worker cannot fork, or has ended.
+        """
+        try:
+            ours, theirs = pair()
+        except OSError as error:
+            raise WorkerLost(f"no connection to a process can be made: {error}") from error
+        wanted = {
+            "memory_bytes": limits.memory_bytes,
+            "processes": limits.processes,
+            "file_bytes": limits.file_bytes,
+            "tmp_bytes": limits.tmp_bytes,
+            "reply_bytes": limits.reply_bytes,
+            "cpu_seconds": int(limits.cpu_seconds_per_step * _BACKSTOP_STEPS) + 1,
+            "probes": probes,
+        }
+        try:
+            with theirs:
+                answer = self._ask({"op": "fork", "limits": wanted}, theirs.fileno())
+            if answer["op"] != "forked":
+                raise WorkerLost(f"the worker cannot start a process: {answer['why']}")
+        except WorkerLost:
+            ours.close()
+            raise
+        session = Session(ours, limits, partial(self._signal_that_ended, answer["child"]))
+        session.greet()
+        self._sessions.add(session)
+        return session
+
+    def has_ended(self) -> bool:
+        """Whether the worker is gone, or no longer answers."""
+        return self._hung_up or self.process.poll() is not None
+
+    def serves(self) -> bool:
+        """Whether a submission would be lost with this worker."""
+        return any(session.pid is not None for session in self._sessions)
+
+    def kill(self) -> None:
+        """End the worker and its sessions."""
+        self.process.kill()
+
+    def stop(self) -> None:
+        """End the worker and its sessions, and give back what it held."""
+        self._hung_up = True
+        self.kill()
+        self._control.close()
+        self.process.wait(_STOP_SECONDS)
+        self._complaints.close()
         if self._folder is not None:
             self._folder.cleanup()
-            self._folder = None
+
+    def _signal_that_ended(self, child: int) -> int:
+        return self._ask({"op": "fate", "child": child})["signal"]
+
+    def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
+        with self._lock:
+            try:
+                socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
+                return protocol.receive(self._control.recv)
+            except (OSError, EOFError, protocol.ProtocolError) as error:
+                self._hung_up = True
+                raise WorkerLost("the warm worker ended") from error
 
 
 def outer_wall(variant: bubblewrap.Variant | str) -> WallReport:

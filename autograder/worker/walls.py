@@ -250,6 +250,10 @@ def system_call_filter() -> Any:
         _add(rules, done, "setsockopt", argument(1, socket.SOL_SOCKET), argument(2, option))
     # Ignored, or with SA_NOCLDWAIT, children vanish with their CPU time; else each is waited for, or still there.
     _add(rules, denied, "rt_sigaction", argument(0, signal.SIGCHLD), pyseccomp.Arg(1, pyseccomp.NE, 0))
+    # A lower limit of CPU time ends a process with the kernel's SIGKILL, which must come from nobody inside.
+    _add(rules, denied, "setrlimit", pyseccomp.Arg(0, pyseccomp.EQ, resource.RLIMIT_CPU))
+    limits_cpu = (pyseccomp.Arg(1, pyseccomp.EQ, resource.RLIMIT_CPU), pyseccomp.Arg(2, pyseccomp.NE, 0))
+    _add(rules, denied, "prlimit64", *limits_cpu)
     return rules
 
 

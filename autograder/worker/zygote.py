@@ -1,7 +1,8 @@
 """The warm parent: imports TensorFlow once, runs no operation, and forks one runner for each submission.
 
-It is told two things only, over the socket it was started with: "fork", with the limits of the runner and its
-connection to the grader. Nothing that a student may not see is ever in its memory, because its children inherit it.
+It is told two things only, over the socket it was started with: to fork, with the limits of the runner and its
+connection to the grader; and to say how a runner ended. Nothing that a student may not see is ever in its memory,
+because its children inherit it.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ def main(configuration: str) -> None:
             request, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 1)
             if not request:
                 return
+            reply = warm.answer(json.loads(request), *descriptors)
             for descriptor in descriptors:
-                warm.fork(descriptor, json.loads(request))
                 os.close(descriptor)
+            control.sendall(protocol.encode(reply))
 
 
 class _Warm:
@@ -68,27 +70,61 @@ class _Warm:
                 self.rules = walls.system_call_filter()
             except (ImportError, OSError) as error:
                 self.no_rules = str(error)
+        self.running: set[int] = set()
+        self.ended: dict[int, int] = {}
         gc.collect()
         gc.freeze()
 
-    def fork(self, descriptor: int, limits: dict[str, Any]) -> None:
-        """Fork twice: the first child enters new namespaces, the second is process 1 in them and the runner."""
+    def answer(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
+        """Do what the grader asks for, and say what came of it."""
+        if request["op"] == "fate":
+            return {"op": "fate", "signal": self._signal_that_ended(request["child"])}
+        try:
+            child = self._fork(*descriptors, request["limits"])
+        except OSError as error:  # the process table is full, or the memory; it need not stay so
+            return {"op": "refused", "why": os.strerror(error.errno)}
+        return {"op": "forked", "child": child}
+
+    def _signal_that_ended(self, child: int) -> int:
+        """Wait for the first child of a runner, which waits for the runner, and return the signal, or 0."""
+        if child in self.running:
+            self._collect(child)
+        return self.ended.get(child, 0)
+
+    def _collect(self, child: int, options: int = 0) -> None:
+        found, status = os.waitpid(child, options)
+        if found:
+            self.running.remove(child)
+            self.ended[child] = abs(os.waitstatus_to_exitcode(status))
+
+    def _fork(self, descriptor: int, limits: dict[str, Any]) -> int:
+        """Fork twice: the first child enters new namespaces, the second is process 1 in them and the runner.
+
+        The first child waits for the runner, and its exit status is the signal that ended the runner, or 0.
+        """
+        for child in tuple(self.running):
+            self._collect(child, os.WNOHANG)
         first = os.fork()
         if first:
-            os.waitpid(first, 0)
-            return
+            self.running.add(first)
+            return first
+        ended_by = 0
         try:
             connection = _keep_only(descriptor)
             reports = []
             if self.walled:
                 reports.append(_build("namespaces", walls.enter_namespaces))
-            if os.fork() == 0:
+            second = os.fork()
+            if second == 0:
                 os.setsid()
                 os.nice(5)  # a grader that waits for its turn behind a fork bomb could not stop it
                 reports += self._walls(limits)
                 runner.serve(connection, self.shell, limits, reports)
+            connection.close()  # the runner alone holds it: when it ends, the grader hears of it
+            status = os.waitpid(second, 0)[1]
+            ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         finally:
-            os._exit(0)
+            os._exit(ended_by)
 
     def _walls(self, limits: dict[str, Any]) -> list[walls.WallReport]:
         reports = []

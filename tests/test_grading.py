@@ -1,0 +1,80 @@
+"""Grading many submissions: the seed of the hidden cases, and what a failure costs whom."""
+
+from __future__ import annotations
+
+import errno
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.course import CourseError
+from autograder.grading import SEED_FILE, GradingFailed, grade_all, grading_seed
+from autograder.results import LabResult
+from autograder.sandbox import SandboxUnavailable, WorkerLost
+
+
+@pytest.fixture
+def course(tmp_path):
+    return SimpleNamespace(root=tmp_path)
+
+
+def test_a_seed_is_drawn_once(course):
+    seed = grading_seed(course)
+    assert seed == grading_seed(course) == int((course.root / SEED_FILE).read_text())
+    assert [path.name for path in course.root.iterdir()] == [SEED_FILE]
+
+
+def test_a_seed_is_drawn_where_there_are_no_hard_links(course, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert grading_seed(course) == grading_seed(course)
+    assert [path.name for path in course.root.iterdir()] == [SEED_FILE]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"seven\n", b"-5\n", b"7 8\n", b"\xff\xfe7\x00", "²".encode()])
+def test_a_broken_seed_is_named_with_the_remedy(course, content):
+    (course.root / SEED_FILE).write_bytes(content)
+    with pytest.raises(CourseError, match=r"there is no seed in it\. Put the file back from a backup"):
+        grading_seed(course)
+    assert (course.root / SEED_FILE).read_bytes() == content
+
+
+class Grader:
+    """Gives verdicts, but to those for whom it has an error."""
+
+    def __init__(self, **errors: Exception):
+        self.errors = errors
+
+    def grade(self, found, sandbox):
+        if found.student in self.errors:
+            raise self.errors[found.student]
+        return LabResult(found.student, "lab", ())
+
+
+CLASS = [SimpleNamespace(student=name) for name in ("ada", "bob", "cyd", "dan")]
+
+
+def grade(grader: Grader, workers: int) -> dict[str, str]:
+    """For each student the reason why there is no verdict, or nothing."""
+    told = (each for batch in grade_all(grader, CLASS, None, workers=workers) for each in batch)
+    return {each.student: each.reason if isinstance(each, GradingFailed) else "" for each in told}
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_failure_of_the_grader_is_one_students_line(workers):
+    lost, broken = WorkerLost("twice the grader lost its process"), RecursionError("too deep")
+    assert grade(Grader(bob=lost, cyd=broken), workers) == {
+        "ada": "", "bob": "twice the grader lost its process", "cyd": "RecursionError: too deep", "dan": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_verdicts_that_came_before_the_walls_fell_are_given(workers):
+    told = []
+    with pytest.raises(SandboxUnavailable):
+        for batch in grade_all(Grader(dan=SandboxUnavailable("namespaces")), CLASS, None, workers=workers):
+            told += [each.student for each in batch]
+    assert sorted(told) == ["ada", "bob", "cyd"]
