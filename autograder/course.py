@@ -12,6 +12,7 @@ from typing import Any
 
 FILE_NAME = "course.toml"
 ROOT_VARIABLE = "COURSE_ROOT"
+LEAST_MEMORY_MB = 3072  # of address space
 
 
 class CourseError(ValueError):
@@ -170,7 +171,11 @@ def load_course(start: Path | None = None) -> Course:
         limits=CourseLimits(
             cpu_seconds=grading.number("cpu_seconds", defaults.cpu_seconds, least=1),
             wall_seconds=grading.number("wall_seconds", defaults.wall_seconds, least=1),
-            memory_mb=int(grading.number("memory_mb", defaults.memory_mb, least=512)),
+            memory_mb=int(
+                grading.number(
+                    "memory_mb", defaults.memory_mb, least=LEAST_MEMORY_MB, why="TensorFlow does not run with less"
+                )
+            ),
         ),
         repository=distribution.match(
             "repository",
@@ -249,12 +254,13 @@ class _Table:
             raise self._error(key, f"should be {wanted}, and is {_shown(value)}")
         return value
 
-    def number(self, key: str, default: float, least: float) -> float:
+    def number(self, key: str, default: float, least: float, why: str = "") -> float:
         value = self._take(key)
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
-            raise self._error(key, f"needs a number of at least {least:g}, and is {_shown(value)}")
+            reason = f" ({why})" if why else ""
+            raise self._error(key, f"needs a number of at least {least:g}{reason}, and is {_shown(value)}")
         return value
 
     def moment(self, key: str) -> datetime | None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,3 +11,36 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite("lab_matrix")
+
+REQUIRED = os.environ.get("REQUIRE_SANDBOX", "0") not in ("", "0")
+
+
+@cache
+def fallen_walls() -> str:
+    """What keeps this machine from grading other people's code; empty where nothing does."""
+    from autograder.sandbox import check_walls
+
+    return "; ".join(f"{wall.name}: {wall.why}" for wall in check_walls() if wall.required and not wall.stands)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Skip, or with REQUIRE_SANDBOX=1 fail, a test that needs the walls where they cannot be built."""
+    if item.get_closest_marker("sandbox") and (why := fallen_walls()):
+        (pytest.fail if REQUIRED else pytest.skip)(f"no sandbox here: {why}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    """Say in the very last line that the security of grading was not tested."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is None or hasattr(config, "workerinput"):
+        return
+    skipped = sum("sandbox" in report.keywords for report in terminal.stats.get("skipped", ()))
+    if skipped:
+        terminal.write_line(
+            f"NO SECURITY TEST RAN: {skipped} tests of the sandbox were skipped, see `course doctor`. "
+            "REQUIRE_SANDBOX=1 makes that a failure.",
+            red=True,
+            bold=True,
+        )

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import check_walls
-
 ROOT = Path(__file__).resolve().parents[1]
 LAB = "02_self_attention"
 SAMPLES = ROOT / "autograder" / "samples" / LAB
@@ -38,12 +36,7 @@ EXPECTED = {
     "10-cheats": (0, {"self_attention_loops": "unchanged"}),
 }
 
-pytestmark = [
-    pytest.mark.sandbox,
-    pytest.mark.skipif(
-        not all(wall.stands for wall in check_walls() if wall.required), reason="no sandbox here: see `course doctor`"
-    ),
-]
+pytestmark = pytest.mark.sandbox
 
 
 def run(*words: str, cwd: Path) -> subprocess.CompletedProcess:

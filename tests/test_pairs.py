@@ -102,6 +102,10 @@ def test_paired_notebooks_finds_lectures_and_solutions(tmp_path):
         (HEAD + LABS + "weight = -1", r"labs\.weight: needs"),
         (HEAD + LABS + LABS, r'labs\.name: "a" appears twice'),
         (HEAD + '[[labs]]\nname = "../a"', r"labs\.name: should be"),
+        (
+            HEAD + LABS + "[grading]\nmemory_mb = 600",
+            r"grading\.memory_mb: .* 3072 \(TensorFlow does not run with less",
+        ),
         (HEAD + 'repository = "git@host"\n' + LABS, r"distribution\.repository: should be an https address"),
     ],
 )

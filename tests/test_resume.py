@@ -17,8 +17,6 @@ from pathlib import Path
 import pytest
 from hostile.making import FULL, LAB, POINTS, ROOT, answered, as_bytes
 
-from autograder.sandbox import check_walls
-
 WRONG = {
     "self_attention_loops": "def self_attention_loops(x):\n    return x",
     "project_qkv": "import os\ndef project_qkv(x, w_q, w_k, w_v):\n    os._exit(0)",
@@ -30,9 +28,6 @@ SCORES = {f"student-{n:02}": FULL - sum(POINTS[name] for name in list(WRONG)[: n
 pytestmark = [
     pytest.mark.sandbox,
     pytest.mark.slow,
-    pytest.mark.skipif(
-        not all(wall.stands for wall in check_walls() if wall.required), reason="no sandbox here: see `course doctor`"
-    ),
 ]
 
 

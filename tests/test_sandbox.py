@@ -45,12 +45,7 @@ TIGHT = Limits(
 LAB = "02_self_attention"
 Q = np.ones((3, 2), "float32")
 
-pytestmark = [
-    pytest.mark.sandbox,
-    pytest.mark.skipif(
-        isinstance(bubblewrap.working_variant(), str), reason=f"no walls here: {bubblewrap.working_variant()}"
-    ),
-]
+pytestmark = pytest.mark.sandbox
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _MEBIBYTE = 1 << 20
 _GIBIBYTE = 1 << 30
-_PROCESSES = 64 + 2 * (os.cpu_count() or 1)  # TensorFlow's data pipelines start a thread for each core
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use: as many threads as that start TensorFlow's pools."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Limits:
     wall_seconds_per_step: float = 180.0
     patience: float = 20.0
     memory_bytes: int = 8 * _GIBIBYTE
-    processes: int = _PROCESSES
+    processes: int = field(default_factory=lambda: 64 + 2 * _cores())
     file_bytes: int = 256 * _MEBIBYTE
     tmp_bytes: int = 256 * _MEBIBYTE
     reply_bytes: int = 64 * _MEBIBYTE

@@ -553,7 +553,7 @@ def self_attention_loops(x):
     _attack("socket-replaced", "puts another descriptor in place of the connection", """
         import os
         def self_attention_loops(x):
-            os.dup2(os.open("/dev/zero", os.O_RDWR), 3)
+            os.dup2(os.open("/dev/full", os.O_RDWR), 3)
             return x
     """, ("crashed", "timeout")),
     _attack("socket-read", "a thread takes the grader's questions off the connection", """
