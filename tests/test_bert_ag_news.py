@@ -11,8 +11,8 @@ from scipy.stats import binom
 from autograder.sandbox import PRELOAD
 from autograder.warming import preload_of
 from coursekit import bert
-from coursekit.probes import bert_ag_news as probes
-from coursekit.probes.sharing import Shelf, sharing
+from coursekit.probes import bert_ag_news, news_classifier, token_masking
+from coursekit.probes.sharing import Shelf, current_shelf, sharing
 
 LAB = "07_bert_ag_news"
 SEEDS = (1, 2, 3, 4, 5, 6)
@@ -29,7 +29,7 @@ def masking_cases(seed: int):
 
 def test_likely_counts_leave_out_what_they_say_and_no_more():
     for n, p, alarm in ((40, 0.15, 1e-3), (5000, 0.8, 1e-8), (40_723, 0.0225, 1e-8), (17, 1 / 3, 1e-6)):
-        low, high = probes.likely_counts(n, p, alarm)
+        low, high = token_masking.likely_counts(n, p, alarm)
         exact = binom(n, p)
         assert exact.cdf(low - 1) <= alarm / 2 < exact.cdf(low)
         assert exact.sf(high) <= alarm / 2 < exact.sf(high - 1)
@@ -38,16 +38,16 @@ def test_likely_counts_leave_out_what_they_say_and_no_more():
 def test_chance_fails_a_right_masking_less_than_once_in_a_million_marks(solved, monkeypatch):
     """Every comparison with chance that a right function meets, and the exact probability of losing one of them."""
     met = []
-    bounds = probes.likely_counts
+    bounds = token_masking.likely_counts
 
-    def noted(n, p, alarm=probes.ALARM):
+    def noted(n, p, alarm=token_masking.ALARM):
         low, high = bounds(n, p, alarm)
         met.append((n, p, low, high))
         return low, high
 
-    monkeypatch.setattr(probes, "likely_counts", noted)
+    monkeypatch.setattr(token_masking, "likely_counts", noted)
     for case in masking_cases(11):
-        assert probes.PROBES["mask_tokens"](solved, case.inputs, case.mode) == case.expected
+        assert bert_ag_news.PROBES["mask_tokens"](solved, case.inputs, case.mode) == case.expected
     lost = sum(binom.cdf(low - 1, n, p) + binom.sf(high, n, p) for n, p, low, high in met)
     assert 15 < len(met) < 400
     assert 0 < lost < 1e-6
@@ -91,21 +91,21 @@ def test_a_model_of_the_other_keras_is_named_at_once(package):
 
 
 def test_the_tiny_halves_are_called_as_those_of_tf_hub(tmp_path):
-    first, second = map(tf.saved_model.load, probes.write_tiny_halves(tmp_path, width=6))
+    first, second = map(tf.saved_model.load, news_classifier.write_tiny_halves(tmp_path, width=6))
     rows = first(tf.constant(["a b", "", "ü"]))
     assert set(rows) == set(bert.INPUTS)
-    assert all(row.dtype == tf.int32 and row.shape == (3, probes.LENGTH) for row in rows.values())
+    assert all(row.dtype == tf.int32 and row.shape == (3, news_classifier.LENGTH) for row in rows.values())
     outputs = second(rows)
     assert set(bert.OUTPUTS) <= set(outputs)
     assert outputs["pooled_output"].shape == (3, 6)
-    assert outputs["sequence_output"].shape == (3, probes.LENGTH, 6)
+    assert outputs["sequence_output"].shape == (3, news_classifier.LENGTH, 6)
     np.testing.assert_array_equal(outputs["encoder_outputs"][-1], outputs["sequence_output"])
 
 
 def test_cases_share_what_is_made_once():
     made = []
     with sharing(Shelf()):
-        shelf = probes.current_shelf()
+        shelf = current_shelf()
         for _ in range(2):
             assert shelf.once("key", lambda: made.append(1) or len(made)) == 1
         assert shelf.once("other", lambda: made.append(1) or len(made)) == 2

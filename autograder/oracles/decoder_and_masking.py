@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.oracles.attention import masked_softmax, softmax
+from autograder.oracles.attention import masked_softmax
 from autograder.oracles.encoder_block import normalised, unpacked
-from coursekit.probes.decoder_and_masking import table_step
+from autograder.oracles.losses import cross_entropy, kl_divergence
 
 Weights = Mapping[str, np.ndarray]
 Dropout = Callable[[np.ndarray, int], np.ndarray]
@@ -344,109 +344,6 @@ def along(
         return float(np.sum(run(*moved) * weighting.astype("float64")))
 
     return np.array([(loss(step, 1) - loss(step, -1)) / (2 * size) for step in steps])
-
-
-def p_log_q(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """p·log q entry by entry, in nats; 0·log 0 is 0."""
-    return np.where(p == 0, 0, p * np.log(np.where(p == 0, 1, q)))
-
-
-def cross_entropy(p: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray]:
-    """H(p, q) = −Σ p log q, in nats."""
-    return {"output": np.asarray(-p_log_q(p, q).sum())}
-
-
-def kl_divergence(p: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray]:
-    """KL(p ‖ q) = Σ p log(p / q), in nats."""
-    return {"output": np.asarray((p_log_q(p, p) - p_log_q(p, q)).sum())}
-
-
-def js_divergence(p: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray]:
-    """JS(p, q) = ½ KL(p ‖ m) + ½ KL(q ‖ m) with m = ½ (p + q), in nats (Lin 1991)."""
-    m = (p + q) / 2
-    return {"output": np.asarray((kl_divergence(p, m)["output"] + kl_divergence(q, m)["output"]) / 2)}
-
-
-def smoothed(targets: np.ndarray, size: int, epsilon: float, dtype: Any) -> np.ndarray:
-    """(1 − ε)·one-hot + ε/V (Szegedy et al. 2016, section 7). targets (…) -> (…, V)."""
-    return np.eye(size, dtype=dtype)[targets] * (1 - epsilon) + epsilon / size
-
-
-def masked_cross_entropy(
-    logits: np.ndarray, targets: np.ndarray, pad_id: int = 0, label_smoothing: float = 0.0
-) -> dict[str, np.ndarray]:
-    """Mean over the real tokens of −Σ_v t_v log softmax(logits)_v with smoothed targets t.
-
-    Args:
-        logits: (B, T, V).
-        targets: ids, (B, T).
-    """
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    wanted = smoothed(targets, logits.shape[-1], label_smoothing, logits.dtype)
-    with np.errstate(invalid="ignore"):
-        losses = -(wanted * log_p).sum(axis=-1)
-    return {"output": np.asarray(losses[targets != pad_id].sum() / (targets != pad_id).sum())}
-
-
-def masked_cross_entropy_gradient(
-    logits: np.ndarray, targets: np.ndarray, pad_id: int = 0, label_smoothing: float = 0.0
-) -> dict[str, np.ndarray]:
-    """The loss's derivative: (softmax(logits) − t) / N for the N real tokens, 0 for padding. (B, T, V)."""
-    real = targets != pad_id
-    apart = softmax(logits) - smoothed(targets, logits.shape[-1], label_smoothing, logits.dtype)
-    return {"gradient": apart * real[..., None] / real.sum()}
-
-
-def transformer_schedule(step: int, d_model: int, warmup_steps: int = 4000) -> dict[str, float]:
-    """D^−0.5 · min(step^−0.5, step · warmup^−1.5) (Vaswani et al. 2017, equation 3); step 0 counts as 1."""
-    step = max(step, 1)
-    return {"output": d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)}
-
-
-def greedy_decode(table: np.ndarray, kind: str, start_id: int, end_id: int, max_length: int) -> dict[str, str]:
-    """From the start id on, append the most probable token until it is the end id or the list is full."""
-    step = table_step(table, kind)
-    tokens = [start_id]
-    while len(tokens) < max_length and end_id not in tokens[1:]:
-        tokens.append(int(step(tokens).argmax()))
-    return {"tokens": str(tokens)}
-
-
-def beam_search(
-    table: np.ndarray,
-    kind: str,
-    start_id: int,
-    end_id: int,
-    beam_width: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> dict[str, Any]:
-    """Beam search (Wu et al. 2016, section 7, without the coverage penalty).
-
-    The beam holds the best hypotheses, finished or not, by score. In each round the finished ones stay as they are,
-    every other one is lengthened by every token, and the best `beam_width` of all make the new beam.
-    """
-    step = table_step(table, kind)
-
-    def is_finished(tokens: list[int]) -> bool:
-        return end_id in tokens[1:]
-
-    def score(hypothesis: tuple[list[int], float]) -> float:
-        tokens, log_p = hypothesis
-        return log_p / ((5 + len(tokens) - 1) / 6) ** length_penalty
-
-    beam: list[tuple[list[int], float]] = [([start_id], 0.0)]
-    for _ in range(max_length - 1):
-        if all(is_finished(tokens) for tokens, _ in beam):
-            break
-        candidates = [each for each in beam if is_finished(each[0])]
-        for tokens, log_p in beam:
-            if not is_finished(tokens):
-                candidates += [([*tokens, token], log_p + float(more)) for token, more in enumerate(step(tokens))]
-        beam = sorted(candidates, key=score, reverse=True)[:beam_width]
-    best = max(beam, key=score)
-    return {"tokens": str(best[0]), "score": np.asarray(score(best))}
 
 
 def answers(entry: str) -> dict[str, Any]:

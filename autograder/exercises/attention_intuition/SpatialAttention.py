@@ -8,8 +8,8 @@ from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import SWAPPED_RESULTS, TRAINING_ADVICE
 from autograder.exercises.drawing import normal
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION
-from autograder.mistaken import attention_intuition as mistaken
-from autograder.oracles import attention_intuition as oracles
+from autograder.mistaken import spatial_attention as mistaken
+from autograder.oracles import spatial_attention as oracles
 
 
 def _spatial(rng: np.random.Generator, size: tuple[int, int] = (5, 7), small: tuple[int, int] = (2, 3), filters: int = 13) -> dict:

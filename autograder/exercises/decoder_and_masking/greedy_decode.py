@@ -8,8 +8,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import greedy, search, until
-from autograder.mistaken import decoder_and_masking as mistaken
-from autograder.oracles import decoder_and_masking as oracles
+from autograder.mistaken import decoding as mistaken
+from autograder.oracles import decoding as oracles
 
 exercise = Exercise("greedy_decode", oracle=oracles.greedy_decode, mistaken=mistaken.greedy_decode)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import LOG_TEN, LOG_TWO, NOT_A_NUMBER, distribution, pair_types, pairs, zeros_in_p
-from autograder.mistaken import decoder_and_masking as mistaken
-from autograder.oracles import decoder_and_masking as oracles
+from autograder.mistaken import losses as mistaken
+from autograder.oracles import losses as oracles
 
 exercise = Exercise("js_divergence", oracle=oracles.js_divergence, mistaken=mistaken.js_divergence)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import AVERAGED, EPS_ADDED, LOG_TEN, LOG_TWO, NOT_A_NUMBER, SWAPPED, ZERO_Q_SKIPPED, pair_types, pairs, zeros_in_p, zeros_in_q
-from autograder.mistaken import decoder_and_masking as mistaken
-from autograder.oracles import decoder_and_masking as oracles
+from autograder.mistaken import losses as mistaken
+from autograder.oracles import losses as oracles
 
 exercise = Exercise("kl_divergence", oracle=oracles.kl_divergence, mistaken=mistaken.kl_divergence)
 

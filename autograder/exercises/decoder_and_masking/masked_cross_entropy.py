@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import decoder_and_masking as mistaken
-from autograder.oracles import decoder_and_masking as oracles
+from autograder.mistaken import losses as mistaken
+from autograder.oracles import losses as oracles
 
 
 def _loss_inputs(rng: np.random.Generator, batch: int = 3, length: int = 5, words: int = 7, scale: float = 2.0) -> dict:

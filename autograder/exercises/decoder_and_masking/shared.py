@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.declaring import Case, wrong
-from autograder.mistaken import decoder_and_masking as mistaken
+from autograder.mistaken import decoding as mistaken
 
 
 def draw_ids(rng: np.random.Generator, batch: int, length: int, *, words: int = 13, pad: int = 0) -> np.ndarray:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.mistaken import decoder_and_masking as mistaken
-from autograder.oracles import decoder_and_masking as oracles
+from autograder.mistaken import losses as mistaken
+from autograder.oracles import losses as oracles
 
 
 def _schedule(*steps: tuple[int, ...]):

@@ -7,8 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import LAYOUT_MISTAKES, READY_CUTTERS, Draw, draw_images, refusal_mistakes
-from autograder.mistaken import vision_transformer as mistaken
-from autograder.oracles import vision_transformer as oracles
+from autograder.mistaken import patches as mistaken
+from autograder.oracles import patches as oracles
 
 
 def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: str) -> Draw:

@@ -7,8 +7,8 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
 from autograder.exercises.vision_transformer.shared import PIXELS_TURNED, READY_CUTTERS, Draw, refusal_mistakes
-from autograder.mistaken import vision_transformer as mistaken
-from autograder.oracles import vision_transformer as oracles
+from autograder.mistaken import patches as mistaken
+from autograder.oracles import patches as oracles
 
 
 def _tubes(*shapes: tuple[int, tuple[int, int, int], int, int, int], floats: str = "float32", **case: str) -> Draw:

@@ -1,0 +1,148 @@
+"""Mistakes of lab 08: in greedy decoding and in beam search."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.probes.decoder_and_masking import table_step
+
+
+def greedy_decode(
+    table: np.ndarray,
+    kind: str,
+    start_id: int,
+    end_id: int,
+    max_length: int,
+    *,
+    handed: str = "whole",
+    choice: str = "largest",
+    counted: str = "in all",
+    stop: bool = True,
+    result: str = "whole",
+) -> dict[str, str]:
+    """From the start id on, append the most probable token until it is the end id or the list is full."""
+    step = table_step(table, kind)
+    tokens, places = [start_id], max_length + (counted == "generated")
+    while len(tokens) < places and not (stop and len(tokens) > 1 and tokens[-1] == end_id):
+        log_p = step({"whole": tokens, "last": tokens[-1:], "without start": tokens[1:]}[handed])
+        from_behind = len(log_p) - 1 - log_p[::-1].argmax()
+        best = {"largest": log_p.argmax(), "smallest": log_p.argmin(), "last of ties": from_behind}
+        tokens.append(int(best[choice]))
+    return {"tokens": _shown(tokens, result, end_id)}
+
+
+def _shown(tokens: Sequence[int], result: str, end_id: int) -> str:
+    tokens = list(tokens)
+    if result in ("without end", "bare") and tokens[-1] == end_id:
+        tokens = tokens[:-1]
+    if result in ("without start", "bare"):
+        tokens = tokens[1:]
+    return str([int(token) for token in tokens])
+
+
+def beam_search(
+    table: np.ndarray,
+    kind: str,
+    start_id: int,
+    end_id: int,
+    beam_width: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+    *,
+    handed: str = "whole",
+    penalty: str = "((5+n)/6)^a",
+    ranked: str = "score",
+    finished: str = "kept",
+    stop: str = "all finished",
+    summed: str = "sum",
+    pool: str = "all",
+    pruning: str = "all together",
+    counted: str = "in all",
+    score: str = "penalised",
+    result: str = "whole",
+    width: str = "given",
+) -> dict[str, Any]:
+    """Beam search (Wu et al. 2016, section 7, without the coverage penalty).
+
+    The beam holds the best hypotheses, finished or not, by score. In each round the finished ones stay as they are,
+    every other one is lengthened by every token, and the best `beam_width` of all make the new beam.
+
+    With ``finished`` at ``aside``, ``moved`` or ``refilled`` the finished hypotheses leave the beam, and keep their
+    places in it, give them back in the next round or at once: other ways to read the same contract. The cases are drawn
+    so that all of them agree.
+    """
+    step = table_step(table, kind)
+    beam_width = 1 if width == "one" else beam_width
+
+    def scored(total: float, length: int) -> float:
+        divisor = {
+            "((5+n)/6)^a": ((5 + length) / 6) ** length_penalty,
+            "none": 1.0,
+            "n^a": max(length, 1) ** length_penalty,
+            "n": float(max(length, 1)),
+            "start counted": ((6 + length) / 6) ** length_penalty,
+            "multiplied": ((5 + length) / 6) ** -length_penalty,
+            "without end": ((5 + max(length - 1, 0)) / 6) ** length_penalty,
+        }[penalty]
+        return total / divisor
+
+    def rank(hypothesis: tuple[list[int], float]) -> float:
+        tokens, total = hypothesis
+        return scored(total, len(tokens) - 1) if ranked == "score" else total
+
+    def is_done(tokens: Sequence[int]) -> bool:
+        return len(tokens) > 1 and tokens[-1] == end_id
+
+    beam: list[tuple[list[int], float]] = [([start_id], 0.0)]
+    done: list[tuple[list[int], float]] = []
+    for _ in range(max_length - (counted == "in all")):
+        candidates = []
+        for tokens, total in beam:
+            if is_done(tokens) and finished != "expanded":
+                candidates.append((tokens, total))
+                continue
+            log_p = step({"whole": tokens, "last": tokens[-1:], "without start": tokens[1:]}[handed])
+            children = [(total, float(each)) for each in log_p]
+            totals = [
+                {"sum": old + new, "product": old * new if len(tokens) > 1 else new, "last": new}[summed]
+                for old, new in children
+            ]
+            made = [([*tokens, token], each) for token, each in enumerate(totals)]
+            made.sort(key=rank, reverse=True)
+            candidates += made[:1] if pruning == "each by itself" and len(tokens) > 1 else made
+        if not candidates:
+            break
+        candidates.sort(key=rank, reverse=True)
+        beam = candidates[:beam_width]
+        if finished in ("aside", "moved", "refilled"):
+            new = [each for each in beam if is_done(each[0])]
+            done += new
+            open_ones = candidates if finished == "refilled" else beam
+            beam = [each for each in open_ones if not is_done(each[0])][:beam_width]
+            beam_width -= len(new) if finished == "aside" else 0
+            if not beam_width or (finished == "refilled" and len(done) >= beam_width):
+                break
+        ended = [is_done(tokens) for tokens, _ in beam]
+        if finished != "expanded" and ended and (all(ended) or (stop == "first finished" and any(ended))):
+            break
+        if stop == "best finished" and ended and ended[0]:
+            break
+    pooled = [*done, *beam]
+    if stop == "first finished" and any(is_done(tokens) for tokens, _ in pooled):
+        pooled = [each for each in pooled if is_done(each[0])]
+    if pool == "finished" and any(is_done(tokens) for tokens, _ in pooled):
+        pooled = [each for each in pooled if is_done(each[0])]
+    if pool == "unfinished" and not all(is_done(tokens) for tokens, _ in pooled):
+        pooled = [each for each in pooled if not is_done(each[0])]
+    tokens, total = max(pooled, key=lambda each: scored(each[1], len(each[0]) - 1))
+    final = {
+        "penalised": scored(total, len(tokens) - 1),
+        "sum": total,
+        "probability": math.exp(total),
+        "loss": -scored(total, len(tokens) - 1),
+    }[score]
+    return {"tokens": _shown(tokens, result, end_id), "score": np.asarray(final)}

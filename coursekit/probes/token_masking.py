@@ -1,0 +1,340 @@
+"""Probe of lab 07: what is true of a function that masks tokens by chance.
+
+What may differ from call to call is counted over many tokens and compared with what chance allows. Every comparison is
+with an exact binomial distribution, and rejects a correct function with a probability of at most `ALARM`. For all
+comparisons of one mark together that is 3 in 10 million: `tests/test_bert_ag_news.py` adds up the exact tails. The
+counts depend on the joint distribution of the draws alone, so their order does not matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.probes.driving import ContractError, find, numbers
+
+ALARM = 1e-8
+
+
+RIGHT_LABELS = "the original ids where chosen, -100 elsewhere"
+
+
+def _log_binomial(n: int, p: float) -> np.ndarray:
+    """Logarithms of the probabilities of 0, 1, …, n successes in n trials."""
+    k = np.arange(n)
+    steps = np.log((n - k) / (k + 1)) + math.log(p / (1 - p))
+    return n * math.log1p(-p) + np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def likely_counts(n: int, p: float, alarm: float = ALARM) -> tuple[int, int]:
+    """The smallest and the largest count that n trials of probability p are allowed: beyond lies `alarm` in all."""
+    if n == 0 or p <= 0 or p >= 1:
+        return (n, n) if p >= 1 else (0, 0)
+    probabilities = np.exp(_log_binomial(n, p))
+    below, above = np.cumsum(probabilities), np.cumsum(probabilities[::-1])[::-1]
+    return int(np.argmax(below > alarm / 2)), int(n - np.argmax(above[::-1] > alarm / 2))
+
+
+def is_likely(count: int, n: int, p: float) -> bool:
+    low, high = likely_counts(n, p)
+    return low <= count <= high
+
+
+class _Masked:
+    """Texts of ids, and what the student's function made of them, over several calls with generators of their own."""
+
+    def __init__(self, namespace: Mapping[str, Any], inputs: Mapping[str, Any]):
+        self.target = find(namespace, "mask_tokens")
+        self.inputs = inputs
+        self.vocab_size, self.mask_id = inputs["vocab_size"], inputs["mask_id"]
+        self.specials = list(inputs["special_ids"])
+        self.rate = inputs.get("rate", 0.15)
+        self.words = np.array(inputs["words"])  # the ids that texts are made of
+        self.ids = [self._text(number) for number in range(inputs["calls"])]
+        pairs = [self.call(ids, number) for number, ids in enumerate(self.ids)]
+        self.outs, self.labels = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+    def _text(self, number: int) -> np.ndarray:
+        """Ids (rows, columns), or (columns,): in each row as many words as in every other, special ids between them."""
+        rng = np.random.default_rng([self.inputs["seed"], 0, number])
+        rows, columns = self.inputs["rows"], self.inputs["columns"]
+        shape = (max(rows, 1), columns)
+        ids = self.words[
+            np.minimum(rng.integers(len(self.words), size=shape), rng.integers(len(self.words), size=shape))
+        ]
+        places = rng.permuted(np.tile(np.arange(columns) < columns // 5, (shape[0], 1)), axis=1)
+        ids = np.where(places, np.array(self.specials)[rng.integers(len(self.specials), size=shape)], ids)
+        return (ids if rows else ids[0]).astype(self.inputs["dtype"])
+
+    def generator(self, number: int) -> np.random.Generator:
+        """The generator that a call gets."""
+        return np.random.default_rng([self.inputs["seed"], 1, number])
+
+    def call(self, ids: np.ndarray, number: int, rng: np.random.Generator | None = None) -> tuple[np.ndarray, ...]:
+        """What the function makes of these ids: inputs and labels as arrays."""
+        self.given = ids.copy()
+        named = {"rate": self.rate} if "rate" in self.inputs else {}
+        rng = rng or self.generator(number)
+        result = self.target(self.given, rng, self.vocab_size, self.mask_id, list(self.specials), **named)
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            kind = "None. Is the `return` missing?" if result is None else f"a {type(result).__name__}"
+            raise ContractError(f"mask_tokens(…) returned {kind}; expected the pair (inputs, labels).")
+        pair = tuple(numbers(each, name) for each, name in zip(result, ("`inputs`", "`labels`"), strict=True))
+        for each, name in zip(pair, ("inputs", "labels"), strict=True):
+            if each.shape != ids.shape:
+                raise ContractError(f"`{name}` has shape {each.shape}; the ids have {ids.shape}.")
+        if (pair[0] == -100).any():
+            raise ContractError("`inputs` holds -100, which is no id. Are inputs and labels in the wrong order?")
+        return pair
+
+    def all(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """The arrays of all calls, end to end."""
+        return np.concatenate([each.reshape(-1) for each in arrays])
+
+    def marked(self, ids: np.ndarray, outs: np.ndarray, labels: np.ndarray) -> tuple[str, np.ndarray]:
+        """What the labels are, in words, and which tokens they say are chosen."""
+        changed = outs != ids
+        labelled = labels != -100
+        if labelled.all():
+            return self._without_blanks(ids, outs, labels)
+        if changed.any() and not (changed & labelled).any():
+            return "-100 where chosen, the ids elsewhere", ~labelled
+        if (labels[labelled] == ids[labelled]).all():
+            return RIGHT_LABELS, labelled
+        if (labels[labelled] == outs[labelled]).all():
+            return "the ids after masking", labelled
+        return "other numbers than the ids", labelled
+
+    def _without_blanks(self, ids: np.ndarray, outs: np.ndarray, labels: np.ndarray) -> tuple[str, np.ndarray]:
+        if (labels == ids).all():
+            return "the ids everywhere", outs != ids
+        values, counts = np.unique(labels, return_counts=True)
+        fill = int(values[np.argmax(counts)])
+        chosen = labels != fill
+        if fill not in self.words and (labels[chosen] == ids[chosen]).all():
+            return f"{fill} elsewhere, not -100", chosen
+        return ("the ids everywhere, masked" if (labels == outs).all() else "other numbers than the ids"), outs != ids
+
+    def chosen(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+        """Ids, inputs, which tokens are words and which are chosen, over all calls; None where labels do not tell."""
+        ids, outs, labels = map(self.all, (self.ids, self.outs, self.labels))
+        told, chosen = self.marked(ids, outs, labels)
+        if told not in (RIGHT_LABELS, "the ids after masking") and not told.endswith("elsewhere, not -100"):
+            return None
+        return ids, outs, ~np.isin(ids, self.specials), chosen
+
+    def by_call(self, values: np.ndarray) -> np.ndarray:
+        """What `chosen` gives, with an axis for the calls and the axes of the ids again."""
+        return values.reshape(len(self.ids), *self.ids[0].shape)
+
+
+def _labels(masked: _Masked) -> dict[str, str]:
+    ids, outs, labels = map(masked.all, (masked.ids, masked.outs, masked.labels))
+    told, chosen = masked.marked(ids, outs, labels)
+    facts = {"labels": told, "special": "not known", "unlabelled": "not known"}
+    if masked.chosen() is not None:
+        facts["special"] = "chosen, too" if np.isin(ids[chosen], masked.specials).any() else "never chosen"
+        facts["unlabelled"] = "change, too" if (outs != ids)[~chosen].any() else "stay as they are"
+    same = np.array_equal(masked.given, masked.ids[-1])
+    facts["argument"] = "as it was" if same else "changed in place"
+    whole = all(each.dtype.kind in "iu" for each in (*masked.outs, *masked.labels))
+    facts["shape"] = "that of ids" if whole else "that of ids, but the numbers are floats"
+    return facts
+
+
+def _share(masked: _Masked) -> dict[str, str]:
+    seen = masked.chosen()
+    if seen is None:
+        return {"share": "not known"}
+    _, _, words, chosen = seen
+    count, size, rate = int((chosen & words).sum()), int(words.sum()), masked.rate
+    hypotheses = {
+        "the rate": rate,
+        "15 %, whatever the rate": 0.15,
+        "all but the rate": 1 - rate,
+        "the rate, of the special tokens' number as well": rate * len(words) / size,
+        "nine tenths of the rate": 0.9 * rate,
+        "eight tenths of the rate": 0.8 * rate,
+    }
+    fitting = [name for name, p in hypotheses.items() if p < 1 and is_likely(count, size, p)]
+    return {"share": fitting[0] if fitting else f"{count / size:.0%} of the words"}
+
+
+KINDS = {  # shares of mask, random and kept; what is kept for lack of a label counts as not chosen
+    "80 % mask, 10 % random, 10 % kept": (0.8, 0.1, 0.1),
+    "100 % mask, 0 % random, 0 % kept": (1.0, 0.0, 0.0),
+    "80 % mask, 20 % random, 0 % kept": (0.8, 0.2, 0.0),
+    "80 % mask, 0 % random, 20 % kept": (0.8, 0.0, 0.2),
+    "80 % mask, 2 % random, 18 % kept": (0.8, 0.02, 0.18),
+    "89 % mask, 11 % random, 0 % kept": (8 / 9, 1 / 9, 0.0),
+    "10 % mask, 80 % random, 10 % kept": (0.1, 0.8, 0.1),
+    "10 % mask, 10 % random, 80 % kept": (0.1, 0.1, 0.8),
+    "33 % mask, 33 % random, 33 % kept": (1 / 3, 1 / 3, 1 / 3),
+    "15 % mask, 10 % random, 75 % kept": (0.15, 0.1, 0.75),
+}
+
+
+def _kinds(masked: _Masked) -> dict[str, str]:
+    seen = masked.chosen()
+    if seen is None:
+        return {"kinds": "not known"}
+    ids, outs, words, chosen = seen
+    chosen = chosen & words
+    mask, kept = outs == masked.mask_id, outs == ids
+    if _all_alike(*(masked.by_call(each) for each in (chosen, mask, kept))):
+        return {"kinds": "one kind for all tokens of a call"}
+    counts, size = [int(each[chosen].sum()) for each in (mask, ~mask & ~kept, kept)], int(chosen.sum())
+    stray = 1 / masked.vocab_size  # a random id is now and then that of the mask, or the token's own
+    if _by_count(*(masked.by_call(each).reshape(len(masked.ids), -1).sum(axis=1) for each in (chosen, chosen & mask))):
+        return {"kinds": "exactly 80 % mask in every call"}
+    for name, (m, r, k) in KINDS.items():
+        expected = (m + r * stray, r * (1 - 2 * stray), k + r * stray)
+        if all(is_likely(count, size, p) for count, p in zip(counts, expected, strict=True)):
+            return {"kinds": name}
+    names = zip(counts, ("mask", "random", "kept"), strict=True)
+    return {"kinds": ", ".join(f"{100 * count / max(size, 1):.0f} % {name}" for count, name in names)}
+
+
+def _all_alike(chosen: np.ndarray, mask: np.ndarray, kept: np.ndarray) -> bool:
+    """Whether in every call all chosen tokens met the same fate, though not the same in all calls."""
+    fates = set()
+    for places, masked, same in zip(chosen, mask, kept, strict=True):
+        shares = [each[places].mean() if places.any() else 0.0 for each in (masked, same, ~masked & ~same)]
+        if max(shares) < 0.97:  # a random id is now and then the token's own
+            return False
+        fates.add(int(np.argmax(shares)))
+    return len(fates) > 1
+
+
+def _by_count(chosen: np.ndarray, masked: np.ndarray) -> bool:
+    """Whether in more calls than chance allows four fifths of the chosen tokens are masked, give or take one."""
+    near = int((np.abs(masked - 0.8 * chosen) <= 1).sum())
+    least = max(int(chosen.min()), 1)  # the fewer are chosen, the more probable it is
+    k = np.arange(least + 1)
+    probable = np.exp(_log_binomial(least, 0.8))[np.abs(k - 0.8 * least) <= 2].sum()
+    return near > likely_counts(len(chosen), float(min(probable, 1.0)))[1]
+
+
+def _random_ids(masked: _Masked) -> dict[str, str]:
+    """Which ids take the place of tokens, and whether all do so equally often.
+
+    A token that got another id than its own and the mask's got each of the rest with the same probability.
+    """
+    seen = masked.chosen()
+    if seen is None:
+        return {"random_ids": "not known"}
+    ids, outs, words, chosen = seen
+    before, after = ids[chosen & words], outs[chosen & words]
+    visible, size = after != masked.mask_id, masked.vocab_size
+    replaced = visible & (after != before)
+    if not replaced.any():
+        return {"random_ids": "none"}
+    found, others = set(after[replaced].tolist()), set(range(size)) - {masked.mask_id}
+    equally = found <= others and all(
+        is_likely(
+            int((after[replaced & (before == word)] == each).sum()),
+            int((replaced & (before == word)).sum()),
+            1 / (size - 2),
+        )
+        for word in masked.inputs["words"]
+        for each in others - {word}
+    )
+    if not equally:
+        return {"random_ids": _kind_of_ids(masked, found, others, masked.by_call(outs), masked.by_call(ids))}
+    own, remaining = int((visible & ~replaced).sum()), int(visible.sum())
+    rightly, never = (0.1 + 0.1 / size) / (0.2 - 0.1 / size), 1 / (1 + (size - 2) / (size - 1))
+    avoided = not is_likely(own, remaining, rightly) and is_likely(own, remaining, never)
+    return {"random_ids": "never the token's own id" if avoided else "uniform over the vocabulary"}
+
+
+def _kind_of_ids(masked: _Masked, found: set[int], others: set[int], outs: np.ndarray, ids: np.ndarray) -> str:
+    missing, size = others - found, masked.vocab_size
+    if found - set(range(size)):
+        return "from 1 to the vocabulary's size" if 0 in missing else "beyond the vocabulary, too"
+    changed = [np.unique(out[(out != before) & (out != masked.mask_id)]) for out, before in zip(outs, ids, strict=True)]
+    if max(map(len, changed)) == 1:
+        return "one id for all tokens of a call"
+    if missing == {0}:
+        return "never 0"
+    if missing == {size - 1}:
+        return "never the last of the vocabulary"
+    if len(missing) > 1 and missing == set(range(len(missing))):
+        return "never the lowest ids"
+    if found <= {*masked.inputs["words"], *masked.specials} and missing & set(masked.inputs["unused"]):
+        return "ids that occur in the text"
+    return "never special ids" if missing == set(masked.specials) else "not equally often"
+
+
+def _independent(masked: _Masked) -> dict[str, str]:
+    """Whether each token is chosen for itself: seen from how many a row has, and from pairs of tokens."""
+    seen = masked.chosen()
+    if seen is None:
+        return {"chosen": "not known"}
+    words, chosen = masked.by_call(seen[2]), masked.by_call(seen[3] & seen[2])
+    rate = masked.rate if is_likely(int(chosen.sum()), int(words.sum()), masked.rate) else float(chosen[words].mean())
+    if masked.inputs["rows"]:
+        words, chosen = words[0], chosen[0]
+    counts, most = chosen.sum(axis=1), words.sum(axis=1)
+    if ((counts == 0) | (counts == most)).all() and counts.any():
+        return {"chosen": "all tokens of a text, or none"}
+
+    def together(first: Any, second: Any) -> bool:
+        both = words[first] & words[second]
+        count = int((chosen[first] & chosen[second] & both).sum())
+        return count > likely_counts(int(both.sum()), rate**2)[1]
+
+    rows, columns = (size // 2 * 2 for size in words.shape)
+    if together(np.s_[0:rows:2], np.s_[1:rows:2]):
+        return {"chosen": f"the same places in every {'row' if masked.inputs['rows'] else 'call'}"}
+    if masked.inputs["rows"] and together(np.s_[:, 0:columns:2], np.s_[:, 1:columns:2]):
+        return {"chosen": "neighbours together"}
+    none = likely_counts(len(counts), (1 - rate) ** int(most[0]))[0]
+    if (counts == 0).sum() < none and np.unique(counts).size > 2:
+        return {"chosen": "at least one token"}
+    return {"chosen": "a fixed number of tokens" if _too_alike(counts, masked, rate) else "each token for itself"}
+
+
+def _too_alike(counts: np.ndarray, masked: _Masked, rate: float) -> bool:
+    """Whether more rows have the same number of chosen tokens than chance allows, whatever the number."""
+    words = masked.inputs["columns"] - masked.inputs["columns"] // 5
+    if not 0 < rate < 1:
+        return True
+    most = np.bincount(counts)
+    likely = np.exp(_log_binomial(words, rate))
+    limits = [likely_counts(len(counts), float(p), ALARM / (words + 1))[1] for p in likely]
+    return any(count > limit for count, limit in zip(most, limits, strict=False))
+
+
+def _numbers_of(masked: _Masked) -> dict[str, str]:
+    """Whose random numbers decide: asked for twice with the same generator, and with others."""
+    ids = masked.ids[0]
+
+    def alike(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> bool:
+        return all(np.array_equal(*both) for both in zip(first, second, strict=True))
+
+    if not alike(masked.call(ids, 0), masked.call(ids, 0)):
+        return {"numbers": "from another generator than rng"}
+    if alike(masked.call(ids, 0), masked.call(ids, 1)):
+        return {"numbers": "always the same"}
+    one = masked.generator(0)
+    if alike(masked.call(ids, 0, one), masked.call(ids, 0, one)):
+        return {"numbers": "from a copy of rng"}
+    return {"numbers": "from rng"}
+
+
+MASKING = {
+    "labels": _labels,
+    "share": _share,
+    "kinds": _kinds,
+    "random": _random_ids,
+    "independent": _independent,
+    "numbers": _numbers_of,
+}
+
+
+def mask_tokens(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Mask texts drawn from the case's seed, and say in words what happened to them."""
+    return MASKING[mode](_Masked(namespace, inputs))
