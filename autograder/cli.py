@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -51,11 +51,14 @@ def main() -> None:
     logging.getLogger("alembic").setLevel(logging.WARNING)
     try:
         app()
-    except (CourseError, FileNotFoundError) as error:
-        _stop(str(error))
+    except CourseError as error:
+        _stop(str(error), 2)
+    except OSError as error:  # somebody's folder, file or disk; a fault of a submission never comes this far
+        where = error.filename2 or error.filename
+        _stop(f"{where}: {error.strerror}: mend that, or name another path" if where else str(error), 2)
 
 
-def _stop(message: str, code: int = 1) -> None:
+def _stop(message: str, code: int = 1) -> NoReturn:
     err.print(f"[bold red]course:[/] {escape(printable(message))}", highlight=False)
     raise SystemExit(code)
 
@@ -108,7 +111,7 @@ def grade(
     ),
     workers: Annotated[int, typer.Option(min=1, help="Warm workers; one for each core is a good number.")] = 1,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the hidden cases. The course keeps a secret one of its own.")
+        int | None, typer.Option(min=0, help="Seed of the hidden cases. The course keeps a secret one of its own.")
     ] = None,
     db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db.")] = None,
     unsafe: Annotated[
@@ -126,6 +129,7 @@ def grade(
     from autograder.warming import warming
 
     course = load_course()
+    course.lab(lab)  # a lab that is not there is told before a sandbox is started for it
     try:
         with warming(course, lab, unsafe=unsafe) as warm:
             from autograder.marking import Marking  # slow to import: meanwhile the sandbox warms up
@@ -165,13 +169,13 @@ def _database(course: Course, url: str | None) -> str:
         return course.db_url
     prefix = "sqlite:///"
     if url.startswith(prefix) and not url.startswith(prefix + "/"):
-        path = Path(url.removeprefix(prefix)).resolve()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return f"{prefix}{path}"
+        return f"{prefix}{Path(url.removeprefix(prefix)).resolve()}"
     return url
 
 
 def _show(marking: Marking) -> None:
+    from autograder.gradebook import shown_url
+
     results = sorted(marking.results, key=lambda each: each.student)
     if len(results) <= LONGEST_TABLE:
         table = Table(box=SIMPLE_HEAD, title=marking.lab, title_justify="left", title_style="bold", pad_edge=False)
@@ -193,7 +197,10 @@ def _show(marking: Marking) -> None:
     waiting = sum(result.state == "needs_manual_grade" for result in results)
     if waiting:
         out.print(f"{waiting} submissions have a written answer to mark: in JupyterLab, Nbgrader › Formgrader\n")
-    out.print(f"gradebook   {marking.db_url}\ntables      {marking.results_csv}, {marking.grades_csv}", highlight=False)
+    out.print(
+        f"gradebook   {shown_url(marking.db_url)}\ntables      {marking.results_csv}, {marking.grades_csv}",
+        highlight=False,
+    )
     out.print(f"feedback    {marking.feedback}/<student>/{marking.lab}.html", highlight=False)
 
 
@@ -250,13 +257,13 @@ def report(
 ) -> None:
     """Write one page on the whole class: distribution of marks, hard exercises, common mistakes."""
     from autograder.class_report import write_report
-    from autograder.gradebook import GradebookWriter
+    from autograder.gradebook import recorded_results, shown_url
 
     course = load_course()
-    with GradebookWriter(_database(course, db), course) as gradebook:
-        results = gradebook.results()
+    url = _database(course, db)
+    results = recorded_results(url)
     if not results:
-        _stop("the gradebook holds no results yet; run course grade first")
+        _stop(f"the gradebook {shown_url(url)} holds no results yet; run course grade first", 2)
     write_report(course, results, target)
     out.print(f"{target}: {len(results)} submissions", highlight=False)
 

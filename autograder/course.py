@@ -8,7 +8,10 @@ import tomllib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from traitlets.config import Config
 
 FILE_NAME = "course.toml"
 ROOT_VARIABLE = "COURSE_ROOT"
@@ -208,6 +211,21 @@ def _labs(path: Path, tables: list[_Table]) -> tuple[Lab, ...]:
     if not labs:
         raise CourseError(f"{path}: labs: there are none; add a [[labs]] table with a name")
     return tuple(labs)
+
+
+def load_nbgrader_config(course: Course) -> Config:
+    """What nbgrader_config.py sets; nothing when the course has none. Raises CourseError when it cannot be run."""
+    from traitlets.config import Config, PyFileConfigLoader
+
+    path = course.root / "nbgrader_config.py"
+    if not path.is_file():
+        return Config()
+    try:
+        return PyFileConfigLoader(path.name, path=str(course.root)).load_config()
+    except CourseError:
+        raise
+    except Exception as error:  # whatever a file of somebody's Python can raise
+        raise CourseError(f"{path}: cannot be run ({type(error).__name__}: {error}); correct it") from error
 
 
 class _Table:

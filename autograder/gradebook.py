@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeVar
 
-import nbformat
 import nbgrader
 from alembic.config import Config as AlembicConfig
 from alembic.script import ScriptDirectory
@@ -40,12 +40,12 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
-from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.course import Course, CourseError
+from autograder.course import Course, CourseError, load_nbgrader_config
 from autograder.nbgrader_cells import cells_by_id
+from autograder.released import read_released
 from autograder.results import LabResult
 from autograder.verdicts import check_path_part, write_autograded
 
@@ -108,11 +108,13 @@ class GradebookWriter:
 
     def __init__(self, db_url: str, course: Course):
         self._course = course
-        self._engine = _engine(db_url)
         self._beside = db_url == course.db_url  # Formgrader shows the notebooks of the course's own gradebook only
         self._late = _late_penalties(course)
         self._ready: dict[str, _Released] = {}
-        self._in_one_transaction(self._create_tables)
+        with _explained(db_url):
+            self._engine = _engine(db_url)
+            self._engine.connect().close()  # what is not there at all is not tried again, as a busy one is
+            self._in_one_transaction(self._create_tables)
 
     def __enter__(self) -> GradebookWriter:
         return self
@@ -155,46 +157,14 @@ class GradebookWriter:
             .where(table.content_hash == content_hash, table.grader_version == grader_version)
             .where(_submission_id(student, lab).exists())
         )
-        with self._reading() as connection:
+        with _reading(self._engine) as connection:
             found = connection.execute(query).scalar_one_or_none()
-            return self._loaded(connection, [found], student)[0] if found is not None else None
+            return _loaded(connection, [found], student)[0] if found is not None else None
 
     def results(self, lab: str | None = None) -> list[LabResult]:
         """All recorded results, or those of one lab, without notebooks, by student and lab."""
-        table = _result_table.c
-        query = (
-            select(table.result)
-            .where(_submission_id(table.student, table.lab).exists())  # nbgrader may have removed the student
-            .order_by(table.student, table.lab)
-        )
-        if lab is not None:
-            query = query.where(_result_table.c.lab == lab)
-        with self._reading() as connection:
-            return self._loaded(connection, connection.execute(query).scalars().all())
-
-    def _reading(self) -> Connection:
-        return self._engine.connect().execution_options(reading=True)
-
-    def _loaded(self, connection: Connection, stored: Sequence[str], student: str | None = None) -> list[LabResult]:
-        """Results from JSON. Whether they wait for a person is asked anew: Formgrader may have settled it meanwhile."""
-        query = (
-            select(api.SubmittedAssignment.student_id, api.Assignment.name)
-            .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-            .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-            .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
-            .where(api.Grade.needs_manual_grade)
-            .distinct()
-        )
-        if student is not None:
-            query = query.where(api.SubmittedAssignment.student_id == student)
-        waiting = {tuple(row) for row in connection.execute(query)}
-        results = [LabResult.from_dict(json.loads(each)) for each in stored]
-        return [
-            replace(each, state="needs_manual_grade" if (each.student, each.lab) in waiting else "graded")
-            if each.state in ("graded", "needs_manual_grade")
-            else each
-            for each in results
-        ]
+        with _reading(self._engine) as connection:
+            return _results(connection, lab)
 
     def ensure_lab(self, lab: str) -> None:
         """Make nbgrader's gradebook know the lab's assignment, notebook and cells as they were released.
@@ -399,6 +369,83 @@ class GradebookWriter:
         raise AssertionError("unreachable")
 
 
+def recorded_results(db_url: str) -> list[LabResult]:
+    """All results that the gradebook at `db_url` holds; nothing is made or changed, and no gradebook holds none.
+
+    Raises:
+        GradebookError: something else is at this address, or it cannot be read.
+    """
+    with _explained(db_url):
+        url = make_url(db_url)
+        if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).exists()):
+            return []
+        engine = _engine(db_url)
+        try:
+            with _reading(engine) as connection:
+                return _results(connection) if inspect(connection).has_table(_result_table.name) else []
+        finally:
+            engine.dispose()
+
+
+def shown_url(db_url: str) -> str:
+    """A gradebook's address as it may be shown: without the password."""
+    try:
+        return make_url(db_url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return db_url
+
+
+@contextmanager
+def _explained(db_url: str) -> Iterator[None]:
+    """Any way in which a gradebook fails to open, as a GradebookError."""
+    try:
+        yield
+    except (SQLAlchemyError, ImportError, OSError) as error:
+        reason = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
+        raise GradebookError(
+            f"{shown_url(db_url)}: no gradebook can be opened there ({reason}); name another with --db or in "
+            f"course.toml, such as sqlite:///gradebook.db"
+        ) from error
+
+
+def _reading(engine: Engine) -> Connection:
+    return engine.connect().execution_options(reading=True)
+
+
+def _results(connection: Connection, lab: str | None = None) -> list[LabResult]:
+    table = _result_table.c
+    query = (
+        select(table.result)
+        .where(_submission_id(table.student, table.lab).exists())  # nbgrader may have removed the student
+        .order_by(table.student, table.lab)
+    )
+    if lab is not None:
+        query = query.where(table.lab == lab)
+    return _loaded(connection, connection.execute(query).scalars().all())
+
+
+def _loaded(connection: Connection, stored: Sequence[str], student: str | None = None) -> list[LabResult]:
+    """Results from JSON. Whether they wait for a person is asked anew: Formgrader may have settled it meanwhile."""
+    query = (
+        select(api.SubmittedAssignment.student_id, api.Assignment.name)
+        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+        .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
+        .where(api.Grade.needs_manual_grade)
+        .distinct()
+    )
+    if student is not None:
+        query = query.where(api.SubmittedAssignment.student_id == student)
+    waiting = {tuple(row) for row in connection.execute(query)}
+    results = [LabResult.from_dict(json.loads(each)) for each in stored]
+    return [
+        replace(each, state="needs_manual_grade" if (each.student, each.lab) in waiting else "graded")
+        if each.state in ("graded", "needs_manual_grade")
+        else each
+        for each in results
+    ]
+
+
 def _engine(db_url: str) -> Engine:
     url = make_url(db_url)
     if url.get_backend_name() != "sqlite":
@@ -428,19 +475,13 @@ def _schema_head() -> str:
 
 
 def _late_penalties(course: Course) -> AssignLatePenalties:
-    config = Config()
-    if (course.root / "nbgrader_config.py").is_file():
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
-    preprocessor = AssignLatePenalties(config=config)
+    preprocessor = AssignLatePenalties(config=load_nbgrader_config(course))
     preprocessor.init_plugin()
     return preprocessor
 
 
 def _released(course: Course, lab: str) -> _Released:
-    path = course.release_notebook(course.lab(lab).name)
-    if not path.is_file():
-        raise GradebookError(f'{path}: the lab is not released; run "course release {lab}"')
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read_released(course, lab)
     cells = {
         name: cell
         for name, cell in cells_by_id(notebook).items()

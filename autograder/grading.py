@@ -17,14 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbformat import NotebookNode
-
 import autograder
 import coursekit
 from autograder import nbgrader_cells
 from autograder.course import Course, CourseError
 from autograder.exercises import load_lab
+from autograder.released import read_released
 from autograder.results import ExerciseResult, LabResult
 from autograder.running import PreparedExercise, Run
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
@@ -75,16 +73,15 @@ class LabGrader:
         seed: seed of the hidden cases; the course's own secret seed when None.
 
     Raises:
-        CourseError: the course has no such lab.
-        FileNotFoundError: the lab is not released.
+        CourseError: the course has no such lab, or it is not released.
     """
 
     def __init__(self, course: Course, lab: str, *, seed: int | None = None):
         self.course = course
         self.lab = course.lab(lab).name
         seed = grading_seed(course) if seed is None else seed
+        self.release = read_released(course, self.lab)
         released = course.release_notebook(self.lab).read_bytes()
-        self.release: NotebookNode = nbformat.reads(released.decode("utf-8"), as_version=4)
         self.known = {each.name: grade_ids(course, each.name) for each in course.labs}
         self._demonstrations = {
             cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
@@ -223,11 +220,9 @@ def _kept_sandbox(course: Course, preload: tuple[str, ...]) -> Sandbox:
 
 def grade_ids(course: Course, lab: str) -> frozenset[str]:
     """All grade_ids of a released lab; none when it is not released."""
-    path = course.release_notebook(lab)
-    if not path.exists():
+    if not course.release_notebook(lab).exists():
         return frozenset()
-    cells = nbformat.read(path, as_version=4).cells
-    return frozenset(filter(None, map(nbgrader_cells.grade_id, cells)))
+    return frozenset(filter(None, map(nbgrader_cells.grade_id, read_released(course, lab).cells)))
 
 
 def content_hash(data: bytes) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 
 from autograder.course import Course, CourseError
 from autograder.feedback import feedback_path, write_feedback
-from autograder.gradebook import GradebookWriter
+from autograder.gradebook import GradebookWriter, shown_url
 from autograder.grading import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.results import LabResult, write_grades_csv, write_results_csv
 from autograder.sandbox import Sandbox, SandboxUnavailable
@@ -73,6 +73,7 @@ class Marking:
             CourseError: the gradebook or the disk takes no more; what was recorded before stays.
         """
         try:
+            self.feedback.mkdir(parents=True, exist_ok=True)  # where this fails, nothing was graded in vain
             with GradebookWriter(self.db_url, self._course) as gradebook:
                 new = []
                 for submission in found:
@@ -99,8 +100,8 @@ class Marking:
         except (DBAPIError, OSError) as error:
             reason = error.orig if isinstance(error, DBAPIError) else error
             raise CourseError(
-                f"stopped, because a result cannot be written: {reason}. What was recorded stays in {self.db_url}; "
-                f"run it again when that is mended, and it goes on from there"
+                f"stopped, because a result cannot be written: {reason}. What was recorded stays in "
+                f"{shown_url(self.db_url)}; run it again when that is mended, and it goes on from there"
             ) from error
 
     def _record(self, gradebook: GradebookWriter, batch: Sequence[LabResult | GradingFailed]) -> Iterator[LabResult]:

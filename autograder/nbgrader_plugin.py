@@ -21,6 +21,7 @@ from autograder import grading
 from autograder.course import Course, load_course
 from autograder.gradebook import GradebookWriter
 from autograder.nbgrader_cells import points as points_of
+from autograder.released import read_released
 from autograder.results import ExerciseResult, LabResult
 from autograder.submission import FileSource, Unreadable, read_notebook, read_plan, repair
 from autograder.submission.times import as_time
@@ -84,7 +85,7 @@ class RestoreRelease(_CoursePreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Called by nbconvert."""
-        release = read_release(self.course, resources["nbgrader"]["assignment"])
+        release = read_released(self.course, resources["nbgrader"]["assignment"])
         try:
             return repair(nb, release).notebook, resources
         except Unreadable:
@@ -113,7 +114,7 @@ class GradeSubmission(_CoursePreprocessor):
 
 def grade_file(course: Course, student: str, lab: str, path: Path) -> LabResult:
     """Grade one submitted file; a file nothing can be made of gets a verdict with zero points and the reason."""
-    release = read_release(course, lab)
+    release = read_released(course, lab)
     known = {each.name: grading.grade_ids(course, each.name) for each in course.labs}
     try:
         data = FileSource(path).read()
@@ -133,11 +134,6 @@ def safe_markdown(source: str) -> str:
     nbgrader's templates know nothing of nbconvert's `sanitize_html`, and a submission's text cells may hold scripts.
     """
     return bleach.clean(markdown2html(source), tags=_SAFE_TAGS, attributes=_SAFE_ATTRIBUTES, protocols=_SAFE_PROTOCOLS)
-
-
-def read_release(course: Course, lab: str) -> NotebookNode:
-    """The lab as students got it."""
-    return nbformat.read(course.release_notebook(course.lab(lab).name), as_version=4)
 
 
 def _handed_in(folder: Path) -> datetime | None:

@@ -16,6 +16,7 @@ import nbformat
 
 from autograder.changes import check_changes, student_changes
 from autograder.course import Course, Lab
+from autograder.released import parse_notebook
 from autograder.results import write_atomically
 
 MARKER = ".course-publish.json"
@@ -177,12 +178,12 @@ def secret_lines(course: Course, planned: Planned = _NOTHING) -> dict[str, str]:
     """Normalised lines that give an answer away -> the file each is from."""
     public: set[str] = set()
     answers: dict[str, str] = {}
-    for _, content in _contents(course.lectures, ("*.ipynb",), planned):
-        for source, _ in _cells(content):
+    for path, content in _contents(course.lectures, ("*.ipynb",), planned):
+        for source, _ in _cells(path, content):
             public |= {_normal(line) for line in source.splitlines()}
     for lab in course.labs:
         for path, content in _contents(course.solutions / lab.name, (f"{lab.name}.ipynb",), planned):
-            for source, is_code in _cells(content):
+            for source, is_code in _cells(path, content):
                 inside, outside = _split_regions(source)
                 told = [line for line in inside if _tells(line, _LEAST_SOLUTION)]
                 answers |= {_normal(line): str(path.relative_to(course.root)) for line in told}
@@ -221,8 +222,8 @@ def _split_regions(source: str) -> tuple[list[str], list[str]]:
     return inside, outside
 
 
-def _cells(content: bytes) -> Iterator[tuple[str, bool]]:
-    for cell in nbformat.reads(content.decode("utf-8"), as_version=4).cells:
+def _cells(path: Path, content: bytes) -> Iterator[tuple[str, bool]]:
+    for cell in parse_notebook(path, content).cells:
         yield cell.source, cell.cell_type == "code"
 
 
@@ -382,7 +383,7 @@ def _readme(course: Course, files: Mapping[str, bytes]) -> str:
 
 def _heading(name: str, content: bytes) -> str:
     """The title of a lecture: its first heading, else its file name."""
-    for source, is_code in _cells(content):
+    for source, is_code in _cells(Path(name), content):
         if not is_code and (found := re.search(r"^# +(.+)$", source, re.MULTILINE)):
             return found[1].strip()
     return Path(name).stem

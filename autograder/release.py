@@ -9,6 +9,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,14 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
-from traitlets.config import PyFileConfigLoader
 
 from autograder import exercises, proving, references
 from autograder.changes import check_changes, student_changes, write_points
-from autograder.course import Course, load_course
+from autograder.course import Course, CourseError, load_course, load_nbgrader_config
 from autograder.nbgrader_cells import details, grade_id, is_solution, is_test, points
 from autograder.pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
 from autograder.publish import find_leaks, publication_problems
+from autograder.released import read_released
 from autograder.results import write_atomically
 
 BADGE_TAG = "course-badge"
@@ -251,7 +252,9 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         if failed := proving.failed_checks(lab, solution, checks):
             raise ReleaseRefused(failed)
     release_path = course.release_notebook(lab)
-    old = nbformat.read(release_path, as_version=4) if release_path.is_file() else None
+    old = None
+    with suppress(CourseError):  # not there yet, or not whole: then all of it is new
+        old = read_released(course, lab)
     new = nbformat.reads(wanted[release_path].decode(), as_version=4)
     students = student_changes(lab, old, new) if release_path in planned else []
     if any(path.parent == course.reference for path in planned):
@@ -264,7 +267,7 @@ def generate(course: Course, lab: str, solution: NotebookNode) -> dict[str, byte
     """The files of a released lab by name, made from its solution by nbgrader with the course's nbgrader_config.py."""
     with tempfile.TemporaryDirectory(prefix="course-release-") as name:
         root = Path(name).resolve()
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(course.root)).load_config()
+        config = load_nbgrader_config(course)
         config.CourseDirectory.root = str(root)
         config.CourseDirectory.assignment_id = lab
         config.CourseDirectory.db_url = f"sqlite:///{root / 'unused.db'}"

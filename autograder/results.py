@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import math
 import os
@@ -208,6 +209,8 @@ def write_grades_csv(path: Path, results: Iterable[LabResult]) -> None:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write beside `path` and rename: a reader, or a crash, finds the old file or the new one, never half of one."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with beside.open("xb") as file:  # open, unlike mkstemp, gives it the mode that the user's umask asks for

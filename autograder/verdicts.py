@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_output
 
 from autograder.course import Course
 from autograder.nbgrader_cells import grade_id, is_test
+from autograder.released import read_released
 from autograder.results import ExerciseResult, LabResult, write_atomically
 
 NOTE_ID = "autograder-note"
@@ -90,7 +91,7 @@ def write_autograded(course: Course, result: LabResult) -> Path:
     folder = course.autograded / result.student / result.lab
     notebook = result.notebook
     if notebook is None:
-        notebook = nbformat.read(course.release_notebook(course.lab(result.lab).name), as_version=4)
+        notebook = read_released(course, result.lab)
     text = nbformat.writes(with_verdicts(notebook, result))
     path = folder / f"{result.lab}.ipynb"
     write_atomically(path, text.encode("utf-8", "replace"))

@@ -25,7 +25,7 @@ def check_notebook(path: Path) -> list[Report]:
     from IPython.utils.capture import capture_output
 
     try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        cells = [dict(cell) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a notebook: {error}") from None
     shell = InteractiveShell.instance()

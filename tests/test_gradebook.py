@@ -24,6 +24,7 @@ from sqlalchemy.orm import Session
 from tiny_course import LAB, TOML, released
 from traitlets.config import PyFileConfigLoader
 
+from autograder.course import CourseError
 from autograder.gradebook import GradebookError, GradebookWriter, _engine
 from autograder.release import release
 from autograder.results import (
@@ -257,6 +258,7 @@ from pathlib import Path
 sys.path[:0] = [{repository!r}, {tests!r}]
 import nbformat
 from autograder.course import load_course
+from autograder.course import CourseError
 from autograder.gradebook import GradebookWriter
 from autograder.results import ExerciseResult, LabResult
 
@@ -325,7 +327,7 @@ def test_a_lab_that_is_not_released_is_named(course):
     course.release_notebook(LAB).unlink()
     with (
         GradebookWriter(course.db_url, course) as writer,
-        pytest.raises(GradebookError, match="course release 01_tiny"),
+        pytest.raises(CourseError, match="course release 01_tiny"),
     ):
         writer.ensure_lab(LAB)
 
