@@ -53,6 +53,20 @@ make_venv() {
     "$python" -m venv --clear "$VENV"
 }
 
+quietly() {  # run a command that talks much: a dot every two seconds, its last words when it fails
+    log=$VENV/setup.log
+    (while sleep 2; do printf . >&2; done) &
+    ticker=$!
+    trap 'kill "$ticker" 2>/dev/null' EXIT
+    trap 'exit 130' INT TERM
+    "$@" >"$log" 2>&1 && status=0 || status=$?
+    kill "$ticker" 2>/dev/null || true
+    trap - EXIT INT TERM
+    printf '\n' >&2
+    [ "$status" -eq 0 ] || { tail -n 20 "$log" >&2; say "that failed; all of it is in $log"; }
+    return "$status"
+}
+
 pip() { "$VENV/bin/python" -m pip --disable-pip-version-check "$@"; }
 
 install_python() {
@@ -62,10 +76,11 @@ install_python() {
     # setuptools comes first, by hash, because the one source package of the lock (promise) is built with it, not with a newer one.
     pip install -q --require-hashes -r requirements/bootstrap.txt
     # uv installs the set several times faster than pip. pip stays the fallback: it alone reads your pip configuration (mirrors, proxies).
-    "$VENV/bin/uv" pip install --python "$VENV/bin/python" --no-build-isolation --compile-bytecode --require-hashes \
+    say "installing $(grep -c == "$locked") packages of $locked"
+    quietly "$VENV/bin/uv" pip install --python "$VENV/bin/python" --no-build-isolation --compile-bytecode --require-hashes \
         -r "$locked" || {
         say "uv did not manage; going on with pip (minutes instead of seconds)"
-        pip install --no-build-isolation --use-pep517 --require-hashes -r "$locked"
+        quietly pip install --no-build-isolation --use-pep517 --require-hashes -r "$locked"
     }
     pip install -q --no-deps --no-build-isolation -e .
 }

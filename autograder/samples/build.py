@@ -1,6 +1,6 @@
 """Builds the sample submissions of lab 02 from the released lab and its solution.
 
-The students are invented, and their folders say what each one shows. Run it after a change of the lab's stubs:
+The students are invented, and their folders say what each one shows. Run it after every change of the lab (tests/test_samples.py notices):
 
     python autograder/samples/build.py
 """
@@ -148,6 +148,13 @@ def project_qkv(x, w_q, w_k, w_v):
 
 def main() -> None:
     """Write all sample submissions."""
+    for path, text in samples().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def samples() -> dict[Path, str]:
+    """What every sample submission holds, by its path, made from the lab as it is released now."""
     release, solution = (
         nbformat.read(ROOT / folder / LAB / f"{LAB}.ipynb", as_version=4) for folder in ("labs", "solutions")
     )
@@ -160,16 +167,24 @@ def main() -> None:
     )
     syntax = right["self_attention_matrix-code"].replace("self_attention_matrix(x):", "self_attention_matrix(x)")
     half = {key: right[key] for key in ("self_attention_loops-code", "self_attention_matrix-code", "project_qkv-code")}
-    _write("01-perfect", _with(release, right))
-    _write("02-typical-mistakes", _with(release, right | _codes(MISTAKES)))
-    _write("03-other-mistakes", _with(release, right | _codes(OTHER_MISTAKES)))
-    _write("04-half-finished", _with(release, half))
-    _write("05-untouched", release)
-    _write("06-syntax-error", _with(release, right | {"self_attention_matrix-code": syntax}))
-    _write("07-damaged-file", _with(release, right), cut=0.6)
-    _write("08-endless-loop", _with(release, right | {"scaled_dot_product_attention-code": endless}))
-    _write("09-kills-its-process", _with(release, right | {"SelfAttention-code": killer}))
-    _write("10-cheats", _cheated(_with(release, _codes(CHEATING))))
+    whole = {
+        "01-perfect": _with(release, right),
+        "02-typical-mistakes": _with(release, right | _codes(MISTAKES)),
+        "03-other-mistakes": _with(release, right | _codes(OTHER_MISTAKES)),
+        "04-half-finished": _with(release, half),
+        "05-untouched": release,
+        "06-syntax-error": _with(release, right | {"self_attention_matrix-code": syntax}),
+        "07-damaged-file": _with(release, right),
+        "08-endless-loop": _with(release, right | {"scaled_dot_product_attention-code": endless}),
+        "09-kills-its-process": _with(release, right | {"SelfAttention-code": killer}),
+        "10-cheats": _cheated(_with(release, _codes(CHEATING))),
+    }
+    texts = {
+        student: json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        for student, notebook in whole.items()
+    }
+    texts["07-damaged-file"] = texts["07-damaged-file"][: int(0.6 * len(texts["07-damaged-file"]))]
+    return {HERE / LAB / student / f"{LAB}.ipynb": text for student, text in texts.items()}
 
 
 def _codes(sources: dict[str, str]) -> dict[str, str]:
@@ -195,13 +210,6 @@ def _cheated(notebook: NotebookNode) -> NotebookNode:
                 cell.source = "100.0"
                 cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "100.0"}, execution_count=1)]
     return notebook
-
-
-def _write(student: str, notebook: NotebookNode, cut: float = 1.0) -> None:
-    path = HERE / LAB / student / f"{LAB}.ipynb"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    path.write_text(text[: int(len(text) * cut)], encoding="utf-8")
 
 
 if __name__ == "__main__":
