@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import random
 import resource
@@ -11,11 +12,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
-from hostile.making import FULL, LAB, POINTS, ROOT, answered, as_bytes
+from hostile.making import FULL, LAB, POINTS, ROOT, answered, as_bytes, with_cell
 
 WRONG = {
     "self_attention_loops": "def self_attention_loops(x):\n    return x",
@@ -197,3 +200,148 @@ def test_a_read_only_gradebook_is_named_and_left_alone(course, reference):
     assert code == 1, said
     assert "Traceback" not in said and "cannot be written" in " ".join(said.split())
     assert run.database.read_bytes() == before
+
+
+# -- deaths of the workers, not of the grader --------------------------------------------------------------------------
+
+ENDLESS = "def self_attention_loops(x):\n    while True: pass"
+HUNGRY = "def attention_cost(length, d_model):\n    return [b'x' * (1 << 24) for _ in range(10 ** 6)]"
+MIXED = (
+    lambda: answered(),
+    lambda: answered(**{"self_attention_loops": WRONG["self_attention_loops"], "answers": "answers = {}"}),
+    lambda: answered(project_qkv=WRONG["project_qkv"]),
+    lambda: with_cell(answered(), "import os\nos.kill(os.getpid(), 9)\nos.abort()", before="attention_cost"),
+    lambda: answered(self_attention_loops=ENDLESS),
+    lambda: answered(attention_cost=HUNGRY),
+    lambda: with_cell(answered(), "import os, time\nfor _ in range(500):\n    if not os.fork(): time.sleep(99)"),
+    lambda: {"cells": "none"},
+)
+
+
+def mixed_class(root: Path, count: int) -> Path:
+    """A course whose limits are soon reached, and a class that is right, wrong, hostile, greedy, broken."""
+    for name in ("course.toml", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, root)
+    toml = (root / "course.toml").read_text("utf-8")
+    toml = toml.replace("cpu_seconds = 10 ", "cpu_seconds = 4 ").replace("wall_seconds = 60 ", "wall_seconds = 24 ")
+    (root / "course.toml").write_text(toml.replace("memory_mb = 8192 ", "memory_mb = 4096 "), "utf-8")
+    for folder in ("solutions", "labs"):
+        shutil.copytree(ROOT / folder / LAB, root / folder / LAB)
+    (root / ".grading-seed").write_text("7\n")
+    for number in range(count):
+        _hand_in(root, f"student-{number:02}", json.dumps(MIXED[number % len(MIXED)]()).encode())
+    return root
+
+
+class Killer(threading.Thread):
+    """Ends workers of one grader at random moments: bubblewrap, what it started, or a submission's own process."""
+
+    def __init__(self, grader: subprocess.Popen, chance: random.Random, most: int, pause: float):
+        super().__init__()
+        self.grader, self.chance, self.most, self.pause = psutil.Process(grader.pid), chance, most, pause
+        self.kills = 0
+
+    def run(self) -> None:
+        while self.kills < self.most and self.grader.is_running() and self.grader.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(self.chance.uniform(0, self.pause))
+            try:
+                below = self.grader.children(recursive=True)
+                victims = [each for each in below if each.status() != psutil.STATUS_ZOMBIE]
+                self.chance.choice(victims).kill()
+                self.kills += 1
+            except (IndexError, psutil.Error):
+                continue  # nobody was there, or no longer
+
+
+def grade_under_fire(run: Run, kills: int, pause: float, most_runs: int) -> None:
+    """Grade while workers are killed, and again without, until everybody has a verdict."""
+    chance = random.Random(kills)
+    done = 0
+    for _ in range(most_runs):
+        grader = run.start()
+        killer = Killer(grader, chance, kills - done, pause)
+        killer.start()
+        said, _ = grader.communicate(timeout=3000)
+        killer.join()
+        done += killer.kills
+        waiting = {folder.name for folder in (run.course / "handed-in").iterdir()} - run.recorded().keys()
+        assert grader.returncode == (0 if not waiting else grader.returncode), said
+        assert grader.returncode in (0, 1, 3) and "Traceback" not in said, said
+        if grader.returncode == 1:
+            assert all(f"no verdict {student}" in said for student in waiting), said
+        if done < kills:  # what is recorded already is no target any more
+            run.database.unlink(missing_ok=True)
+        elif not waiting:
+            break
+    assert done == kills
+    assert not waiting
+
+
+@pytest.mark.parametrize(
+    ("submissions", "kills", "pause"),
+    [(8, 5, 6.0), pytest.param(30, 100, 12.0, marks=pytest.mark.long)],
+    ids=["8 submissions", "30 submissions"],
+)
+def test_workers_that_are_killed_change_no_mark(tmp_path, submissions, kills, pause):
+    course = mixed_class(tmp_path, submissions)
+    undisturbed = Run(course, "undisturbed")
+    code, said = undisturbed.finish()
+    assert code == 0, said
+    scores = set(undisturbed.marks().values())
+    assert len(scores) > 4 and FULL in scores and 0 in scores
+    disturbed = Run(course, "disturbed")
+    grade_under_fire(disturbed, kills, pause, most_runs=kills)
+    assert disturbed.details() == undisturbed.details()
+
+
+@pytest.mark.parametrize("seconds", [3, pytest.param(30, marks=pytest.mark.long)])
+def test_a_gradebook_that_another_program_locks_is_waited_for(course, reference, seconds):
+    run = Run(course, f"locked-{seconds}")
+    shutil.copy(reference.database, run.database)
+    student = "late-student"
+    _hand_in(course, student, as_bytes(answered()))
+    try:
+        with sqlite3.connect(run.database, isolation_level=None, check_same_thread=False) as other:
+            other.execute("BEGIN IMMEDIATE")
+            threading.Timer(seconds, other.rollback).start()
+            code, said = run.finish()
+        assert code == 0, said
+        assert run.marks() == {**SCORES, student: FULL}
+    finally:
+        shutil.rmtree(course / "handed-in" / student)
+
+
+def test_what_a_full_disk_left_out_is_graded_once_there_is_room(course, reference):
+    """Gradebook and tables on a file system of their own, which is full before everybody is recorded, then grows."""
+    run, copy = Run(course, "small-disk"), Run(course, "grown-disk")
+    script = (
+        f'mount -t tmpfs -o size=600k small "{run.folder}" || exit 99\n"$@"; first=$?\nls -s "{run.folder}" >&2\n'
+        f'mount -o remount,size=64m "{run.folder}"\n"$@"; second=$?\n'
+        f'cp -r "{run.folder}/." "{copy.folder}"; echo "ended with $first and $second"'
+    )
+    inside = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "sh", "-c", script, "sh"]
+    _, said = run.finish(*inside)
+    if "ended with" not in said or "ended with 3" in said:
+        pytest.skip("a file system cannot be mounted here, or walls cannot be built inside")
+    assert "ended with 1 and 0" in said, said
+    assert "Traceback" not in said and "run it again" in " ".join(said.split())
+    assert copy.details() == reference.details()
+
+
+@pytest.mark.long
+def test_eight_busy_processes_for_each_core_change_no_mark(tmp_path):
+    """The machine gives each submission a small part of a processor: nobody's time is up any sooner."""
+    course = mixed_class(tmp_path, 8)
+    idle, busy = Run(course, "idle"), Run(course, "busy")
+    assert idle.finish()[0] == 0
+    command = [sys.executable, "-S", "-c", "while True: pass"]
+    others = [subprocess.Popen(command, start_new_session=True) for _ in range(8 * (os.cpu_count() or 1))]
+    try:
+        process = busy.start()
+        said, _ = process.communicate(timeout=3600)
+    finally:
+        for each in others:
+            each.kill()
+            each.wait()
+    assert process.returncode == 0, said
+    assert busy.details() == idle.details()

@@ -673,38 +673,46 @@ def test_a_pickle_is_never_opened(session, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "sabotage",
+    ("outcome", "sabotage"),
     [
-        "import numpy as np; np.asarray = np.array = np.ndarray = None",
-        "import msgpack; msgpack.packb = msgpack.unpackb = lambda *a, **k: b'\\x80'",
-        "import builtins; builtins.isinstance = lambda *a: True",
-        "import builtins; builtins.len = lambda *a: 0",
-        "import builtins; del builtins.dict, builtins.Exception, builtins.BaseException",
-        "import sys; sys.stdout = sys.stderr = sys.stdin = None",
-        "import sys; sys.modules.clear()",
-        "import sys; sys.settrace(lambda *a: 1 / 0)",
-        "import sys, IPython; get_ipython().run_cell = None",
-        "get_ipython().input_transformers_cleanup.append(lambda lines: ['1/0'])",
-        "get_ipython().events.register('pre_run_cell', lambda *a: 1 / 0)",
-        "get_ipython().events.register('post_run_cell', lambda *a: __import__('sys').exit())",
-        "get_ipython().display_formatter = get_ipython().displayhook = None",
-        "import worker.protocol as p; p.encode = p.receive = p.decode = None",
-        "import coursekit.plain as p; p.plain = p._plain = lambda *a: {'score': 100}",
-        "import coursekit.probes as p; p.load_probe = lambda *a: lambda *b: {'output': 1}",
-        "import os, socket; os._exit = socket.socket.sendall = None",
-        "import atexit; atexit.register(lambda: 1 / 0)",
-        "import gc\nfor x in gc.get_objects():\n    if isinstance(x, dict) and 'id' in x: x['id'] = 'other'",
-        "__name__ = 'x'; globals().clear()",
+        ("crashed", "import numpy as np; np.asarray = np.array = np.ndarray = None"),
+        ("protocol", "import msgpack; msgpack.packb = msgpack.unpackb = lambda *a, **k: b'\\x80'"),
+        ("crashed", "import builtins; builtins.isinstance = lambda *a: True"),
+        ("protocol", "import builtins; builtins.len = lambda *a: 0"),
+        ("crashed", "import builtins; del builtins.dict, builtins.Exception, builtins.BaseException"),
+        ("right", "import sys; sys.stdout = sys.stderr = sys.stdin = None"),
+        ("failed", "import sys; sys.modules.clear()"),
+        ("right", "import sys; sys.settrace(lambda *a: 1 / 0)"),
+        ("failed", "import sys, IPython; get_ipython().run_cell = None"),
+        ("right", "get_ipython().input_transformers_cleanup.append(lambda lines: ['1/0'])"),
+        ("right", "get_ipython().events.register('pre_run_cell', lambda *a: 1 / 0)"),
+        ("right", "get_ipython().events.register('post_run_cell', lambda *a: __import__('sys').exit())"),
+        ("failed", "get_ipython().display_formatter = get_ipython().displayhook = None"),
+        ("crashed", "import worker.protocol as p; p.encode = p.receive = p.decode = None"),
+        ("forged", "import coursekit.plain as p; p.plain = p._plain = lambda *a: {'score': 100}"),
+        ("forged", "import coursekit.probes as p; p.load_probe = lambda *a: lambda *b: {'output': 1}"),
+        ("right", "import os, socket; os._exit = socket.socket.sendall = None"),
+        ("right", "import atexit; atexit.register(lambda: 1 / 0)"),
+        ("right", "import gc\nfor x in gc.get_objects():\n    if isinstance(x, dict) and 'id' in x: x['id'] = 'other'"),
+        ("right", "__name__ = 'x'; globals().clear()"),
     ],
-)
-def test_sabotage_costs_the_saboteur_at_most_a_step(session, sabotage):
+)  # fmt: skip
+def test_sabotage_costs_the_saboteur_at_most_a_step(session, outcome, sabotage):
+    """It costs the process or the answer, or nothing. Who forges his own result is judged on what he forged."""
     try:
         session.run_cell(sabotage)
         session.run_cell("def self_attention_loops(x): return x")
         reply = session.probe(LAB, "self_attention_loops", {"x": Q})
-    except SessionLost:
+    except SessionLost as lost:
+        assert lost.reason == outcome
         return
-    assert reply.failure is not None or isinstance(reply.outputs, dict)
+    if outcome == "failed":
+        assert reply.failure.kind in ("missing", "error")
+    elif outcome == "forged":
+        assert reply.outputs in ({"output": {"score": 100}}, {"output": 1})
+    else:
+        assert outcome == "right"
+        np.testing.assert_array_equal(reply.outputs["output"], Q)
 
 
 def test_a_result_that_runs_code_when_looked_at_is_looked_at_inside(session):
