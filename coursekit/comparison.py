@@ -14,7 +14,7 @@ def difference(
 
     Args:
         name: the result's name, such as ``"weights"``.
-        actual: what the student's code returned: array, number, string or list.
+        actual: what came back, as plain data (see `coursekit.plain`), of whatever kind; never raises for any of it.
         expected: the reference. NaN in it stands for "any finite number".
         tolerance: largest absolute difference that rounding explains.
         dtype: the float type that the result must have; None when any will do.
@@ -45,7 +45,7 @@ def difference(
         value += f", expected {_number(expected[index])}" if reveal else ", which is not right"
         value += f"; {int(apart.sum())} of {actual.size} values differ."
         if actual.dtype.kind in "iu" and expected.dtype.kind == "f" and np.any(expected != np.round(expected)):
-            value += f" It is an array of whole numbers ({actual.dtype}), which keeps nothing behind the point."
+            value += f" It is an array of whole numbers ({actual.dtype}), so the fractional part was dropped."
         return value
     if dtype is not None and actual.dtype != np.dtype(dtype):
         return (
@@ -63,15 +63,25 @@ def _plain_difference(name: str, actual: Any, expected: Any, tolerance: float, r
             return f"`{name}` is {_quoted(actual)}; expected a number."
         same = actual == expected or abs(actual - expected) <= tolerance
     elif isinstance(expected, list):
-        actual = list(actual) if isinstance(actual, (list, tuple, np.ndarray)) else actual
-        same = actual == expected
+        same = _listed(actual) == _listed(expected)
     else:
-        same = type(actual) is type(expected) and actual == expected
+        same = type(actual) is type(expected) and _listed(actual) == _listed(expected)
     if same:
         return None
     return f"`{name}` is {_quoted(actual)}" + (
         f"; expected {_quoted(expected)}." if reveal else ", which is not right."
     )
+
+
+def _listed(value: Any) -> Any:
+    """`value` without arrays: these cannot be compared by `==` inside a list."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, list):
+        return [_listed(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _listed(item) for key, item in value.items()}
+    return value
 
 
 def _quoted(value: Any) -> str:

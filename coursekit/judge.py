@@ -230,7 +230,7 @@ def _problem(facts: ExerciseFacts, case: Expectation, attempt: Attempt) -> str |
         if found:
             return found
     if case.property:
-        return properties.PROPERTIES[case.property]({**case.inputs, **case.withheld}, attempt.outputs)
+        return properties.lacking(case.property, {**case.inputs, **case.withheld}, attempt.outputs)
     return None
 
 

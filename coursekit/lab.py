@@ -53,12 +53,12 @@ class Lab:
 
         Raises:
             ValueError: the lab has no such exercise.
-            CheckFailed: something is not right yet; the report above says what.
+            CheckFailed: something is not right yet; the report says what.
         """
         report = self.report(exercise, sys._getframe(1).f_globals)
         _show(report)
         if not report.judgement.passed:
-            raise CheckFailed(report.summary)
+            raise CheckFailed(report.headline)
 
     def report(self, exercise: str, namespace: Mapping[str, Any]) -> Report:
         """Check an exercise on the objects in `namespace`, and return the report."""

@@ -1,6 +1,7 @@
-"""Properties that results must have where no single value is right. Each returns what is wrong, or None.
+"""Properties that results must have where no single value is right.
 
-A property reads the inputs of a case and the results; it knows no reference value.
+A property reads the inputs of a case and the results; it knows no reference value. It looks at the kind, shape and
+number of the results before it reads them.
 """
 
 from __future__ import annotations
@@ -11,10 +12,54 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.comparison import difference
+
+Property = Callable[[Mapping[str, Any], Mapping[str, Any]], str | None]
+
+
+class Unfit(Exception):
+    """A result of the wrong kind, shape or number; the message is a sentence for the student."""
+
+
+def lacking(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> str | None:
+    """Return a sentence on what the results lack of a property, or None when they have it.
+
+    Whatever the results are, judging them does not fail: results that a property cannot read do not have it.
+
+    Args:
+        name: the property's name, one of `PROPERTIES`.
+        inputs: the case's inputs, and what was withheld from the probe.
+        outputs: the results, as plain data.
+
+    Raises:
+        KeyError: there is no such property.
+    """
+    has = PROPERTIES[name]
+    try:
+        return has(inputs, outputs)
+    except Unfit as unfit:
+        return str(unfit)
+    except Exception:
+        return f"{', '.join(f'`{key}`' for key in outputs) or 'what came back'} cannot be read as the result asked for."
+
+
+def _numbers(outputs: Mapping[str, Any], name: str, *shapes: tuple[int, ...]) -> np.ndarray:
+    """The finite numbers ``outputs[name]``, as float64; of one of the `shapes`, where any are given."""
+    value = outputs.get(name)
+    if value is None:
+        raise Unfit(f"`{name}` did not come back.")
+    fitting = [shape for shape in shapes if shape == np.shape(value)] or [*shapes, np.shape(value)]
+    found = difference(name, value, np.full(fitting[0], np.nan), 0.0)  # NaN: any finite number
+    if found:
+        raise Unfit(found)
+    return np.asarray(value, "float64")
+
 
 def rows_are_distributions(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> str | None:
     """Every row of ``weights`` is non-negative and sums to 1; a row that may attend to nothing may also be all 0."""
-    weights = np.asarray(outputs["weights"], "float64")
+    weights = _numbers(outputs, "weights")
+    if weights.ndim == 0 or weights.size == 0:
+        raise Unfit(f"`weights` has shape {weights.shape}; expected a row of weights for each query.")
     if (weights < -1e-6).any():
         return "some weights are negative."
     sums = weights.sum(axis=-1)
@@ -25,12 +70,14 @@ def rows_are_distributions(inputs: Mapping[str, Any], outputs: Mapping[str, Any]
 
 
 def drops_at_its_rate(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> str | None:
-    """Rows of ``dropped``, one for each dropout: share of zeros in training, factor on the rest, change outside."""
-    if "dropped" not in outputs:
-        return "nothing was seen of the dropouts."
+    """Rows of ``dropped``, one for each dropout: share of zeros in training, factor on the rest, change outside.
+
+    A block of a decoder, which reads a ``memory``, has three dropouts; a block of an encoder has two.
+    """
+    dropouts = 3 if "memory" in inputs else 2 * max(1, inputs.get("num_layers", 1))
     rate = inputs.get("dropout", 0.1)
     margin = 6 * math.sqrt(rate * (1 - rate) / np.size(inputs["x"]))
-    for number, (share, factor, outside) in enumerate(np.asarray(outputs["dropped"], "float64"), 1):
+    for number, (share, factor, outside) in enumerate(_numbers(outputs, "dropped", (dropouts, 3)), 1):
         if abs(share - rate) > margin:
             return f"dropout {number} sets {share:.1%} of its input to 0 in training; the rate is {rate:.0%}."
         if abs(factor * (1 - rate) - 1) > 1e-3:
@@ -43,29 +90,28 @@ def drops_at_its_rate(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> 
 def classifies_well(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> str | None:
     """``probabilities`` of class 1 agree with the withheld ``labels`` in at least the share ``least_accuracy``."""
     labels = np.asarray(inputs["labels"])
-    said = np.asarray(outputs["probabilities"], "float64").reshape(len(labels)) >= 0.5
-    right = float(np.mean(said == (labels == 1)))
-    if right < inputs["least_accuracy"]:
-        return (
-            f"{right:.1%} of {len(labels)} examples that it has not seen are classified rightly; "
-            f"expected at least {inputs['least_accuracy']:.0%}."
-        )
-    return None
+    count = len(labels)
+    said = _numbers(outputs, "probabilities", (count, 1), (count,)).reshape(count) >= 0.5
+    return _accurate_enough(float(np.mean(said == (labels == 1))), count, inputs["least_accuracy"])
 
 
 def names_the_classes(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> str | None:
     """The largest of each row of ``logits`` is that of the withheld label, in at least the share ``least_accuracy``."""
     labels = np.asarray(inputs["withheld_labels"])
-    right = float(np.mean(np.argmax(outputs["logits"], axis=-1) == labels))
-    if right < inputs["least_accuracy"]:
-        return (
-            f"{right:.1%} of {len(labels)} images that it has not seen are classified rightly; "
-            f"expected at least {inputs['least_accuracy']:.0%}."
-        )
-    return None
+    logits = _numbers(outputs, "logits", (len(labels), inputs["num_classes"]))
+    return _accurate_enough(float(np.mean(logits.argmax(axis=-1) == labels)), len(labels), inputs["least_accuracy"])
 
 
-PROPERTIES: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], str | None]] = {
+def _accurate_enough(accuracy: float, count: int, least: float) -> str | None:
+    if accuracy >= least:
+        return None
+    return (
+        f"the accuracy on {count} examples that were not used in training is {accuracy:.1%}; "
+        f"at least {least:.0%} is required."
+    )
+
+
+PROPERTIES: dict[str, Property] = {
     "rows are distributions": rows_are_distributions,
     "drops at its rate": drops_at_its_rate,
     "classifies well": classifies_well,

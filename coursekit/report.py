@@ -13,7 +13,7 @@ GREEN, RED, GREY = "#2e8b57", "#d9463a", "#7d7d7d"
 
 
 class CheckFailed(Exception):
-    """A check did not pass. Notebooks show the report above it and one line instead of a traceback."""
+    """A check did not pass: the report's headline. Notebooks show the report, and this one line for a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"CheckFailed: {self}"]
@@ -42,16 +42,10 @@ class Report:
         passed = sum(group.passed for group in self.judgement.groups)
         text = {
             "missing": "not started yet",
-            "forbidden": "something does the work that may not",
+            "forbidden": "your code uses something that this exercise forbids",
             "error": "your code raises an error",
         }.get(self.judgement.status, f"{passed} of {len(self.judgement.groups)} checks pass")
         return f"{self.facts.name}: {text}"
-
-    @property
-    def summary(self) -> str:
-        """The headline and the mistake, or else the first thing that is wrong: all that `nbgrader validate` shows."""
-        wrong = [f"{title}: {detail}" if detail else title for passed, title, detail in self._rows() if not passed]
-        return ". ".join([self.headline, *(self.sentences or wrong[:1])])
 
     def _rows(self) -> list[tuple[bool, str, str]]:
         """Rows (passed, title, detail); a failure of the exercise as a whole is told once."""
