@@ -230,10 +230,22 @@ def content_hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+NOT_READ = {"__pycache__", "reference", "recorded"}  # by grading, among the folders of the packages
+
+
 @cache
 def _sources() -> str:
-    """A digest of the grader's own code: a changed grader grades again."""
-    files = sorted(path for package in (autograder, coursekit) for path in Path(package.__file__).parent.rglob("*.py"))
+    """A digest of all that decides on marks and pages: a changed grader grades again.
+
+    Code, templates, and the models in coursekit's data.
+    """
+    folders = [Path(package.__file__).parent for package in (autograder, coursekit)]
+    files = sorted(
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and not NOT_READ & {*path.relative_to(folder).parts}
+    )
     return _digest(*(path.read_bytes() for path in files))
 
 

@@ -102,10 +102,14 @@ def diagnose(
 
     A set of mistakes explains the results when, in every case that returned something, they agree with the reference
     made with those mistakes (the right reference, where the mistakes change nothing). When no set explains every case,
-    the one that explains most of the wrong cases is taken, if it explains any.
+    the one that explains most of the wrong cases is taken, if it explains any. Among equals the one declared first is
+    taken.
+
+    A pair is taken only where both of its mistakes are seen, for a sum says little of its parts: a count that is 2·D
+    too small may lack 4·D and have 2·D too many, or lack 2·D. `_both_are_seen` says when they are.
 
     Args:
-        ids: the mistakes that can be named.
+        ids: the mistakes that can be named, the likeliest first.
         outputs: the student's results by case; None where the case raised.
         expected: right results by case.
         wrong: fingerprints of the results by case, with each set of mistakes that changes them.
@@ -114,21 +118,99 @@ def diagnose(
     cases = [index for index, result in enumerate(outputs) if result is not None]
     failing = [index for index in cases if not agrees(outputs[index], expected[index], tolerances[index])]
     results = {index: _Results(outputs[index], expected[index], tolerances[index]) for index in failing}
-    candidates = sorted(possible_mistakes(ids), key=lambda m: (len(m), m)) if failing else ()
     best: Mistakes = ()
     best_rank = (0, -len(cases) - 2)  # as many cases may contradict a mistake as speak for it, and no more
-    for mistakes in candidates:
-        explained = 0
+    for mistakes in possible_mistakes(ids) if failing else ():
+        explained: list[int] = []
         for left, index in zip(range(len(failing), 0, -1), failing, strict=True):
-            if (explained + left, -len(mistakes)) <= best_rank:
+            if (len(explained) + left, -len(mistakes)) <= best_rank:
                 break  # not even all that are left would make it the best; a wrong result costs time to compute
-            explained += mistakes in wrong[index] and results[index].resemble(wrong[index][mistakes])
+            if mistakes in wrong[index] and results[index].resemble(wrong[index][mistakes]):
+                explained.append(index)
         if not explained:
             continue
         contradicted = sum(mistakes in wrong[index] for index in cases if index not in results)
-        rank = (explained - contradicted, -len(mistakes))
-        if rank > best_rank:
-            best, best_rank = mistakes, rank
-        if explained == len(failing) and not contradicted:
-            break  # the larger sets that follow cannot explain more
+        rank = (len(explained) - contradicted, -len(mistakes))
+        if rank <= best_rank:
+            continue
+        evidence = [(expected[index], wrong[index], tolerances[index]) for index in explained]
+        if len(mistakes) == 2 and not _both_are_seen(mistakes, evidence, complete=len(explained) == len(failing)):
+            continue
+        best, best_rank = mistakes, rank
+        if len(explained) == len(failing) and not contradicted:
+            break  # the sets that follow are no smaller, and cannot explain more
     return best
+
+
+def _both_are_seen(
+    pair: Mistakes,
+    cases: Sequence[tuple[Mapping[str, Any], Mapping[Mistakes, Mapping[str, Any]], Mapping[str, float]]],
+    *,
+    complete: bool,
+) -> bool:
+    """Whether results that a pair of mistakes explains show both of them, and not only what they come to together.
+
+    The effect of a mistake on a result is what goes when this mistake alone is left out of the pair. Both are seen if
+
+    - each has an effect on a result on which the other one has none; or
+    - one has, and with it the other one explains all the rest: no wrong case is left (`complete`); or
+    - in an array, whose numbers do not just add up to one, their effects are not multiples of one another.
+
+    Args:
+        pair: the mistakes.
+        cases: of each case that the pair explains, the right results, the wrong ones, and the tolerances.
+        complete: whether these are all the cases that are wrong.
+    """
+    alone = [False, False]
+    for expected, wrong, tolerance in cases:
+        for key, both in wrong[pair].items():
+            without = [fingerprint(wrong.get((other,), expected).get(key)) for other in reversed(pair)]
+            found = _effects(both, without, fingerprint(expected.get(key)), tolerance.get(key, 0.0))
+            if found is None:  # in shape, or in words: these do not add up
+                changed = [not _equal(both, each) for each in without]
+            else:
+                changed = [bool((np.abs(effect) > 1).any()) for effect in found]
+            if all(changed) and (found is None or not _are_multiples(*found)) and _is_array(both):
+                return True
+            alone = [before or (here and not all(changed)) for before, here in zip(alone, changed, strict=True)]
+    return all(alone) or (complete and any(alone))
+
+
+def _is_array(value: Any) -> bool:
+    return not isinstance(value, (bool, int, float))
+
+
+def _effects(
+    both: Any, without: Sequence[Any], expected: Any, tolerance: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The effects of two mistakes on one result, in units of its tolerance; None if they change more than numbers."""
+    values = [_numbers(value) for value in (both, *without)]
+    if any(value is None or value.shape != values[0].shape for value in values):
+        return None
+    right = _numbers(expected)
+    told = ~np.isnan(right.values) if right is not None and right.shape == values[0].shape else slice(None)
+    together, *others = (np.nan_to_num(each.values, nan=2e30, posinf=1e30, neginf=-1e30)[told] for each in values)
+    unit = max(tolerance, 1e-6 * float(np.abs(together[np.abs(together) < 1e30]).max(initial=0.0)), 1e-9)
+    first, second = ((together - other) / unit for other in others)
+    return first, second
+
+
+def _numbers(value: Any) -> Fingerprint | None:
+    if isinstance(value, Fingerprint):
+        return value
+    return Fingerprint((), np.array([float(value)])) if isinstance(value, (bool, int, float)) else None
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, Fingerprint) and isinstance(other, Fingerprint):
+        return one.shape == other.shape and np.array_equal(one.values, other.values, equal_nan=True)
+    return type(one) is type(other) and one == other
+
+
+def _are_multiples(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether one of two effects is, within 1, a multiple of the other, 0 times it included."""
+    for one, other in ((first, second), (second, first)):
+        length = float(other @ other)
+        if (np.abs(one - (one @ other / length if length else 0.0) * other) <= 1).all():
+            return True
+    return False

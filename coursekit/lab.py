@@ -58,7 +58,7 @@ class Lab:
         report = self.report(exercise, sys._getframe(1).f_globals)
         _show(report)
         if not report.judgement.passed:
-            raise CheckFailed(report.headline)
+            raise CheckFailed(report.summary)
 
     def report(self, exercise: str, namespace: Mapping[str, Any]) -> Report:
         """Check an exercise on the objects in `namespace`, and return the report."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from coursekit.lab import Lab
 from coursekit.report import Report
@@ -24,19 +28,38 @@ def check_notebook(path: Path) -> list[Report]:
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
 
+    class Shell(InteractiveShell):
+        def enable_gui(self, gui: str | None = None) -> None:
+            """`%matplotlib inline` asks for this; there is no window here."""
+
     try:
         cells = [dict(cell) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a notebook: {error}") from None
-    shell = InteractiveShell.instance()
-    for cell in cells:
-        source = "".join(cell.get("source", ""))
-        shown_only = "demonstration" in cell.get("metadata", {}).get("tags", ())
-        if cell.get("cell_type") != "code" or shown_only or source.lstrip().startswith("check("):
-            continue
-        with capture_output():
-            shell.run_cell(source, store_history=True)
-    labs = [value for value in shell.user_ns.values() if isinstance(value, Lab)]
+    with _as_main():
+        shell = Shell()  # not the one of this process: another notebook's names are not this one's
+        for cell in cells:
+            source = "".join(cell.get("source", ""))
+            shown_only = "demonstration" in cell.get("metadata", {}).get("tags", ())
+            if cell.get("cell_type") != "code" or shown_only or source.lstrip().startswith("check("):
+                continue
+            with capture_output():
+                shell.run_cell(source, store_history=True)
+        return _reports(shell.user_ns, path)
+
+
+def _reports(names: dict[str, Any], path: Path) -> list[Report]:
+    labs = [value for value in names.values() if isinstance(value, Lab)]
     if not labs:
         raise ValueError(f"{path} starts no lab: its first cells must run `check = start_lab(…)`")
-    return [labs[-1].report(exercise, shell.user_ns) for exercise in labs[-1].progress]
+    return [labs[-1].report(exercise, names) for exercise in labs[-1].progress]
+
+
+@contextlib.contextmanager
+def _as_main() -> Iterator[None]:
+    """Let the shell that is made in this block be the module `__main__`, as a notebook's is, and undo that."""
+    outer = sys.modules["__main__"]
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = outer

@@ -11,9 +11,11 @@ from coursekit.judge import ExerciseFacts, Judgement
 # Signs, bars and lines in these colours stand out on white and on black: three times as light or dark as either.
 GREEN, RED, GREY = "#2e8b57", "#d9463a", "#7d7d7d"
 
+LONGEST_SUMMARY = 200  # characters: one line, or two in a narrow window
+
 
 class CheckFailed(Exception):
-    """A check did not pass: the report's headline. Notebooks show the report, and this one line for a traceback."""
+    """A check did not pass: the report's summary. Notebooks show the report, and this one line for a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"CheckFailed: {self}"]
@@ -46,6 +48,14 @@ class Report:
             "error": "your code raises an error",
         }.get(self.judgement.status, f"{passed} of {len(self.judgement.groups)} checks pass")
         return f"{self.facts.name}: {text}"
+
+    @property
+    def summary(self) -> str:
+        """The headline and the first mistake, or the first thing that is wrong: all that `nbgrader validate` shows."""
+        judgement = self.judgement
+        wrong = [f"{group.facts.title}: {group.message}" for group in judgement.groups if not group.passed]
+        first = [*self.sentences, *([judgement.message] if judgement.message else wrong)]
+        return textwrap.shorten(". ".join([self.headline, *first[:1]]), LONGEST_SUMMARY, placeholder=" …")
 
     def _rows(self) -> list[tuple[bool, str, str]]:
         """Rows (passed, title, detail); a failure of the exercise as a whole is told once."""

@@ -53,6 +53,24 @@ def test_a_failed_check_raises_one_line(lab):
     assert caught.value._render_traceback_() == [f"CheckFailed: {caught.value}"]
 
 
+def test_a_failed_check_tells_one_thing_once_and_leaves_the_rest_to_the_report(lab, capsys):
+    """Two mistakes have two sentences in the report, and the first of them, with one full stop, in the exception."""
+
+    def attention_cost(length, d_model):
+        return {"multiply_adds": length**2 * d_model, "weights_entries": length * d_model}
+
+    report = lab.report("attention_cost", {"attention_cost": attention_cost})
+    assert len(report.sentences) == 2
+    assert report.summary == f"{report.headline}. {report.sentences[0]}"
+
+    def attention_cost(length, d_model):
+        raise ValueError("operands could not be broadcast together with shapes (2,3) (4,)")
+
+    report = lab.report("attention_cost", {"attention_cost": attention_cost})
+    assert "Shapes are compared from the right" in str(report)
+    assert len(report.summary) <= 200 and "\n" not in report.summary and ".." not in report.summary
+
+
 def test_code_that_is_not_written_costs_no_hint(lab):
     for _ in range(3):
         report = lab.report("attention_cost", {})

@@ -1,0 +1,38 @@
+"""A notebook is checked on its own code, and on nothing that ran before it in the same process."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from nbformat.v4 import new_code_cell, new_notebook
+from tiny_course import write_notebook
+
+from coursekit.notebook import check_notebook
+
+START = 'from coursekit import start_lab\ncheck = start_lab("02_self_attention")'
+COST = """
+def attention_cost(length, d_model):
+    return {"multiply_adds": 2 * length**2 * d_model, "weights_entries": length**2}
+"""
+
+
+def statuses(path: Path, *sources: str) -> dict[str, str]:
+    write_notebook(path, new_notebook(cells=[new_code_cell(source) for source in sources]))
+    return {report.facts.name: report.judgement.status for report in check_notebook(path)}
+
+
+def test_a_second_notebook_does_not_see_the_names_of_the_first(tmp_path):
+    main = sys.modules["__main__"]
+    first = statuses(
+        tmp_path / "first.ipynb", "%matplotlib inline\n" + START, COST, "get_ipython().run_line_magic('pwd', '')"
+    )
+    second = statuses(tmp_path / "second.ipynb", START)
+    assert (first["attention_cost"], second["attention_cost"]) == ("graded", "missing")
+    assert sys.modules["__main__"] is main
+
+
+def test_a_notebook_is_the_main_module_while_it_runs(tmp_path):
+    pickled = "import pickle\nif pickle.loads(pickle.dumps(cost)) is cost:\n    attention_cost = cost"
+    found = statuses(tmp_path / "one.ipynb", START, COST.replace("attention_cost", "cost"), pickled)
+    assert found["attention_cost"] == "graded"
