@@ -153,8 +153,9 @@ def _both_are_seen(
     The effect of a mistake on a result is what goes when this mistake alone is left out of the pair. Both are seen if
 
     - each has an effect on a result on which the other one has none; or
-    - one has, and with it the other one explains all the rest: no wrong case is left (`complete`); or
-    - in an array, whose numbers do not just add up to one, their effects are not multiples of one another.
+    - in an array their effects are not multiples of one another; or
+    - no wrong case is left (`complete`), and one of them has an effect on a result on which the other one has none; or
+    - no wrong case is left, and together the two do something else than to add up, nor are their effects multiples.
 
     Args:
         pair: the mistakes.
@@ -162,37 +163,38 @@ def _both_are_seen(
         complete: whether these are all the cases that are wrong.
     """
     alone = [False, False]
+    effects: list[np.ndarray] = []
     for expected, wrong, tolerance in cases:
         for key, both in wrong[pair].items():
+            right = fingerprint(expected.get(key))
             without = [fingerprint(wrong.get((other,), expected).get(key)) for other in reversed(pair)]
-            found = _effects(both, without, fingerprint(expected.get(key)), tolerance.get(key, 0.0))
+            found = _effects(both, without, right, tolerance.get(key, 0.0))
             if found is None:  # in shape, or in words: these do not add up
                 changed = [not _equal(both, each) for each in without]
             else:
-                changed = [bool((np.abs(effect) > 1).any()) for effect in found]
-            if all(changed) and (found is None or not _are_multiples(*found)) and _is_array(both):
+                effects.append(found)
+                changed = [bool((np.abs(effect) > 1).any()) for effect in found[:2]]
+            is_array = not isinstance(both, (bool, int, float))
+            if all(changed) and is_array and (found is None or not _are_multiples(*found[:2])):
                 return True
             alone = [before or (here and not all(changed)) for before, here in zip(alone, changed, strict=True)]
-    return all(alone) or (complete and any(alone))
+    if all(alone) or not complete:
+        return all(alone)
+    first, second, sums = np.concatenate(effects, axis=1) if effects else np.zeros((3, 0))
+    return any(alone) or bool((np.abs(sums) > 1).any() and not _are_multiples(first, second))
 
 
-def _is_array(value: Any) -> bool:
-    return not isinstance(value, (bool, int, float))
-
-
-def _effects(
-    both: Any, without: Sequence[Any], expected: Any, tolerance: float
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """The effects of two mistakes on one result, in units of its tolerance; None if they change more than numbers."""
-    values = [_numbers(value) for value in (both, *without)]
+def _effects(both: Any, without: Sequence[Any], right: Any, tolerance: float) -> np.ndarray | None:
+    """The effects of two mistakes on one result, and by how much they do not add up, (3, numbers), in units of its
+    tolerance; None if they change more than numbers."""
+    values = [_numbers(value) for value in (both, *without, right)]
     if any(value is None or value.shape != values[0].shape for value in values):
         return None
-    right = _numbers(expected)
-    told = ~np.isnan(right.values) if right is not None and right.shape == values[0].shape else slice(None)
+    told = ~np.isnan(values[-1].values)
     together, *others = (np.nan_to_num(each.values, nan=2e30, posinf=1e30, neginf=-1e30)[told] for each in values)
     unit = max(tolerance, 1e-6 * float(np.abs(together[np.abs(together) < 1e30]).max(initial=0.0)), 1e-9)
-    first, second = ((together - other) / unit for other in others)
-    return first, second
+    first, second, total = (together - other for other in others)
+    return np.stack([first, second, total - first - second]) / unit
 
 
 def _numbers(value: Any) -> Fingerprint | None:

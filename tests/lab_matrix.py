@@ -83,15 +83,16 @@ def told(judgement: Judgement) -> str:
 
 
 def forged(case: Expectation, results: dict) -> Attempt:
-    """What a student who makes these mistakes would return, as float32."""
-    return Attempt(
-        {
-            key: value.astype(case.dtype or "float32")
-            if isinstance(value, np.ndarray) and value.dtype.kind == "f"
-            else value
-            for key, value in results.items()
-        }
-    )
+    """What a student who makes these mistakes would return, as float32; some number where any will do."""
+
+    def returned(key: str, value):
+        if not (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
+            return value
+        right = case.expected.get(key)
+        free = np.isnan(right) & np.isnan(value) if np.shape(right) == value.shape else False
+        return np.where(free, 0.5, value).astype(case.dtype or "float32")
+
+    return Attempt({key: returned(key, value) for key, value in results.items()})
 
 
 def _echoes(cases: list[Expectation]) -> list[str]:
@@ -134,7 +135,8 @@ def _is_one_sum(cases: list[Expectation], mistakes: tuple[str, ...]) -> bool:
     for case in cases:
         for key, both in case.wrong[mistakes].items():
             without = [fingerprint(case.wrong.get((other,), case.expected)[key]) for other in reversed(mistakes)]
-            if not all(isinstance(each, type(both)) for each in without) or isinstance(both, (str, list)):
+            numeric = all(isinstance(each, (Fingerprint, int, float)) for each in (both, *without))
+            if not numeric and without != [both, both]:
                 return False
             if isinstance(both, Fingerprint):
                 if {each.shape for each in without} != {both.shape}:

@@ -38,15 +38,17 @@ def diagnosis(cases, kind=float):
 
 
 def seen(pair, cases) -> bool:
-    """Whether numbers show both mistakes: one has an effect where the other has none, and the rest is explained."""
+    """Whether numbers show both mistakes: see `_both_are_seen`."""
     explained = [wrong for returned, wrong in cases if returned != RIGHT and wrong.get(pair) == returned]
     effects = [[wrong[pair] - wrong.get((each,), RIGHT) for each in reversed(pair)] for wrong in explained]
     first, second = any(a and not b for a, b in effects), any(b and not a for a, b in effects)
     complete = len(explained) == sum(returned != RIGHT for returned, _ in cases)
-    return (first and second) or (complete and (first or second))
+    adds_up = all(wrong[pair] - RIGHT == a + b for wrong, (a, b) in zip(explained, effects, strict=True))
+    multiples = not effects or np.linalg.matrix_rank(np.array(effects)) < 2
+    return (first and second) or (complete and (first or second or not (adds_up or multiples)))
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(CASES)
 def test_the_best_explanation_is_found(cases):
     def score(mistakes):
