@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import logging
 import math
 import re
@@ -31,6 +30,7 @@ from autograder.pairs import PairError, check_pair, paired_notebooks, read_pair,
 from autograder.publish import find_leaks, publication_problems
 from autograder.released import read_released
 from autograder.results import write_atomically
+from coursekit.source import NotPython, parse
 
 BADGE_TAG = "course-badge"
 SETUP_TAG = "course-setup"
@@ -349,9 +349,9 @@ def _exercise_problems(name: str, cells: Mapping[str, NotebookNode], declared: b
     else:
         stub = re.sub(f"([ \t]*)[^\n]*{BEGIN}.*?{END}[^\n]*", r"\1pass", code.source, flags=re.DOTALL)
         try:
-            ast.parse("\n".join(line for line in stub.split("\n") if not line.lstrip().startswith(("%", "!"))))
-        except SyntaxError as error:
-            problems.append(f'the stub of "{name}-code" is not valid Python ({error.msg}, line {error.lineno})')
+            parse(stub)
+        except NotPython as error:
+            problems.append(f'the stub of "{name}-code" is not valid Python ({error})')
     return problems
 
 

@@ -91,10 +91,9 @@ class Run:
             for index, step in enumerate(plan.steps)
             if isinstance(step, CellStep) and step.locked and step.source in demonstrations
         }
-        self._trees = [
-            rules.parse_cells([step.source]) if isinstance(step, CellStep) and not step.locked else []
-            for step in plan.steps
-        ]
+        code = [index for index, step in enumerate(plan.steps) if isinstance(step, CellStep)]
+        read = rules.read_cells([plan.steps[index].source for index in code])
+        self._cells = dict(zip(code, read, strict=True))
         self._errors: dict[str, CellError] = {}
         self._losses: Counter[str | None] = Counter()
         self._spent: defaultdict[str | None, _Spent] = defaultdict(_Spent)  # None: the student's own cells
@@ -176,8 +175,8 @@ class Run:
                 session.probe, self._lab, name, case.inputs, mode=case.mode, forbidden=prepared.facts.forbidden
             )
             attempts.append(attempt_of(self._ask(name, ask)))
-        trees = [tree for each in self._trees[:index] for tree in each]
-        broken = rules.violations(trees, name, forbidden=prepared.facts.forbidden, no_loops=prepared.facts.no_loops)
+        cells = [cell for at, cell in self._cells.items() if at < index]
+        broken = rules.violations(cells, name, forbidden=prepared.facts.forbidden, no_loops=prepared.facts.no_loops)
         judgement = judge(prepared.facts, prepared.cases, attempts, broken)
         error = self._errors.get(name)
         if judgement.status == "missing" and error is not None and error.type != "NotImplementedError":

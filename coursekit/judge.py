@@ -195,11 +195,11 @@ def judge(
     problems = [_problem(facts, case, attempt) for case, attempt in zip(expectations, attempts, strict=True)]
     raised = [attempt.kind == "error" for attempt in attempts]
     groups = tuple(_group(group, expectations, problems, raised) for group in facts.groups)
-    if forbidden:
-        return Judgement(facts.name, "forbidden", groups, (), forbidden[0])
     kinds = {attempt.kind for attempt in attempts}
     if kinds == {"missing"}:
         return Judgement(facts.name, "missing", groups, (), attempts[0].message)
+    if forbidden:
+        return Judgement(facts.name, "forbidden", groups, (), forbidden[0])
     if None not in kinds and "contract" not in kinds:
         case, message = next(
             (case, attempt.message)

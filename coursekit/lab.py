@@ -66,7 +66,7 @@ class Lab:
             raise ValueError(f"no exercise {exercise!r} in this lab; there are {', '.join(self.reference.facts)}")
         facts = self.reference.facts[exercise]
         expectations = self.reference.expectations[exercise]
-        trees = rules.parse_cells(namespace.get("In", ()))
+        trees = rules.read_cells(namespace.get("In", ()))
         broken = rules.violations(trees, exercise, forbidden=facts.forbidden, no_loops=facts.no_loops)
         with rules.guard(facts.forbidden), _calm_tensorflow():
             attempts = run_cases(self.reference.lab, exercise, expectations, namespace)

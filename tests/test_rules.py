@@ -1,14 +1,23 @@
 """Rules find what may not do the work, wherever it hides, and let everything else pass."""
 
-import pytest
+import time
+import warnings
 
-from coursekit import rules
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from measuring import cost_of
+
+from coursekit import rules, source
 
 FORBIDDEN = ("keras.layers.MultiHeadAttention", "keras.ops.dot_product_attention", "tensorflow.nn.softmax")
 
 
 def found(*cells, name="f", **options):
-    return rules.violations(rules.parse_cells(cells), name, **{"forbidden": FORBIDDEN, **options})
+    return rules.violations(rules.read_cells(cells), name, **{"forbidden": FORBIDDEN, **options})
 
 
 @pytest.mark.parametrize(
@@ -63,6 +72,244 @@ def test_what_is_allowed_passes(cells):
 )
 def test_loops_are_found(cells):
     assert len(found(*cells, no_loops=True)) == 1
+
+
+LOOPS = {
+    "for": "    rows = []\n    for row in x:\n        rows.append(row * 2)\n    return np.array(rows)",
+    "while": "    i, x = 0, np.array(x)\n    while i < len(x):\n        x[i] *= 2\n        i += 1\n    return x",
+    "comprehension": "    return np.array([row * 2 for row in x])",
+    "generator": "    return np.array(list(row * 2 for row in x))",
+    "recursion": "    return np.concatenate([x[:1] * 2, f(x[1:])]) if len(x) else x",
+    "inner recursion": "    def go(i):\n        return () if i == len(x) else (x[i] * 2, *go(i + 1))\n"
+    "    return np.array(go(0))",
+    "two inner functions": "    def go(i):\n        return () if i == len(x) else to(i)\n    def to(i):\n"
+    "        return (x[i] * 2, *go(i + 1))\n    return np.array(go(0))",
+    "inner lambda": "    go = lambda i: () if i == len(x) else (x[i] * 2, *go(i + 1))\n    return np.array(go(0))",
+    "map": "    return np.array(list(map(lambda row: row * 2, x)))",
+    "builtins": "    import builtins as b\n    return np.array(list(b.map(lambda row: row * 2, x)))",
+    "filter": "    return np.array(list(filter(lambda row: True, x))) * 2",
+    "frompyfunc": "    return np.frompyfunc(lambda v: v * 2, 1, 1)(x).astype(x.dtype)",
+    "another name of numpy": "    n = np\n    return n.vectorize(lambda v: v * 2)(x)",
+    "getattr": "    return getattr(np, 'vectorize')(lambda v: v * 2)(x)",
+    "glued getattr": "    return getattr(np, 'vector' + 'ize')(lambda v: v * 2)(x)",
+    "starmap": "    import itertools\n    return np.array(list(itertools.starmap(lambda *row: np.array(row) * 2, x)))",
+    "exec": "    names = {'x': x}\n    exec('y = [row * 2 for row in x]', names)\n    return np.array(names['y'])",
+    "eval": "    return np.array(eval('[row * 2 for row in x]', {'x': x}))",
+    "run_cell": "    get_ipython().user_ns['given'] = x\n"
+    "    get_ipython().run_cell('made = [row * 2 for row in given]')\n    return np.array(made)",
+    "magic": "    y = %time [row * 2 for row in x]\n    return np.array(y)",
+    "helper": "    return np.array(helper(x))",
+    "helper by name": "    return np.array(globals()['hel' + 'per'](x))",
+    "helper in a list": "    return np.array(helpers[0](x))",
+    "numpy made to loop": "    return np.array(np.twice(x))",
+}
+HELPER = """import numpy as np
+def helper(x):
+    return [row * 2 for row in x]
+np.twice = helper
+helpers = []
+helpers.append(helper)"""
+DECORATIONS = {
+    "plain": lambda text: text,
+    "indented": lambda text: "\n".join(f" {line}" for line in text.splitlines()),
+    "magic value": lambda text: f"w = %pwd\n{text}",
+    "shell value": lambda text: f"here = !true\n{text}",
+    "shell": lambda text: f"!true\n{text}",
+    "help": lambda text: f"{text}\nnp.dot?",
+    "more help": lambda text: f"np.exp??\n{text}",
+    "semicolon": lambda text: f"{text}\n;print a b",
+    "autocall": lambda text: f"{text}\n/print 1",
+    "prompts": lambda text: _prompted(text, ">>> ", "... "),
+    "numbered prompts": lambda text: _prompted(text, "In [1]: ", "   ...: "),
+    "timed": lambda text: f"%%time\n{text}",
+    "captured": lambda text: f"%%capture said\n%%time\n{text}",
+    "profiled": lambda text: f"%%prun -q -l 3\n{text}",
+    "in a block": lambda text: "if True:\n" + "\n".join(f"    {line}" for line in text.splitlines()),
+    "twice": lambda text: f"{text}\n{text}",
+    "renamed": lambda text: f"{text}\ng = f\ndef f(x):\n    return g(x)",
+    "wrapped": lambda text: f"{text}\nf = (lambda g: lambda x: g(x))(f)",
+    "in a class": lambda text: f"{text}\nclass K:\n    run = staticmethod(f)\nf = K().run",
+    "text run": lambda text: f"get_ipython().run_cell({text!r})",
+    "text executed": lambda text: f"exec({text!r}, globals())",
+    "by its name": lambda text: f"{text}\nglobals()['f' + ''] = f\ndef g(x): return x",
+}
+HIDING = {"text run", "text executed", "by its name"}
+OF_THE_ANSWER = {"renamed", "wrapped", "in a class"} | HIDING
+
+
+def _prompted(text, first, then):
+    return "\n".join((then if line.startswith(" ") else first) + line for line in text.splitlines())
+
+
+@pytest.fixture(scope="module")
+def shell():
+    shell = InteractiveShell.instance()
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+seen_running = set()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    loop=st.sampled_from(sorted(LOOPS)),
+    worn=st.lists(st.sampled_from(sorted(DECORATIONS)), max_size=2, unique=True),
+    helped=st.sampled_from(sorted(DECORATIONS.keys() - OF_THE_ANSWER)),
+)
+def test_whatever_ipython_runs_a_loop_in_the_answer_is_found(shell, loop, worn, helped):
+    """For the grader, which has the cells as they were handed in, and for the check, which has IPython's `In`."""
+    answer = f"def f(x):\n{LOOPS[loop]}"
+    for name in worn:
+        answer = DECORATIONS[name](answer)
+    helper = DECORATIONS[helped](HELPER)
+    shell.reset()
+    with warnings.catch_warnings(), capture_output():
+        warnings.simplefilter("ignore")
+        for cell in (helper, answer):
+            shell.run_cell(cell, store_history=True)
+        given = np.arange(6.0).reshape(3, 2)
+        try:
+            runs = np.array_equal(np.asarray(shell.user_ns["f"](given), float), given * 2)
+        except Exception:
+            runs = False
+    if runs:
+        seen_running.update((loop, *worn, helped))
+        for cells in ([helper, answer], shell.user_ns["In"]):
+            assert found(*cells, no_loops=True), cells
+
+
+def test_every_loop_and_every_decoration_runs_in_ipython(shell):
+    """What never runs would be found for nothing."""
+    for loop in LOOPS:
+        test_whatever_ipython_runs_a_loop_in_the_answer_is_found.hypothesis.inner_test(shell, loop, [], "plain")
+    for worn in DECORATIONS:
+        test_whatever_ipython_runs_a_loop_in_the_answer_is_found.hypothesis.inner_test(shell, "for", [worn], "plain")
+    assert seen_running >= LOOPS.keys() | DECORATIONS.keys()
+
+
+@pytest.mark.parametrize("worn", sorted(DECORATIONS.keys() - HIDING))
+def test_a_decorated_answer_without_a_loop_passes(worn):
+    answer = "def f(x):\n    return np.exp(x - np.add.reduce(x)) @ helper(x)"
+    helper = "import numpy as np\ndef helper(x):\n    return getattr(x, 'T')"
+    worn_by_helper = worn if worn not in OF_THE_ANSWER else "plain"
+    assert found(DECORATIONS[worn_by_helper](helper), DECORATIONS[worn](answer), no_loops=True) == []
+
+
+INNOCENT = {
+    "a timing decorator": "import time\ndef timed(g):\n    def run(*a):\n        for _ in range(3): g(*a)\n"
+    "    return run\n@timed\ndef slow(x): return f(x)",
+    "a model that is compiled": "import keras\nmodel = keras.Sequential()\nmodel.compile(loss='mse')",
+    "a loop that shows": "for i in range(3):\n    print(f(i))",
+    "a method of that name": "class Other:\n    def helper(self): return [i for i in self.x]",
+    "a cell that is no Python": "def h(x:\n  return 1",
+    "a question": "f?\nnp.dot?",
+    "a shell line": "!pip list\n%matplotlib inline",
+    "another language": "%%bash\nfor f in *; do echo $f; done",
+    "much text": "text = '" + "word " * 39_000 + "'",
+    "a deep expression": "deep = " + "+".join("0" for _ in range(9_000)),
+    "a cache": "seen = {}\nimport keras\ndef g(x):\n    seen[0] = x\n    return seen[0]\n",
+}
+
+
+@pytest.mark.parametrize("other", INNOCENT.values(), ids=INNOCENT)
+def test_cells_that_the_answer_does_not_use_cost_nothing(other):
+    answer = "import numpy as np\ndef helper(x): return x.T\ndef f(x):\n    return np.exp(x @ helper(x))"
+    assert found(answer, other, no_loops=True) == []
+    assert found(other, answer, no_loops=True) == []
+
+
+def test_a_cache_of_its_own_is_no_recursion():
+    answer = "seen = {}\ndef f(x):\n    seen[len(seen)] = x\n    return seen[0] + x"
+    assert found(answer, no_loops=True) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (("def f(x): return x", "def f(x:\n  return x"), "cannot be read"),
+        (("def f(x): return " + "+".join("x" for _ in range(9_000)),), "cannot be read"),
+        (("def f(x): return h(x)", "h = " + "0+" * 30_000 + "1"), "cannot be read"),
+        (("def f(x): return h(x)", "globals()['h'] = abs"), "globals"),
+        (("def f(x): return x", "globals()['f' + ''] = print"), "globals"),
+        (("def f(x): return h(x)", "%run helpers.py"), "No cell that can be read defines `h`"),
+        (("from mine import f",), "mine.f"),
+        (("from mine import h\ndef f(x): return h(x)",), "mine.h"),
+        (("x = 1",), "No cell that can be read defines `f`"),
+        (("def f(x): return f(x[0])",), "calls itself"),
+        (("def f(x): return g(x)", "def g(x): return f(x)"), "calls itself"),
+        (("def f(x):\n    for i in x: pass", "f = print if False else f"), "no Python loop"),
+        (("def f(x): return x", "f.__code__ = (lambda x: [i for i in x]).__code__"), "no Python loop"),
+        (("import numpy as np", "def f(x): return np.dot(x)", "np.dot = lambda a: [i for i in a]"), "no Python loop"),
+        (("rows = []", "rows.append(lambda x: [i for i in x])", "def f(x): return rows[0](x)"), "no Python loop"),
+        (
+            ("def f(x):\n    def no():\n        h = 1\n    return h(x)", "h = lambda x: [i for i in x]"),
+            "no Python loop",
+        ),
+    ],
+)
+def test_what_hides_the_code_breaks_the_rule_and_says_why(cells, words):
+    (sentence,) = found(*cells, no_loops=True)
+    assert words in sentence
+    assert sentence.endswith(".")
+
+
+def test_a_name_that_is_nowhere_is_left_to_python():
+    assert found("def f(x): return nq.exp(x)", no_loops=True) == []
+
+
+def test_names_that_come_with_a_star_are_found():
+    assert found("from keras.layers import *", "def f(): return MultiHeadAttention(1, 2)")
+
+
+def test_what_stands_in_the_text_of_a_magic_is_found():
+    assert found("%time f = lambda: keras.layers.MultiHeadAttention(1, 2)\nimport keras")
+
+
+def test_no_warning_reaches_the_terminal(recwarn):
+    rules.read_cells(["x = '\\d'\nif x is 'a': pass"])
+    assert not recwarn.list
+
+
+def test_the_last_cells_are_read_when_there_are_too_many():
+    history = ["x = 1; " * 1000] * 40
+    assert found(*history, "def f(x): return [i for i in x]", no_loops=True)
+    assert found(*history, "def f(x): return x.T", no_loops=True) == []
+
+
+HEAVY = {
+    "statements": ["a;" * 3000 for _ in range(30)],
+    "bindings": ["a=a;" * 2000 for _ in range(20)] + ["def f(x): return a"],
+    "definitions": ["\n".join(f"def f{i}(x): return f{i - 1}(x), f{i // 2}(x)" for i in range(900))] * 5 + ["f = f899"],
+    "magics": ["%a\n" * 70 for _ in range(500)],
+    "questions": ["a?\n" * 80 for _ in range(500)],
+    "a long question": ["a" * 190_000 + "!?"],
+    "spaces": [" " * 190_000 + "%"] * 20,
+    "quotes": ["'\n" * 9_000] * 20,
+    "sums": ["0+" * 190_000 + "0"] * 20,
+    "calls": ["f(" * 90 + ")" * 90] * 500,
+    "lambdas": ["f = " + "lambda a: " * 90 + "a"] * 500,
+    "huge cells": ["a " * 500_000] * 16,
+}
+
+
+@pytest.mark.parametrize("texts", HEAVY.values(), ids=HEAVY)
+def test_no_notebook_takes_long_to_read(texts):
+    began = time.process_time()
+    found(*texts, "def f(x): return helper(x)", no_loops=True)
+    assert time.process_time() - began < 5
+
+
+def test_the_largest_trees_take_little_memory():
+    cost = cost_of(
+        "rules.violations(rules.read_cells(['a;' * 6000] * 50), 'f', no_loops=True)", "from coursekit import rules"
+    )
+    assert cost.megabytes < 400
+    assert cost.seconds < 10
+
+
+def test_a_cell_that_is_too_large_takes_nothing_from_the_others():
+    assert source.within_effort(["x = 1", "a " * 30_000, "y = 2"]) == [True, False, True]
 
 
 def test_a_guarded_class_and_function_stop_and_come_back():

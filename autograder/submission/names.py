@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
-import warnings
 
-MAX_PARSED_CHARACTERS = 200_000
-_BODY_IS_PYTHON = {"time", "timeit", "capture", "prun"}
-_MAGIC_LINE = re.compile(r"^(\s*)(?:[%!?]|[\w.]+\?{1,2}\s*$)")
-_MAGIC_VALUE = re.compile(r"^([\w.,\s]+=\s*)[%!].*$")
-_DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
-_ASSIGNMENT = re.compile(r"^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
-_TOO_DEEP = (SyntaxError, ValueError, RecursionError, MemoryError)
+from coursekit import source as reading
 
 
 def parse(source: str) -> ast.Module | None:
-    """Return the syntax tree of a cell, its IPython magics blanked out, or None where it is not Python or too long."""
-    plain = _without_magics(source)
-    if plain is None or len(plain) > MAX_PARSED_CHARACTERS:
-        return None
+    """Return the syntax tree of what IPython makes of a cell, None where it is no Python or takes too long to read."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(plain)
-    except _TOO_DEEP:
+        return reading.parse(source)
+    except (reading.NotPython, reading.TooLarge):
         return None
 
 
@@ -39,10 +26,7 @@ def defined_names(source: str, *, guess: bool = True) -> frozenset[str]:
         names: set[str] = set()
         _collect(tree.body, names)
         return frozenset(names)
-    plain = _without_magics(source) if guess else None
-    if plain is None:
-        return frozenset()
-    return frozenset(_DEFINITION.findall(plain)) | frozenset(_ASSIGNMENT.findall(plain))
+    return reading.guessed_names(source) if guess else frozenset()
 
 
 def checked_exercise(source: str) -> str | None:
@@ -71,25 +55,9 @@ def _is_idle(statement: ast.stmt) -> bool:
             return True
         case ast.Expr(value=ast.Call(func=ast.Name(id="check" | "print"))):
             return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="get_ipython"))))):
+            return True  # what IPython makes of a magic
     return False
-
-
-def _without_magics(source: str) -> str | None:
-    """Return the source with a statement in place of each magic; None where `%%bash` or its kin own the cell."""
-    lines = source.split("\n")
-    first = next((i for i, line in enumerate(lines) if line.strip()), None)
-    if first is not None and lines[first].startswith("%%"):
-        magic = re.match(r"%%\s*(\w*)", lines[first]).group(1)
-        if magic not in _BODY_IS_PYTHON:
-            return None
-        lines[first] = ""
-    for i, line in enumerate(lines):
-        if "%" in line or "!" in line or "?" in line:
-            line = _MAGIC_VALUE.sub(r"\1None", line)
-            if indent := _MAGIC_LINE.match(line):
-                line = indent.group(1) + "pass"
-            lines[i] = line
-    return "\n".join(lines)
 
 
 def _collect(statements: list[ast.stmt], names: set[str]) -> None:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from nbformat import NotebookNode
 
 from autograder.printable import printable
+from autograder.submission import slimming
 
-MAX_FILE_BYTES = 512 * 2**20
-MAX_SOURCE_CHARACTERS = 100 * 2**20
+MAX_FILE_BYTES = 128 * 2**20
+MAX_SOURCE_CHARACTERS = 16 * 2**20
 MAX_CELLS = 5_000
+MAX_SIGNS = 2_000_000  # brackets, commas and quotes: what has more may make millions of objects
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UNDECODED = re.compile("[\udc80-\udcff]")
+_LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # what `surrogateescape` makes of odd bytes
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _CELL_TYPES = ("code", "markdown", "raw")
 _MERGE_CONFLICT = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
@@ -100,7 +104,7 @@ def _decode(data: bytes, notes: list[str]) -> str:
     except UnicodeDecodeError:
         notes.append("The file is not all UTF-8; the odd bytes were read as Latin-1.")
         text = data.decode(encoding, errors="surrogateescape")
-        return _UNDECODED.sub(lambda found: chr(ord(found.group()) - 0xDC00), text)
+        return text.translate(_LATIN_1)
 
 
 def _looks_like_binary(data: bytes) -> str | None:
@@ -114,13 +118,15 @@ def _looks_like_binary(data: bytes) -> str | None:
 
 def _parse(text: str, notes: list[str]) -> Any:
     """Return the JSON value in `text`; control characters in strings, a tail after the value and huge numbers pass."""
+    if sum(text.count(sign) for sign in '[{,"') > MAX_SIGNS:
+        return _parse_elsewhere(text, notes)
     try:
         return json.loads(text)
     except RecursionError:
         raise Unreadable("The file is nested too deeply to be a notebook.") from None
     except ValueError as error:
         first = error
-    decoder = json.JSONDecoder(strict=False, parse_int=_parse_int)
+    decoder = json.JSONDecoder(strict=False, parse_int=slimming.parse_int)
     start = len(text) - len(text.lstrip(" \t\r\n\ufeff\0"))
     try:
         value, end = decoder.raw_decode(text, start)
@@ -137,8 +143,26 @@ def _parse(text: str, notes: list[str]) -> Any:
     return value
 
 
-def _parse_int(digits: str) -> int | float:
-    return int(digits) if len(digits) < 4000 else float("inf")
+def _parse_elsewhere(text: str, notes: list[str]) -> Any:
+    """Return what is needed of the JSON value in `text`, parsed by a process with limits."""
+    text = text.lstrip(" \t\r\n\ufeff\0")
+    command = [sys.executable, "-I", "-S", slimming.__file__]
+    ran = subprocess.run(
+        command, input=text.encode("utf-8", "surrogatepass"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    answer = json.loads(ran.stdout) if ran.returncode == 0 else {"error": "MemoryError"}
+    match answer:
+        case {"error": "RecursionError"}:
+            raise Unreadable("The file is nested too deeply to be a notebook.")
+        case {"error": "MemoryError"}:
+            raise Unreadable("The file holds more than can be read: clear the outputs and hand it in again.")
+        case {"error": message, "position": position}:
+            raise Unreadable(_why_no_json(text, json.JSONDecodeError(message, text, position)))
+        case {"error": message}:
+            raise Unreadable(_why_no_json(text, ValueError(message)))
+    if text[answer["end"] :].strip(" \t\r\n\0"):
+        notes.append("The file goes on after the end of the notebook; that part was ignored.")
+    return answer["value"]
 
 
 def _why_no_json(text: str, error: ValueError) -> str:
@@ -180,7 +204,7 @@ def _find_cells(content: Any, notes: list[str]) -> list[Any]:
     elif version != 4 or isinstance(version, bool):
         notes.append(f"The notebook names {_say(version)} as its format; it was read as format 4.")
     if len(cells) > MAX_CELLS:
-        raise Unreadable(f"The notebook has {len(cells)} cells; more than {MAX_CELLS} are not graded.")
+        raise Unreadable(f"The notebook has more than {MAX_CELLS} cells; so many are not graded.")
     return cells
 
 
