@@ -70,7 +70,7 @@ def outcome(lab: str, exercise: Exercise, names: dict, seed: int = SEED) -> Judg
     facts = exercise.facts
     cases = expectations(lab, exercise.name, seed)
     broken = rules.violations(
-        rules.parse_cells(names["In"]), exercise.name, forbidden=facts.forbidden, no_loops=facts.no_loops
+        rules.read_cells(names["In"]), exercise.name, forbidden=facts.forbidden, no_loops=facts.no_loops
     )
     with rules.guard(facts.forbidden):
         return judge(facts, cases, run_cases(lab, exercise.name, cases, names), broken)

@@ -129,7 +129,7 @@ def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[
     facts, cases = reference.facts[name], reference.expectations[name]
     prelude = [PRELUDE, *solution_sources(lab)]
     broken = rules.violations(
-        rules.parse_cells([*prelude, source]), name, forbidden=facts.forbidden, no_loops=facts.no_loops
+        rules.read_cells([*prelude, source]), name, forbidden=facts.forbidden, no_loops=facts.no_loops
     )
     differing = []
     with sandbox.session() as session:
