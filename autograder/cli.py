@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from autograder.marking import Marking
 
 LONGEST_TABLE = 60
+MOST_PASSED_OVER = 20
 
 app = typer.Typer(
     name="course",
@@ -137,6 +138,7 @@ def grade(
             marking = Marking(course, lab, out_dir, db_url=_database(course, db), seed=seed, again=again)
             found = marking.find(paths)
             if not found:
+                _show_passed_over(marking)
                 _stop(f"no submission of {lab} in {', '.join(map(str, paths))}", 2)
             with Progress(
                 SpinnerColumn(),
@@ -158,6 +160,7 @@ def grade(
             _stop(f"{error}\n{done}. Run it again when that is mended, and it goes on from there.", 3)
         _stop(f"{error}\nNothing was graded. `course doctor` explains; --unsafe grades without walls.", 3)
     _show(marking)
+    _show_passed_over(marking)
     if marking.failures:
         for student, reason in marking.failures.items():
             err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
@@ -202,6 +205,17 @@ def _show(marking: Marking) -> None:
         highlight=False,
     )
     out.print(f"feedback    {marking.feedback}/<student>/{marking.lab}.html", highlight=False)
+
+
+def _show_passed_over(marking: Marking) -> None:
+    """Name in the terminal what has no row in the tables, and ids that are not what an instructor expects."""
+    for sentence in marking.claimed_twice:
+        err.print(f"[bold yellow]an id claimed twice[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
+    for each in marking.passed_over[:MOST_PASSED_OVER]:
+        shown = f"[bold yellow]passed over[/]  {escape(each.path)}: {escape(each.reason)}"
+        err.print(shown, highlight=False, soft_wrap=True)
+    if (more := len(marking.passed_over) - MOST_PASSED_OVER) > 0:
+        err.print(f"[bold yellow]passed over[/]  and {more} more: see {marking.passed_over_csv}", highlight=False)
 
 
 def _findings(result: LabResult) -> Iterator[str]:

@@ -16,9 +16,9 @@ from autograder.course import Course, CourseError
 from autograder.feedback import feedback_path, write_feedback
 from autograder.gradebook import GradebookWriter, shown_url
 from autograder.grading import GradingFailed, LabGrader, content_hash, grade_all
-from autograder.results import LabResult, write_grades_csv, write_results_csv
+from autograder.results import LabResult, write_grades_csv, write_passed_over_csv, write_results_csv
 from autograder.sandbox import Sandbox, SandboxUnavailable
-from autograder.submission import FoundSubmission, Unreadable, find_submissions, read_plan
+from autograder.submission import FoundSubmission, PassedOver, Unreadable, find_submissions, read_plan
 
 log = logging.getLogger(__name__)
 
@@ -50,15 +50,20 @@ class Marking:
         self.db_url = db_url
         self.results_csv = folder / "results.csv"
         self.grades_csv = folder / "grades.csv"
+        self.passed_over_csv = folder / "passed_over.csv"
         self.feedback = folder / "feedback"
         self.results: list[LabResult] = []
         self.failures: dict[str, str] = {}
+        self.passed_over: list[PassedOver] = []
+        self.claimed_twice: list[str] = []
         self._course = course
         self._again = again
 
     def find(self, paths: Sequence[Path]) -> list[FoundSubmission]:
-        """The submissions in the given notebooks, folders and archives."""
-        return find_submissions(paths, self.lab, self.grader.known)
+        """The submissions in the given notebooks, folders and archives; what is nobody's goes to `passed_over`."""
+        found = find_submissions(paths, self.lab, self.grader.known)
+        self.passed_over, self.claimed_twice = found.passed_over, found.claimed_twice
+        return found.submissions
 
     def run(self, found: Iterable[FoundSubmission], warm: Future[Sandbox], *, workers: int = 1) -> Iterator[LabResult]:
         """Grade, record and write; yield each result once it is recorded.
@@ -95,6 +100,7 @@ class Marking:
                 recorded = gradebook.results()  # of every lab and run: one late submission leaves the tables whole
             write_results_csv(self.results_csv, recorded)
             write_grades_csv(self.grades_csv, recorded)
+            write_passed_over_csv(self.passed_over_csv, ((each.path, each.reason) for each in self.passed_over))
             if unavailable is not None:
                 raise unavailable
         except (DBAPIError, OSError) as error:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 STATUSES = ("graded", "missing", "error", "timeout", "crashed", "forbidden")
 RESULTS_COLUMNS = ("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds")
 GRADES_COLUMNS = ("student", "lab", "score", "max_score", "percent", "state")
+PASSED_OVER_COLUMNS = ("path", "reason")
 
 # A spreadsheet takes a cell that begins with one of these for a formula, some also where they are full-width.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -204,6 +205,11 @@ def write_grades_csv(path: Path, results: Iterable[LabResult]) -> None:
             for result in _ordered(results)
         ),
     )
+
+
+def write_passed_over_csv(path: Path, rows: Iterable[tuple[str, str]]) -> None:
+    """One row for everything that was not graded because nothing says whose it is: where it lies, and why."""
+    _write_csv(path, PASSED_OVER_COLUMNS, ((_plain(place), _plain(reason)) for place, reason in rows))
 
 
 def write_atomically(path: Path, content: bytes) -> None:

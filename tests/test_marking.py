@@ -100,7 +100,7 @@ def test_marks_have_the_mode_that_the_umask_asks_for(course):
         finally:
             os.umask(before)
         files = [path for path in Path(f"out-{umask}").rglob("*") if path.is_file()] + [Path(f"{umask}.db")]
-        assert len(files) == 4
+        assert len(files) == 5
         assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {wanted}
 
 
@@ -160,3 +160,17 @@ def test_what_was_graded_before_the_walls_fell_is_in_the_tables(course, monkeypa
     monkeypatch.setattr(marking, "grade_all", graded)
     mark(course, LAB, "ada", "bob")
     assert told("grades/grades.csv") == [("ada", LAB), ("bob", LAB)]
+
+
+def test_what_is_passed_over_and_who_is_claimed_twice_is_known_and_in_a_table(course):
+    handed_in = course.root / "handed-in"
+    for name in ("ada.ipynb", "Ada/work.ipynb", f"{LAB}.ipynb", "=1.pdf"):
+        (handed_in / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(course.release_notebook(LAB), handed_in / name)
+    run = mark(course, LAB)
+    rows = list(csv.reader(Path("grades/passed_over.csv").read_text("utf-8").splitlines()))
+    assert rows[0] == ["path", "reason"]
+    assert {Path(path).name for path, _ in rows[1:]} == {"01_tiny.ipynb", "=1.pdf"}
+    assert "2 submissions have the id" in run.claimed_twice[0]
+    mark(course, LAB, "bob", out="again")
+    assert len(list(csv.reader(Path("again/passed_over.csv").read_text("utf-8").splitlines()))) == 3

@@ -236,7 +236,7 @@ def test_a_lab_goes_out_and_comes_back_through_the_exchange(course, tmp_path, mo
         run(ExchangeSubmit, home)
     run(ExchangeCollect, course.root)
     for folder in (course.submitted, exchange / course.course_id / "inbound"):
-        (found,) = find_submissions([folder], LAB)
+        (found,) = find_submissions([folder], LAB).submissions
         assert found.read() == path.read_bytes() and found.timestamp is not None
     exercises = tuple(ExerciseResult(name, points, points, "graded") for name, points in GRADE_IDS.items())
     with GradebookWriter(course.db_url, course) as writer:  # as `course grade` does

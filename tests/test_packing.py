@@ -62,7 +62,9 @@ def test_the_file_is_found_as_a_submission_whatever_it_is_called(half, tmp_path)
     (tmp_path / "eve").mkdir()
     (tmp_path / "eve" / packed.name).write_bytes(packed.read_bytes())
     known = {LAB: grade_ids(load_course(ROOT), LAB)}
-    found = find_submissions([tmp_path / each for each in (*archives, "eve")], LAB, known)
+    found = [
+        each for path in (*archives, "eve") for each in find_submissions([tmp_path / path], LAB, known).submissions
+    ]
     assert [each.student for each in found] == ["anna", "Bo Li_12", "lovelaceada_345", "ngbob_777", "eve"]
     assert all(json.loads(each.read())["cells"] for each in found)
 

@@ -1,6 +1,6 @@
 """Finds, reads and repairs submissions: any file a student hands in becomes a plan to grade, or a reason why not."""
 
-from autograder.submission.finding import FoundSubmission, find_submissions, student_id
+from autograder.submission.finding import Found, FoundSubmission, PassedOver, find_submissions, student_id
 from autograder.submission.reading import SubmittedNotebook, Unreadable, read_notebook
 from autograder.submission.repair import CellStep, ManualCell, Plan, ProbeStep, read_plan, repair
 from autograder.submission.tree import FileSource
@@ -8,8 +8,10 @@ from autograder.submission.tree import FileSource
 __all__ = [
     "CellStep",
     "FileSource",
+    "Found",
     "FoundSubmission",
     "ManualCell",
+    "PassedOver",
     "Plan",
     "ProbeStep",
     "SubmittedNotebook",

@@ -8,7 +8,8 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -78,6 +79,27 @@ class ZipSource:
 Source = FileSource | ZipSource
 
 
+def read_each(sources: Iterable[Source]) -> Iterator[bytes]:
+    """Yield the bytes of each source, none of one that cannot be read; an archive is opened once for those in a row."""
+    with ExitStack() as stack:
+        last: tuple[Path, tuple[str, ...]] | None = None
+        archive: zipfile.ZipFile | None = None
+        for source in sources:
+            data = b""
+            with suppress(Unreadable, KeyError, *_ZIP_ERRORS):
+                if isinstance(source, FileSource):
+                    data = source.read()
+                elif (around := (source.path, source.members[:-1])) != last:
+                    stack.close()
+                    last, archive = around, None
+                    file = io.BytesIO(ZipSource(*around).read()) if source.members[:-1] else source.path
+                    archive = stack.enter_context(zipfile.ZipFile(file))
+                if archive is not None and isinstance(source, ZipSource):
+                    with archive.open(source.members[-1]) as member:
+                        data = _read_limited(member)
+            yield data
+
+
 @dataclass
 class Item:
     """A file of a tree, or in `problem` why it must not be opened."""
@@ -91,10 +113,13 @@ class Item:
 class Tree:
     """A folder, or an archive read as one, by its name without `.zip`.
 
-    `problem` says why it could not be listed, `strays` what in an archive points to no place inside it.
+    `problem` says why it could not be listed, `strays` what in an archive points to no place inside it. `place` is
+    where it lies, through the archives around it, and `archives` how many these are, itself included.
     """
 
     name: str
+    place: str = ""
+    archives: int = 0
     items: list[Item] = field(default_factory=list)
     folders: dict[str, Tree] = field(default_factory=dict)
     problem: str | None = None
@@ -104,8 +129,13 @@ class Tree:
         """Return the folder of that path, which is made where there is none."""
         tree = self
         for name in names:
-            tree = tree.folders.setdefault(name, Tree(name))
+            tree = tree.folders.setdefault(name, tree.inner(name))
         return tree
+
+    def inner(self, name: str, problem: str | None = None) -> Tree:
+        """Return an empty folder or archive that lies in this one under that file name."""
+        stem = PurePosixPath(name).stem if is_archive(name) else name
+        return Tree(stem, f"{self.place}/{name}", self.archives + is_archive(name), problem=problem)
 
     def walk(self) -> Iterator[tuple[tuple[str, ...], Item]]:
         """Yield every file with the names of the folders above it, the highest files first."""
@@ -150,7 +180,7 @@ def read_folder(path: Path) -> Tree:
 
 def read_archive(path: Path) -> Tree:
     """Return the tree of a zip archive; archives in it count as folders. Nothing is unpacked to disk."""
-    tree = Tree(path.stem)
+    tree = Tree(path.stem, str(path), archives=1)
     _Lister(path.parent).archive(tree, path, path, members=())
     return tree
 
@@ -170,7 +200,7 @@ class _Lister:
     # -- folders -------------------------------------------------------------------------------------------------
 
     def folder(self, path: Path, depth: int) -> Tree:
-        tree = Tree(path.name)
+        tree = Tree(path.name, str(path))
         try:
             with os.scandir(path) as scan:
                 entries = sorted((entry for entry in scan if not _is_hidden(entry.name)), key=lambda e: e.name)
@@ -201,7 +231,7 @@ class _Lister:
         elif not entry.is_file():
             _refuse(tree, entry.name, f"“{entry.name}” is a device or pipe, no file.")
         elif is_archive(entry.name):
-            inner = tree.folders[entry.name] = Tree(PurePosixPath(entry.name).stem)
+            inner = tree.folders[entry.name] = tree.inner(entry.name)
             _Lister(self.root).archive(inner, path, path, members=())
         else:
             tree.items.append(Item(entry.name, FileSource(path)))
@@ -248,7 +278,7 @@ class _Lister:
         elif is_notebook(name):
             home.items.append(Item(name, ZipSource(path, (*members, info.filename))))
         else:
-            inner = home.folders[name] = Tree(PurePosixPath(name).stem)
+            inner = home.folders[name] = home.inner(name)
             try:
                 with archive.open(info) as file:
                     data = _read_limited(file)
@@ -308,11 +338,11 @@ def _is_hidden(name: str) -> bool:
 
 
 def _refuse(tree: Tree, name: str, problem: str) -> None:
-    """Note what must not be opened: a notebook as a file, what could be a folder as one that cannot be listed."""
-    if is_notebook(name):
+    """Note what must not be opened: what could be a folder as one that cannot be listed, all else as a file."""
+    if is_archive(name) or not PurePosixPath(name).suffix:
+        tree.folders[name] = tree.inner(name, problem)
+    else:
         tree.items.append(Item(name, problem=problem))
-    elif is_archive(name) or not PurePosixPath(name).suffix:
-        tree.folders[name] = Tree(PurePosixPath(name).stem if is_archive(name) else name, problem=problem)
 
 
 def _parts(info: zipfile.ZipInfo) -> tuple[str, ...]:
