@@ -12,10 +12,12 @@ from autograder.exercise import Exercise
 from autograder.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.submission import CellStep, Plan, ProbeStep
+from autograder.submission.helpers import helper_cells
 from coursekit import rules
 from coursekit.judge import Attempt, ExerciseFacts, Expectation, Judgement, judge, tidy_message
 
 MOST_LOSSES = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out
+OWN_BUDGETS = 3  # of the student's own cells together, in budgets of one step
 LEAST_SECONDS = 0.1
 SHORTAGES = ("MemoryError", "OSError", "BlockingIOError", "ResourceExhaustedError", "RuntimeError: can't start new")
 Reply = TypeVar("Reply", CellReply, ProbeReply)
@@ -59,7 +61,8 @@ class Run:
     is one too many: the fault is the machine's, or the grader's, and there is no verdict.
 
     Each exercise, its cells and its cases together, has one budget of CPU time and one by the clock, as `Limits` counts
-    them; so have the student's own cells together. By the clock the whole submission may take what these add up to.
+    them; so has each of the student's own cells that an answer uses. Their other cells have a larger one together. By
+    the clock the whole submission may take what the budgets of the exercises and of these other cells add up to.
 
     Args:
         lab: the lab's name.
@@ -95,8 +98,9 @@ class Run:
         read = rules.read_cells([plan.steps[index].source for index in code])
         self._cells = dict(zip(code, read, strict=True))
         self._errors: dict[str, CellError] = {}
-        self._losses: Counter[str | None] = Counter()
-        self._spent: defaultdict[str | None, _Spent] = defaultdict(_Spent)  # None: the student's own cells
+        self._losses: Counter[str | int | None] = Counter()
+        self._helpers = helper_cells(plan.steps)
+        self._spent: defaultdict[str | int | None, _Spent] = defaultdict(_Spent)  # by `_purse`
         self._was_lost = False
         self._wall = 0.0  # of the whole submission
         self._most_wall = sum(limits.wall_seconds(self._budget(name)) for name in (None, *plan.exercises))
@@ -156,10 +160,10 @@ class Run:
             return False
         if step.locked:
             self._wall += session.run_cell(step.source).wall
-        elif self._has_used_up(step.exercise):
+        elif self._has_used_up(self._purse(index)):
             self._leave_out(index, step.exercise, "timeout", "Its cells together took too long.")
         else:
-            reply = self._ask(step.exercise, partial(session.run_cell, step.source))
+            reply = self._ask(self._purse(index), partial(session.run_cell, step.source))
             if reply.error is not None and step.exercise is not None:
                 self._errors[step.exercise] = reply.error
             if session.is_exhausted():
@@ -187,17 +191,23 @@ class Run:
 
     # -- time ----------------------------------------------------------------------------------------------------
 
-    def _budget(self, exercise: str | None) -> float:
-        own = self._prepared[exercise].exercise.cpu_seconds if exercise else None
+    def _purse(self, index: int) -> str | int | None:
+        """Whose budget a step is taken from: its exercise's; its own, as a helper; else that of all other own cells."""
+        return self._plan.steps[index].exercise or (index if index in self._helpers else None)
+
+    def _budget(self, purse: str | int | None) -> float:
+        if purse is None:
+            return OWN_BUDGETS * self._limits.cpu_seconds_per_step
+        own = self._prepared[purse].exercise.cpu_seconds if isinstance(purse, str) else None
         return own or self._limits.cpu_seconds_per_step
 
-    def _has_used_up(self, exercise: str | None) -> bool:
-        budget, spent = self._budget(exercise), self._spent[exercise]
+    def _has_used_up(self, purse: str | int | None) -> bool:
+        budget, spent = self._budget(purse), self._spent[purse]
         return spent.cpu > budget or spent.wall > self._limits.wall_seconds(budget)
 
-    def _ask(self, exercise: str | None, ask: Callable[..., Reply]) -> Reply:
+    def _ask(self, purse: str | int | None, ask: Callable[..., Reply]) -> Reply:
         """Ask the process for one step within what is left of the budget."""
-        budget, spent = self._budget(exercise), self._spent[exercise]
+        budget, spent = self._budget(purse), self._spent[purse]
         wall = min(self._limits.wall_seconds(budget) - spent.wall, self._most_wall - self._wall)
         reply = ask(cpu_seconds=max(budget - spent.cpu, LEAST_SECONDS), wall_seconds=max(wall, LEAST_SECONDS))
         spent.cpu += reply.seconds
@@ -215,20 +225,23 @@ class Run:
         if isinstance(step, CellStep) and step.locked:
             index, step = self._own_cell_before(index, lost)
             text = f"A cell of the lab that comes after it did not run. {text}"
-        seconds = self._spent[step.exercise].cpu + lost.seconds
+        purse = self._purse(index)
+        seconds = self._spent[purse].cpu + lost.seconds
         if isinstance(step, ProbeStep):
             self._nothing(step.exercise, status, text, seconds)
             return
         self._leave_out(index, step.exercise, status, text, seconds)
-        self._losses[step.exercise] += 1
-        if self._losses[step.exercise] == MOST_LOSSES:
+        self._losses[purse] += 1
+        if self._losses[purse] == MOST_LOSSES:
             self._left_out |= {
                 at
                 for at, each in enumerate(self._plan.steps)
-                if isinstance(each, CellStep) and not each.locked and each.exercise == step.exercise
+                if isinstance(each, CellStep) and not each.locked and self._purse(at) == purse
             }
-            if step.exercise is None:
-                self.notes.append(f"After {MOST_LOSSES} such cells, all of your own cells were left out.")
+            if purse is None:
+                self.notes.append(
+                    f"After {MOST_LOSSES} such cells, all of your own cells that no answer uses were left out."
+                )
 
     def _own_cell_before(self, index: int, lost: SessionLost) -> tuple[int, CellStep]:
         """The student's last cell that ran before a locked one. Where there is none, nobody can have disturbed it."""

@@ -17,6 +17,7 @@ from autograder.submission.skeleton import PRELUDE, Release, ReleaseCell, Role, 
 
 MAX_CELL_BYTES = 2**20
 _START_LAB = re.compile(r"""start_lab\(\s*["']([\w.-]+)["']""")
+_RESET = re.compile(r"^\s*%reset\b|magic\(\s*[\"']%?reset\b", re.MULTILINE)
 _FIXED = (Role.LOCKED, Role.TEST, Role.TASK)
 
 
@@ -119,6 +120,13 @@ class _Entry:
 
     def defines(self, solution: ReleaseCell) -> bool:
         return any(name in self.source for name in solution.key) and not self.names.isdisjoint(solution.key)
+
+    def stands_alone(self, solution: ReleaseCell) -> bool:
+        """Say whether this defines what the stub defines, rather than changing it."""
+        return self.defines(solution) and any(
+            re.search(rf"^\s*(?:async\s+def|def|class)\s+{re.escape(name)}\b", self.source, re.MULTILINE)
+            for name in solution.key
+        )
 
     def answers(self, solution: ReleaseCell) -> bool:
         """Say whether this is more than the stub: the student's own text, and with the right definitions."""
@@ -279,8 +287,12 @@ class _Repair:
             if any(entry.answers(solution) for entry in copies):
                 break
             copies.extend(more)
-        if any(not solution.has_source(entry.source) for entry in copies):
+        own_text = [entry for entry in copies if not solution.has_source(entry.source)]
+        if own_text:
             stubs = [entry for entry in copies if solution.has_source(entry.source)]
+            if not own_text[0].stands_alone(solution):  # it fills in what the stub above it defines
+                first = self.entries.index(own_text[0])
+                stubs = [entry for entry in stubs if self.entries.index(entry) > first]
             self._remove(stubs, f"An untouched copy of “{solution.grade_id}” beside your answer was left out.")
             copies = [entry for entry in copies if entry not in stubs]
         elif copies:
@@ -410,6 +422,7 @@ class _Repair:
         standing = [entry for entry in self.entries if self._stands_for(entry)]
         taken = {entry.target.cell["id"] for entry in standing if "id" in entry.target.cell}
         steps: list[CellStep | ProbeStep] = []
+        prelude: list[CellStep] = []
         cells: list[NotebookNode] = []
         for index, entry in enumerate(self.entries):
             cell = self._cell(entry, taken, index)
@@ -421,6 +434,10 @@ class _Repair:
                 served = sorted(entry.serves, key=lambda solution: solution is not entry.target)
                 exercise = next((name for solution in served for name in solution.exercises), None)
                 steps.append(CellStep(entry.source, exercise, entry.has_role(Role.LOCKED), index, cell["id"]))
+                if entry.has_role(Role.LOCKED) and entry.target.grade_id in PRELUDE:
+                    prelude.append(steps[-1])
+                elif _RESET.search(entry.source):  # on top of a notebook it cost nothing at home
+                    steps += prelude
         metadata = copy.deepcopy(self.release.notebook["metadata"])
         return Plan(
             steps=tuple(steps),

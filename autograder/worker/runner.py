@@ -108,6 +108,8 @@ def serve(
     send, receive, leave = connection.sendall, connection.recv, os._exit
     encode, decode_next = protocol.encode, protocol.receive
     limit = limits["reply_bytes"]
+    if any(wall.name == "own files" and wall.stands for wall in walls):
+        sys.path.insert(0, "")  # as in a kernel: what a notebook writes with %%writefile can be imported
     send(encode({"op": "hello", "pid": os.getpid(), "walls": [dict(vars(wall)) for wall in walls]}))
     undo_hooks = _Hooks(shell).undo
     cells, probes = _Cells(shell), _Probes(shell, limits["probes"])

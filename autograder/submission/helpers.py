@@ -1,0 +1,45 @@
+"""Tells which of a student's own cells the answers build on."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from autograder.submission.names import defined_names, parse
+from autograder.submission.repair import CellStep, ProbeStep
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_MODULE_OR_FOLDER = re.compile(r"^\s*%(?:%writefile|%file|run|cd|load|mkdir)\b", re.MULTILINE)
+
+
+def helper_cells(steps: Sequence[CellStep | ProbeStep]) -> frozenset[int]:
+    """Return the positions of the student's own cells that an answer may need, directly or through another of them.
+
+    Such a cell binds a name that is a word of the answer, changes what such a name stands for, or writes a module.
+    """
+    own = {at: step for at, step in enumerate(steps) if isinstance(step, CellStep) and not step.locked}
+    words = {word for step in own.values() if step.exercise is not None for word in _WORD.findall(step.source)}
+    waiting = {at: _bound(step.source) for at, step in own.items() if step.exercise is None}
+    helpers = {at for at in waiting if _MODULE_OR_FOLDER.search(own[at].source)}
+    while more := {at for at, names in waiting.items() if at not in helpers and not names.isdisjoint(words)}:
+        helpers |= more
+        words.update(word for at in more for word in _WORD.findall(own[at].source))
+    return frozenset(helpers)
+
+
+def _bound(source: str) -> frozenset[str]:
+    """Return the names that a cell binds or changes, imports included; none that it only times."""
+    if source.lstrip().startswith("%%timeit"):
+        return frozenset()
+    names = set(defined_names(source))
+    tree = parse(source)
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Import(names=imported) | ast.ImportFrom(names=imported):
+                names.update(each.asname or each.name.partition(".")[0] for each in imported)
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                while isinstance(node, ast.Attribute | ast.Subscript):
+                    node = node.value
+                names.update({node.id} if isinstance(node, ast.Name) else ())
+    return frozenset(names)
