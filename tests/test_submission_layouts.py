@@ -7,6 +7,8 @@ import zipfile
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from autograder.submission import find_submissions
 
@@ -263,7 +265,7 @@ def lay(root, files):
     return root
 
 
-def given(root, paths):
+def matching(root, paths):
     return [path for pattern in paths for path in (sorted(root.glob(pattern)) if "*" in pattern else [root / pattern])]
 
 
@@ -271,7 +273,7 @@ def given(root, paths):
 def test_everybody_is_graded_under_their_own_id_or_named(tmp_path, name):
     layout = LAYOUTS[name]
     root = lay(tmp_path / "handed in", layout.files)
-    found = find_submissions(given(root, layout.paths), LAB, KNOWN)
+    found = find_submissions(matching(root, layout.paths), LAB, KNOWN)
     graded = {each.student: each.read().decode() for each in found.submissions if each.source}
     wanted = layout.found if isinstance(layout.found, dict) else {student: student for student in layout.found}
     if any("~" in student for student in wanted):
@@ -371,3 +373,55 @@ def test_few_of_many_notebooks_are_read_and_their_archive_is_opened_once(tmp_pat
     problems = {each.student: each.problem for each in found.submissions}
     assert problems["Bob_2"] is None and "401 notebooks" in problems["Ada_1"]
     assert len(opened) < 8
+
+
+FOLDERS = st.sampled_from(["ada", "bob", "group", LAB, "01_intuition", f"Cyd_3{MOODLE}", "old", "ada.zip", "x.zip"])
+NAMES = st.sampled_from([L, f"{LAB} (1).ipynb", "bob.ipynb", "notes.ipynb", "01_intuition.ipynb", "essay.pdf"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.lists(FOLDERS, max_size=3), NAMES), min_size=1, max_size=7), st.booleans())
+def test_no_notebook_named_like_the_lab_disappears(tmp_path_factory, files, packed):
+    """Each is graded, or named as passed over with a folder around it, or its student's problem is told."""
+    root = tmp_path_factory.mktemp("any") / "in"
+    tree: dict = {}
+    for number, (folders, name) in enumerate(files):
+        inner = tree
+        for folder in folders:
+            inner = inner.setdefault(folder, {})
+        inner[name] = str(number)
+    path = root.with_suffix(".zip") if packed else root
+    if packed:
+        path.write_bytes(pack(_flat(tree)))
+    else:
+        lay(root, _flat(tree))
+    root.mkdir(exist_ok=True)
+    found = find_submissions([path], LAB, KNOWN)
+    named = [each.path for each in found.passed_over]
+    graded = [each.read().decode() for each in found.submissions if each.source]
+    told = any(each.problem for each in found.submissions)
+    for place, whose in _works(tree, str(path)):
+        other_lab = "01_intuition/" in place
+        assert work(whose) in graded or any(place.startswith(each) for each in named) or other_lab or told, place
+    assert len(graded) == len(set(graded))
+
+
+def _flat(tree):
+    """Return what `pack` and `lay` take: archives are dictionaries, folders are parts of names."""
+    flat = {}
+    for name, content in tree.items():
+        if isinstance(content, str):
+            flat[name] = content
+        elif name.endswith(".zip"):
+            flat[name] = _flat(content)
+        else:
+            flat |= {f"{name}/{inner}": value for inner, value in _flat(content).items()}
+    return flat
+
+
+def _works(tree, place):
+    for name, content in tree.items():
+        if isinstance(content, dict):
+            yield from _works(content, f"{place}/{name}")
+        elif name == L:
+            yield f"{place}/{name}", content
