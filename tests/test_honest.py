@@ -51,7 +51,7 @@ def module_written_by_a_cell():
     notebook = answered()
     at = place_of(notebook, HELPED)
     answer = right_answers()[HELPED]
-    imports = "import keras\nimport numpy as np\nimport tensorflow as tf\n\n"
+    imports = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\n\n"
     notebook["cells"][at]["source"] = f"from my_helper import {HELPED}"
     notebook["cells"].insert(at, code_cell(f"%%writefile my_helper.py\n{imports}{answer}"))
     return notebook
