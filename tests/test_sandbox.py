@@ -760,6 +760,16 @@ def line_of_descent(worker):
     return worker, first, next(each for each in first.children() if "worker.zygote" in " ".join(each.cmdline()))
 
 
+@pytest.mark.parametrize("measure", ["cpu_seconds", "waits_for_processor", "tasks", "holds_more_than"])
+def test_a_process_that_cannot_be_measured_is_not_to_blame(session, monkeypatch, measure):
+    def fail(*_):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(Tree, measure, fail)
+    with pytest.raises(WorkerLost, match=r"cannot be measured: .*Too many open files"):
+        session.run_cell("import time; time.sleep(60)")
+
+
 def test_a_runner_that_is_killed_from_outside_is_not_to_blame(session):
     threading.Timer(0.3, psutil.Process(session.pid).kill).start()
     with pytest.raises(WorkerLost, match="killed from outside"):

@@ -282,9 +282,9 @@ class Session:
         longest = self._limits.wall_seconds(budget) if wall_seconds is None else wall_seconds
         request["id"] = secrets.token_hex(16)
         frame = protocol.encode(request)
-        meter = _StepMeter(self._tree)
         look = _SHORTEST_LOOK
         try:
+            meter = _StepMeter(self._tree)
             exchange = _Exchange(self._connection, frame, self._limits.reply_bytes)
             while not exchange.step(look):
                 used = meter.look()
