@@ -158,7 +158,16 @@ def test_own_cells_that_keep_losing_it_are_left_out_together():
     assert results == WELL
     assert machine.log.count("new") == MOST_LOSSES + 1
     assert own[-1] not in machine.log
-    assert run.notes[-1] == f"After {MOST_LOSSES} such cells, all of your own cells were left out."
+    assert run.notes[-1] == f"After {MOST_LOSSES} such cells, all of your own cells that no answer uses were left out."
+
+
+def test_cells_that_lose_it_take_no_helper_of_an_answer_with_them():
+    own = [f"own{number}" for number in range(MOST_LOSSES + 2)]
+    machine = Machine(**dict.fromkeys(own, lost()))
+    machine.does["answer_one"] = CellReply(None, "", 1.0, 2.0)
+    _, results = take(machine, (*map(cell, own[:3]), cell("answer_one = 1"), *map(cell, own[3:]), *STEPS))
+    assert results == WELL
+    assert "answer_one = 1" in since_new(machine)
 
 
 def test_a_locked_cell_is_never_left_out_and_the_cell_before_it_answers():
@@ -226,8 +235,8 @@ def test_cells_of_one_exercise_share_its_budget():
 
 
 def test_a_submission_that_always_loses_its_process_ends():
-    """By the clock it may take what its exercises and its own cells together may: three times a minute."""
-    machine = Machine(own=lost("timeout", wall=100.0), answer_one=lost("timeout", wall=100.0))
+    """By the clock it may take what its exercises and its own cells together may: a minute each, and three."""
+    machine = Machine(own=lost("timeout", wall=160.0), answer_one=lost("timeout", wall=160.0))
     run, results = take(machine)
     assert results == {"one": ("timeout", 0.0), "two": ("timeout", 0.0)}
     assert "as a whole" in run.results()["two"].message
