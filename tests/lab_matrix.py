@@ -25,6 +25,18 @@ from coursekit.lab import run_cases
 ROOT = Path(__file__).resolve().parents[1]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("*/") if (path / f"{path.name}.ipynb").exists())
 SEED = 40723
+# Each took 25 to 73 CPU seconds, in which whole models are built or trained. `make test` leaves them out; what is
+# declared for the same exercises, every mistake and every pair, is tried there all the same.
+LONG = {
+    "test_correct_variants_score_full_marks": ("train_vit",),
+    "test_wrong_variants_fail_and_are_named": (
+        "build_classifier",
+        "train_classifier",
+        "DecoderBlock",
+        "Transformer",
+        "build_vit",
+    ),
+}
 PRELUDE = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\n"
 
 
@@ -160,7 +172,12 @@ class LabTests:
 
     def pytest_generate_tests(self, metafunc):
         if "name" in metafunc.fixturenames:
-            metafunc.parametrize("name", load_lab(self.lab).exercises)
+            long = LONG.get(metafunc.function.__name__, ())
+            names = [
+                pytest.param(name, marks=pytest.mark.long) if name in long else name
+                for name in load_lab(self.lab).exercises
+            ]
+            metafunc.parametrize("name", names)
 
     def test_solution_passes_and_stub_earns_nothing(self):
         names = namespace(solution_sources(self.lab))

@@ -182,6 +182,10 @@ CALLS = {
         "grading.cpu_seconds: needs a number of at least 1",
     ),
     # other files of the course
+    "seed is broken": (lambda: put(".grading-seed", "12three"), GRADE, ".grading-seed: there is no seed in it"),
+    "seed is empty": (lambda: put(".grading-seed"), GRADE, ".grading-seed: there is no seed in it"),
+    "seed is no text": (lambda: put(".grading-seed", b"\xff\x00"), GRADE, ".grading-seed: there is no seed in it"),
+    "seed is a folder": (lambda: Path(".grading-seed").mkdir(), GRADE, ".grading-seed"),
     "config is broken": (lambda: put("nbgrader_config.py", "c = ("), GRADE, "nbgrader_config.py: cannot be run"),
     "config: release": (lambda: put("nbgrader_config.py", "1/0"), ("release",), "nbgrader_config.py: cannot be run"),
     "not released": (lambda: shutil.rmtree("labs"), GRADE, f'not released; run "course release {LAB}"'),
