@@ -257,3 +257,13 @@ def test_latin_1_throughout_is_read_in_no_time():
     start = time.process_time()
     assert "no notebook" in reason_for(b"\xe9" * 20_000_000)
     assert time.process_time() - start < 10
+
+
+def test_more_code_than_can_be_read_is_not_run():
+    notebook = json.loads(GOOD)
+    spare = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": "a;" * 4000}
+    notebook["cells"] += [spare] * 300
+    read = read_notebook(json.dumps(notebook).encode())
+    assert read.repairs == (reading.TOO_MUCH,)
+    assert read.cells[-1].source == "" and read.cells[len(notebook["cells"]) - 300].source
+    assert cell_of(read, "softmax-code").source == ANSWERS["softmax"]

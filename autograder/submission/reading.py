@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import re
 import subprocess
@@ -14,11 +15,15 @@ from nbformat import NotebookNode
 
 from autograder.printable import printable
 from autograder.submission import slimming
+from coursekit import source
 
 MAX_FILE_BYTES = 128 * 2**20
 MAX_SOURCE_CHARACTERS = 16 * 2**20
 MAX_CELLS = 5_000
+MAX_EFFORT = 80_000  # of all cells together, see `coursekit.source`: with the release's they are read for the rules
 MAX_SIGNS = 2_000_000  # brackets, commas and quotes: what has more may make millions of objects
+
+TOO_MUCH = "The notebook holds more code than can be read; the last cells were not run."
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LATIN_1 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}  # what `surrogateescape` makes of odd bytes
@@ -84,6 +89,7 @@ def tidy(content: Any, notes: list[str] | None = None) -> SubmittedNotebook:
         raise Unreadable(
             f"The cells hold {size // 2**20} MB of text; more than {MAX_SOURCE_CHARACTERS // 2**20} MB are not graded."
         )
+    _leave_out_too_much(cells, notes)
     _make_ids_unique(cells)
     notebook = SubmittedNotebook(nbformat=4, nbformat_minor=5, metadata=NotebookNode(), cells=cells)
     notebook.__dict__["repairs"] = tuple(dict.fromkeys(notes))
@@ -292,6 +298,18 @@ def _is_picture(mime: Any, data: Any) -> bool:
 
 def _as_id(cell_id: Any) -> str:
     return cell_id if isinstance(cell_id, str) and _CELL_ID.fullmatch(cell_id) else ""
+
+
+def _leave_out_too_much(cells: list[NotebookNode], notes: list[str]) -> None:
+    """Empty the code cells from where all together take too much effort to read. One that is too large to be read by
+    itself takes none."""
+    left = MAX_EFFORT
+    for cell in cells:
+        with contextlib.suppress(source.TooLarge):
+            left -= source.effort(cell["source"]) if cell["cell_type"] != "markdown" else 0
+            if left < 0:
+                cell["source"] = ""
+                notes.append(TOO_MUCH)
 
 
 def _make_ids_unique(cells: list[NotebookNode]) -> None:

@@ -1027,6 +1027,39 @@ def self_attention_loops(x):
     """, "error"),
 ]  # fmt: skip
 
+_MATRIX = "self_attention_matrix"
+_LOOPED = (
+    right_answers()[LOOPS].replace(LOOPS, "_one")
+    + """
+
+
+def self_attention_matrix(x):
+    x = np.asarray(x)
+    return _one(x) if x.ndim == 2 else np.stack([self_attention_matrix(each) for each in x])
+"""
+)
+_UNREAD = {
+    "indented": "\n".join(f" {line}" for line in _LOOPED.splitlines()),
+    "shell-value": f"here = !pwd\n{_LOOPED}",
+    "magic-value": f"w = %pwd\n{_LOOPED}",
+    "help": f"{_LOOPED}\nnp.dot?",
+    "autocall": f"{_LOOPED}\n/print 1",
+    "timed": f"%%time\n{_LOOPED}",
+    "run-cell": f"def {_MATRIX}(x): pass\nget_ipython().run_cell({_LOOPED!r})",
+}
+LOOPING: tuple[Hostile, ...] = tuple(
+    Hostile(f"loop-{name}", "loops where none are allowed", made(answered(**{_MATRIX: code})), {_MATRIX: "forbidden"})
+    for name, code in _UNREAD.items()
+)
+DEEP: tuple[Hostile, ...] = tuple(
+    Hostile(f"deep-{name}", "an answer in a deep expression", made(answered(**{LOOPS: f"deep = {text}\n{right}"})))
+    for right in [right_answers()[LOOPS]]
+    for name, text in {
+        "sum": "0" + "+0" * 500, "attributes": "np.zeros(1)" + ".T" * 400, "calls": "abs(" * 90 + "0" + ")" * 90,
+    }.items()
+)  # fmt: skip
+
 CORPUS: tuple[Hostile, ...] = (
     *NOTEBOOKS, *HARMLESS, *TRICKS, *OUTPUTS, *THEFTS, *EXHAUSTION, *RULES, *FEEDBACK,
+    *LOOPING, *DEEP,
 )  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from hostile.heavy import endless_directory, nested_empties
 from hostile.making import FULL, LAB, answered, as_bytes, code_cell, right_answers
 
 
@@ -76,6 +77,12 @@ def _wide_cell() -> bytes:
     return as_bytes(notebook)
 
 
+def _many_trees() -> bytes:
+    notebook = answered()
+    notebook["cells"] += [code_cell("a;" * 4000) for _ in range(250)]
+    return as_bytes(notebook)
+
+
 def _deep_source() -> bytes:
     notebook = answered()
     notebook["cells"].insert(3, code_cell("x = " + "(" * 5000 + ")" * 5000 + "\ny = " + "-" * 100_000 + "1"))
@@ -132,6 +139,8 @@ FILES: tuple[Damaged, ...] = (
     _bytes("huge-cell", "a cell of three megabytes", _huge_cell, "more than 1 MB", FULL),
     _bytes("wide-cell", "a million characters of four bytes each", _wide_cell, "more than 1 MB", FULL),
     _bytes("deep-source", "a source nested too deep for the parser", _deep_source, "", FULL),
+    _bytes("many-trees", "two megabytes of the smallest statements", _many_trees, "more code than", FULL),
+    _bytes("nested-empties", "sixty megabytes of nothing", lambda: nested_empties(60), "clear the outputs"),
     _bytes("odd-characters", "halves of characters and zero bytes", _odd_characters, "", FULL),
     _bytes("huge-number", "a format number of a hundred thousand digits", _huge_number, "", FULL),
     Damaged("link-out", "a link to a file of the system", _link("/etc/passwd"), told="link"),
@@ -165,6 +174,7 @@ def tricky_archive(path: Path) -> None:
         archive.writestr(link, "/etc/passwd")
         archive.writestr("zip-broken/work.zip", b"PK\x03\x04 not an archive")
         archive.writestr("zip-empty/readme.txt", "nothing")
+        archive.writestr("zip-endless/work.zip", endless_directory(200_000))
 
 
 ARCHIVED = {
@@ -176,4 +186,5 @@ ARCHIVED = {
     "zip-link": 0,
     "zip-broken": 0,
     "zip-empty": 0,
+    "zip-endless": 0,
 }
