@@ -286,8 +286,9 @@ rises to a million. With residual paths and norm, in either order, it stays with
 # %%
 # NBVAL_CHECK_OUTPUT
 for name, runs in gradients.items():
-    power = round(np.log10(np.median(runs[:, 0])))
-    print(f"{name:20} gradient at the input: 10 to the {power:2d} times that at the output")
+    factor = np.median(runs[:, 0])
+    size = "below 1/1,000 of" if factor < 1e-3 else "above 10,000 times" if factor > 1e4 else f"{factor:.1f} times"
+    print(f"{name:20} gradient at the input: {size} that at the output")
 
 # %% [markdown]
 # **Without residual paths** the line is straight on the logarithmic scale: every block takes the same factor away. A
