@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
@@ -12,12 +13,14 @@ import numpy as np
 
 from coursekit.comparison import difference
 from coursekit.diagnosis import Mistakes, fingerprint, possible_mistakes
+from coursekit.generator import Generator
 from coursekit.judge import ExerciseFacts, Expectation, GroupFacts
 
 Oracle = Callable[..., Mapping[str, Any]]
 
 VISIBLE_SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number would do
 EPSILON = float(np.finfo("float32").eps)
+FACTOR = 16  # tolerance over the error that rounding is expected to make
 MAX_DRAWS = 1000  # attempts to draw a group's cases so that they catch what it declares
 
 
@@ -32,6 +35,7 @@ class Case:
         dtype: the float type that every result must have; None when any float type will do.
         property: name of a property in `coursekit.properties` to be met besides.
         withheld: what the oracle and the property need and the probe must not have, such as the labels of test data.
+        scale: size of the numbers that are rounded on the way to the results, where it is not about 1.
     """
 
     inputs: Mapping[str, Any]
@@ -40,9 +44,10 @@ class Case:
     dtype: str | None = None
     property: str | None = None
     withheld: Mapping[str, Any] = field(default_factory=dict)
+    scale: float = 1.0
 
 
-Draw = Callable[[np.random.Generator], Sequence[Case]]
+Draw = Callable[[Generator], Sequence[Case]]
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class Exercise:
     Attributes:
         name: the name in the syllabus; the probe is found by it in `coursekit.probes`.
         oracle: NumPy function of the inputs that returns named results: the right formula, and nothing else. It keeps
-            the float type of its inputs, so that rounding can be measured with it.
+            the float type of its inputs, so that tests can measure rounding with it.
         by_mode: oracles of those modes of the probe that ask for other results, such as ``parameters``.
         mistaken: the oracle with keyword flags that make the mistakes; gets the probe's ``mode`` if it asks for it.
         probe_only: inputs that the probe knows and the oracle does not need. Any other name that the oracle does not
@@ -86,7 +91,7 @@ class Exercise:
         forbidden: dotted names that may not do the work.
         no_loops: whether Python loops are ruled out.
         reveal: whether messages may state reference values of visible cases.
-        tolerance: fixed tolerance, for answers that are rounded by hand; None to derive it from rounding.
+        tolerance: fixed tolerance, for answers that are rounded by hand; None for the bound of rounding.
         cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
         groups: the groups of cases, in the order of their declaration.
         named_mistakes: the mistakes that can be named, by id, the most likely first.
@@ -169,11 +174,11 @@ class Exercise:
         """
         drawn = []
         for index, group in enumerate(self.groups):
-            rng = np.random.default_rng([seed, index, *self.name.encode()])
+            rng = Generator([seed, index, *self.name.encode()])
             drawn.extend(self._drawn(group, rng))
         return drawn
 
-    def _drawn(self, group: Group, rng: np.random.Generator) -> list[Expectation]:
+    def _drawn(self, group: Group, rng: Generator) -> list[Expectation]:
         for _ in range(MAX_DRAWS):
             drawn = [self._expectation(group, case) for case in group.draw(rng)]
             if _catches_as_declared(group, drawn):
@@ -183,9 +188,7 @@ class Exercise:
     def _expectation(self, group: Group, case: Case) -> Expectation:
         self._refuse_unknown_inputs(group, case)
         exact = self.reference(case)
-        single = self.reference(case, precision="float32")
-        size = max((np.size(value) for value in case.inputs.values() if isinstance(value, np.ndarray)), default=1)
-        tolerance = {key: self._tolerance(value, single[key], size) for key, value in exact.items()}
+        tolerance = {key: self._tolerance(case, value) for key, value in exact.items()}
         return Expectation(
             group=group.name,
             how=case.how or _describe(case),
@@ -242,24 +245,32 @@ class Exercise:
             results = oracle(inputs)
         return {key: value.item() if isinstance(value, np.generic) else value for key, value in results.items()}
 
-    def _tolerance(self, exact: Any, single: Any, size: int) -> float:
+    def _tolerance(self, case: Case, exact: Any) -> float:
+        """The largest difference that is laid to rounding; 0 for what is counted or written.
+
+        A sum of n terms in float32 is off by about √n ε times their size, in whatever order they are added (Higham and
+        Mary 2019, "A new approach to probabilistic rounding error analysis"). The factor allows for the many steps of a
+        network. Sizes and values alone make the bound, not an error seen on one processor: every machine has the same.
+        """
         if not isinstance(exact, (np.ndarray, float)) or (isinstance(exact, np.ndarray) and exact.dtype.kind != "f"):
             return 0.0
         if self.tolerance is not None:
             return self.tolerance
-        finite = np.isfinite(exact)
-        values = np.asarray(exact)[finite]
-        scale = max(1.0, float(np.abs(values).max(initial=0.0)))
-        with np.errstate(invalid="ignore"):
-            seen = float(np.nan_to_num(np.abs(np.asarray(single, "float64")[finite] - values)).max(initial=0.0))
-        return 16 * seen + 16 * np.sqrt(size) * EPSILON * scale
+        terms = max((np.size(value) for value in case.inputs.values() if isinstance(value, np.ndarray)), default=1)
+        values = np.asarray(exact)[np.isfinite(exact)]
+        scale = max(case.scale, float(np.abs(values).max(initial=0.0)))
+        return FACTOR * math.sqrt(terms) * EPSILON * scale
 
 
 def _catches_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
-    def fails(mistake: str) -> bool:
-        return any((mistake,) in expectation.wrong for expectation in drawn)
+    """Whether the drawn cases catch the mistakes that they must, and no other, so clearly that no rounding decides."""
 
-    return all(map(fails, group.must_fail_for)) and not any(map(fails, group.must_pass_for))
+    def fails(mistake: str, tolerances: float) -> bool:
+        return any(expectation.wrong.differs_by(tolerances, (mistake,)) for expectation in drawn)
+
+    return all(fails(each, 2) for each in group.must_fail_for) and not any(
+        fails(each, 0.5) for each in group.must_pass_for
+    )
 
 
 def _keywords(oracle: Oracle, flags: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
@@ -347,18 +358,31 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         self._tolerance = tolerance
         self._known: dict[Mistakes, dict[str, Any] | None] = {}
 
+    def differs_by(self, tolerances: float, mistakes: Mistakes) -> bool:
+        """Whether these mistakes change a result by more than so many tolerances."""
+        results = self._results(mistakes)
+        return results is not None and self._differ(results, tolerances)
+
     def _changed(self, mistakes: Mistakes) -> dict[str, Any] | None:
         """The fingerprints with these mistakes; None where they change nothing, or end in an error."""
+        results = self._results(mistakes)
+        if results is None or not self._differ(results, 1):
+            return None
+        return {key: fingerprint(value) for key, value in results.items()}
+
+    def _results(self, mistakes: Mistakes) -> dict[str, Any] | None:
         flags = self._exercise.flags(mistakes)
         if flags is None or self._case.mode in skipped_modes(mistakes):
             return None
         try:
-            results = self._exercise.reference(self._case, flags)
+            return self._exercise.reference(self._case, flags)
         except (ValueError, IndexError, OverflowError):
             return None
-        if any(differs(key, results[key], value, self._tolerance[key]) for key, value in self._exact.items()):
-            return {key: fingerprint(value) for key, value in results.items()}
-        return None
+
+    def _differ(self, results: Mapping[str, Any], tolerances: float) -> bool:
+        return any(
+            differs(key, results[key], value, tolerances * self._tolerance[key]) for key, value in self._exact.items()
+        )
 
     def __getitem__(self, mistakes: Mistakes) -> Mapping[str, Any]:
         if mistakes not in self._known:

@@ -11,7 +11,6 @@ several dates, so that what has to be carried from source to target grows with t
 
 from __future__ import annotations
 
-import calendar
 import datetime
 import re
 from collections.abc import Sequence
@@ -21,8 +20,12 @@ import numpy as np
 PAD, START = "<pad>", "<start>"
 SEPARATOR = ";"
 
-MONTHS = [name.lower() for name in calendar.month_name[1:]]
-WEEKDAYS = [name.lower() for name in calendar.day_name]
+# Written out: `calendar.month_name` speaks the language of the locale.
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 FIRST, LAST = datetime.date(1950, 1, 1), datetime.date(2049, 12, 31)
 
 FORMATS = (

@@ -25,7 +25,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "must be equal.",
     ),
     (
-        r"ndims must be >= 2",
+        r"ndims must be >= 2|In\[0\] and In\[1\] ha\w+ different ndims",  # depends on the processor
         "TensorFlow's `@` and `tf.matmul` take no vectors; `ops.matmul` and `ops.einsum` do.",
     ),
     (

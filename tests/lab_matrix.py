@@ -15,9 +15,10 @@ import nbformat
 import numpy as np
 import pytest
 
-from autograder.exercise import Case, Exercise, skipped_modes
+from autograder.exercise import Case, Exercise, differs, skipped_modes
 from autograder.exercises import load_lab
 from coursekit import rules
+from coursekit.comparison import difference
 from coursekit.diagnosis import Fingerprint, fingerprint, resembles
 from coursekit.judge import Attempt, Expectation, Judgement, judge
 from coursekit.lab import run_cases
@@ -228,14 +229,25 @@ class LabTests:
                 continue
             flags = exercise.flags(mistakes)
             attempts = []
+            touched, failed_clearly = set(), set()  # groups: by more than half a tolerance, by more than two
             for declared, case in zip(drawn, cases, strict=True):
                 if declared.mode in skipped_modes(mistakes):
                     attempts.append(Attempt(kind="error", message="not looked at"))
                     continue
                 try:
-                    attempts.append(forged(case, exercise.reference(declared, flags)))
+                    results = exercise.reference(declared, flags)
                 except (ValueError, IndexError) as error:
                     attempts.append(Attempt(kind="error", message=str(error)))
+                    failed_clearly.add(case.group)
+                    continue
+                attempts.append(forged(case, results))
+                for factor, failed in zip((0.5, 2), (touched, failed_clearly), strict=True):
+                    if any(
+                        differs(key, results[key], exact, factor * case.tolerance[key])
+                        for key, exact in case.expected.items()
+                    ):
+                        failed.add(case.group)
+            assert touched <= failed_clearly, f"{mistakes}: rounding decides about {touched - failed_clearly}"
             judgement = judge(exercise.facts, cases, attempts)
             assert not judgement.passed and judgement.share < 1, f"{mistakes} earns full marks"
             named = judgement.misconceptions
@@ -244,6 +256,21 @@ class LabTests:
                 or (named and _same_results(cases, changed, mistakes, named))
                 or (len(mistakes) == 2 and _is_one_sum([cases[index] for index in changed], mistakes))
             ), f"{mistakes} is called {named}"
+
+    def test_rounding_is_far_below_the_tolerance(self, name):
+        """The oracle in float32 stays within an eighth of it: right answers that sum in another order pass anywhere."""
+        exercise = load_lab(self.lab).exercises[name]
+        if exercise.tolerance is not None:
+            return
+        for case in expectations(self.lab, name):
+            declared = Case(case.inputs, mode=case.mode, withheld=case.withheld)
+            single = exercise.reference(declared, precision="float32")
+            for key, exact in case.expected.items():
+                result = single[key]
+                if isinstance(exact, np.ndarray) and exact.dtype.kind == "f":
+                    result = np.where(np.isnan(exact), 0, result)
+                apart = difference(key, result, exact, case.tolerance[key] / 8)
+                assert apart is None, f"{apart} ({case.how}, tolerance {case.tolerance[key]:.2g})"
 
     def test_no_group_is_passed_by_an_answer_that_ignores_the_question(self, name):
         """Zeros, ones, or an input handed back must fail every group: a check that cannot fail is a defect."""

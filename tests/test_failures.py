@@ -78,6 +78,18 @@ def test_the_usual_errors_are_explained(told):
     assert told in failures.meaning(f"{caught.type.__name__}: {caught.value}"), str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "InvalidArgumentError: In[0] ndims must be >= 2: 1 [Op:BatchMatMulV2]",
+        "InvalidArgumentError: In[0] and In[1] has different ndims: [3] vs. [3,2] [Op:MatMul]",
+    ],
+)
+def test_every_wording_of_a_product_with_a_vector_is_explained(message):
+    """Which one TensorFlow takes depends on the processor."""
+    assert "take no vectors" in failures.meaning(message)
+
+
 def test_an_error_of_the_students_own_is_left_alone():
     assert failures.meaning("ValueError: d_model must be even") == ""
 

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
+from coursekit.generator import Generator
 
 Drawn = TypeVar("Drawn")
 
 
-def normal(rng: np.random.Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
+def normal(rng: Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
     """Standard normal numbers."""
     return rng.normal(size=shape).astype(dtype)
 
 
-def partial_mask(rng: np.random.Generator, *shape: int) -> np.ndarray:
+def partial_mask(rng: Generator, *shape: int) -> np.ndarray:
     """A random boolean mask in which every row has at least one open key and at least one blocked key."""
     mask = rng.random(shape) < 0.6
     open_key = rng.integers(shape[-1], size=shape[:-1])

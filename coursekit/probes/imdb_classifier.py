@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.generator import Generator
 from coursekit.probes.driving import ContractError, answers, find, function, numbers, record, unpack
 
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
@@ -98,7 +99,7 @@ class _Classifier:
 
     def shake(self, seed: Sequence[int]) -> None:
         """Add random numbers to all fresh weights: these are so small that no part makes a difference."""
-        rng = np.random.default_rng(seed)
+        rng = Generator(seed)
         for variable, values in zip(self.model.trainable_variables, self.fresh, strict=True):
             spread = 0.5 if values.ndim > 1 else 0.3
             variable.assign(values + spread * rng.normal(size=values.shape))
@@ -125,7 +126,7 @@ class _Classifier:
 
     def take_weights_of(self, other: _Classifier, seed: int) -> None:
         """Copy the weights of a model for shorter reviews; the table of positions gets more rows."""
-        rng = np.random.default_rng(seed)
+        rng = Generator(seed)
         pairs = list(zip(other.model.weights, self.model.weights, strict=True))
         for source, target in pairs:
             values = np.asarray(source)
@@ -192,7 +193,7 @@ def _shaken_rows(built: _Classifier, run: Callable[[], Any], word: int, rows: in
     table = built.embeddings(rows)
     kept = np.asarray(table)
     changed = kept.copy()
-    changed[word] += 2 * np.random.default_rng(seed).normal(size=kept.shape[1])
+    changed[word] += 2 * Generator(seed).normal(size=kept.shape[1])
     before = run()
     table.assign(changed)
     after = run()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
+from coursekit.generator import Generator
 from coursekit.probes.driving import find, function, layer, refusing, unpack
 
 
@@ -16,7 +17,7 @@ def token_map(name: str, width: int) -> Callable[[Any], Any]:
 
     It computes in float64, and returns the float type and the kind (array or tensor) of what it was given.
     """
-    weights = np.random.default_rng(width).normal(size=(width, width + 2)) / width**0.5
+    weights = Generator(width).normal(size=(width, width + 2)) / width**0.5
     compute = TOKEN_MAPS[name]
 
     def fn(x: Any) -> Any:

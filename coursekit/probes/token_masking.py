@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.generator import Generator
 from coursekit.probes.driving import ContractError, find, numbers
 
 ALARM = 1e-8
@@ -59,7 +60,7 @@ class _Masked:
 
     def _text(self, number: int) -> np.ndarray:
         """Ids (rows, columns), or (columns,): in each row as many words as in every other, special ids between them."""
-        rng = np.random.default_rng([self.inputs["seed"], 0, number])
+        rng = Generator([self.inputs["seed"], 0, number])
         rows, columns = self.inputs["rows"], self.inputs["columns"]
         shape = (max(rows, 1), columns)
         ids = self.words[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import ACTIVATION_MISTAKES, NO_SOFTMAX, OVER_QUERIES, SWAPPED_RESULTS, TRAINING_ADVICE
@@ -12,7 +13,7 @@ from autograder.mistaken import attention_intuition as mistaken
 from autograder.oracles import attention_intuition as oracles
 
 
-def _bahdanau(rng: np.random.Generator, batch: int = 2, t: int = 5, s: int = 3, d_q: int = 7, d_v: int = 11, units: int = 13) -> dict:
+def _bahdanau(rng: Generator, batch: int = 2, t: int = 5, s: int = 3, d_q: int = 7, d_v: int = 11, units: int = 13) -> dict:
     return {
         "units": units,
         "query": normal(rng, batch, t, d_q),
@@ -34,7 +35,7 @@ exercise = Exercise(
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case(_bahdanau(rng), how="query (2, 5, 7), values (2, 3, 11), units=13"),
         Case(_bahdanau(rng, t=5, s=5, d_q=3, d_v=3, units=3), how="query (2, 5, 3), values (2, 5, 3), units=3"),
@@ -42,7 +43,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("mask (B, S): padding of the source", points=1)
-def source_mask(rng: np.random.Generator) -> list[Case]:
+def source_mask(rng: Generator) -> list[Case]:
     def case(inputs: dict, mask: np.ndarray) -> Case:
         how = f"query {inputs['query'].shape}, values {inputs['values'].shape}, mask {mask.shape} of {mask.dtype}"
         return Case({**inputs, "mask": mask}, how=how)
@@ -56,13 +57,13 @@ def source_mask(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("mask (B, T, S)", points=1, advice="Only a mask (B, S) needs an axis for the queries; this one has it.")
-def pair_mask(rng: np.random.Generator) -> list[Case]:
+def pair_mask(rng: Generator) -> list[Case]:
     inputs = _bahdanau(rng)
     return [Case({**inputs, "mask": partial_mask(rng, 2, 5, 3)}, how="query (2, 5, 7), mask (2, 5, 3)")]
 
 
 @exercise.group("a query that may attend to nothing", points=1, advice="A row of minus infinities is 0/0 in a softmax. Does `attend` survive it?")
-def fully_masked(rng: np.random.Generator) -> list[Case]:
+def fully_masked(rng: Generator) -> list[Case]:
     source, pair = partial_mask(rng, 2, 3), partial_mask(rng, 2, 5, 3)
     source[1] = False
     pair[0, 1] = pair[1, 4] = False
@@ -73,12 +74,12 @@ def fully_masked(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("three Dense layers without bias", points=1)
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     return [Case(_bahdanau(rng), mode="parameters", how="trainable parameters, dq=7, dv=11, units=13")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, advice=TRAINING_ADVICE)
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     # Two open keys or more: with one, its weight is 1 whatever the layer computes.
     mask = drawn_until(lambda drawn: (drawn.sum(axis=-1) > 1).all(), lambda: partial_mask(rng, 2, 3))
     inputs = {**_bahdanau(rng, units=2), "mask": mask}

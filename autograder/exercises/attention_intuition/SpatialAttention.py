@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import SWAPPED_RESULTS, TRAINING_ADVICE
@@ -12,7 +13,7 @@ from autograder.mistaken import spatial_attention as mistaken
 from autograder.oracles import spatial_attention as oracles
 
 
-def _spatial(rng: np.random.Generator, size: tuple[int, int] = (5, 7), small: tuple[int, int] = (2, 3), filters: int = 13) -> dict:
+def _spatial(rng: Generator, size: tuple[int, int] = (5, 7), small: tuple[int, int] = (2, 3), filters: int = 13) -> dict:
     """Inputs of spatial attention in which no sum is so close to 0 that rounding could decide about its ReLU."""
     channels, wide_channels = 3, 11
     while True:
@@ -33,7 +34,7 @@ exercise = Exercise("SpatialAttention", oracle=oracles.spatial_attention, mistak
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case(_spatial(rng, (3, 5), (3, 5)), how="features (2, 3, 5, 3), global features of the same size"),
         Case(_spatial(rng, (4, 6), (2, 3)), how="features (2, 4, 6, 3), global features (2, 2, 3, 11)"),
@@ -41,7 +42,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("global features of any size", points=1, advice="`UpSampling2D` knows whole factors only; `ops.image.resize` takes the size that you want.")
-def sizes(rng: np.random.Generator) -> list[Case]:
+def sizes(rng: Generator) -> list[Case]:
     return [
         Case(_spatial(rng, (5, 7), (2, 3)), how="features (2, 5, 7, 3), global features (2, 2, 3, 11)"),
         Case(_spatial(rng, (7, 3), (1, 1)), how="features (2, 7, 3, 3), global features (2, 1, 1, 11)"),
@@ -49,7 +50,7 @@ def sizes(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, advice=f"{TRAINING_ADVICE} A softmax over two axes at once needs a known batch size: flatten the places first.")
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     inputs = _spatial(rng, (3, 5), (2, 3), filters=2)
     cotangents = {"cotangent.attended": normal(rng, 2, 3, 5, 3), "cotangent.map": normal(rng, 2, 3, 5, 1)}
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import ACTIVATION_MISTAKES, TRANSPOSED, TYPES, TYPES_ADVICE, WEIGHTS_RETURNED, weighted_types, widths
@@ -12,7 +12,7 @@ from autograder.mistaken import attention_intuition as mistaken
 from autograder.oracles import attention_intuition as oracles
 
 
-def _additive(rng: np.random.Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
+def _additive(rng: Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
     units = 11
     return {
         "q": normal(rng, 5, d_q, dtype=dtype),
@@ -27,12 +27,12 @@ exercise = Exercise("additive_score", oracle=oracles.additive_score, mistaken=mi
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return widths(_additive, (7, 2), (3, 3))(rng)
 
 
 @exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return weighted_types(_additive)(rng)
 
 

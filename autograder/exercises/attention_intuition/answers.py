@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import attention_intuition as mistaken
@@ -17,32 +17,32 @@ exercise = Exercise("answers", oracle=oracles.hand_calculation, mistaken=mistake
 
 
 @exercise.group("the weights by hand", points=1)
-def pooling_weights(rng: np.random.Generator) -> list[Case]:
+def pooling_weights(rng: Generator) -> list[Case]:
     return _answer("pooling_weights")(rng)
 
 
 @exercise.group("the output by hand", points=1)
-def pooling_output(rng: np.random.Generator) -> list[Case]:
+def pooling_output(rng: Generator) -> list[Case]:
     return _answer("pooling_output")(rng)
 
 
 @exercise.group("the shape of the weights", points=1)
-def weights_shape(rng: np.random.Generator) -> list[Case]:
+def weights_shape(rng: Generator) -> list[Case]:
     return _answer("weights_shape")(rng)
 
 
 @exercise.group("which score functions learn", points=1)
-def learnable(rng: np.random.Generator) -> list[Case]:
+def learnable(rng: Generator) -> list[Case]:
     return _answer("learnable")(rng)
 
 
 @exercise.group("how many numbers additive attention learns", points=1)
-def additive_parameters(rng: np.random.Generator) -> list[Case]:
+def additive_parameters(rng: Generator) -> list[Case]:
     return _answer("additive_parameters")(rng)
 
 
 @exercise.group("what hard attention costs", points=1)
-def hard_attention(rng: np.random.Generator) -> list[Case]:
+def hard_attention(rng: Generator) -> list[Case]:
     return _answer("hard_attention")(rng)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import NO_SOFTMAX, OVER_QUERIES, SWAPPED_RESULTS, TYPES, TYPES_ADVICE, UNSTABLE, apart
@@ -18,7 +19,7 @@ exercise = Exercise("attend", oracle=oracles.attend, mistaken=mistaken.attend, f
 
 
 @exercise.group("right values", points=1)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case({"scores": normal(rng, 5, 3), "values": normal(rng, 3, 7)}),
         Case({"scores": normal(rng, 5, 5), "values": normal(rng, 5, 2)}),
@@ -26,7 +27,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("leading dimensions", points=1)
-def batched(rng: np.random.Generator) -> list[Case]:
+def batched(rng: Generator) -> list[Case]:
     return [
         Case({"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7)}),
         Case({"scores": normal(rng, 2, 3, 5, 11), "values": normal(rng, 2, 3, 11, 7)}),
@@ -34,7 +35,7 @@ def batched(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, S); bool, int, float", points=2)
-def masked(rng: np.random.Generator) -> list[Case]:
+def masked(rng: Generator) -> list[Case]:
     def case(mask: np.ndarray, mode: str = "call") -> Case:
         return Case({"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7), "mask": mask}, mode=mode)
 
@@ -49,7 +50,7 @@ def masked(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("a query that may attend to nothing", points=1, advice="A row of minus infinities is 0/0 in a softmax. A large negative number is not.")
-def fully_masked(rng: np.random.Generator) -> list[Case]:
+def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False
     inputs = {"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7), "mask": mask}
@@ -61,7 +62,7 @@ def fully_masked(rng: np.random.Generator) -> list[Case]:
     points=1,
     advice="Scores go into the thousands. A blocked score has to lie far below all of them, and what is subtracted before the exponential is the largest of the open ones.",
 )
-def large_scores(rng: np.random.Generator) -> list[Case]:
+def large_scores(rng: Generator) -> list[Case]:
     values = normal(rng, 3, 7)
     low = (normal(rng, 5, 3) - 1e4).astype("float32")
     scores, mask = drawn_until(lambda drawn: masks_matter(*drawn), lambda: (apart(rng, 5, 3, step=5000), partial_mask(rng, 5, 3)))
@@ -73,7 +74,7 @@ def large_scores(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     single = {"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7)}
     double = {key: rng.normal(size=value.shape) for key, value in single.items()}
     mask = partial_mask(rng, 2, 5, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import SWAPPED_RESULTS, TYPES, TYPES_ADVICE
@@ -11,7 +12,7 @@ from autograder.mistaken import attention_intuition as mistaken
 from autograder.oracles import attention_intuition as oracles
 
 
-def _pool(rng: np.random.Generator, d: int = 3, m: int = 5, e: int = 2, dtype: str = "float32") -> dict:
+def _pool(rng: Generator, d: int = 3, m: int = 5, e: int = 2, dtype: str = "float32") -> dict:
     return {
         "query": normal(rng, d, dtype=dtype),
         "keys": normal(rng, m, d, dtype=dtype),
@@ -23,17 +24,17 @@ exercise = Exercise("attention_pooling", oracle=oracles.attention_pooling, mista
 
 
 @exercise.group("right values, bandwidth 1", points=1)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [Case(_pool(rng)), Case(_pool(rng, d=2, m=7, e=3))]
 
 
 @exercise.group("other bandwidths", points=1)
-def bandwidth(rng: np.random.Generator) -> list[Case]:
+def bandwidth(rng: Generator) -> list[Case]:
     return [Case({**_pool(rng), "bandwidth": width}) for width in (0.6, 2.5)]
 
 
 @exercise.group("finite far from all keys", points=1, advice="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.", must_fail_for=("dot_product",))
-def far(rng: np.random.Generator) -> list[Case]:
+def far(rng: Generator) -> list[Case]:
     """Whole numbers, so that the squared distances are exact in float32 whichever way they are calculated."""
     far, narrow = _pool(rng), _pool(rng)
     far["query"] = rng.integers(60, 70, size=3).astype("float32")
@@ -48,7 +49,7 @@ def far(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return [
         Case({**_pool(rng), "bandwidth": 1.5}, mode="tensor", how="TensorFlow tensors", dtype="float32"),
         Case(_pool(rng), how="NumPy arrays of float32", dtype="float32"),

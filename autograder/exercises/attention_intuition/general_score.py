@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import TRANSPOSED, TYPES, TYPES_ADVICE, WEIGHTS_RETURNED, weighted_types, widths
@@ -12,7 +12,7 @@ from autograder.mistaken import attention_intuition as mistaken
 from autograder.oracles import attention_intuition as oracles
 
 
-def _general(rng: np.random.Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
+def _general(rng: Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
     return {
         "q": normal(rng, 5, d_q, dtype=dtype),
         "k": normal(rng, 3, d_k, dtype=dtype),
@@ -27,12 +27,12 @@ exercise = Exercise("general_score", oracle=oracles.general_score, mistaken=mist
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return widths(_general, (7, 2), (3, 3))(rng)
 
 
 @exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return weighted_types(_general)(rng)
 
 

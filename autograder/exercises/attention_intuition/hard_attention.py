@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import TYPES
@@ -11,7 +12,7 @@ from autograder.mistaken import attention_intuition as mistaken
 from autograder.oracles import attention_intuition as oracles
 
 
-def _distribution(rng: np.random.Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
+def _distribution(rng: Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
     """Random weights whose rows sum to 1, with the largest one below ½ in some rows and above in others."""
 
     def draw() -> np.ndarray:
@@ -28,7 +29,7 @@ exercise = Exercise("hard_attention", oracle=oracles.hard_attention, mistaken=mi
 
 
 @exercise.group("right values", points=1)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case({"weights": np.array([0.1, 0.35, 0.3, 0.25], "float32")[rng.permutation(4)]}),
         Case({"weights": _distribution(rng, 5, 3)}),
@@ -36,18 +37,18 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("leading dimensions", points=1)
-def batched(rng: np.random.Generator) -> list[Case]:
+def batched(rng: Generator) -> list[Case]:
     return [Case({"weights": _distribution(rng, 2, 5, 3)}), Case({"weights": _distribution(rng, 2, 3, 5, 7)})]
 
 
 @exercise.group("the first of equal weights", points=1)
-def ties(rng: np.random.Generator) -> list[Case]:
+def ties(rng: Generator) -> list[Case]:
     rows = np.array([[0.25, 0.25, 0.25, 0.25], [0.1, 0.4, 0.1, 0.4], [0.4, 0.1, 0.1, 0.4]], "float32")
     return [Case({"weights": rows[rng.permutation(3)]}, how="rows in which the largest weight occurs more than once")]
 
 
 @exercise.group(TYPES, points=1, advice=ONE_HOT_ADVICE)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return [
         Case({"weights": _distribution(rng, 5, 3)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
         Case({"weights": _distribution(rng, 5, 3)}, how="a NumPy array of float32", dtype="float32"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, wrong
 from autograder.exercises.drawing import normal
@@ -25,21 +26,21 @@ NO_SOFTMAX = wrong("The scores weight the values directly: no softmax.", no_soft
 UNSTABLE = wrong("Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?", stable=False)
 
 
-def apart(rng: np.random.Generator, rows: int, columns: int, step: float = 2500) -> np.ndarray:
+def apart(rng: Generator, rows: int, columns: int, step: float = 2500) -> np.ndarray:
     """Large scores (rows, columns), in each row so far apart that rounding decides nothing, whichever way one sums."""
     levels = step * (np.arange(columns) - columns // 2)
     return (rng.permuted(np.tile(levels, (rows, 1)), axis=1) + rng.normal(size=(rows, columns))).astype("float32")
 
 
-def pairs(rng: np.random.Generator, t: int, s: int, d: int, dtype: str = "float32") -> dict:
+def pairs(rng: Generator, t: int, s: int, d: int, dtype: str = "float32") -> dict:
     return {"q": normal(rng, t, d, dtype=dtype), "k": normal(rng, s, d, dtype=dtype)}
 
 
-def pair_values(rng: np.random.Generator) -> list[Case]:
+def pair_values(rng: Generator) -> list[Case]:
     return [Case(pairs(rng, 5, 3, 7)), Case(pairs(rng, 2, 11, 3)), Case(pairs(rng, 5, 5, 3))]
 
 
-def pair_types(rng: np.random.Generator) -> list[Case]:
+def pair_types(rng: Generator) -> list[Case]:
     return [
         Case(pairs(rng, 5, 3, 7), mode="tensor", how="TensorFlow tensors", dtype="float32"),
         Case(pairs(rng, 5, 3, 7), how="NumPy arrays of float32", dtype="float32"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import TYPES, TYPES_ADVICE, UNSTABLE, apart
@@ -31,18 +32,18 @@ exercise = Exercise("softmax", oracle=oracles.softmax, mistaken=mistaken.softmax
 
 
 @exercise.group("right values along the last axis", points=1)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [Case({"x": normal(rng, 7)}), Case({"x": normal(rng, 5, 3)}), Case({"x": normal(rng, 5, 2, 3)})]
 
 
 @exercise.group("any axis", points=1, advice="`axis` says which entries sum to 1; `keepdims` helps.")
-def axis(rng: np.random.Generator) -> list[Case]:
+def axis(rng: Generator) -> list[Case]:
     shapes = (((5, 3), 0), ((2, 5, 3), 1), ((2, 5, 3), -2), ((2, 3, 5, 7), 1))
     return [Case({"x": normal(rng, *shape), "axis": axis}) for shape, axis in shapes]
 
 
 @exercise.group("finite and right for ±1e4", points=1)
-def large(rng: np.random.Generator) -> list[Case]:
+def large(rng: Generator) -> list[Case]:
     row = np.array([1e4, -1e4, 9000, 0, 5000], "float32")
     levels = np.array([[1e4], [0], [-1e4]], "float32") + apart(rng, 3, 5, step=150)
     return [
@@ -52,7 +53,7 @@ def large(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return [
         Case({"x": normal(rng, 5, 3)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
         Case({"x": normal(rng, 5, 3)}, how="a NumPy array of float32", dtype="float32"),

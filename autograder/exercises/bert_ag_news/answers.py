@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import bert_ag_news as mistaken
@@ -17,32 +17,32 @@ exercise = Exercise("answers", oracle=oracles.hand_calculation, mistaken=mistake
 
 
 @exercise.group("pieces of a word", points=1)
-def pieces(rng: np.random.Generator) -> list[Case]:
+def pieces(rng: Generator) -> list[Case]:
     return _answer("pieces")(rng)
 
 
 @exercise.group("how many become [MASK]", points=1)
-def masked(rng: np.random.Generator) -> list[Case]:
+def masked(rng: Generator) -> list[Case]:
     return _answer("masked")(rng)
 
 
 @exercise.group("the learning rate at a step", points=1)
-def rate(rng: np.random.Generator) -> list[Case]:
+def rate(rng: Generator) -> list[Case]:
     return _answer("rate")(rng)
 
 
 @exercise.group("parameters of the head", points=1)
-def head(rng: np.random.Generator) -> list[Case]:
+def head(rng: Generator) -> list[Case]:
     return _answer("head")(rng)
 
 
 @exercise.group("who decides when to stop", points=1)
-def decision(rng: np.random.Generator) -> list[Case]:
+def decision(rng: Generator) -> list[Case]:
     return _answer("decision")(rng)
 
 
 @exercise.group("why tf_keras", points=1)
-def keras(rng: np.random.Generator) -> list[Case]:
+def keras(rng: Generator) -> list[Case]:
     return _answer("keras")(rng)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.bert_ag_news.shared import SENTENCES
@@ -22,7 +22,7 @@ FIRST_SHOWN = "build_news_classifier(preprocess_handle, encoder_handle)"
 SECOND_SHOWN = "build_news_classifier(…, num_classes=7, dropout=0.5, trainable=False)"
 
 
-def _news(rng: np.random.Generator, mode: str, sizes: dict, how: str) -> Case:
+def _news(rng: Generator, mode: str, sizes: dict, how: str) -> Case:
     width, classes = sizes["width"], sizes["num_classes"]
     weights = {
         "table": normal(rng, 19, width),
@@ -58,24 +58,24 @@ exercise = Exercise(
 
 
 @exercise.group("16 hidden values, then as many as there are classes", points=2, advice="`model.summary()` lists every layer. The head has two: Dense 16 and Dense num_classes, each with bias.")
-def head(rng: np.random.Generator) -> list[Case]:
+def head(rng: Generator) -> list[Case]:
     return _both_news("parameters", "trainable numbers")(rng)
 
 
 @exercise.group(
     "right probabilities with given weights", points=3, advice="From strings to probabilities: preprocessing, encoder, its `pooled_output`, Dense 16 with ReLU, dropout, Dense with softmax."
 )
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _both_news("values", "probabilities")(rng)
 
 
 @exercise.group("dropout behind the hidden layer, in training only", points=2, advice="One `tf_keras.layers.Dropout`, between the two Dense layers, with the rate that you are given.")
-def dropout(rng: np.random.Generator) -> list[Case]:
+def dropout(rng: Generator) -> list[Case]:
     return _both_news("dropout", "results with training=True")(rng)
 
 
 @exercise.group("gradients reach the encoder", points=1, advice="A trainable encoder is changed by training: nothing may stand between it and the loss.")
-def learning(rng: np.random.Generator) -> list[Case]:
+def learning(rng: Generator) -> list[Case]:
     return _one_news("gradients", FIRST, "gradients")(rng)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import bert_ag_news as mistaken
@@ -14,7 +14,7 @@ LARGE = {"vocab_size": 1009, "special_ids": [0, 1, 2, 3], "mask_id": 4, "words":
 SMALL = {"vocab_size": 8, "special_ids": [0, 2, 3], "mask_id": 4, "words": [5, 6], "unused": [1, 7]}
 
 
-def _texts(rng: np.random.Generator, mode: str, *, how: str, vocabulary: dict, calls: int, rows: int, columns: int, **more) -> Case:
+def _texts(rng: Generator, mode: str, *, how: str, vocabulary: dict, calls: int, rows: int, columns: int, **more) -> Case:
     """Texts that the probe draws: in each row four fifths are words, the rest special ids."""
     sizes = {"calls": calls, "rows": rows, "columns": columns, "dtype": "int64", "seed": int(rng.integers(1 << 40))}
     return Case({**vocabulary, **sizes, **more}, mode=mode, how=how)
@@ -36,7 +36,7 @@ exercise = Exercise(
 
 
 @exercise.group("labels, special ids, and the argument", points=2, advice="Labels are the original ids where a token is chosen and -100 elsewhere; what is not chosen stays.")
-def labels(rng: np.random.Generator) -> list[Case]:
+def labels(rng: Generator) -> list[Case]:
     one = {"vocabulary": LARGE, "calls": 1}
     return [
         _texts(rng, "labels", how="ids (53, 61)", **one, rows=53, columns=61),
@@ -45,7 +45,7 @@ def labels(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("the right share is chosen", points=1, advice="Counted over 40,723 words: a right function falls outside of what is allowed here less than once in a million marks.")
-def share(rng: np.random.Generator) -> list[Case]:
+def share(rng: Generator) -> list[Case]:
     big = {"vocabulary": LARGE, "calls": 1, "rows": 211, "columns": 241}
     return [
         _texts(rng, "share", how="how many of 40,723 words are chosen by default", **big),
@@ -56,19 +56,19 @@ def share(rng: np.random.Generator) -> list[Case]:
 @exercise.group(
     "80 % mask, 10 % random, 10 % kept", points=2, advice="Counted over about 16,600 chosen words: a right function falls outside of what is allowed here less than once in a million marks."
 )
-def kinds(rng: np.random.Generator) -> list[Case]:
+def kinds(rng: Generator) -> list[Case]:
     how = "what becomes of the words that are chosen, 40 texts (17, 61) with rate=0.5"
     return [_texts(rng, "kinds", how=how, vocabulary=LARGE, calls=40, rows=17, columns=61, rate=0.5)]
 
 
 @exercise.group("random ids from the whole vocabulary", points=1, advice="Every id from 0 to vocab_size - 1 is as probable as every other, that of a special token, too.")
-def random(rng: np.random.Generator) -> list[Case]:
+def random(rng: Generator) -> list[Case]:
     how = "which ids replace words, vocabulary of 8, special_ids [0, 2, 3], mask_id 4, four texts (101, 131)"
     return [_texts(rng, "random", how=how, vocabulary=SMALL, calls=4, rows=101, columns=131, rate=0.8)]
 
 
 @exercise.group("each token for itself, by the numbers of rng", points=2, advice="Whether a token is chosen says nothing about any other. How many are chosen is left to chance, too.")
-def independent(rng: np.random.Generator) -> list[Case]:
+def independent(rng: Generator) -> list[Case]:
     rows = {"vocabulary": LARGE, "calls": 1, "rows": 300, "columns": 63}
     calls = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 63}
     short = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 7}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import bert_ag_news as mistaken
 from autograder.oracles import bert_ag_news as oracles
 
 
-def _packed(rng: np.random.Generator, a: int, b: int | None, max_length: int, pad_id: int | None = None) -> Case:
+def _packed(rng: Generator, a: int, b: int | None, max_length: int, pad_id: int | None = None) -> Case:
     """Segments of so many ids, all different from one another and from the special ones."""
     drawn = [int(each) for each in rng.choice(np.arange(5, 30_000), size=a + (b or 0) + 3, replace=False)]
     cls_id, sep_id, pad, *ids = drawn
@@ -27,27 +28,27 @@ exercise = Exercise("pack_inputs", oracle=oracles.pack_inputs, mistaken=mistaken
 
 
 @exercise.group("one segment", points=1, advice="[CLS] a [SEP], then padding up to max_length. Two of the places are taken by special ids.")
-def single(rng: np.random.Generator) -> list[Case]:
+def single(rng: Generator) -> list[Case]:
     return _packing((5, None, 11), (9, None, 11), (17, None, 11))(rng)
 
 
 @exercise.group("two segments that fit", points=2, advice="[CLS] a [SEP] b [SEP]: segment 0 up to the first [SEP], segment 1 from b to the second.")
-def pair(rng: np.random.Generator) -> list[Case]:
+def pair(rng: Generator) -> list[Case]:
     return _packing((4, 6, 17), (7, 3, 13))(rng)
 
 
 @exercise.group("two segments that are too long", points=2, advice="One token at a time, from the end of whichever segment is longer at that moment; of b when they tie.")
-def cut(rng: np.random.Generator) -> list[Case]:
+def cut(rng: Generator) -> list[Case]:
     return _packing((13, 4, 15), (3, 17, 12), (9, 9, 14), (10, 8, 16))(rng)
 
 
 @exercise.group("another id for padding", points=1)
-def padding(rng: np.random.Generator) -> list[Case]:
+def padding(rng: Generator) -> list[Case]:
     return _packing((3, None, 7, 1), (3, 2, 11, 1))(rng)
 
 
 @exercise.group("hardly any room, hardly any tokens", points=1)
-def edges(rng: np.random.Generator) -> list[Case]:
+def edges(rng: Generator) -> list[Case]:
     return _packing((2, 3, 3), (4, 3, 5), (3, None, 2), (4, 0, 9))(rng)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.bert_ag_news.shared import SENTENCES
@@ -17,7 +18,7 @@ TOPICS = ("World", "Sports", "Business", "Sci/Tech")
 OTHERS = ("art", "cooking", "gardens", "law", "maths", "music", "travel")
 
 
-def _named(rng: np.random.Generator, names: Sequence[str], count: int) -> Case:
+def _named(rng: Generator, names: Sequence[str], count: int) -> Case:
     """Texts of which each class but one has some, and two of which no class gets more than one half."""
     classes = len(names)
     first = rng.permutation(classes)
@@ -44,20 +45,20 @@ exercise = Exercise("predict_class_names", oracle=oracles.predict_class_names, m
 
 
 @exercise.group("a name for each text, in their order", points=2, advice="`model.predict` gives a row of probabilities for each text, (n, classes). Where is its largest value?")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     names = [str(each) for each in rng.permutation(OTHERS)]
     return [_named(rng, TOPICS, 6), _named(rng, names, 11)]
 
 
 @exercise.group("a single text", points=1, must_fail_for=("over_one_half",))
-def one(rng: np.random.Generator) -> list[Case]:
+def one(rng: Generator) -> list[Case]:
     case = _named(rng, TOPICS, 6)
     places = {"texts": case.inputs["texts"][:1], "probabilities": case.inputs["probabilities"][:1]}
     return [Case({**case.inputs, **places}, how="a single text, 4 classes")]
 
 
 @exercise.group("no text at all", points=1, advice="Keras refuses to predict nothing. No texts have no names: `[]`.")
-def none(rng: np.random.Generator) -> list[Case]:
+def none(rng: Generator) -> list[Case]:
     nothing = {"texts": [], "probabilities": np.zeros((0, 4), "float32"), "class_names": list(TOPICS)}
     return [Case(nothing, how="an empty list of texts")]
 

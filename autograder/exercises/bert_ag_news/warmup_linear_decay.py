@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import bert_ag_news as mistaken
@@ -14,7 +14,7 @@ from autograder.oracles import bert_ag_news as oracles
 def _rates(*steps: tuple[float, float], warmup: tuple[int, int] = (11, 20), whole: bool = True):
     """Steps at these places: from 0 to 1 in the climb, from 1 to 2 in the descent, above 2 beyond the end."""
 
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         cases = []
         for low, high in steps:
             first = int(rng.integers(*warmup))
@@ -33,17 +33,17 @@ exercise = Exercise("warmup_linear_decay", oracle=oracles.warmup_linear_decay, m
 
 
 @exercise.group("the way up", points=1, advice="From 0 at step 0 to the peak at warmup_steps: which share of the way is done at this step?")
-def climb(rng: np.random.Generator) -> list[Case]:
+def climb(rng: Generator) -> list[Case]:
     return _rates((0.2, 0.4), (0.5, 0.8))(rng)
 
 
 @exercise.group("the way down", points=1, advice="From the peak at warmup_steps to 0 at total_steps: which share of this way is left?")
-def descent(rng: np.random.Generator) -> list[Case]:
+def descent(rng: Generator) -> list[Case]:
     return _rates((1.15, 1.35), (1.6, 1.8))(rng)
 
 
 @exercise.group("step 0, the peak, the end, and beyond", points=1)
-def ends(rng: np.random.Generator) -> list[Case]:
+def ends(rng: Generator) -> list[Case]:
     cases = []
     for place in ("start", "top", "end", "beyond"):
         first = int(rng.integers(11, 20))
@@ -55,12 +55,12 @@ def ends(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("steps between whole numbers", points=1)
-def fractions(rng: np.random.Generator) -> list[Case]:
+def fractions(rng: Generator) -> list[Case]:
     return _rates((0.3, 0.7), (1.6, 1.8), whole=False)(rng)
 
 
 @exercise.group("warmup_steps=0", points=1, advice="Without a warm-up no step is on the way up, not even step 0, and nothing may be divided by warmup_steps.")
-def no_warmup(rng: np.random.Generator) -> list[Case]:
+def no_warmup(rng: Generator) -> list[Case]:
     return _rates((1, 1), (1.15, 1.35), (1.6, 1.8), warmup=(0, 1))(rng)
 
 

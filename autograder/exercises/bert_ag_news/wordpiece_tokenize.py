@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import bert_ag_news as mistaken
@@ -11,7 +11,7 @@ from autograder.oracles import bert_ag_news as oracles
 LETTERS = "abcdefghiklmnoprstuvwz"
 
 
-def _spelling(rng: np.random.Generator) -> dict[int, str]:
+def _spelling(rng: Generator) -> dict[int, str]:
     """Other letters for a, b, c, …, so that a case is always the same puzzle, spelled differently; 0 gets an accent."""
     chosen = rng.permutation(list(LETTERS))[:12]
     accent = str(rng.choice(list("éüñøā")))
@@ -20,7 +20,7 @@ def _spelling(rng: np.random.Generator) -> dict[int, str]:
     return plain | capitals | {ord("0"): accent}
 
 
-def _word(rng: np.random.Generator, word: str, pieces: str, container: str = "list", **more) -> Case:
+def _word(rng: Generator, word: str, pieces: str, container: str = "list", **more) -> Case:
     table = _spelling(rng)
     vocabulary = [str(each) for each in rng.permutation([piece.translate(table) for piece in pieces.split()])]
     word = word.translate(table)
@@ -39,7 +39,7 @@ exercise = Exercise(
 
 
 @exercise.group("words that the vocabulary covers", points=3, advice="At each place take the longest piece that the vocabulary has, and go on behind it.")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         _word(rng, "abcdefgh", "ab a ##b ##c ##cd ##cde ##d ##e ##f ##g ##h ##fgh ##defgh cde fgh cdef"),
         _word(rng, "abcdeab", "a ab abc ##a ##b ##d ##e ##de ##cdeab", "dict"),
@@ -49,7 +49,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("words that it does not cover", points=2, advice="Where no piece fits, the whole word becomes `[unknown]`: one entry, whatever was found before.")
-def unknown(rng: np.random.Generator) -> list[Case]:
+def unknown(rng: Generator) -> list[Case]:
     return [
         _word(rng, "abcdef", "ab abc ##cd ##ef ##f", "set"),
         _word(rng, "abc", "b ##b ##c ##bc bc", unknown="<oov>"),
@@ -58,7 +58,7 @@ def unknown(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("words of more than max_chars characters", points=1, advice="A word of exactly max_chars characters is still cut into pieces. Count characters, not bytes.")
-def long(rng: np.random.Generator) -> list[Case]:
+def long(rng: Generator) -> list[Case]:
     return [
         _word(rng, "abcdef", "abc ##def ##d", max_chars=6),
         _word(rng, "abcdefg", "abc ##def ##g", max_chars=6),

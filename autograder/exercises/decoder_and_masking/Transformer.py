@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import weights
@@ -12,7 +12,7 @@ from autograder.oracles import decoder_and_masking as oracles
 
 
 def _model_inputs(
-    rng: np.random.Generator,
+    rng: Generator,
     num_layers: int = 1,
     *,
     source: tuple[int, int] = (2, 7),
@@ -46,7 +46,7 @@ exercise = Exercise(
 
 
 @exercise.group("embedding, positions and output, without any block", points=2, advice="Without blocks the logits are (E[ids]·√D + positions) Eᵀ for the target ids.")
-def embedding(rng: np.random.Generator) -> list[Case]:
+def embedding(rng: Generator) -> list[Case]:
     return [
         Case(_model_inputs(rng, 0), how="num_layers=0: embedding, positions and output alone, target_in (2, 5)"),
         Case(_model_inputs(rng, 0, source=(3, 5), length=11), how="num_layers=0, target_in (3, 11), max_length=11"),
@@ -54,7 +54,7 @@ def embedding(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("right logits with one and two layers", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case(_model_inputs(rng), how="one layer, source (2, 7), target_in (2, 5)"),
         Case(_model_inputs(rng, 2, source=(3, 5), length=7), how="two layers, source (3, 5), target_in (3, 7)"),
@@ -62,7 +62,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("padding in the source changes nothing", points=2, advice="Padding is masked twice: in the encoder's self-attention and in the decoder's cross-attention.")
-def padding(rng: np.random.Generator) -> list[Case]:
+def padding(rng: Generator) -> list[Case]:
     ended, everywhere, empty = (_model_inputs(rng, source=(3, 7)) for _ in range(3))
     ended["source"][0, 4:] = ended["source"][1, 2:] = 0
     everywhere["source"][0, 0] = everywhere["source"][1, 2:4] = everywhere["source"][2, 6] = 0
@@ -76,7 +76,7 @@ def padding(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("what stands later in the target changes nothing", points=1)
-def causal(rng: np.random.Generator) -> list[Case]:
+def causal(rng: Generator) -> list[Case]:
     return [
         Case(
             {**_model_inputs(rng), "cut": cut},
@@ -92,7 +92,7 @@ def causal(rng: np.random.Generator) -> list[Case]:
     points=2,
     advice="Every `keras.layers.Dropout` of the model gets `training` and the rate `dropout`. The attention layers have none of their own.",
 )
-def dropout(rng: np.random.Generator) -> list[Case]:
+def dropout(rng: Generator) -> list[Case]:
     erased = "every Dropout set to erase a third of the features"
     return [
         Case(_model_inputs(rng), mode="training", how=f"training=True, dropout=0.3, {erased}"),
@@ -102,7 +102,7 @@ def dropout(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("one table, and blocks with weights of their own", points=1)
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     how = "trainable parameters, d_model=10, num_heads=2, d_ff=7, 13 words"
     return [Case(_model_inputs(rng, layers), mode="parameters", how=f"{how}, num_layers={layers}") for layers in (1, 2)]
 
@@ -112,7 +112,7 @@ def parameters(rng: np.random.Generator) -> list[Case]:
     points=1,
     advice="Inside a graph a sentence's length may be unknown. A NumPy array cannot be cut there; a tensor can, at `ops.shape(ids)[1]`.",
 )
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     inputs = _model_inputs(rng, source=(2, 4), length=3)
     inputs |= {"weighting": normal(rng, 2, 3, 13), "direction": normal(rng, len(inputs["weights"]))}
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import decoder_and_masking as mistaken
@@ -17,32 +17,32 @@ exercise = Exercise("answers", oracle=oracles.answers, mistaken=mistaken.answers
 
 
 @exercise.group("the base model of 2017", points=1)
-def base_model(rng: np.random.Generator) -> list[Case]:
+def base_model(rng: Generator) -> list[Case]:
     return _answer("base_model")(rng)
 
 
 @exercise.group("cross-entropy and divergence by hand", points=1)
-def divergence(rng: np.random.Generator) -> list[Case]:
+def divergence(rng: Generator) -> list[Case]:
     return _answer("divergence")(rng)
 
 
 @exercise.group("two scores by hand", points=1)
-def beam(rng: np.random.Generator) -> list[Case]:
+def beam(rng: Generator) -> list[Case]:
     return _answer("beam")(rng)
 
 
 @exercise.group("the causal mask at inference", points=1)
-def inference(rng: np.random.Generator) -> list[Case]:
+def inference(rng: Generator) -> list[Case]:
     return _answer("inference")(rng)
 
 
 @exercise.group("the axis of the softmax", points=1)
-def vocabulary(rng: np.random.Generator) -> list[Case]:
+def vocabulary(rng: Generator) -> list[Case]:
     return _answer("vocabulary")(rng)
 
 
 @exercise.group("a bare variable", points=1)
-def untracked(rng: np.random.Generator) -> list[Case]:
+def untracked(rng: Generator) -> list[Case]:
     return _answer("untracked")(rng)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import greedy, search, until
@@ -30,7 +31,7 @@ def _beam(inputs: Mapping[str, Any], **flags: Any) -> tuple[str, float]:
 
 
 def _beams(
-    rng: np.random.Generator,
+    rng: Generator,
     *mistakes: Flags,
     tokens: bool = False,
     also: Callable[[dict, tuple[str, float]], bool] = lambda inputs, right: True,
@@ -57,7 +58,7 @@ def _apart(one: tuple[str, float], other: tuple[str, float], tokens_only: bool =
 ONE: Flags = {"width": "one"}
 
 
-def _trap(rng: np.random.Generator) -> dict:
+def _trap(rng: Generator) -> dict:
     """A table in which the best first token leads nowhere and the second best to a safe sentence."""
     start, lure, good, after, end = (int(each) for each in rng.permutation(5))
     low = rng.uniform(0.42, 0.46)
@@ -69,7 +70,7 @@ def _trap(rng: np.random.Generator) -> dict:
     return {"table": np.log(p / p.sum(-1, keepdims=True)), "kind": "last token", **sizes}
 
 
-def _tied(rng: np.random.Generator) -> dict:
+def _tied(rng: Generator) -> dict:
     """Two first tokens are equally probable; only one of them leads to a good end."""
     start, one, other, end = (int(each) for each in rng.permutation(4))
     p = np.full((4, 4), 0.01)
@@ -87,7 +88,7 @@ exercise = Exercise("beam_search", oracle=oracles.beam_search, mistaken=mistaken
 @exercise.group(
     "the best of several hypotheses", points=2, must_fail_for=("finished_expanded", "finished_ignored", "generated_counted"), must_pass_for=("stops_at_first_finished", "unfinished_ignored")
 )
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     prefix = ({"handed": "last"}, {"handed": "without start"})
     return [
         Case(_beams(rng, ONE, *prefix, width=2, words=5), how="beam_width=2, 5 tokens, max_length=6"),
@@ -105,7 +106,7 @@ def values(rng: np.random.Generator) -> list[Case]:
     must_fail_for=(*("only_last_token", "one_child_each", "finished_ignored", "no_length_penalty"), *("divided_by_power_of_length", "penalty_multiplied", "score_without_penalty")),
     must_pass_for=("stops_at_first_finished",),
 )
-def trapped(rng: np.random.Generator) -> list[Case]:
+def trapped(rng: Generator) -> list[Case]:
     drawn = _beams(
         rng, ONE, tokens=True, width=3, words=7, max_length=7, penalty=0.6,
         also=lambda inputs, right: right[1] > _beam(inputs, **ONE)[1] + 0.3 and right[0].endswith(f" {inputs['end_id']}]"),
@@ -122,7 +123,7 @@ def trapped(rng: np.random.Generator) -> list[Case]:
     advice="n counts the generated tokens, the end id too and the start id not.",
     must_pass_for=("beam_of_one", "one_child_each", "finished_ignored", "stops_when_best_is_finished"),
 )
-def penalty(rng: np.random.Generator) -> list[Case]:
+def penalty(rng: Generator) -> list[Case]:
     formulas = tuple({"penalty": each} for each in ("none", "n^a", "n", "start counted", "multiplied", "without end"))
     cases = []
     for penalty, words in ((1.0, 5), (0.6, 7)):
@@ -141,7 +142,7 @@ def penalty(rng: np.random.Generator) -> list[Case]:
     must_fail_for=("beam_of_one",),
     must_pass_for=("one_child_each",),
 )
-def finished(rng: np.random.Generator) -> list[Case]:
+def finished(rng: Generator) -> list[Case]:
     def finishes(inputs: dict, right: tuple[str, float]) -> bool:
         return right[0].endswith(f" {inputs['end_id']}]")
 
@@ -172,7 +173,7 @@ def finished(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("width 1 is greedy search", points=1, must_fail_for=("finished_expanded", "generated_counted", "end_not_returned"))
-def width_one(rng: np.random.Generator) -> list[Case]:
+def width_one(rng: Generator) -> list[Case]:
     def is_greedy(inputs: dict, right: tuple[str, float]) -> bool:
         return right[0] == greedy(inputs) and right[0].count(",") > 2
 
@@ -183,7 +184,7 @@ def width_one(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("wide beams, an early end, −inf, ties", points=1, must_fail_for=("finished_ignored", "unfinished_ignored"), must_pass_for=("one_child_each",))
-def edges(rng: np.random.Generator) -> list[Case]:
+def edges(rng: Generator) -> list[Case]:
     wide = _beams(rng, ONE, width=11, words=5, max_length=4)
     first = _beams(rng, width=2, words=5, end=4.0, also=lambda inputs, right: right[0].count(",") == 1)
     nearly_none = np.full((23, 5), -np.inf)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import MASK_ADVICE
@@ -13,7 +14,7 @@ exercise = Exercise("causal_mask", oracle=oracles.causal_mask, mistaken=mistaken
 
 
 @exercise.group("True on and below the diagonal", points=1, advice=MASK_ADVICE)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [Case({"length": int(length)}) for length in (*rng.choice(np.arange(4, 12), size=2, replace=False), 1)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import partial_mask
@@ -20,7 +21,7 @@ exercise = Exercise("combine_masks", oracle=oracles.combine_masks, mistaken=mist
 
 
 @exercise.group("two masks, broadcast", points=2)
-def two(rng: np.random.Generator) -> list[Case]:
+def two(rng: Generator) -> list[Case]:
     """Random masks and not the usual ones, so that no shortcut for a causal mask helps."""
     return [
         _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)),
@@ -30,7 +31,7 @@ def two(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("one mask, three masks", points=1)
-def counts(rng: np.random.Generator) -> list[Case]:
+def counts(rng: Generator) -> list[Case]:
     return [
         _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), np.array([[[True], [True], [False], [True], [True]]])),
         _joined(partial_mask(rng, 3, 1, 5)),
@@ -38,7 +39,7 @@ def counts(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("None, and no mask at all", points=1, advice="A mask that is None blocks nothing, so it can be left out. Without any mask the result is None.")
-def none(rng: np.random.Generator) -> list[Case]:
+def none(rng: Generator) -> list[Case]:
     return [
         _joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)),
         _joined(partial_mask(rng, 3, 1, 5), None),
@@ -48,7 +49,7 @@ def none(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("integers and tensors", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     ones = partial_mask(rng, 5, 5).astype("int32")
     return [
         _joined(ones, partial_mask(rng, 3, 1, 5), how="one mask of int32, one of bool"),

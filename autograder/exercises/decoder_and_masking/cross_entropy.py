@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import AVERAGED, EPS_ADDED, LOG_TEN, LOG_TWO, NOT_A_NUMBER, SWAPPED, ZERO_Q_SKIPPED, pair_types, pairs, zeros_in_p, zeros_in_q
@@ -13,22 +13,22 @@ exercise = Exercise("cross_entropy", oracle=oracles.cross_entropy, mistaken=mist
 
 
 @exercise.group("right values, in nats", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return pairs(5, 7, 2)(rng)
 
 
 @exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts 0, whatever q is there. Choose the terms before you take logarithms.")
-def zeros_in_p_cases(rng: np.random.Generator) -> list[Case]:
+def zeros_in_p_cases(rng: Generator) -> list[Case]:
     return zeros_in_p(rng)
 
 
 @exercise.group("a zero of q where p is positive", points=1, name="zeros_in_q", advice="q says that this cannot happen, and it does: the cross-entropy is inf.")
-def zeros_in_q_cases(rng: np.random.Generator) -> list[Case]:
+def zeros_in_q_cases(rng: Generator) -> list[Case]:
     return zeros_in_q(rng)
 
 
 @exercise.group("TensorFlow tensors", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return pair_types(rng)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import greedy, search, until
@@ -15,7 +16,7 @@ exercise = Exercise("greedy_decode", oracle=oracles.greedy_decode, mistaken=mist
 
 
 @exercise.group("the most probable token, one after the other", points=2, advice="`step_fn` gets the whole list so far, the start id first.")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     """Sentences of several tokens that end by themselves, and that the whole prefix decides."""
 
     def ends(inputs: dict) -> bool:
@@ -36,7 +37,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("no end in sight, an end at once, max_length=1", points=1, must_fail_for=("only_last_token",))
-def limits(rng: np.random.Generator) -> list[Case]:
+def limits(rng: Generator) -> list[Case]:
     never = until(
         lambda: search(rng, words=7, end=-3.0, max_length=5),
         lambda each: greedy(each).count(",") == 4 and not greedy(each).endswith(f" {each['end_id']}]"),
@@ -50,7 +51,7 @@ def limits(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("ties and impossible tokens", points=1, must_fail_for=("only_last_token", "start_not_handed", "generated_counted"), must_pass_for=("end_ignored", "end_not_returned"))
-def ties(rng: np.random.Generator) -> list[Case]:
+def ties(rng: Generator) -> list[Case]:
     """Two tokens share the first place in every row; the others are impossible."""
 
     def make() -> dict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import LOG_TEN, LOG_TWO, NOT_A_NUMBER, distribution, pair_types, pairs, zeros_in_p
@@ -13,17 +14,17 @@ exercise = Exercise("js_divergence", oracle=oracles.js_divergence, mistaken=mist
 
 
 @exercise.group("right values, in nats", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return pairs(5, 7, 2)(rng)
 
 
 @exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts 0, whatever q is there. Choose the terms before you take logarithms.")
-def zeros_in_p_cases(rng: np.random.Generator) -> list[Case]:
+def zeros_in_p_cases(rng: Generator) -> list[Case]:
     return zeros_in_p(rng)
 
 
 @exercise.group("zeros on both sides, nothing in common", points=1, advice="The middle m is positive wherever p or q is, so no term is infinite. Nothing in common gives ln 2.")
-def extremes(rng: np.random.Generator) -> list[Case]:
+def extremes(rng: Generator) -> list[Case]:
     p, q = np.zeros(5), np.zeros(5)
     p[:2], q[2:] = distribution(rng, 2), distribution(rng, 3)
     return [
@@ -33,7 +34,7 @@ def extremes(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("TensorFlow tensors", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return pair_types(rng)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import losses as mistaken
 from autograder.oracles import losses as oracles
 
 
-def _loss_inputs(rng: np.random.Generator, batch: int = 3, length: int = 5, words: int = 7, scale: float = 2.0) -> dict:
+def _loss_inputs(rng: Generator, batch: int = 3, length: int = 5, words: int = 7, scale: float = 2.0) -> dict:
     targets = rng.integers(1, words, size=(batch, length)).astype("int32")
     for row in range(batch):
         targets[row, length - row * (length - 1) // batch :] = 0
@@ -20,7 +21,7 @@ exercise = Exercise("masked_cross_entropy", oracle=oracles.masked_cross_entropy,
 
 
 @exercise.group("mean over all real tokens of the batch", points=2, advice="These are logits. A ready-made loss takes them for probabilities unless it is told `from_logits=True`.")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     wide = _loss_inputs(rng, 2, 7, 11)
     return [
         Case(_loss_inputs(rng), how="logits (3, 5, 7), sentences of different lengths"),
@@ -29,7 +30,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("another padding id, and a sentence without tokens", points=1, advice="Count the real tokens of the whole batch. A sentence without any adds 0 to both sums.")
-def padding(rng: np.random.Generator) -> list[Case]:
+def padding(rng: Generator) -> list[Case]:
     other, empty = _loss_inputs(rng), _loss_inputs(rng)
     other["targets"] = np.where(other["targets"] == 4, 0, other["targets"]).astype("int32")
     other["targets"][0, 0], other["targets"][1, 1] = 4, 0
@@ -41,7 +42,7 @@ def padding(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("label smoothing", points=2, advice="The right word gets 1 − ε + ε/V and every other word ε/V: together 1.")
-def smoothing(rng: np.random.Generator) -> list[Case]:
+def smoothing(rng: Generator) -> list[Case]:
     cases = []
     for epsilon in (0.1, 0.3):
         inputs = {**_loss_inputs(rng), "label_smoothing": epsilon}
@@ -51,7 +52,7 @@ def smoothing(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("finite and right for large logits", points=1, advice="The softmax of large logits has exact zeros, and their logarithm is −inf. There is a log-softmax.")
-def large_logits(rng: np.random.Generator) -> list[Case]:
+def large_logits(rng: Generator) -> list[Case]:
     return [
         Case(_loss_inputs(rng, scale=1000), how="logits (3, 5, 7) in the thousands"),
         Case({**_loss_inputs(rng, scale=1000), "label_smoothing": 0.1}, how="the same with label_smoothing=0.1"),
@@ -59,7 +60,7 @@ def large_logits(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("tensors, tf.function, gradients", points=1)
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     smooth = {**_loss_inputs(rng), "label_smoothing": 0.1}
     return [
         Case(_loss_inputs(rng), mode="tensor", how="TensorFlow tensors"),

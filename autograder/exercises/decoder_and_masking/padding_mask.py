@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import MASK_ADVICE, draw_ids
@@ -13,7 +13,7 @@ exercise = Exercise("padding_mask", oracle=oracles.padding_mask, mistaken=mistak
 
 
 @exercise.group("True at real tokens, shape (B, 1, S)", points=2, advice=MASK_ADVICE)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     whole = draw_ids(rng, 2, 5)
     whole[1] = 0
     return [
@@ -23,7 +23,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("another padding id", points=1)
-def pad_id(rng: np.random.Generator) -> list[Case]:
+def pad_id(rng: Generator) -> list[Case]:
     pad = int(rng.integers(2, 9))
     ids = draw_ids(rng, 3, 7, pad=pad)
     ids[1, 0] = 0  # an ordinary token here
@@ -31,7 +31,7 @@ def pad_id(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("arrays and tensors", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return [
         Case({"ids": draw_ids(rng, 3, 5)}, mode="tensor", how="a TensorFlow tensor of int32"),
         Case({"ids": draw_ids(rng, 2, 7).astype("int64")}, how="a NumPy array of int64"),

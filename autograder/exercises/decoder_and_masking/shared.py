@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, wrong
 from autograder.mistaken import decoding as mistaken
 
 
-def draw_ids(rng: np.random.Generator, batch: int, length: int, *, words: int = 13, pad: int = 0) -> np.ndarray:
+def draw_ids(rng: Generator, batch: int, length: int, *, words: int = 13, pad: int = 0) -> np.ndarray:
     """Token ids with padding: rows end in padding of different lengths, and one row has some in the middle."""
     ids = rng.integers(1, words, size=(batch, length)).astype("int32")
     ids = np.where(ids == pad, words, ids).astype("int32")
@@ -26,7 +27,7 @@ def causal(*lengths: int):
     return lambda rng: [Case({"length": length}) for length in lengths]
 
 
-def weights(rng: np.random.Generator, shapes: Mapping[str, tuple[int, ...]], scale: float = 0.5, spread: float = 0.5) -> np.ndarray:
+def weights(rng: Generator, shapes: Mapping[str, tuple[int, ...]], scale: float = 0.5, spread: float = 0.5) -> np.ndarray:
     """Weights end to end: γ around 1, all others around 0."""
     pieces = []
     for name, shape in shapes.items():
@@ -35,20 +36,20 @@ def weights(rng: np.random.Generator, shapes: Mapping[str, tuple[int, ...]], sca
     return np.concatenate(pieces).astype("float32")
 
 
-def distribution(rng: np.random.Generator, size: int, zeros: int = 0, dtype: str = "float64") -> np.ndarray:
-    p = rng.dirichlet(np.full(size, 0.8)) + 0.01
+def distribution(rng: Generator, size: int, zeros: int = 0, dtype: str = "float64") -> np.ndarray:
+    p = rng.random(size) ** 2 + 0.01
     p[rng.choice(size, size=zeros, replace=False)] = 0
     return (p / p.sum()).astype(dtype)
 
 
 def pairs(*sizes: int):
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         return [Case({"p": distribution(rng, size), "q": distribution(rng, size)}) for size in sizes]
 
     return draw
 
 
-def zeros_in_p(rng: np.random.Generator) -> list[Case]:
+def zeros_in_p(rng: Generator) -> list[Case]:
     one_hot = np.zeros(7)
     one_hot[int(rng.integers(7))] = 1
     both = distribution(rng, 7, zeros=2)
@@ -59,7 +60,7 @@ def zeros_in_p(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def zeros_in_q(rng: np.random.Generator) -> list[Case]:
+def zeros_in_q(rng: Generator) -> list[Case]:
     p, q = distribution(rng, 5), distribution(rng, 5, zeros=1)
     second = np.where(np.arange(7) < 2, 0, distribution(rng, 7))
     other = np.where((np.arange(7) > 0) & (np.arange(7) < 5), distribution(rng, 7), 0)
@@ -69,7 +70,7 @@ def zeros_in_q(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def pair_types(rng: np.random.Generator) -> list[Case]:
+def pair_types(rng: Generator) -> list[Case]:
     return [
         Case({"p": distribution(rng, 7, dtype="float32"), "q": distribution(rng, 7, dtype="float32")}, mode="tensor",
              how="TensorFlow tensors of float32"),
@@ -82,7 +83,7 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
-def draw_table(rng: np.random.Generator, words: int, kind: str, *, rows: int = 23, end_id: int = 1, end: float = 0.0) -> np.ndarray:
+def draw_table(rng: Generator, words: int, kind: str, *, rows: int = 23, end_id: int = 1, end: float = 0.0) -> np.ndarray:
     """Log-probabilities of the next token for a `table_step`; a large `end` makes the end id more probable."""
     scores = 1.5 * rng.normal(size=(words if kind == "last token" else rows, words))
     scores[:, end_id] += end
@@ -90,7 +91,7 @@ def draw_table(rng: np.random.Generator, words: int, kind: str, *, rows: int = 2
 
 
 def search(
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     words: int = 5,
     kind: str = "all tokens",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.decoder_and_masking.shared import draw_ids
@@ -13,7 +13,7 @@ exercise = Exercise("shift_right", oracle=oracles.shift_right, mistaken=mistaken
 
 
 @exercise.group("start id first, last token gone", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     start = int(rng.integers(2, 6))
     inputs = {"ids": draw_ids(rng, 3, 5), "start_id": start}
     return [
@@ -23,7 +23,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("one token, a square batch, a tensor", points=1)
-def edges(rng: np.random.Generator) -> list[Case]:
+def edges(rng: Generator) -> list[Case]:
     square = rng.integers(1, 13, size=(5, 5)).astype("int32")
     return [
         Case({"ids": square[:3, :1], "start_id": 17}, how="ids (3, 1): one token each"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import partial_mask
@@ -26,7 +26,7 @@ exercise = Exercise(
 
 
 @exercise.group("post-norm, right values", points=1)
-def values_post(rng: np.random.Generator) -> list[Case]:
+def values_post(rng: Generator) -> list[Case]:
     return [
         Case(block_inputs(rng, blocks=2), how="two blocks, x (2, 7, 15)"),
         Case(block_inputs(rng, "post", blocks=3, sizes=(6, 2, 5)), how='three blocks, x (2, 7, 6), norm="post"'),
@@ -34,13 +34,13 @@ def values_post(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("pre-norm with its final norm, right values", points=1, advice="A pre-norm stack ends with a layer norm (epsilon 1e-6) under the name `norm`.")
-def values_pre(rng: np.random.Generator) -> list[Case]:
+def values_pre(rng: Generator) -> list[Case]:
     inputs = block_inputs(rng, "pre", blocks=3, sizes=(6, 2, 5))
     return [Case(inputs, how='three blocks, x (2, 7, 6), norm="pre"')]
 
 
 @exercise.group("the mask reaches every block", points=1, advice="With `supports_masking = True` in the block, Keras takes the mask for one of padding, (B, T), and hands it on: leave that line out.")
-def masked(rng: np.random.Generator) -> list[Case]:
+def masked(rng: Generator) -> list[Case]:
     cases = []
     for shape, norm in (((7, 7), None), ((2, 7, 7), "pre"), ((2, 1, 7), None)):
         inputs = {**block_inputs(rng, norm, blocks=2), "mask": partial_mask(rng, *shape)}
@@ -49,12 +49,12 @@ def masked(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("dropout: in training only, in every block, at its rate", points=1, advice="Hand `training` and the rate on to every block. The stack has no dropout of its own.")
-def dropout(rng: np.random.Generator) -> list[Case]:
+def dropout(rng: Generator) -> list[Case]:
     return draw_dropout(2, None, "pre")(rng)
 
 
 @exercise.group("each block has weights of its own", points=1)
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     return [
         Case(
             unassigned(block_inputs(rng, norm, blocks=3, sizes=(6, 2, 5))),
@@ -66,7 +66,7 @@ def parameters(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, name="training")
-def training_cases(rng: np.random.Generator) -> list[Case]:
+def training_cases(rng: Generator) -> list[Case]:
     return training(2)(rng)
 
 

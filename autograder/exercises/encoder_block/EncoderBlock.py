@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import partial_mask
@@ -12,7 +12,7 @@ from autograder.oracles import encoder_block as oracles
 
 
 def _values(norm: str | None, how: str):
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         return [
             Case(block_inputs(rng, norm), how=f"x (2, 7, 15), num_heads=3, d_ff=11, {how}"),
             Case(block_inputs(rng, norm, sizes=(6, 2, 5), batch=3), how=f"x (3, 7, 6), num_heads=2, d_ff=5, {how}"),
@@ -38,17 +38,17 @@ exercise = Exercise(
 
 
 @exercise.group("post-norm, right values", points=2)
-def values_post(rng: np.random.Generator) -> list[Case]:
+def values_post(rng: Generator) -> list[Case]:
     return _values(None, "norm as it is by default")(rng)
 
 
 @exercise.group("pre-norm, right values", points=2)
-def values_pre(rng: np.random.Generator) -> list[Case]:
+def values_pre(rng: Generator) -> list[Case]:
     return _values("pre", 'norm="pre"')(rng)
 
 
 @exercise.group("masks of shape (T, T), (B, T, T) and (B, 1, T)", points=2, advice="Keras takes all three shapes as they are, if the mask is handed over by its name.")
-def masked(rng: np.random.Generator) -> list[Case]:
+def masked(rng: Generator) -> list[Case]:
     shapes = (((7, 7), "bool", "post"), ((2, 7, 7), "int32", "pre"), ((2, 1, 7), "float32", "post"))
     cases = []
     for shape, dtype, norm in shapes:
@@ -60,31 +60,31 @@ def masked(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("layer norms with epsilon 1e-6", points=1, advice="Keras's own default for epsilon is 1e-3. The contract says 1e-6, for both norms.")
-def epsilon(rng: np.random.Generator) -> list[Case]:
+def epsilon(rng: Generator) -> list[Case]:
     small = {"scale": 0.02, "spread": 0.01}
-    return [Case(block_inputs(rng, norm, **small), how=f"tokens whose features hardly differ, norm={norm!r}") for norm in ("post", "pre")]
+    return [Case(block_inputs(rng, norm, **small), how=f"tokens whose features hardly differ, norm={norm!r}", scale=0.1) for norm in ("post", "pre")]
 
 
 @exercise.group(
     "dropout: in training only, on each sub-layer's output, at its rate", points=2, advice="Each sub-layer's output goes through its own dropout, then the sum. No other dropout is in the block."
 )
-def dropout(rng: np.random.Generator) -> list[Case]:
+def dropout(rng: Generator) -> list[Case]:
     return draw_dropout(None, "post", "pre")(rng)
 
 
 @exercise.group("the right number of parameters", points=1)
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     inputs = unassigned(block_inputs(rng))
     return [Case(inputs, mode="parameters", how="trainable parameters, d_model=15, num_heads=3, d_ff=11")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, name="training")
-def training_cases(rng: np.random.Generator) -> list[Case]:
+def training_cases(rng: Generator) -> list[Case]:
     return training(None)(rng)
 
 
 @exercise.group("survives the round trip through get_config", points=1, advice="`get_config` must hold every argument of `__init__`, on top of `super().get_config()`.")
-def reload(rng: np.random.Generator) -> list[Case]:
+def reload(rng: Generator) -> list[Case]:
     watched = block_inputs(rng, "pre", batch=29)
     return [
         Case(block_inputs(rng, "pre"), mode="reload", how='norm="pre", rebuilt by from_config(get_config())'),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -10,7 +10,7 @@ from autograder.mistaken import encoder_block as mistaken
 from autograder.oracles import encoder_block as oracles
 
 
-def _feed_inputs(rng: np.random.Generator, d_model: int, d_ff: int, batch: int = 2, length: int = 5) -> dict:
+def _feed_inputs(rng: Generator, d_model: int, d_ff: int, batch: int = 2, length: int = 5) -> dict:
     return {
         "d_model": d_model,
         "d_ff": d_ff,
@@ -32,7 +32,7 @@ exercise = Exercise(
 
 
 @exercise.group("right values", points=2, advice="`dense_in` makes d_ff features, ReLU follows, and `dense_out` comes back to d_model.")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case(_feed_inputs(rng, 7, 11), how="x (2, 5, 7), d_ff=11"),
         Case(_feed_inputs(rng, 7, 3, batch=3), how="x (3, 5, 7), d_ff=3"),
@@ -40,12 +40,12 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("two Dense layers with bias", points=1)
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     return [Case(_feed_inputs(rng, 7, 11), mode="parameters", how="trainable parameters, d_model=7, d_ff=11")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1)
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     inputs = _feed_inputs(rng, 5, 3, length=4)
     return [
         Case(inputs, mode="graph", how="inside tf.function, batch size and length unknown"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import encoder_block as mistaken
@@ -12,7 +12,7 @@ exercise = Exercise("encoder_parameter_count", oracle=oracles.encoder_parameter_
 
 
 @exercise.group("right counts with key_dim = D/H", points=1)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     cases = []
     for heads in (3, 5, 2):
         width = int(rng.integers(7, 30))
@@ -21,7 +21,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("right counts with a key_dim of its own", points=1)
-def key_dim(rng: np.random.Generator) -> list[Case]:
+def key_dim(rng: Generator) -> list[Case]:
     cases = [{"d_model": 32, "num_heads": 2, "d_ff": 32, "key_dim": 32}]
     for heads in (3, 7):
         sizes = {"d_model": heads * int(rng.integers(5, 20)), "num_heads": heads, "d_ff": int(rng.integers(31, 400))}

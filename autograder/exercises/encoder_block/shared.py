@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, wrong
 from autograder.exercises.drawing import normal
 from autograder.oracles import encoder_block as oracles
 
 
-def weights(rng: np.random.Generator, blocks: int, sizes: tuple[int, int, int], final: bool, scale: float) -> np.ndarray:
+def weights(rng: Generator, blocks: int, sizes: tuple[int, int, int], final: bool, scale: float) -> np.ndarray:
     """Weights of some blocks, end to end: γ around 1, all others around 0."""
     pieces = []
     for _ in range(blocks):
@@ -22,7 +23,7 @@ def weights(rng: np.random.Generator, blocks: int, sizes: tuple[int, int, int], 
 
 
 def block_inputs(
-    rng: np.random.Generator,
+    rng: Generator,
     norm: str | None = None,
     *,
     blocks: int | None = None,
@@ -46,7 +47,7 @@ def block_inputs(
 
 
 def draw_dropout(blocks: int | None, *norms: str | None):
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         cases = []
         erased = "each dropout set to erase one half of the features"
         for norm in norms:
@@ -78,7 +79,7 @@ def unassigned(inputs: dict) -> dict:
 
 
 def training(blocks: int | None):
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         graph = block_inputs(rng, "pre" if blocks else None, blocks=blocks)
         cases = [Case(graph, mode="graph", how="inside tf.function, batch size and length unknown")]
         for norm in ("pre",) if blocks else (None, "pre"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import imdb_classifier as mistaken
@@ -17,32 +17,32 @@ exercise = Exercise("answers", oracle=oracles.hand_calculation, mistaken=mistake
 
 
 @exercise.group("where padding in front puts the first word", points=1)
-def first_word(rng: np.random.Generator) -> list[Case]:
+def first_word(rng: Generator) -> list[Case]:
     return _answer("first_word")(rng)
 
 
 @exercise.group("parameters for longer reviews", points=1)
-def longer(rng: np.random.Generator) -> list[Case]:
+def longer(rng: Generator) -> list[Case]:
     return _answer("longer")(rng)
 
 
 @exercise.group("what narrower heads would save", points=1)
-def narrower(rng: np.random.Generator) -> list[Case]:
+def narrower(rng: Generator) -> list[Case]:
     return _answer("narrower")(rng)
 
 
 @exercise.group("what is counted to 600", points=1)
-def unit(rng: np.random.Generator) -> list[Case]:
+def unit(rng: Generator) -> list[Case]:
     return _answer("unit")(rng)
 
 
 @exercise.group("precision and recall by hand", points=1)
-def measures(rng: np.random.Generator) -> list[Case]:
+def measures(rng: Generator) -> list[Case]:
     return _answer("measures")(rng)
 
 
 @exercise.group("which number to report", points=1)
-def report(rng: np.random.Generator) -> list[Case]:
+def report(rng: Generator) -> list[Case]:
     return _answer("report")(rng)
 
 

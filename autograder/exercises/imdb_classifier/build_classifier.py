@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import padded
@@ -15,7 +16,7 @@ TINY = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff"
 TINY_SHOWN = "max_length=13, vocab_size=31, d_model=6, num_heads=3, d_ff=11"
 
 
-def _reviews_case(rng: np.random.Generator, mode: str, how: str, batch: int = 7, **more) -> Case:
+def _reviews_case(rng: Generator, mode: str, how: str, batch: int = 7, **more) -> Case:
     ids = padded(rng, batch, TINY["max_length"], least=3)
     return Case({**TINY, "ids": ids, "weights": int(rng.integers(1 << 30)), **more}, mode=mode, how=how)
 
@@ -36,7 +37,7 @@ exercise = Exercise(
 
 
 @exercise.group("657,737 parameters, and as many as the table says for other sizes", points=2, advice="Print `model.summary()` and compare each line with the table of the lab's text.")
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     heads = int(rng.integers(2, 6))
     sizes = {"max_length": 37, "vocab_size": int(rng.integers(100, 900)), "d_model": heads * int(rng.integers(3, 9))}
     sizes |= {"num_heads": heads, "d_ff": int(rng.integers(41, 90))}
@@ -47,12 +48,12 @@ def parameters(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("one number from 0 to 1 for each review", points=1, advice="A review's result depends on that review alone: not on its neighbours in the batch, not on chance.")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [_reviews_case(rng, "values", f"seven reviews, {TINY_SHOWN}")]
 
 
 @exercise.group("padding changes nothing", points=3, advice="Two places can let it in: the attention's keys, and the mean over the tokens.")
-def padding(rng: np.random.Generator) -> list[Case]:
+def padding(rng: Generator) -> list[Case]:
     case = _reviews_case(rng, "padding", f"four places of padding more, {TINY_SHOWN}", batch=5, more=4, word=30)
     ids = case.inputs["ids"]
     for row, place in enumerate((0, 1, 2, 1, 0)):
@@ -62,7 +63,7 @@ def padding(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("the order of the words counts", points=1, advice="Attention and mean are blind to order. The vector of the position is added to that of the word.")
-def order(rng: np.random.Generator) -> list[Case]:
+def order(rng: Generator) -> list[Case]:
     case = _reviews_case(rng, "order", "the words of seven reviews in another order")
     reordered = case.inputs["ids"].copy()
     for row in reordered:
@@ -76,7 +77,7 @@ def order(rng: np.random.Generator) -> list[Case]:
     points=1,
     advice="NumPy stops graphs and gradients. A layer that is called on a fixed array while the model is built becomes a constant.",
 )
-def learning(rng: np.random.Generator) -> list[Case]:
+def learning(rng: Generator) -> list[Case]:
     case = _reviews_case(rng, "learning", "gradients inside tf.function, batch size unknown")
     ids = case.inputs["ids"].astype("int32")
     return [Case({**case.inputs, "ids": ids}, mode=case.mode, how=case.how)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
@@ -10,7 +10,7 @@ from autograder.mistaken import imdb_classifier as mistaken
 from autograder.oracles import imdb_classifier as oracles
 
 
-def _counted_texts(rng: np.random.Generator, empty: bool = False) -> list[str]:
+def _counted_texts(rng: Generator, empty: bool = False) -> list[str]:
     """Standardised texts: one word most often but in one text only, then three, three and two words as often."""
     words = sorted(pick(rng, WORDS, 9)[:7] + pick(rng, ACCENTED, 2))
     top = words.pop(int(rng.integers(len(words))))
@@ -24,7 +24,7 @@ def _counted_texts(rng: np.random.Generator, empty: bool = False) -> list[str]:
 
 
 def _vocabularies(*limits: int, empty: bool = False):
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         cases = []
         for limit in limits:
             texts = _counted_texts(rng, empty)
@@ -39,22 +39,22 @@ exercise = Exercise("build_vocabulary", oracle=oracles.build_vocabulary, mistake
 
 
 @exercise.group("right words in the right order", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _vocabularies(50, 40)(rng)
 
 
 @exercise.group("at most max_tokens entries", points=1, advice="The two special entries count: max_tokens=5 leaves room for three words.")
-def cut(rng: np.random.Generator) -> list[Case]:
+def cut(rng: Generator) -> list[Case]:
     return _vocabularies(5, 7)(rng)
 
 
 @exercise.group("max_tokens 0, 1, 2 and 3", points=1, advice="Even the special entries need room. A slice with a negative end leaves out the last ones.")
-def small(rng: np.random.Generator) -> list[Case]:
+def small(rng: Generator) -> list[Case]:
     return _vocabularies(0, 1, 2, 3)(rng)
 
 
 @exercise.group("texts with nothing in them", points=1, advice='`"".split(" ")` is a list with one empty word in it; `"".split()` is empty.')
-def empty(rng: np.random.Generator) -> list[Case]:
+def empty(rng: Generator) -> list[Case]:
     return _vocabularies(50, empty=True)(rng)
 
 

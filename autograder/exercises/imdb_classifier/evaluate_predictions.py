@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import imdb_classifier as mistaken
 from autograder.oracles import imdb_classifier as oracles
 
 
-def _results(rng: np.random.Generator, tn: int, fp: int, fn: int, tp: int, threshold: float = 0.5) -> dict:
+def _results(rng: Generator, tn: int, fp: int, fn: int, tp: int, threshold: float = 0.5) -> dict:
     """Probabilities (n,) and labels (n,) with these counts; the first of each side stands on the threshold or next to it."""
     n = tn + fp + fn + tp
     labels = np.repeat([0, 0, 1, 1], [tn, fp, fn, tp])
@@ -40,25 +41,25 @@ exercise = Exercise("evaluate_predictions", oracle=oracles.evaluate_predictions,
 
 
 @exercise.group("right counts and measures", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _measured((7, 3, 2, 11), (13, 5, 8, 3))(rng)
 
 
 @exercise.group("other thresholds", points=1, advice="A probability that equals the threshold counts as positive.")
-def threshold(rng: np.random.Generator) -> list[Case]:
+def threshold(rng: Generator) -> list[Case]:
     cases = [((7, 3, 2, 11), 0.25), ((5, 2, 4, 13), 0.75)]
     return [Case(_results(rng, *each, threshold), how=_shown(each, threshold=threshold)) for each, threshold in cases]
 
 
 @exercise.group("probabilities of shape (n, 1)", points=1, advice="(n, 1) compared with (n,) broadcasts to (n, n). Flatten both first.")
-def column(rng: np.random.Generator) -> list[Case]:
+def column(rng: Generator) -> list[Case]:
     inputs = _results(rng, 7, 3, 2, 11)
     column = {**inputs, "probabilities": inputs["probabilities"][:, None]}
     return [Case(column, how="probabilities (23, 1), as model.predict returns them")]
 
 
 @exercise.group("0 where there is nothing to divide by", points=1, advice="Nothing said to be positive, nothing that is positive, or both: each divisor may be 0.")
-def zero(rng: np.random.Generator) -> list[Case]:
+def zero(rng: Generator) -> list[Case]:
     return _measured((9, 0, 4, 0), (8, 3, 0, 0), (6, 0, 0, 0))(rng)
 
 

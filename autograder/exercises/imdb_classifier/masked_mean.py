@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -11,7 +12,7 @@ from autograder.mistaken import imdb_classifier as mistaken
 from autograder.oracles import imdb_classifier as oracles
 
 
-def _mean_case(rng: np.random.Generator, ids: np.ndarray, width: int, dtype: str = "float32", **settings) -> Case:
+def _mean_case(rng: Generator, ids: np.ndarray, width: int, dtype: str = "float32", **settings) -> Case:
     x = rng.normal(size=(*ids.shape, width)) + 1.5
     x[ids == 0] *= 20
     return Case({"x": x.astype(dtype), "ids": ids}, **settings)
@@ -21,12 +22,12 @@ exercise = Exercise("masked_mean", oracle=oracles.masked_mean, mistaken=mistaken
 
 
 @exercise.group("right values, padding at the end", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [_mean_case(rng, padded(rng, 3, 7), 5), _mean_case(rng, padded(rng, 2, 11), 3)]
 
 
 @exercise.group("padding in other places", points=1, advice="An id of 0 is padding wherever it stands.")
-def anywhere(rng: np.random.Generator) -> list[Case]:
+def anywhere(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 7)
     return [
         _mean_case(rng, ids[:, ::-1].copy(), 5, how="x (3, 7, 5), padding in front"),
@@ -35,14 +36,14 @@ def anywhere(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("a row that is all padding gives 0", points=1, advice="A row without words has the sum 0. What may its count be, so that 0 divided by it is 0?")
-def all_padding(rng: np.random.Generator) -> list[Case]:
+def all_padding(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 7)
     ids[int(rng.integers(3))] = 0
     return [_mean_case(rng, ids, 5, how="x (3, 7, 5), one row is all padding")]
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return [
         _mean_case(rng, padded(rng, 3, 7), 5, mode="tensor", how="TensorFlow tensors", dtype="float32"),
         _mean_case(rng, padded(rng, 3, 7).astype("int32"), 5, how="NumPy arrays, ids of int32"),
@@ -51,7 +52,7 @@ def types(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("works inside tf.function, and gradients are finite", points=1, advice="The model of the next exercise needs this function. NumPy stops graphs and gradients; `keras.ops` does not.")
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 5)
     ids[0] = 0
     slope = _mean_case(rng, ids, 2, mode="gradient", how="gradients, one row is all padding")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from coursekit.generator import Generator
 
 WORDS = (
     "actor", "banal", "camera", "drama", "editing", "finale", "genre", "humour", "icon", "jokes", "kitsch", "laugh",
@@ -15,11 +16,11 @@ WORDS = (
 ACCENTED = ("café", "naïve", "fiancée", "über", "señor", "cliché", "déjà")
 
 
-def pick(rng: np.random.Generator, words: Sequence[str], count: int) -> list[str]:
+def pick(rng: Generator, words: Sequence[str], count: int) -> list[str]:
     return [str(word) for word in rng.permutation(list(words))[:count]]
 
 
-def padded(rng: np.random.Generator, batch: int, length: int, least: int = 1) -> np.ndarray:
+def padded(rng: Generator, batch: int, length: int, least: int = 1) -> np.ndarray:
     """Ids (B, T) with words of ids from 1 on, then padding; the rows differ in length, and each has an unknown word."""
     ids = rng.integers(2, 31, size=(batch, length))
     for row, words in enumerate(rng.permutation(np.linspace(max(least, 2), length - 1, batch).astype(int))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import ACCENTED, WORDS, pick
@@ -15,7 +15,7 @@ OPENINGS = ("Don't", "Isn't", "Can't", "Won't")
 HYPHENATED = ("well-made", "low-key", "made-up", "half-baked")
 
 
-def _texts_of(rng: np.random.Generator, *patterns: str) -> list[Case]:
+def _texts_of(rng: Generator, *patterns: str) -> list[Case]:
     """Cases of `standardize`: each pattern filled with fresh words, {0} to {5}."""
     cases = []
     for pattern in patterns:
@@ -29,12 +29,12 @@ exercise = Exercise("standardize", oracle=oracles.standardize, mistaken=mistaken
 
 
 @exercise.group("lower case, no punctuation", points=2)
-def words(rng: np.random.Generator) -> list[Case]:
+def words(rng: Generator) -> list[Case]:
     return _texts_of(rng, "{5} miss THE {0}: {1}, {2}; and (really) a {4} {3}!!!", 'The "{0}" of {1} & {2} is SO {4}?', "{0}")
 
 
 @exercise.group("line breaks of HTML become spaces", points=1, advice="Three spellings, `<br>`, `<br/>` and `<br />`, in capitals too. A `<` alone is punctuation.")
-def breaks(rng: np.random.Generator) -> list[Case]:
+def breaks(rng: Generator) -> list[Case]:
     return _texts_of(
         rng,
         "A {0}.<br /><br />The {1}",
@@ -45,17 +45,17 @@ def breaks(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("letters of other languages and digits stay", points=1)
-def letters(rng: np.random.Generator) -> list[Case]:
+def letters(rng: Generator) -> list[Case]:
     return _texts_of(rng, "{accented} {0}, {number}/10", "ÉTÉ: the {accented} of {0}, 日本, {number}.5 stars")
 
 
 @exercise.group("one space between words, none at the ends", points=1)
-def spaces(rng: np.random.Generator) -> list[Case]:
+def spaces(rng: Generator) -> list[Case]:
     return _texts_of(rng, "{0}   {1}\t\t{2}\n\n{3}", "  {0} {1} <br />", "\n{0} - {1} !\t")
 
 
 @exercise.group("texts with nothing in them", points=1)
-def edges(rng: np.random.Generator) -> list[Case]:
+def edges(rng: Generator) -> list[Case]:
     return [Case({"text": text}) for text in ("", " ... ?! ", "<br /><br />")] + _texts_of(rng, "{number}!")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from coursekit.data.samples.draws import Draws
 from coursekit.data.samples.reviews import review
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import imdb_classifier as mistaken
@@ -21,7 +22,7 @@ LENGTH = 64
 ALONE = 40  # words that occur in a single review, to see from their vectors who learned from that review
 
 
-def _sample(rng: np.random.Generator, count: int) -> tuple[list[str], np.ndarray]:
+def _sample(rng: Generator, count: int) -> tuple[list[str], np.ndarray]:
     """Fresh reviews by the grammar of the sample, standardised, and their labels."""
     draws = Draws(f"lab 06 {int(rng.integers(1 << 60))}")
     labels = rng.permutation(np.arange(count) % 2)
@@ -40,7 +41,7 @@ def _marked(ids: np.ndarray, first: int) -> np.ndarray:
     return np.arange(first, first + ALONE)
 
 
-def _simple_reviews(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _simple_reviews(rng: Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows of neutral words, with three words of praise (ids 2 to 9) or blame (10 to 17) in each."""
     labels = rng.permutation(np.arange(count) % 2)
     ids = rng.integers(18, 60, size=(count, 16))
@@ -60,7 +61,7 @@ exercise = Exercise(
 
 
 @exercise.group("at least 90 % of reviews that it has not seen are right", points=3, advice="Draw the history. Does the loss still fall where it stops, or does it never fall at all?")
-def learning(rng: np.random.Generator) -> list[Case]:
+def learning(rng: Generator) -> list[Case]:
     (texts, y), (val_texts, y_val), (test_texts, labels) = (_sample(rng, count) for count in (1600, 320, 500))
     vocabulary = oracles.build_vocabulary(texts, 20_000)["vocabulary"]
     x, x_val, x_test = (_rows(each, vocabulary) for each in (texts, val_texts, test_texts))
@@ -82,7 +83,7 @@ def learning(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("the weights of the epoch with the lowest validation loss", points=2, advice="Compare `model.evaluate(*validation)` after your training with the lowest `val_loss` of the history.")
-def stopping(rng: np.random.Generator) -> list[Case]:
+def stopping(rng: Generator) -> list[Case]:
     (x, y), (x_val, y_val) = _simple_reviews(rng, 512), _simple_reviews(rng, 128)
     inputs = {"x": x, "y": y, "x_val": x_val, "y_val": 1 - y_val, "vocab_size": 60, "seed": int(rng.integers(1 << 30))}
     return [Case(inputs, mode="stopping", how="512 reviews to train on, 128 others whose labels are turned round")]

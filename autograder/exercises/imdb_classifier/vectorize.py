@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.imdb_classifier.shared import WORDS, pick
@@ -12,7 +12,7 @@ from autograder.mistaken import imdb_classifier as mistaken
 from autograder.oracles import imdb_classifier as oracles
 
 
-def _ids_case(rng: np.random.Generator, lengths: Sequence[int], max_length: int, known: int = 8) -> Case:
+def _ids_case(rng: Generator, lengths: Sequence[int], max_length: int, known: int = 8) -> Case:
     """Texts of the given lengths, in words; about a third of the words are not in the vocabulary."""
     words = pick(rng, WORDS, known + 5)
     vocabulary = ["", "[UNK]", *words[:known]]
@@ -33,22 +33,22 @@ exercise = Exercise("vectorize", oracle=oracles.vectorize, mistaken=mistaken.vec
 
 
 @exercise.group("right ids, unknown words and padding among them", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _ids(((3, 7, 5), 7), ((11, 2), 13))(rng)
 
 
 @exercise.group("long texts are cut, short ones filled up, at the end", points=2, advice="A text longer than max_length keeps its first words; a shorter one gets zeros behind its last.")
-def cut(rng: np.random.Generator) -> list[Case]:
+def cut(rng: Generator) -> list[Case]:
     return _ids(((9, 17, 4), 7), ((5, 23), 11))(rng)
 
 
 @exercise.group("texts with nothing in them", points=1)
-def empty(rng: np.random.Generator) -> list[Case]:
+def empty(rng: Generator) -> list[Case]:
     return _ids(((0, 3, 0), 5))(rng)
 
 
 @exercise.group("one place for each text, and a vocabulary without words", points=1)
-def small(rng: np.random.Generator) -> list[Case]:
+def small(rng: Generator) -> list[Case]:
     return [*_ids(((3, 2), 1))(rng), *_ids(((3, 5), 7), known=0)(rng)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until, is_far_apart, normal, partial_mask
@@ -13,7 +14,7 @@ from autograder.oracles import multi_head_attention as oracles
 DENSE = ("w_q", "w_k", "w_v", "w_o")
 
 
-def _layer_inputs(rng: np.random.Generator, *, heads: int = 3, size: int = 5, batch: int = 2, queries: int = 7, keys: int = 11) -> dict:
+def _layer_inputs(rng: Generator, *, heads: int = 3, size: int = 5, batch: int = 2, queries: int = 7, keys: int = 11) -> dict:
     width = heads * size
     inputs = {
         "d_model": width,
@@ -38,7 +39,7 @@ exercise = Exercise(
 
 
 @exercise.group("right values, for self-attention and for cross-attention", points=3)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     other = _layer_inputs(rng, heads=5, size=3, queries=11, keys=7)
     same = _layer_inputs(rng, queries=7, keys=7)
     same["key"] = same["value"] = same["query"]
@@ -54,13 +55,13 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("attention weights of every head", points=1)
-def weights(rng: np.random.Generator) -> list[Case]:
+def weights(rng: Generator) -> list[Case]:
     inputs = {**_layer_inputs(rng), "return_weights": True}
     return [Case(inputs, how="return_weights=True: output (2, 7, 15), weights (2, 3, 7, 11)")]
 
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, T, S)", points=2)
-def masked(rng: np.random.Generator) -> list[Case]:
+def masked(rng: Generator) -> list[Case]:
     masks = (
         partial_mask(rng, 7, 11),
         partial_mask(rng, 2, 7, 11).astype("int32"),
@@ -76,13 +77,13 @@ def masked(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("mask (B, T, S) where B happens to be H", points=1, advice="Shapes are aligned from the right. Which axis of the scores does the first axis of the mask meet?")
-def batch_of_heads(rng: np.random.Generator) -> list[Case]:
+def batch_of_heads(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 3, 7, 11)
     return [Case({**_layer_inputs(rng, batch=3), "mask": mask}, how="as many sentences as heads (3), mask (3, 7, 11)")]
 
 
 @exercise.group("a query that may attend to nothing gives no NaN", points=1, advice="The softmax of a row of minus infinity is 0/0. A large negative number blocks just as well.")
-def fully_masked(rng: np.random.Generator) -> list[Case]:
+def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 7, 11)
     mask[0, 1] = mask[1, 4] = False
     return [
@@ -95,7 +96,7 @@ def fully_masked(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("finite for large scores", points=1)
-def large_scores(rng: np.random.Generator) -> list[Case]:
+def large_scores(rng: Generator) -> list[Case]:
     def draw() -> dict:
         inputs = _layer_inputs(rng)
         return {**inputs, "query": inputs["query"] * 400, "key": inputs["key"] * 400}
@@ -108,12 +109,12 @@ def large_scores(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("four Dense layers with bias", points=1)
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     return [Case(_layer_inputs(rng), mode="parameters", how="trainable parameters, d_model=15, num_heads=3")]
 
 
 @exercise.group("ValueError when num_heads does not divide d_model", points=1, advice="Compare d_model % num_heads with 0 in `__init__`, and raise a ValueError that names both numbers.")
-def refusal(rng: np.random.Generator) -> list[Case]:
+def refusal(rng: Generator) -> list[Case]:
     return [
         Case(
             {
@@ -133,7 +134,7 @@ def refusal(rng: np.random.Generator) -> list[Case]:
     points=1,
     advice="Inside tf.function the batch size is None: take it from `ops.shape(x)`, or put -1 for it in a reshape. NumPy stops both graphs and gradients.",
 )
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     wide = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)}
     small = {**_layer_inputs(rng, heads=2, size=2, batch=1, queries=3, keys=5), "mask": partial_mask(rng, 1, 3, 5)}
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -13,7 +13,7 @@ exercise = Exercise("ablate_heads", oracle=oracles.ablate_heads, mistaken=mistak
 
 
 @exercise.group("right values, for any `keep`", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     def case(shape: tuple[int, ...], keep: list[int]) -> Case:
         return Case({"head_outputs": normal(rng, *shape), "keep": keep})
 
@@ -27,7 +27,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     single, keep = normal(rng, 2, 3, 5, 7), [2, 0]
     double = rng.normal(size=(2, 3, 5, 7))
     return [

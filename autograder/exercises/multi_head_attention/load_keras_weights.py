@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -13,7 +13,7 @@ KERAS_NAMES = ("query", "key", "value", "output")
 
 
 def _keras_weights(*parts: str):
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         heads, size = 3, 5
         width = heads * size
         inputs: dict = {"d_model": width, "num_heads": heads, "parts": list(parts)}
@@ -30,17 +30,17 @@ exercise = Exercise("load_keras_weights", oracle=oracles.load_keras_weights, mis
 
 
 @exercise.group("kernels of w_q, w_k and w_v", points=2)
-def kernels(rng: np.random.Generator) -> list[Case]:
+def kernels(rng: Generator) -> list[Case]:
     return _keras_weights("w_q.kernel", "w_k.kernel", "w_v.kernel")(rng)
 
 
 @exercise.group("kernel of w_o", points=2)
-def output(rng: np.random.Generator) -> list[Case]:
+def output(rng: Generator) -> list[Case]:
     return _keras_weights("w_o.kernel")(rng)
 
 
 @exercise.group("all four biases", points=1)
-def biases(rng: np.random.Generator) -> list[Case]:
+def biases(rng: Generator) -> list[Case]:
     return _keras_weights("w_q.bias", "w_k.bias", "w_v.bias", "w_o.bias")(rng)
 
 

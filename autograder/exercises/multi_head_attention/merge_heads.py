@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -18,12 +18,12 @@ exercise = Exercise("merge_heads", oracle=oracles.merge_heads, mistaken=mistaken
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _heads((2, 3, 5, 7), (2, 5, 3, 11), (2, 1, 3, 5))(rng)
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return [
         Case({"x": normal(rng, 2, 3, 5, 7)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
         Case({"x": normal(rng, 2, 3, 5, 7)}, how="a NumPy array of float32", dtype="float32"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import multi_head_attention as mistaken
@@ -14,7 +14,7 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 def _counts(*optional: str, use_bias: bool = True):
     """Two cases for `mha_parameter_count` with the given optional sizes; all sizes differ."""
 
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         cases = []
         for _ in range(2):
             heads, size, *others = (int(prime) for prime in rng.permutation(PRIMES)[:4])
@@ -29,22 +29,22 @@ exercise = Exercise("mha_parameter_count", oracle=oracles.mha_parameter_count, m
 
 
 @exercise.group("no key_dim: the paper's layer", points=1)
-def paper(rng: np.random.Generator) -> list[Case]:
+def paper(rng: Generator) -> list[Case]:
     return _counts()(rng)
 
 
 @exercise.group("key_dim given", points=1)
-def key_dim(rng: np.random.Generator) -> list[Case]:
+def key_dim(rng: Generator) -> list[Case]:
     return _counts("key_dim")(rng)
 
 
 @exercise.group("value_dim given, with key_dim and without", points=1)
-def value_dim(rng: np.random.Generator) -> list[Case]:
+def value_dim(rng: Generator) -> list[Case]:
     return [*_counts("key_dim", "value_dim")(rng), *_counts("value_dim")(rng)]
 
 
 @exercise.group("use_bias=False", points=1)
-def no_bias(rng: np.random.Generator) -> list[Case]:
+def no_bias(rng: Generator) -> list[Case]:
     return [*_counts(use_bias=False)(rng), *_counts("key_dim", "value_dim", use_bias=False)(rng)]
 
 

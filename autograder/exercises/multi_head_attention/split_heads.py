@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -19,17 +19,17 @@ exercise = Exercise("split_heads", oracle=oracles.split_heads, mistaken=mistaken
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _tokens((2, 5, 21, 3), (2, 3, 35, 7))(rng)
 
 
 @exercise.group("one head, and heads of width 1", points=1)
-def edges(rng: np.random.Generator) -> list[Case]:
+def edges(rng: Generator) -> list[Case]:
     return [*_tokens((2, 3, 7, 1), (2, 3, 5, 5))(rng)]
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return [
         Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
         Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, how="a NumPy array of float32", dtype="float32"),

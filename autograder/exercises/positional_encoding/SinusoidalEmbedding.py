@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, COS_FIRST, EMBEDDING_MISTAKES, HALF_EXPONENT, HALVES, embeddings
@@ -18,29 +18,29 @@ exercise = Exercise(
 
 
 @exercise.group("right values at full length", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return SINUSOIDAL["values"](rng)
 
 
 @exercise.group("sequences shorter than max_length", points=1, advice="The length comes from the ids of this call: take the first T rows of the table.")
-def shorter(rng: np.random.Generator) -> list[Case]:
+def shorter(rng: Generator) -> list[Case]:
     return SINUSOIDAL["shorter"](rng)
 
 
 @exercise.group("only the words are trained", points=1)
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     return SINUSOIDAL["parameters"](rng)
 
 
 @exercise.group(
     "works inside tf.function, and gradients reach the word table", points=1, advice="Inside tf.function the length is not known in advance. Make the table once, for max_length, and cut it in `call`."
 )
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     return SINUSOIDAL["training"](rng)
 
 
 @exercise.group("survives a get_config round trip", points=1)
-def reload(rng: np.random.Generator) -> list[Case]:
+def reload(rng: Generator) -> list[Case]:
     return SINUSOIDAL["reload"](rng)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import EMBEDDING_MISTAKES, embeddings
@@ -16,27 +16,27 @@ exercise = Exercise("TokenAndPositionEmbedding", oracle=oracles.token_and_positi
 
 
 @exercise.group("right values at full length", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return LEARNED["values"](rng)
 
 
 @exercise.group("sequences shorter than max_length", points=1, advice="The length comes from the ids of this call: look up positions 0 to T − 1.")
-def shorter(rng: np.random.Generator) -> list[Case]:
+def shorter(rng: Generator) -> list[Case]:
     return LEARNED["shorter"](rng)
 
 
 @exercise.group("two tables that are trained", points=1)
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     return LEARNED["parameters"](rng)
 
 
 @exercise.group("works inside tf.function, and gradients reach both tables", points=1, advice="Inside tf.function `ids.shape[1]` may be None; `ops.shape(ids)[1]` is not.")
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     return LEARNED["training"](rng)
 
 
 @exercise.group("survives a get_config round trip", points=1)
-def reload(rng: np.random.Generator) -> list[Case]:
+def reload(rng: Generator) -> list[Case]:
     return LEARNED["reload"](rng)
 
 

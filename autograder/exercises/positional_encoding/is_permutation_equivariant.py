@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until, normal
@@ -10,7 +11,7 @@ from autograder.mistaken import positional_encoding as mistaken
 from autograder.oracles import positional_encoding as oracles
 
 
-def cycle(rng: np.random.Generator, length: int) -> np.ndarray:
+def cycle(rng: Generator, length: int) -> np.ndarray:
     """A permutation made of one cycle through all places: it leaves nothing in place and is not its own inverse."""
     order = rng.permutation(length)
     permutation = np.empty(length, "int64")
@@ -23,7 +24,7 @@ def _neighbours_kept(permutation: np.ndarray) -> np.ndarray:
     return (permutation - np.roll(permutation, 1)) % len(permutation) == 1
 
 
-def _judged(rng: np.random.Generator, *names: str, shape: tuple[int, ...] = (2, 5, 3), mode: str = "call", **settings) -> list[Case]:
+def _judged(rng: Generator, *names: str, shape: tuple[int, ...] = (2, 5, 3), mode: str = "call", **settings) -> list[Case]:
     kind = "TensorFlow tensors, " if mode == "tensor" else ""
     wording = "".join(f", {key}={value:g}" for key, value in settings.items())
     return [
@@ -36,7 +37,7 @@ def _judged(rng: np.random.Generator, *names: str, shape: tuple[int, ...] = (2, 
     ]
 
 
-def _given_permutation(rng: np.random.Generator) -> list[Case]:
+def _given_permutation(rng: Generator) -> list[Case]:
     """Shuffles that keep each token on its side of the middle, and a map that sees the side only."""
     cases = _judged(rng, "one added to the second half of the tokens", "self-attention", shape=(2, 6, 3))
     for case in cases:
@@ -44,7 +45,7 @@ def _given_permutation(rng: np.random.Generator) -> list[Case]:
     return cases
 
 
-def _one_sided(rng: np.random.Generator) -> list[Case]:
+def _one_sided(rng: Generator) -> list[Case]:
     """A map whose two results differ by numbers of one sign, once positive and once negative."""
     cases = _judged(rng, *["the first token's first feature added everywhere"] * 2, shape=(3, 5, 2))
     for case, sign in zip(cases, (1, -1), strict=True):
@@ -56,7 +57,7 @@ exercise = Exercise("is_permutation_equivariant", oracle=oracles.is_permutation_
 
 
 @exercise.group("equivariant maps, and others", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     cases = _judged(
         rng,
         "self-attention",
@@ -74,18 +75,18 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("an invariant map is not equivariant", points=1, advice="Equivariant: the result is shuffled in the same way. Invariant: it stays as it is.")
-def invariant(rng: np.random.Generator) -> list[Case]:
+def invariant(rng: Generator) -> list[Case]:
     return _judged(rng, "features sorted over the tokens", "self-attention", shape=(3, 7, 2))
 
 
 @exercise.group("almost equivariant: the tolerance decides", points=1, advice="A map counts as equivariant when no entry differs by more than `tolerance`.")
-def tolerance(rng: np.random.Generator) -> list[Case]:
+def tolerance(rng: Generator) -> list[Case]:
     faint = "positions added, a thousandth of them"
     return [*_judged(rng, faint, tolerance=1e-1), *_judged(rng, faint), *_judged(rng, faint, tolerance=1e-6)]
 
 
 @exercise.group("one entry, or one sequence, that differs", points=1, advice="A single entry that is too far off is enough for False: look at the largest absolute difference.")
-def corners(rng: np.random.Generator) -> list[Case]:
+def corners(rng: Generator) -> list[Case]:
     single = "0.5 added to the first feature of the first token"
     return [
         *_judged(rng, "self-attention", "positions added in the last sequence only", shape=(3, 5, 2)),
@@ -95,7 +96,7 @@ def corners(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("the tokens are shuffled, in the order given", points=1)
-def axes(rng: np.random.Generator) -> list[Case]:
+def axes(rng: Generator) -> list[Case]:
     names = (
         "self-attention",
         "positions added",
@@ -106,7 +107,7 @@ def axes(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("TensorFlow tensors", points=1, advice="A tensor cannot be indexed with an array: `ops.take(x, permutation, axis=1)` works for both.")
-def tensors(rng: np.random.Generator) -> list[Case]:
+def tensors(rng: Generator) -> list[Case]:
     return _judged(rng, "self-attention", "running sum", mode="tensor")
 
 

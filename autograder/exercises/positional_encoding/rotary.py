@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -11,7 +12,7 @@ from autograder.mistaken import positional_encoding as mistaken
 from autograder.oracles import positional_encoding as oracles
 
 
-def _rotary(rng: np.random.Generator, *leading: int, positions=None, length: int = 5, width: int = 6, **case) -> Case:
+def _rotary(rng: Generator, *leading: int, positions=None, length: int = 5, width: int = 6, **case) -> Case:
     dtype = case.pop("float_type", "float32")
     places = np.arange(length) if positions is None else np.asarray(positions)
     inputs = {
@@ -25,17 +26,17 @@ exercise = Exercise("rotary", oracle=oracles.rotary, mistaken=mistaken.rotary, t
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [_rotary(rng), _rotary(rng, length=7, width=10)]
 
 
 @exercise.group("leading dimensions", points=1, advice="The angles have the shape (T, D/2) and broadcast over whatever stands before. Write x[..., 0::2].")
-def batched(rng: np.random.Generator) -> list[Case]:
+def batched(rng: Generator) -> list[Case]:
     return [_rotary(rng, 2), _rotary(rng, 2, 3, length=7), _rotary(rng, 3, 2, 5, length=7)]
 
 
 @exercise.group("positions with gaps, in any order", points=1, advice="Use the positions given, not a count of the rows.")
-def positions(rng: np.random.Generator) -> list[Case]:
+def positions(rng: Generator) -> list[Case]:
     some = np.sort(rng.choice(200, size=7, replace=False)) + 1
     return [
         _rotary(rng, 2, positions=some, how=f"x (2, 7, 6), positions {some.tolist()}"),
@@ -44,7 +45,7 @@ def positions(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("arrays and tensors, float type kept", points=1, advice="Positions come as integers: cast them, and the angles, to the float type of x.")
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return [
         _rotary(rng, 2, mode="tensor", dtype="float32", how="TensorFlow tensors, positions of int32"),
         _rotary(rng, 2, dtype="float32", how="NumPy arrays of float32"),

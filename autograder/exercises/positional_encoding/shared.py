@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, wrong
 from autograder.exercises.drawing import normal
@@ -49,7 +49,7 @@ COS_FIRST = wrong("Sine and cosine are exchanged: even columns hold the sine, od
 HALVES = wrong("All sines stand on the left and all cosines on the right. They alternate: sin, cos, sin, cos, …", layout="halves")
 
 
-def embedding_inputs(rng: np.random.Generator, length: int, *, max_length: int, vocab_size: int, width: int) -> dict:
+def embedding_inputs(rng: Generator, length: int, *, max_length: int, vocab_size: int, width: int) -> dict:
     """Inputs of both embedding layers, 3 sequences of the given length; ids reach up to the last word."""
     ids = rng.integers(0, vocab_size, size=(3, length)).astype("int32")
     ids[0, 0] = vocab_size - 1
@@ -65,29 +65,29 @@ def embedding_inputs(rng: np.random.Generator, length: int, *, max_length: int, 
 def embeddings(width: int, *, learned: bool):
     """Cases of an embedding layer: `draw(length, …)` makes one; learned positions need a second table."""
 
-    def inputs(rng: np.random.Generator, length: int, max_length: int, vocab_size: int) -> dict:
+    def inputs(rng: Generator, length: int, max_length: int, vocab_size: int) -> dict:
         made = embedding_inputs(rng, length, max_length=max_length, vocab_size=vocab_size, width=width)
         if learned:
             made["position_embedding.embeddings"] = normal(rng, max_length, width)
         return made
 
-    def values(rng: np.random.Generator) -> list[Case]:
+    def values(rng: Generator) -> list[Case]:
         return [
             Case(inputs(rng, 13, 13, 23), how="ids (3, 13), max_length=13"),
             Case(inputs(rng, 13, 13, 11), how="ids (3, 13), max_length=13, 11 words"),
         ]
 
-    def shorter(rng: np.random.Generator) -> list[Case]:
+    def shorter(rng: Generator) -> list[Case]:
         shown = inputs(rng, 7, 17, 11)
         wide = {**inputs(rng, 5, 13, 29)}
         wide["ids"] = wide["ids"].astype("int64")
         return [Case(shown, how="ids (3, 7), max_length=17"), Case(wide, how="ids (3, 5) of int64, max_length=13")]
 
-    def parameters(rng: np.random.Generator) -> list[Case]:
+    def parameters(rng: Generator) -> list[Case]:
         how = f"trainable parameters, max_length=13, vocab_size=23, d_model={width}"
         return [Case(inputs(rng, 5, 13, 23), mode="parameters", how=how)]
 
-    def training(rng: np.random.Generator) -> list[Case]:
+    def training(rng: Generator) -> list[Case]:
         shown = inputs(rng, 5, 7, 11)
         weighted = {**shown, "cotangent.output": normal(rng, 3, 5, width)}
         return [
@@ -95,7 +95,7 @@ def embeddings(width: int, *, learned: bool):
             Case(weighted, mode="gradient", how="gradients, compared with numerical ones"),
         ]
 
-    def reload(rng: np.random.Generator) -> list[Case]:
+    def reload(rng: Generator) -> list[Case]:
         return [Case(inputs(rng, 5, 7, 11), mode="reload", how="rebuilt from get_config(), weights copied")]
 
     return {"values": values, "shorter": shorter, "parameters": parameters, "training": training, "reload": reload}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, PAIR_EXPONENTS
@@ -18,17 +18,17 @@ exercise = Exercise("shift_matrix", oracle=oracles.shift_matrix, mistaken=mistak
 
 
 @exercise.group("shifts by a few positions", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _shifts(2, 8, 4, 6, 10)(rng)
 
 
 @exercise.group("a negative shift, and none", points=1)
-def backwards(rng: np.random.Generator) -> list[Case]:
+def backwards(rng: Generator) -> list[Case]:
     return [Case({"offset": int(-rng.integers(2, 9)), "d_model": 10}), Case({"offset": 0, "d_model": 6})]
 
 
 @exercise.group("shifts by hundreds of positions", points=1)
-def far(rng: np.random.Generator) -> list[Case]:
+def far(rng: Generator) -> list[Case]:
     return _shifts(150, 400, 14)(rng)
 
 

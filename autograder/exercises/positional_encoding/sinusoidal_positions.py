@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE, COS_FIRST, HALVES, PAIR_EXPONENTS
@@ -33,7 +33,7 @@ exercise = Exercise("sinusoidal_positions", oracle=oracles.sinusoidal_positions,
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case({"length": int(rng.integers(5, 9)), "d_model": 6}),
         Case({"length": int(rng.integers(11, 19)), "d_model": 10}),
@@ -42,12 +42,12 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("hundreds of positions", points=1)
-def long(rng: np.random.Generator) -> list[Case]:
+def long(rng: Generator) -> list[Case]:
     return _tables((601, 14))(rng)
 
 
 @exercise.group("ValueError for an odd d_model, and only then", points=1, advice="Look at d_model % 2 first, and raise a ValueError that names the number.")
-def odd_width(rng: np.random.Generator) -> list[Case]:
+def odd_width(rng: Generator) -> list[Case]:
     width = int(rng.choice([5, 7, 11]))
     return [
         Case({"length": 3, "d_model": width}, mode="refusal", how=f"d_model={width}, an odd width"),

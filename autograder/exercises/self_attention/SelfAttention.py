@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal, partial_mask
@@ -11,7 +11,7 @@ from autograder.mistaken import self_attention as mistaken
 from autograder.oracles import self_attention as oracles
 
 
-def _layer_inputs(rng: np.random.Generator, batch: int = 2, length: int = 5, width: int = 7) -> dict:
+def _layer_inputs(rng: Generator, batch: int = 2, length: int = 5, width: int = 7) -> dict:
     d_k, d_v = 3, 11
     return {
         "d_k": d_k,
@@ -34,7 +34,7 @@ exercise = Exercise(
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case(_layer_inputs(rng), how="x (2, 5, 7), d_k=3, d_v=11"),
         Case({**_layer_inputs(rng), "return_weights": True}, how="x (2, 5, 7), return_weights=True"),
@@ -42,7 +42,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, S)", points=1)
-def masked(rng: np.random.Generator) -> list[Case]:
+def masked(rng: Generator) -> list[Case]:
     return [
         Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, how=f"x (2, 5, 7), mask {mask.shape}")
         for mask in (partial_mask(rng, 5, 5), partial_mask(rng, 2, 5, 5), partial_mask(rng, 2, 1, 5))
@@ -50,18 +50,18 @@ def masked(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("mask of shape (B, 1, T, S)", points=1, advice="A mask made for several heads has an axis of size 1 for them. This layer has no such axis: take it out.")
-def mask_with_head_axis(rng: np.random.Generator) -> list[Case]:
+def mask_with_head_axis(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 1, 5, 5)
     return [Case({**_layer_inputs(rng), "mask": mask}, how="x (2, 5, 7), mask (2, 1, 5, 5)")]
 
 
 @exercise.group("three Dense layers without bias", points=1)
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     return [Case(_layer_inputs(rng), mode="parameters", how="trainable parameters, d_model=7, d_k=3, d_v=11")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, advice="Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients.")
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     inputs = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 5, 5)}
     return [
         Case(inputs, mode="graph", how="inside tf.function, batch size and length unknown"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import self_attention as mistaken
@@ -17,22 +17,22 @@ exercise = Exercise("answers", oracle=oracles.hand_calculation, mistaken=mistake
 
 
 @exercise.group("the key of “are”", points=1)
-def key_row(rng: np.random.Generator) -> list[Case]:
+def key_row(rng: Generator) -> list[Case]:
     return _answer("key_row")(rng)
 
 
 @exercise.group("the scaled scores", points=1)
-def scaled_scores(rng: np.random.Generator) -> list[Case]:
+def scaled_scores(rng: Generator) -> list[Case]:
     return _answer("scaled_scores")(rng)
 
 
 @exercise.group("the weights", points=1)
-def weights(rng: np.random.Generator) -> list[Case]:
+def weights(rng: Generator) -> list[Case]:
     return _answer("weights")(rng)
 
 
 @exercise.group("what happens without √d_k", points=1)
-def without_scaling(rng: np.random.Generator) -> list[Case]:
+def without_scaling(rng: Generator) -> list[Case]:
     return _answer("without_scaling")(rng)
 
 

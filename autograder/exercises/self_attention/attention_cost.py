@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import self_attention as mistaken
@@ -12,7 +12,7 @@ exercise = Exercise("attention_cost", oracle=oracles.attention_cost, mistaken=mi
 
 
 @exercise.group("right counts", points=1)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [Case({"length": int(t), "d_model": int(d)}) for t, d in ((rng.integers(5, 400), rng.integers(401, 900)) for _ in range(3))]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -11,7 +11,7 @@ from autograder.oracles import self_attention as oracles
 
 
 def _projections(*leading: tuple[int, ...], dtype: str = "float32", mode: str = "call", check_dtype: bool = False):
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         return [
             Case(
                 {
@@ -29,7 +29,7 @@ def _projections(*leading: tuple[int, ...], dtype: str = "float32", mode: str = 
     return draw
 
 
-def _square_projections(rng: np.random.Generator) -> list[Case]:
+def _square_projections(rng: Generator) -> list[Case]:
     matrices = {name: normal(rng, 7, 7) for name in ("w_q", "w_k", "w_v")}
     return [Case({"x": normal(rng, 5, 7), **matrices})]
 
@@ -38,17 +38,17 @@ exercise = Exercise("project_qkv", oracle=oracles.project_qkv, mistaken=mistaken
 
 
 @exercise.group("right values", points=1)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [*_projections(())(rng), *_square_projections(rng)]
 
 
 @exercise.group("leading dimensions", points=1, advice="The weights have two axes whatever x has: which product broadcasts over the leading axes of x?")
-def batched(rng: np.random.Generator) -> list[Case]:
+def batched(rng: Generator) -> list[Case]:
     return _projections((2,), (2, 3))(rng)
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return [*_projections((2,), mode="tensor", check_dtype=True)(rng), *_projections((2,), dtype="float64", check_dtype=True)(rng)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until, masks_matter, normal, partial_mask
@@ -33,7 +34,7 @@ exercise = Exercise("scaled_dot_product_attention", oracle=attention_oracles.sca
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case({"q": normal(rng, 5, 7), "k": normal(rng, 3, 7), "v": normal(rng, 3, 11)}),
         Case({"q": normal(rng, 5, 3), "k": normal(rng, 5, 3), "v": normal(rng, 5, 2)}),
@@ -41,7 +42,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("leading dimensions", points=1, advice="One sequence works, a batch does not? Swap the last two axes of k only, and sum over the last axis.")
-def batched(rng: np.random.Generator) -> list[Case]:
+def batched(rng: Generator) -> list[Case]:
     return [
         Case({"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11)}),
         Case({"q": normal(rng, 2, 3, 5, 7), "k": normal(rng, 2, 3, 11, 7), "v": normal(rng, 2, 3, 11, 13)}),
@@ -49,7 +50,7 @@ def batched(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("mask: True may attend, False is blocked", points=2, advice="Masks are boolean, int or float, and broadcast to the scores: (T, S), (B, T, S), (B, 1, S).")
-def masked(rng: np.random.Generator) -> list[Case]:
+def masked(rng: Generator) -> list[Case]:
     def case(mask: np.ndarray) -> Case:
         return Case({"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask})
 
@@ -63,7 +64,7 @@ def masked(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("a query that may attend to nothing gives no NaN", points=1, advice="The softmax of a row of minus infinity is 0/0. A large negative number blocks just as well.")
-def fully_masked(rng: np.random.Generator) -> list[Case]:
+def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False
     inputs = {"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask}
@@ -71,7 +72,7 @@ def fully_masked(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("finite for large scores", points=1)
-def large_scores(rng: np.random.Generator) -> list[Case]:
+def large_scores(rng: Generator) -> list[Case]:
     q, k, mask = drawn_until(
         lambda drawn: masks_matter(drawn[0] @ drawn[1].T, drawn[2]),
         lambda: (normal(rng, 5, 7) * 300, normal(rng, 3, 7) * 300, partial_mask(rng, 5, 3)),
@@ -84,7 +85,7 @@ def large_scores(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     single = {"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11)}
     double = {key: rng.normal(size=value.shape) for key, value in single.items()}
     mask = partial_mask(rng, 2, 5, 3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.self_attention.shared import AXIS_ONE, BUILT_IN_ATTENTION, PLAIN_MISTAKES, plain, plain_large, plain_types
@@ -19,22 +19,22 @@ exercise = Exercise("self_attention_matrix", oracle=oracles.plain_self_attention
 
 
 @exercise.group("right values", points=2)
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return plain((5, 7), (3, 2))(rng)
 
 
 @exercise.group("leading dimensions", points=1, advice="One sequence works, a batch does not? `.T` reverses all axes: swap the last two only. A sum over the last axis needs `keepdims=True`.")
-def batched(rng: np.random.Generator) -> list[Case]:
+def batched(rng: Generator) -> list[Case]:
     return plain((2, 5, 7), (2, 3, 5, 7))(rng)
 
 
 @exercise.group("finite for large scores", points=1)
-def large_scores(rng: np.random.Generator) -> list[Case]:
+def large_scores(rng: Generator) -> list[Case]:
     return plain_large(rng)
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     return plain_types(rng)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, wrong
 from autograder.exercises.drawing import drawn_until, normal
@@ -92,14 +92,14 @@ def plain(*shapes: tuple[int, ...]):
     return lambda rng: [Case({"x": normal(rng, *shape)}) for shape in shapes]
 
 
-def plain_large(rng: np.random.Generator) -> list[Case]:
+def plain_large(rng: Generator) -> list[Case]:
     """Tokens of one direction and very different lengths, so that the longest wins and no token answers itself."""
     lengths = drawn_until(lambda drawn: drawn[0] < 700, lambda: rng.permutation([100.0, 200.0, 300.0, 400.0, 700.0]))
     x = lengths.astype("float32")[:, None] * (normal(rng, 7) + normal(rng, 5, 7) / 9)
     return [Case({"x": x}, how="scores of tens of thousands")]
 
 
-def plain_types(rng: np.random.Generator) -> list[Case]:
+def plain_types(rng: Generator) -> list[Case]:
     return [
         Case({"x": normal(rng, 5, 7)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
         Case({"x": normal(rng, 5, 7)}, how="a NumPy array of float32", dtype="float32"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -11,7 +11,7 @@ from autograder.mistaken import vision_transformer as mistaken
 from autograder.oracles import vision_transformer as oracles
 
 
-def _embedding_inputs(rng: np.random.Generator, batch: int, grid: tuple[int, int], size: int, channels: int, d_model: int) -> dict:
+def _embedding_inputs(rng: Generator, batch: int, grid: tuple[int, int], size: int, channels: int, d_model: int) -> dict:
     patches = grid[0] * grid[1]
     return {
         "patch_size": size,
@@ -29,7 +29,7 @@ exercise = Exercise("PatchEmbedding", oracle=oracles.patch_embedding, mistaken=m
 
 
 @exercise.group("right values", points=3, advice='Does check("extract_patches") pass? What is left is: project, put the class token in front, add the positions.')
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return [
         Case(_embedding_inputs(rng, 2, (2, 5), 3, 2, 7), how="images (2, 6, 15, 2), patch_size=3, d_model=7"),
         Case(_embedding_inputs(rng, 3, (7, 3), 2, 1, 5), how="images (3, 14, 6, 1), patch_size=2, d_model=5"),
@@ -37,7 +37,7 @@ def values(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("class token and positions are trained", points=1, advice="Weights of a layer are made by `self.add_weight`: everything else Keras does not see.")
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     inputs = _embedding_inputs(rng, 2, (2, 5), 3, 2, 7)
     return [Case(inputs, mode="parameters", how="trainable parameters, patch_size=3, 10 patches, 2 channels, d_model=7")]
 
@@ -45,7 +45,7 @@ def parameters(rng: np.random.Generator) -> list[Case]:
 @exercise.group(
     "works inside tf.function, and gradients reach every weight", points=1, advice="Inside tf.function the batch size is not known: `images.shape[0]` is None, `ops.shape(images)[0]` is not."
 )
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     graph = _embedding_inputs(rng, 2, (2, 3), 2, 3, 5)
     small = {**_embedding_inputs(rng, 2, (1, 3), 2, 1, 5), "cotangent.output": normal(rng, 2, 4, 5)}
     return [
@@ -55,7 +55,7 @@ def training(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("survives the round trip through get_config", points=1)
-def reload(rng: np.random.Generator) -> list[Case]:
+def reload(rng: Generator) -> list[Case]:
     return [Case(_embedding_inputs(rng, 2, (2, 3), 2, 3, 5), mode="reload", how="rebuilt by from_config(get_config())")]
 
 

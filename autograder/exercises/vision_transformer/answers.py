@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.vision_transformer.shared import Draw
@@ -18,27 +18,27 @@ exercise = Exercise("answers", oracle=oracles.answers, mistaken=mistaken.answers
 
 
 @exercise.group("the number of tokens", points=1)
-def tokens(rng: np.random.Generator) -> list[Case]:
+def tokens(rng: Generator) -> list[Case]:
     return _answer("tokens")(rng)
 
 
 @exercise.group("patches of half the size", points=1)
-def finer_patches(rng: np.random.Generator) -> list[Case]:
+def finer_patches(rng: Generator) -> list[Case]:
     return _answer("finer_patches")(rng)
 
 
 @exercise.group("what the class token costs", points=1)
-def class_token_numbers(rng: np.random.Generator) -> list[Case]:
+def class_token_numbers(rng: Generator) -> list[Case]:
     return _answer("class_token_numbers")(rng)
 
 
 @exercise.group("the patch that a rollout points at", points=1)
-def rollout_patch(rng: np.random.Generator) -> list[Case]:
+def rollout_patch(rng: Generator) -> list[Case]:
     return _answer("rollout_patch")(rng)
 
 
 @exercise.group("patches in another order", points=1)
-def shuffled_patches(rng: np.random.Generator) -> list[Case]:
+def shuffled_patches(rng: Generator) -> list[Case]:
     return _answer("shuffled_patches")(rng)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.vision_transformer.shared import Draw
@@ -11,7 +12,7 @@ from autograder.mistaken.attention import softmax
 from autograder.oracles import vision_transformer as oracles
 
 
-def _attentions(rng: np.random.Generator, *shape: int, pruned: bool = False, dtype: str = "float32") -> np.ndarray:
+def _attentions(rng: Generator, *shape: int, pruned: bool = False, dtype: str = "float32") -> np.ndarray:
     weights = softmax(2 * rng.normal(size=(*shape, shape[-1])))
     if pruned:
         weights = np.where(weights < np.quantile(weights, 0.6), 0, weights)
@@ -19,7 +20,7 @@ def _attentions(rng: np.random.Generator, *shape: int, pruned: bool = False, dty
 
 
 def _rollouts(*shapes: tuple[int, ...], pruned: bool = False, floats: str = "float32", **case: str) -> Draw:
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         cases = []
         for shape in shapes:
             attentions = _attentions(rng, *shape, pruned=pruned, dtype=floats)
@@ -34,22 +35,22 @@ exercise = Exercise("attention_rollout", oracle=oracles.attention_rollout, mista
 
 
 @exercise.group("right values", points=2, advice="Try it on the two layers of the text first.")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _rollouts((3, 2, 5, 7), (5, 3, 2, 4))(rng)
 
 
 @exercise.group("a single layer, a single head", points=1)
-def one_layer(rng: np.random.Generator) -> list[Case]:
+def one_layer(rng: Generator) -> list[Case]:
     return _rollouts((1, 2, 3, 5), (2, 3, 1, 5))(rng)
 
 
 @exercise.group("rows that do not sum to 1 before", points=1, advice="After half of the identity is added, every row is divided by its own sum.")
-def pruned(rng: np.random.Generator) -> list[Case]:
+def pruned(rng: Generator) -> list[Case]:
     return _rollouts((3, 2, 5, 7), pruned=True)(rng)
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     shape = (3, 2, 2, 5)
     return [
         *_rollouts(shape, mode="tensor", dtype="float32")(rng),

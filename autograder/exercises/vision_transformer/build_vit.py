@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import role_shapes
 
 from autograder.declaring import Case, Exercise, wrong
@@ -38,7 +39,7 @@ SECOND = {
 BATCH = 2
 
 
-def _model_inputs(rng: np.random.Generator, sizes: dict, added: float = 0.1) -> dict:
+def _model_inputs(rng: Generator, sizes: dict, added: float = 0.1) -> dict:
     """Inputs of build_vit, with weights for every role: γ around 1, all others around 0.
 
     `added` scales what is added to the residual stream: the smaller, the more the norms' epsilon matters. What GELU gets
@@ -77,22 +78,22 @@ exercise = Exercise(
 
 
 @exercise.group("right logits with known weights", points=3, advice='Does check("PatchEmbedding") pass? Then compare your blocks with the five lines of the text.')
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _models("call", (FIRST, _described(FIRST, "known weights, not in training")))(rng)
 
 
 @exercise.group("another image shape, one channel, other widths", points=1)
-def shapes(rng: np.random.Generator) -> list[Case]:
+def shapes(rng: Generator) -> list[Case]:
     return _models("call", (SECOND, _described(SECOND)))(rng)
 
 
 @exercise.group("layer norms with epsilon 1e-6", points=1, advice="Keras's own default for epsilon is 1e-3. The text says 1e-6, for every norm.")
-def epsilon(rng: np.random.Generator) -> list[Case]:
+def epsilon(rng: Generator) -> list[Case]:
     return _models("call", (SECOND, "tokens whose features hardly differ"), added=0.01)(rng)
 
 
 @exercise.group("the right number of parameters", points=2, advice="Each block has two norms, one attention and two Dense layers of its own, all with bias.")
-def parameters(rng: np.random.Generator) -> list[Case]:
+def parameters(rng: Generator) -> list[Case]:
     return _models("parameters", (FIRST, f"trainable parameters, {_described(FIRST)}"))(rng)
 
 
@@ -101,12 +102,12 @@ def parameters(rng: np.random.Generator) -> list[Case]:
     points=1,
     advice="The places are, in this order: " + ", ".join(["the embedded tokens", "the attention's output", "the feed-forward network's output"]) + ". 1 means: the logits change there.",
 )
-def dropout(rng: np.random.Generator) -> list[Case]:
+def dropout(rng: Generator) -> list[Case]:
     return _models("dropout", (FIRST, "dropout=0.5, called with training=True and False"), (SECOND, "dropout as it is by default, called with training=True and False"))(rng)
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1)
-def training(rng: np.random.Generator) -> list[Case]:
+def training(rng: Generator) -> list[Case]:
     inputs = _model_inputs(rng, FIRST)
     inputs |= {
         "weighting": normal(rng, BATCH, FIRST["num_classes"]),
@@ -119,7 +120,7 @@ def training(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("can be saved and loaded", points=1, advice="A layer of your own needs a get_config that holds the arguments of its __init__. A Lambda layer cannot be loaded safely.")
-def saved(rng: np.random.Generator) -> list[Case]:
+def saved(rng: Generator) -> list[Case]:
     return _models("saved", (SECOND, "saved with model.save, loaded with load_model"))(rng)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -14,7 +14,7 @@ from autograder.oracles import patches as oracles
 def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: str) -> Draw:
     """Cases of extract_patches: batch, patches down and across, patch size, channels."""
 
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         cases = []
         for shape in shapes:
             images = draw_images(rng, *shape)
@@ -29,17 +29,17 @@ exercise = Exercise("extract_patches", oracle=oracles.extract_patches, mistaken=
 
 
 @exercise.group("right patches, in the right order", points=2, advice="Number the pixels of a small image (np.arange, reshaped), cut it, and compare with the drawing in the text.")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _cut((2, (5, 7), 3, 11), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))(rng)
 
 
 @exercise.group("patches of one pixel, one patch per image, one row of patches", points=1)
-def corners(rng: np.random.Generator) -> list[Case]:
+def corners(rng: Generator) -> list[Case]:
     return _cut((2, (3, 5), 1, 7), (3, (1, 1), 5, 2), (2, (1, 3), 4, 5), (2, (3, 1), 4, 5))(rng)
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     shape = (2, (3, 5), 2, 3)
     wide = {"images": draw_images(rng, *shape, dtype="float64"), "patch_size": 2}
     return [
@@ -50,7 +50,7 @@ def types(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("ValueError where the patch size does not divide height or width", points=1, advice="Look at both remainders before anything else, and raise a ValueError that names the numbers.")
-def refusal(rng: np.random.Generator) -> list[Case]:
+def refusal(rng: Generator) -> list[Case]:
     size, rows, columns = int(rng.choice([3, 5])), int(rng.integers(2, 4)), int(rng.integers(4, 6))
     rest = int(rng.integers(1, size))
     shapes = [

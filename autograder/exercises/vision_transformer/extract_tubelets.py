@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -14,7 +14,7 @@ from autograder.oracles import patches as oracles
 def _tubes(*shapes: tuple[int, tuple[int, int, int], int, int, int], floats: str = "float32", **case: str) -> Draw:
     """Cases of extract_tubelets: batch, tubelets in time, down and across, frames of each, patch size, channels."""
 
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         cases = []
         for batch, (times, rows, columns), frames, size, channels in shapes:
             video = normal(rng, batch, times * frames, rows * size, columns * size, channels, dtype=floats)
@@ -29,17 +29,17 @@ exercise = Exercise("extract_tubelets", oracle=oracles.extract_tubelets, mistake
 
 
 @exercise.group("right tubelets, in the right order", points=2, advice="Eight axes: image, then each of time, height and width split in two, then the channel.")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _tubes((2, (3, 2, 4), 5, 3, 2), (3, (4, 3, 2), 2, 5, 1))(rng)
 
 
 @exercise.group("tubelets of one frame, and one tubelet for the whole video", points=1)
-def corners(rng: np.random.Generator) -> list[Case]:
+def corners(rng: Generator) -> list[Case]:
     return _tubes((2, (3, 2, 4), 1, 3, 2), (3, (1, 1, 1), 4, 5, 2))(rng)
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     shape = (2, (2, 3, 1), 3, 2, 2)
     return [
         *_tubes(shape, mode="tensor", dtype="float32")(rng),
@@ -49,7 +49,7 @@ def types(rng: np.random.Generator) -> list[Case]:
 
 
 @exercise.group("ValueError where a size does not fit", points=1, advice="Three remainders: length by frames, height and width by patch_size.")
-def refusal(rng: np.random.Generator) -> list[Case]:
+def refusal(rng: Generator) -> list[Case]:
     frames, size = 3, int(rng.choice([4, 5]))
     rest = int(rng.integers(1, size))
     shapes = [

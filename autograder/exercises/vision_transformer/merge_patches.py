@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal
@@ -21,7 +21,7 @@ READY_MERGERS = (
 def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float32", **case: str) -> Draw:
     """Cases of merge_patches: batch, patches down and across, patch size, channels."""
 
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         cases = []
         for batch, (rows, columns), size, channels in shapes:
             inputs = {
@@ -41,17 +41,17 @@ exercise = Exercise("merge_patches", oracle=oracles.merge_patches, mistaken=mist
 
 
 @exercise.group("right images", points=2, advice="merge_patches(extract_patches(images, P), h, w, C) gives the images back, also when they are not square.")
-def values(rng: np.random.Generator) -> list[Case]:
+def values(rng: Generator) -> list[Case]:
     return _joined((2, (5, 7), 3, 11), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))(rng)
 
 
 @exercise.group("patches of one pixel, one patch per image, one row of patches", points=1)
-def corners(rng: np.random.Generator) -> list[Case]:
+def corners(rng: Generator) -> list[Case]:
     return _joined((2, (3, 5), 1, 7), (3, (1, 1), 5, 2), (2, (1, 3), 4, 5), (2, (3, 1), 4, 5))(rng)
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
-def types(rng: np.random.Generator) -> list[Case]:
+def types(rng: Generator) -> list[Case]:
     shape = (2, (3, 5), 2, 3)
     return [
         *_joined(shape, mode="tensor", dtype="float32")(rng),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Mistake, wrong
 from autograder.exercises.drawing import normal
@@ -23,10 +24,10 @@ READY_CUTTERS = (
 )
 
 
-Draw = Callable[[np.random.Generator], list[Case]]
+Draw = Callable[[Generator], list[Case]]
 
 
-def draw_images(rng: np.random.Generator, batch: int, grid: tuple[int, int], size: int, channels: int, dtype: str = "float32") -> np.ndarray:
+def draw_images(rng: Generator, batch: int, grid: tuple[int, int], size: int, channels: int, dtype: str = "float32") -> np.ndarray:
     return normal(rng, batch, grid[0] * size, grid[1] * size, channels, dtype=dtype)
 
 

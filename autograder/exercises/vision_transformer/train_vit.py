@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import vision_transformer as mistaken
@@ -18,7 +19,7 @@ exercise = Exercise(
 
 
 @exercise.group("at least 80 % of digits that it has not seen are right", points=1, advice="Print the accuracy after every epoch. Does it still rise where the training stops?")
-def unseen(rng: np.random.Generator) -> list[Case]:
+def unseen(rng: Generator) -> list[Case]:
     """Digits, all turned or mirrored in the same way, their classes numbered anew: labels known from elsewhere mislead."""
     from sklearn.datasets import load_digits
 

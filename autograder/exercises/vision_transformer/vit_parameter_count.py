@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.vision_transformer.shared import Draw
@@ -13,7 +13,7 @@ BASE_16 = {"image_size": 224, "patch_size": 16, "channels": 3, "d_model": 768, "
 
 
 def _counts(*, classes: bool) -> Draw:
-    def draw(rng: np.random.Generator) -> list[Case]:
+    def draw(rng: Generator) -> list[Case]:
         cases = [dict(BASE_16)]
         for patch, channels in ((5, 1), (7, 4)):
             side = int(rng.integers(3, 9))
@@ -38,12 +38,12 @@ exercise = Exercise("vit_parameter_count", oracle=oracles.vit_parameter_count, m
 
 
 @exercise.group("without a head", points=2)
-def no_head(rng: np.random.Generator) -> list[Case]:
+def no_head(rng: Generator) -> list[Case]:
     return _counts(classes=False)(rng)
 
 
 @exercise.group("with a head", points=1)
-def head(rng: np.random.Generator) -> list[Case]:
+def head(rng: Generator) -> list[Case]:
     return _counts(classes=True)(rng)
 
 
