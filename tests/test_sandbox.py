@@ -4,13 +4,17 @@ import contextlib
 import errno
 import fcntl
 import importlib.util
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
+import tempfile
 import threading
 import time
+import venv
 from pathlib import Path
 
 import numpy as np
@@ -899,6 +903,53 @@ def test_a_course_inside_a_visible_folder_is_covered(monkeypatch, tmp_path):
     assert steps == sorted(steps)
     assert line[steps[1] - 1] == "--tmpfs" and line[steps[2] - 1] == "--ro-bind"
     assert line[len(line) - 1 - line[::-1].index(str(course)) - 1] == "--remount-ro"
+
+
+LOOK = """
+import json
+from autograder.sandbox import bubblewrap
+print(json.dumps([bubblewrap.__file__, bubblewrap.arguments(bubblewrap.{variant})]))
+"""
+
+
+@pytest.fixture(params=["/tmp", "/var/tmp"], ids=["moved", "in its place"])
+def installed(request):
+    """A virtual environment with the two packages installed in it, not linked; the first lies where /tmp is inside."""
+    with tempfile.TemporaryDirectory(dir=request.param) as folder:
+        venv.create(folder)
+        packages = next(Path(folder).glob("lib/python*/site-packages"))
+        for name in ("autograder", "coursekit"):
+            shutil.copytree(ROOT / name, packages / name, ignore=shutil.ignore_patterns("__pycache__"))
+        (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("where", ["elsewhere", "in the course", "course by variable"])
+def test_an_installed_autograder_is_out_of_sight(installed, where):
+    """The grader runs from the environment, and the list of what it shows is tried."""
+    course = installed / "share" / "course"
+    course.mkdir(parents=True)
+    (course / "course.toml").write_text("")
+    (course / "autograder-answers.txt").write_text("secret")
+    if where == "elsewhere":
+        shutil.rmtree(course)
+    told = subprocess.run(
+        [installed / "bin" / "python", "-c", LOOK.format(variant=bubblewrap.working_variant())],
+        cwd=course if where == "in the course" else "/",
+        env={**os.environ, "COURSE_ROOT": str(course) if where == "course by variable" else ""},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    module, arguments = json.loads(told.stdout)
+    assert Path(module).is_relative_to(installed)
+    search = ["find", "/", "-path", "/proc", "-prune", "-o", "-type", "f"]
+    for words, wanted in (
+        (["-path", "*autograder*", "-print"], set()),
+        (["-name", "oracles*", "-print"], set()),
+        (["-path", "*/coursekit/__init__.py", "-print"], {"/grader/coursekit/__init__.py"}),
+    ):
+        seen = subprocess.run([*arguments, *search, *words], capture_output=True, text=True, check=False)
+        found = set(seen.stdout.splitlines())
+        assert found >= wanted and (wanted or not found), seen.stdout + seen.stderr
 
 
 def test_sessions_can_be_opened_from_several_threads(sandbox):

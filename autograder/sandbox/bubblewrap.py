@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from autograder.course import FILE_NAME, ROOT_VARIABLE
+
 UNPRIVILEGED = 65534  # the user that a worker becomes when the grader is root
 GRADER = "/grader"  # where the two packages are found inside
 _ENVIRONMENT = f"{GRADER}/environment"  # where a virtual environment is found that cannot keep its place
@@ -162,7 +164,7 @@ def _files(variant: Variant) -> list[str]:
     view.line += ["--dir", "/etc", "--dir", GRADER]
     for name in _SETTINGS:
         view.line += ["--ro-bind-try", name, name]
-    secret = [Path(each) for each in _HIDDEN] + _course_folders()
+    secret = [Path(each) for each in _HIDDEN if Path(each).is_dir()] + _course_folders()
     for folder in secret:
         view.hide(folder)
     for folder in _python_folders():
@@ -172,7 +174,11 @@ def _files(variant: Variant) -> list[str]:
                 if folder in each.parents:
                     view.hide(each)
     if _is_moved():
-        view.line += ["--ro-bind", sys.prefix, _ENVIRONMENT]
+        view.show(Path(sys.prefix), Path(_ENVIRONMENT))
+        prefix = Path(sys.prefix).resolve()
+        for each in secret:
+            if prefix in each.parents:
+                view.hide(_ENVIRONMENT / each.relative_to(prefix))
     view.link_interpreter()
     view.line += ["--ro-bind", str(_folder_of("coursekit")), f"{GRADER}/coursekit"]
     view.line += ["--ro-bind", str(_folder_of("autograder.worker")), f"{GRADER}/worker"]
@@ -192,15 +198,16 @@ class _View:
         self.hidden: list[Path] = []
         self._shown: list[Path] = []
 
-    def show(self, folder: Path) -> None:
-        for parent in reversed(folder.parents[:-1]):
+    def show(self, folder: Path, where: Path | None = None) -> None:
+        where = where or folder
+        for parent in reversed(where.parents[:-1]):
             if not self.shows(parent):
                 self.line += ["--dir", str(parent)]  # else bubblewrap copies its mode, which may keep the worker out
-        self.line += ["--ro-bind", str(folder), str(folder)]
-        self._shown.append(folder)
+        self.line += ["--ro-bind", str(folder), str(where)]
+        self._shown.append(where)
 
     def hide(self, folder: Path) -> None:
-        if folder.is_dir() and self.shows(folder):
+        if self.shows(folder):
             self.line += ["--tmpfs", str(folder)]
             self.hidden.append(folder)
 
@@ -245,8 +252,8 @@ def _course_folders() -> list[Path]:
     """The folders of the course that no worker may see, wherever the packages and the course have been put."""
     package = _folder_of("autograder")
     folders = {package.parent if (package.parent / "pyproject.toml").exists() else package}
-    here = Path.cwd()
-    folders |= {folder for folder in (here, *here.parents) if (folder / "course.toml").exists()}
+    for start in (Path.cwd(), Path(os.environ.get(ROOT_VARIABLE) or ".").resolve()):
+        folders |= {folder for folder in (start, *start.parents) if (folder / FILE_NAME).exists()}
     return sorted(folders, key=lambda folder: len(folder.parts))
 
 
