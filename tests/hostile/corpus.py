@@ -798,6 +798,37 @@ THEFTS = [
                 except OSError:
                     pass
     """),
+    _theft("reads-terminals", "reads and writes the terminals of others", """
+        import os
+        def loot():
+            for name in os.listdir("/dev/pts"):
+                if name.isdigit():
+                    return os.open("/dev/pts/" + name, os.O_RDWR | os.O_NOCTTY)
+    """),
+    _theft("opens-terminals", "opens terminals until there are none, and keeps them", """
+        import os, time
+        kept = []
+        def loot():
+            try:
+                while len(kept) < 2000:
+                    kept.append(os.openpty())
+            except OSError:
+                pass
+            return len(kept) > 100
+    """),
+    _theft("locks-files", "locks files of the machine, and sees the locks of others", """
+        import fcntl, glob
+        def loot():
+            for path in glob.glob("/grader/*/*.py"):
+                file = open(path)
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                try:
+                    fcntl.fcntl(file, 1024, fcntl.F_RDLCK)
+                    return True
+                except OSError:
+                    pass
+    """),
     _theft("finds-a-note", "looks for what another student left", """
         import os
         def loot():
@@ -882,6 +913,71 @@ EXHAUSTION = [
                 time.sleep(1000)
         time.sleep(1000)
     """, ("crashed", "timeout")),
+    _dying("shared-memory", "children fill memory that they could share", """
+        import mmap, os, time
+        for _ in range(12):
+            if os.fork() == 0:
+                hoard = mmap.mmap(-1, 600 << 20)
+                for page in range(0, len(hoard), 4096):
+                    hoard[page] = 1
+                time.sleep(1000)
+        time.sleep(1000)
+    """, ("crashed", "timeout")),
+    _dying("shared-memory-refused", "fills memory that stays when it is unmapped, and that no process shows", """
+        import mmap
+        hoards = []
+        for source in (-1, open("/dev/zero", "r+b").fileno()):
+            hoards.append(mmap.mmap(source, 1 << 30))
+    """, "error"),
+    _dying("memory-without-a-leader", "the thread that a process is named after ends, and others hold its memory", """
+        import ctypes, os, threading, time
+        def hold():
+            hoard = b"x" * (600 << 20)
+            time.sleep(1000)
+        for _ in range(12):
+            if os.fork() == 0:
+                threading.Thread(target=hold).start()
+                ctypes.CDLL(None).pthread_exit(None)
+        time.sleep(1000)
+    """, ("crashed", "timeout")),
+    _dying("socket-buffers", "children fill the buffers of thousands of sockets", """
+        import os, socket, time
+        for _ in range(30):
+            if os.fork() == 0:
+                pairs = [socket.socketpair() for _ in range(480)]
+                for pair in pairs:
+                    for end in pair:
+                        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 24)
+                        end.setblocking(False)
+                        try:
+                            while True:
+                                end.send(bytes(1 << 16))
+                        except OSError:
+                            pass
+                time.sleep(1000)
+        time.sleep(1000)
+    """, ("crashed", "timeout")),
+    _dying("children-unseen", "asks the kernel to forget children, whose CPU time would be nobody's", """
+        import os, signal
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        while True:
+            if os.fork() == 0:
+                sum(range(10**6))
+                os._exit(0)
+    """, "error"),
+    _dying("children-short-lived", "does all its work in children that live for a moment", """
+        import os
+        while True:
+            if os.fork() == 0:
+                if os.fork() == 0:
+                    sum(range(10**6))
+                os._exit(0)
+            os.wait()
+            try:
+                os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                pass
+    """, ("timeout", "error", "crashed")),
     _dying("spins-in-c", "an endless calculation inside C code", "import re; re.match('(a+)+$', 'a' * 64 + 'b')",
            "timeout"),
     _dying("sleeps", "sleeps for ever, with the alarm switched off", """
