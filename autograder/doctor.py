@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from autograder.course import Course
+
+_COUNTING = "memory and CPU time"
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ def findings(course: Course) -> Iterator[Finding]:
         yield Finding(
             f"wall: {wall.name}", wall.stands, "stands" if wall.stands else wall.why, wall.remedy, wall.required
         )
+    yield _counting()
     alembic = shutil.which("alembic")
     yield Finding(
         "nbgrader's database tool",
@@ -51,6 +55,17 @@ def findings(course: Course) -> Iterator[Finding]:
             released = course.release_notebook(lab.name).exists()
             remedy = "" if released else f"course release {lab.name}"
             yield Finding(f"lab {lab.name}", released, "released" if released else "not released", remedy, needed=False)
+
+
+def _counting() -> Finding:
+    from autograder.sandbox import groups
+
+    place = groups.find()
+    if isinstance(place, groups.Place):
+        return Finding(_COUNTING, True, f"counted by the kernel: control groups, version {place.version}", needed=False)
+    user = "" if os.geteuid() == 0 else " --user"
+    remedy = f"on Linux with systemd, the kernel counts: systemd-run{user} --scope -p Delegate=yes course grade …"
+    return Finding(_COUNTING, False, f"sampled four times a second: {place}", remedy, needed=False)
 
 
 def _package(name: str, *, needed: bool = True, remedy: str = "make setup") -> Finding:

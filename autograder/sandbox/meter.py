@@ -13,6 +13,8 @@ from pathlib import Path
 
 import psutil
 
+from autograder.sandbox import groups
+
 DEATH_SECONDS = 120.0  # hundreds of processes of a fork bomb take the kernel a while
 
 
@@ -22,21 +24,34 @@ class Tree:
     Inside namespaces the process is the first of its own process namespace: all that it starts stays below it, and
     all of it dies with it. Without namespaces, a process that detaches itself can get away.
 
+    Where the grader may make control groups, the kernel counts the CPU time and bounds the memory; elsewhere both are
+    sampled.
+
+    Args:
+        pid: the first process.
+        memory_bytes: bound on the memory of all, the kernel's for them included; needed for a control group.
+
     Raises:
         ProcessLookupError: the process has already ended.
     """
 
-    def __init__(self, pid: int):
+    def __init__(self, pid: int, memory_bytes: int | None = None):
         try:
             self.process = psutil.Process(pid)
         except psutil.Error as error:
             raise ProcessLookupError(f"process {pid} has ended") from error
         self.descriptor = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
         self._cpu_seconds = 0.0
+        self._group: groups.Group | None = None
+        if memory_bytes is not None and isinstance(place := groups.find(), groups.Place):
+            with contextlib.suppress(OSError):
+                self._group = groups.Group(place, pid, memory_bytes)
         self._schedule = _schedule(pid, pid)[1:]
 
     def cpu_seconds(self) -> float:
         """Return the CPU time used so far by the whole tree, those included that have ended and been waited for."""
+        if self._group is not None:
+            return self._group.cpu_seconds()
         seconds = 0.0
         for process in self._processes():
             with contextlib.suppress(psutil.Error):
@@ -74,11 +89,17 @@ class Tree:
         Pages that several processes share are counted once. To find them takes the kernel a while, so it is asked only
         when the quick count, which takes them for private, is over the limit. Sockets count as if they were full.
         """
+        if self.ran_out_of_memory():
+            return True
         processes = self._processes()
         sockets = _socket_bytes(processes)
         return (
             sum(map(_held_at_most, processes)) + sockets > limit and sum(map(_fair_share, processes)) + sockets > limit
         )
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel ended a process of the tree for its memory; False where the kernel does not count."""
+        return self._group is not None and self._group.ran_out_of_memory()
 
     def tasks(self) -> int:
         """Return the number of processes and threads."""
@@ -105,7 +126,10 @@ class Tree:
         for process in processes:
             with contextlib.suppress(psutil.Error):
                 process.kill()
-        return gone and not psutil.wait_procs(processes, timeout=DEATH_SECONDS)[1]
+        gone = gone and not psutil.wait_procs(processes, timeout=DEATH_SECONDS)[1]
+        if self._group is not None:
+            self._group.remove()
+        return gone
 
     def _processes(self) -> list[psutil.Process]:
         found = [self.process]

@@ -151,7 +151,9 @@ class Session:
                 body += part
             hello = protocol.decode(bytes(body))
             self.walls = [WallReport(**wall) for wall in hello["walls"]]
-            self._tree = Tree(pid if pid else hello["pid"])
+            self._tree = Tree(
+                pid if pid else hello["pid"], memory_bytes=self._limits.memory_bytes + self._limits.tmp_bytes
+            )
         except (OSError, EOFError, protocol.ProtocolError, KeyError, TypeError) as error:
             self.close()
             raise WorkerLost(f"the worker did not start a process: {error!r}") from error
@@ -254,6 +256,9 @@ class Session:
         Behind its walls nothing can send the first process of a namespace SIGKILL but the kernel and the machine's
         users. They do when the machine runs out of memory, which is the submission's own doing if it holds a lot.
         """
+        if self._tree.ran_out_of_memory():
+            limit = self._limits.memory_bytes / (1 << 30)
+            self._lose("memory", f"more than {limit:.3g} GiB of memory", used)
         if not self._tree.ends_within(_LAST_BREATH):
             self._lose("crashed", "the process hung up", used)
         try:
