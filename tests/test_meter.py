@@ -148,5 +148,17 @@ def test_the_machines_own_sockets_are_nobodys():
         assert meter._socket_bytes(tree._processes()) == 0
 
 
+@pytest.mark.parametrize(
+    "name", ["x kB", "RssAnon: 0 kB", "a\\nRssAnon: 0 kB", ") R 1 1", "\\xff\\xfe kB", "7 kB", "\\t kB"]
+)
+def test_a_process_cannot_choose_its_sizes_by_its_name(name):
+    source = f"held = b'x' * (60 << 20)\nctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\n{READY}"
+    with running(source) as tree:
+        assert 60 * MEBIBYTE < meter._held_at_most(tree.process) < 250 * MEBIBYTE
+        assert tree.holds_more_than(60 * MEBIBYTE)
+        assert tree.tasks() == 1
+        assert tree.cpu_seconds() > 0
+
+
 def test_sizes_of_a_process_that_is_gone_are_none():
     assert meter._sizes("/proc/0/status") == {}

@@ -642,6 +642,17 @@ def test_forged_frames_cost_the_session(session, data):
     assert lost.value.reason == "protocol"
 
 
+def test_an_urgent_byte_costs_the_session(session):
+    """It is nobody's fault but the submission's: the worker has not failed."""
+    with pytest.raises(SessionLost) as lost:
+        session.run_cell("import socket, time\nsocket.socket(fileno=3).send(b'x', socket.MSG_OOB)\ntime.sleep(60)")
+    assert lost.value.reason == "protocol"
+
+
+def test_a_process_cannot_mislead_the_meter_by_its_name(session):
+    output(session, "import ctypes, time\nctypes.CDLL(None).prctl(15, b'x kB', 0, 0, 0)\ntime.sleep(1)")
+
+
 def test_a_reply_nobody_asked_for_costs_the_session(session):
     session.run_cell(
         "import threading, time, socket, worker.protocol as p\n"

@@ -171,11 +171,11 @@ def _fair_share(process: psutil.Process) -> int:
 def _sizes(path: str) -> dict[str, int]:
     """Return the sizes in a file of /proc, in bytes by name; none where the process is gone or may not be looked at."""
     found = {}
-    with contextlib.suppress(OSError), open(path, encoding="ascii", errors="replace") as file:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
         for line in file:
-            name, _, value = line.partition(":")
-            if value.endswith(" kB\n"):
-                found[name] = int(value[:-4]) * 1024
+            words = line.split()  # the process chooses its own name, which is one of the lines
+            if len(words) == 3 and words[2] == b"kB" and words[1].isdigit():
+                found[words[0].rstrip(b":").decode("ascii", "replace")] = int(words[1]) * 1024
     return found
 
 

@@ -385,7 +385,10 @@ class _Exchange:
                     chunk = memoryview(self.outgoing)[self.sent : self.sent + _CHUNK_BYTES]
                     self.sent += self.connection.send(chunk)
                 if event & ~select.POLLOUT:  # something to read, or the end
-                    part = self.connection.recv(_CHUNK_BYTES)
+                    try:
+                        part = self.connection.recv(_CHUNK_BYTES)
+                    except BlockingIOError as error:  # an urgent byte wakes the reader, and is in no stream
+                        raise protocol.ProtocolError("bytes out of band") from error
                     if not part:
                         raise EOFError
                     self.incoming += part

@@ -544,6 +544,12 @@ def self_attention_loops(x):
             connection.detach()
             return x
     """, "crashed"),
+    _attack("urgent-byte", "a byte out of band, which wakes a reader and is in no stream", """
+        import socket, time
+        def self_attention_loops(x):
+            socket.socket(fileno=3).send(b"x", socket.MSG_OOB)
+            time.sleep(1000)
+    """, "crashed"),
     _attack("socket-closed", "closes the connection to the grader", """
         import os
         def self_attention_loops(x):
@@ -938,6 +944,17 @@ EXHAUSTION = [
             if os.fork() == 0:
                 threading.Thread(target=hold).start()
                 ctypes.CDLL(None).pthread_exit(None)
+        time.sleep(1000)
+    """, ("crashed", "timeout")),
+    _dying("misleading-name", "takes a name that reads like a size, and another that reads like a state", """
+        import ctypes, os, time
+        libc = ctypes.CDLL(None)
+        libc.prctl(15, b"x kB", 0, 0, 0)
+        for _ in range(12):
+            if os.fork() == 0:
+                libc.prctl(15, b") Z 0 kB", 0, 0, 0)
+                hoard = b"x" * (600 << 20)
+                time.sleep(1000)
         time.sleep(1000)
     """, ("crashed", "timeout")),
     _dying("socket-buffers", "children fill the buffers of thousands of sockets", """
