@@ -947,7 +947,7 @@ def test_an_installed_autograder_is_out_of_sight(installed, where):
     told = subprocess.run(
         [installed / "bin" / "python", "-c", LOOK.format(variant=bubblewrap.working_variant())],
         cwd=course if where == "in the course" else "/",
-        env={**os.environ, "COURSE_ROOT": str(course) if where == "course by variable" else ""},
+        env={**os.environ, "PYTHONPATH": "", "COURSE_ROOT": str(course) if where == "course by variable" else ""},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     module, arguments = json.loads(told.stdout)
