@@ -11,7 +11,7 @@ sys.path.insert(0, str(_root))
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
 from autograder.course import load_course  # noqa: E402
-from autograder.validation import configure_validation  # noqa: E402
+from autograder.releasing.validation import configure_validation  # noqa: E402
 
 # nbgrader 0.9 says this to SQLAlchemy 2 for every submission; it is harmless.
 warnings.filterwarnings("ignore", message="Object of type .* not in session, add operation")
@@ -48,27 +48,27 @@ for _name in ("CourseCells", "GradeSubmission", "RestoreRelease"):
 c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Write your code here")'}
 c.ClearSolutions.text_stub = "*Write your answer here.*"
 c.GenerateAssignment.preprocessors = [
-    "autograder.release.CourseCells",
+    "autograder.releasing.release.CourseCells",
     "nbgrader.preprocessors.LockCells",
     "nbgrader.preprocessors.ClearSolutions",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.CheckCellMetadata",
     "nbgrader.preprocessors.ComputeChecksums",
     "nbgrader.preprocessors.SaveCells",
-    "autograder.release.StableNotebook",
+    "autograder.releasing.release.StableNotebook",
 ]
 
 # Grading: marks come from the sandbox and the oracles, never from what a notebook's cells displayed.
-c.Autograde.pre_convert_hook = "autograder.nbgrader_plugin.prepare_gradebook"
-c.Autograde.exporter_class = "autograder.nbgrader_plugin.ForgivingExporter"
-c.Autograde.sanitize_preprocessors = ["autograder.nbgrader_plugin.RestoreRelease"]
+c.Autograde.pre_convert_hook = "autograder.grading.nbgrader_plugin.prepare_gradebook"
+c.Autograde.exporter_class = "autograder.grading.nbgrader_plugin.ForgivingExporter"
+c.Autograde.sanitize_preprocessors = ["autograder.grading.nbgrader_plugin.RestoreRelease"]
 c.Autograde.autograde_preprocessors = [
-    "autograder.nbgrader_plugin.GradeSubmission",
+    "autograder.grading.nbgrader_plugin.GradeSubmission",
     "nbgrader.preprocessors.AssignLatePenalties",
 ]
 # To take marks off late work: c.LateSubmissionPlugin.penalty_method = "zero", or a plugin of your own.
 
 # Scripts in a submission's text cells reach neither Formgrader nor the reader of the feedback.
-c.HTMLExporter.filters = {"markdown2html": "autograder.nbgrader_plugin.safe_markdown"}
+c.HTMLExporter.filters = {"markdown2html": "autograder.grading.nbgrader_plugin.safe_markdown"}
 
 configure_validation(c)

@@ -24,12 +24,12 @@ from rich.progress import (
 from rich.table import Table
 
 from autograder.course import Course, CourseError, load_course
+from autograder.grading.results import STATUSES, LabResult
 from autograder.printable import printable
-from autograder.results import STATUSES, LabResult
 from coursekit import terminal
 
 if TYPE_CHECKING:
-    from autograder.marking import Marking
+    from autograder.grading.command import Marking
 
 LONGEST_TABLE = 60
 MOST_PASSED_OVER = 20
@@ -78,8 +78,8 @@ def release(
     and its declared exercises disagree, or when the solution of a changed lab no longer passes every check.
     Run it after every edit of a solution, of an exercise or of course.toml.
     """
-    from autograder.release import ReleaseRefused
-    from autograder.release import release as make_release
+    from autograder.releasing.release import ReleaseRefused
+    from autograder.releasing.release import release as make_release
 
     if check and directory:
         _stop("--check changes nothing, and --publish writes: give one of them", 2)
@@ -126,14 +126,14 @@ def grade(
     DIR/feedback/STUDENT/LAB.html. A folder may hold STUDENT/LAB/LAB.ipynb, STUDENT/LAB.ipynb or STUDENT.ipynb. What
     was graded before, and has not changed, keeps its verdict; stopped at any moment, the next run goes on from there.
     """
+    from autograder.grading.preloading import warming
     from autograder.sandbox import SandboxUnavailable
-    from autograder.warming import warming
 
     course = load_course()
     course.lab(lab)  # a lab that is not there is told before a sandbox is started for it
     try:
         with warming(course, lab, unsafe=unsafe) as warm:
-            from autograder.marking import Marking  # slow to import: meanwhile the sandbox warms up
+            from autograder.grading.command import Marking  # slow to import: meanwhile the sandbox warms up
 
             marking = Marking(course, lab, out_dir, db_url=_database(course, db), seed=seed, again=again)
             found = marking.find(paths)
@@ -177,7 +177,7 @@ def _database(course: Course, url: str | None) -> str:
 
 
 def _show(marking: Marking) -> None:
-    from autograder.gradebook import shown_url
+    from autograder.grading.gradebook import shown_url
 
     results = sorted(marking.results, key=lambda each: each.student)
     if len(results) <= LONGEST_TABLE:
@@ -242,8 +242,8 @@ app.command()(terminal.pack)
 @app.command()
 def publish(directory: Annotated[Path, typer.Argument(help="Where the students' repository is made.")]) -> None:
     """Write the students' repository: lectures, labs, coursekit, data. Refuses if an answer can be found in it."""
-    from autograder.publish import PublishRefused
-    from autograder.publish import publish as make
+    from autograder.releasing.publish import PublishRefused
+    from autograder.releasing.publish import publish as make
 
     try:
         course = load_course()
@@ -270,8 +270,8 @@ def report(
     db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook to read.")] = None,
 ) -> None:
     """Write one page on the whole class: distribution of marks, hard exercises, common mistakes."""
-    from autograder.class_report import write_report
-    from autograder.gradebook import recorded_results, shown_url
+    from autograder.grading.gradebook import recorded_results, shown_url
+    from autograder.pages.class_report import write_report
 
     course = load_course()
     url = _database(course, db)

@@ -15,7 +15,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from autograder.exercise import Case, Exercise, differs, skipped_modes
+from autograder.declaring.exercise import Case, Exercise, differs, skipped_modes
 from autograder.exercises import load_lab
 from coursekit import rules
 from coursekit.comparison import difference

@@ -8,8 +8,8 @@ import tensorflow as tf
 from lab_matrix import load_lab, namespace, outcome, solution_sources, told, variants
 from scipy.stats import binom
 
+from autograder.grading.preloading import preload_of
 from autograder.sandbox import PRELOAD
-from autograder.warming import preload_of
 from coursekit import bert
 from coursekit.probes import bert_ag_news, news_classifier, token_masking
 from coursekit.probes.sharing import Shelf, current_shelf, sharing

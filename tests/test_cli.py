@@ -19,7 +19,7 @@ from rich.console import Console
 from tiny_course import LAB, TOML, released
 
 from autograder import cli
-from autograder.results import write_atomically
+from autograder.grading.results import write_atomically
 from autograder.sandbox import SandboxUnavailable
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,7 +33,7 @@ def course(tmp_path, monkeypatch) -> Path:
     """A course of one lab with one submission, in the working folder. No sandbox starts for it."""
     root = released(tmp_path / "course", monkeypatch).root
     shutil.copytree(root / "labs", root / "handed-in" / "ada")
-    monkeypatch.setattr("autograder.grading.load_lab", lambda lab: SimpleNamespace(exercises={}))
+    monkeypatch.setattr("autograder.grading.lab_grader.load_lab", lambda lab: SimpleNamespace(exercises={}))
     monkeypatch.chdir(root)
     monkeypatch.delenv("COURSE_ROOT", raising=False)
 
@@ -43,7 +43,7 @@ def course(tmp_path, monkeypatch) -> Path:
         warm.set_exception(SandboxUnavailable("no sandbox in this test"))
         yield warm
 
-    monkeypatch.setattr("autograder.warming.warming", no_sandbox)
+    monkeypatch.setattr("autograder.grading.preloading.warming", no_sandbox)
     return root
 
 
@@ -253,10 +253,10 @@ def test_a_report_goes_into_a_file_and_says_so_when_there_is_a_folder(course, ru
     from test_gradebook import result
 
     monkeypatch.setattr(
-        "autograder.class_report.write_report", lambda course, results, path: write_atomically(path, b"")
+        "autograder.pages.class_report.write_report", lambda course, results, path: write_atomically(path, b"")
     )
     from autograder.course import load_course
-    from autograder.gradebook import GradebookWriter
+    from autograder.grading.gradebook import GradebookWriter
 
     loaded = load_course(course)
     with GradebookWriter(loaded.db_url, loaded) as writer:

@@ -25,9 +25,8 @@ from tiny_course import LAB, TOML, released
 from traitlets.config import PyFileConfigLoader
 
 from autograder.course import CourseError
-from autograder.gradebook import GradebookError, GradebookWriter, _engine
-from autograder.release import release
-from autograder.results import (
+from autograder.grading.gradebook import GradebookError, GradebookWriter, _engine
+from autograder.grading.results import (
     ExerciseResult,
     GroupResult,
     LabResult,
@@ -35,6 +34,7 @@ from autograder.results import (
     write_grades_csv,
     write_results_csv,
 )
+from autograder.releasing.release import release
 
 
 @pytest.fixture
@@ -259,8 +259,8 @@ sys.path[:0] = [{repository!r}, {tests!r}]
 import nbformat
 from autograder.course import load_course
 from autograder.course import CourseError
-from autograder.gradebook import GradebookWriter
-from autograder.results import ExerciseResult, LabResult
+from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.results import ExerciseResult, LabResult
 
 course = load_course(Path({root!r}))
 exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", 3, 3, "graded"))

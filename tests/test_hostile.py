@@ -25,9 +25,9 @@ from hypothesis import strategies as st
 from test_submission_damage import damage, hurt
 
 from autograder.course import load_course
-from autograder.grading import LabGrader
+from autograder.grading.lab_grader import LabGrader
+from autograder.grading.preloading import warming
 from autograder.submission import FoundSubmission, student_id
-from autograder.warming import warming
 
 LIMITS = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}
 

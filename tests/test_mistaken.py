@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lab_matrix import exercises
 
-from autograder.exercise import Case
+from autograder.declaring.exercise import Case
 from autograder.exercises import load_lab
 
 SEEDS = (3, 20170612)

@@ -26,11 +26,11 @@ from nbgrader.utils import compute_checksum
 from tiny_course import LAB, build, released, write_notebook
 from traitlets.config import PyFileConfigLoader
 
-from autograder import nbgrader_plugin
-from autograder.gradebook import GradebookWriter
-from autograder.grading import content_hash
-from autograder.release import release
-from autograder.results import ExerciseResult, LabResult
+from autograder.grading import nbgrader_plugin
+from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.lab_grader import content_hash
+from autograder.grading.results import ExerciseResult, LabResult
+from autograder.releasing.release import release
 from autograder.submission import find_submissions
 
 GRADE_IDS = {"double": 2.0, "square": 3.0}
@@ -50,7 +50,7 @@ def course(tmp_path, monkeypatch):
         )
         return LabResult(student, lab, exercises, repairs=plan.repairs, notebook=plan.notebook, grader_version="1")
 
-    monkeypatch.setattr("autograder.grading.grade_plan", grade_plan)
+    monkeypatch.setattr("autograder.grading.lab_grader.grade_plan", grade_plan)
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     return released(tmp_path / "course", monkeypatch)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.pairs import check_pair
+from autograder.releasing.text_pairs import check_pair
 
 ROOT = Path(__file__).resolve().parents[1]
 LAB = "02_self_attention"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import load_course
-from autograder.grading import grade_ids
+from autograder.grading.lab_grader import grade_ids
 from autograder.submission import find_submissions
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,7 +15,7 @@ import pytest
 from lab_matrix import LABS, PRELUDE, solution_sources, variants
 
 from autograder.exercises import load_lab
-from autograder.running import attempt_of
+from autograder.grading.submission_run import attempt_of
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
 from coursekit import rules
 from coursekit.judge import Attempt, Judgement, judge

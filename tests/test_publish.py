@@ -13,8 +13,8 @@ from tiny_course import LAB, TOML, released, write_notebook
 from typer.testing import CliRunner
 
 from autograder import cli
-from autograder.publish import MARKER, PublishRefused, find_leaks, publish, student_files
-from autograder.release import release
+from autograder.releasing.publish import MARKER, PublishRefused, find_leaks, publish, student_files
+from autograder.releasing.release import release
 
 ORACLE = '''"""An oracle."""
 

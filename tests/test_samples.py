@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 from autograder.course import load_course
-from autograder.grading import grade_ids
-from autograder.released import read_released
+from autograder.grading.lab_grader import grade_ids
+from autograder.releasing.released import read_released
 from autograder.submission import Unreadable, read_plan
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 from lab_matrix import exercises
 
-from autograder.exercise import Case, Exercise, differs
+from autograder.declaring.exercise import Case, Exercise, differs
 from autograder.exercises import load_lab
 
 SEEDS = range(16)

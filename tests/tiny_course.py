@@ -92,14 +92,14 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
 
     declared = SimpleNamespace(exercises={"double": object(), "square": object()})
     monkeypatch.setattr("autograder.exercises.load_lab", lambda lab: declared)
-    monkeypatch.setattr("autograder.references.export", export_points)
-    monkeypatch.setattr("autograder.proving.failed_checks", lambda lab, solution, references: [])
+    monkeypatch.setattr("autograder.releasing.reference_export.export", export_points)
+    monkeypatch.setattr("autograder.releasing.verify_solution.failed_checks", lambda lab, solution, references: [])
     return load_course(root)
 
 
 def released(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Course:
     """The course with its lab released."""
-    from autograder.release import release
+    from autograder.releasing.release import release
 
     course = build(root, monkeypatch, toml)
     release(course)

@@ -1,5 +1,5 @@
 """What an exercise is, and what follows from its declaration."""
 
-from autograder.exercise import Case, Exercise, Group, Mistake, wrong
+from autograder.declaring.exercise import Case, Exercise, Group, Mistake, wrong
 
 __all__ = ["Case", "Exercise", "Group", "Mistake", "wrong"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from autograder.exercise import Exercise, LabExercises
+from autograder.declaring.exercise import Exercise, LabExercises
 
 __all__ = ["load_lab"]
 

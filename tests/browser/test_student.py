@@ -9,7 +9,7 @@ import pytest
 from workplace import NARROW, WIDE, NotebookWindow, Server
 
 from autograder.course import load_course
-from autograder.publish import publish
+from autograder.releasing.publish import publish
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "02_self_attention"

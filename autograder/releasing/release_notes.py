@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from nbformat import NotebookNode
 
-from autograder import references
 from autograder.nbgrader_cells import grade_id, is_test, points
+from autograder.releasing import reference_export
 
 _NAMED = 4  # cells or exercises named in a line; more are counted
 
@@ -49,7 +49,7 @@ def check_changes(lab: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) 
         lab: the lab's name.
         old, new: the files under ``coursekit/reference`` of the lab, by name. Points are told by `student_changes`.
     """
-    differing = references.differing_exercises(lab, old, new)
+    differing = reference_export.differing_exercises(lab, old, new)
     return [f"{lab}: other checks in {_listed(differing)}"] if differing else []
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import VISIBLE_SEED, Exercise
+from autograder.declaring.exercise import VISIBLE_SEED, Exercise
 from autograder.exercises import load_lab
 from coursekit.diagnosis import Fingerprint
 from coursekit.judge import Expectation

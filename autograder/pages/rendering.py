@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Fill a template of ``autograder/templates`` with values."""
+    """Fill a template of ``autograder/pages/templates`` with values."""
     return _environment().get_template(template).render(**values).encode("utf-8", "replace")
 
 
@@ -23,7 +23,7 @@ def marked(text: str) -> Markup:
 @functools.cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("autograder"),
+        loader=PackageLoader("autograder.pages"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

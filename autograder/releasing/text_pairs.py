@@ -12,7 +12,7 @@ from jupytext.combine import combine_inputs_with_outputs
 from nbformat import NotebookNode
 
 from autograder.course import Course
-from autograder.results import write_atomically
+from autograder.grading.results import write_atomically
 
 FORMAT = "py:percent"
 _VERSION_LINE = re.compile(r"^#\s+jupytext_version:.*\n", re.MULTILINE)

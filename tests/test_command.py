@@ -17,9 +17,9 @@ from nbgrader.api import Gradebook
 from sqlalchemy.exc import DataError, OperationalError
 from tiny_course import LAB, TOML, released
 
-from autograder import marking
 from autograder.course import CourseError, load_course
-from autograder.results import ExerciseResult, LabResult
+from autograder.grading import command
+from autograder.grading.results import ExerciseResult, LabResult
 from autograder.sandbox import SandboxUnavailable
 
 SECOND = "02_tiny"
@@ -42,17 +42,17 @@ def course(tmp_path, monkeypatch):
     def grade_all(grader, submissions, sandbox, workers):
         exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", 0, 3, "graded"))
         for each in submissions:
-            digest = marking.content_hash(each.read())
+            digest = command.content_hash(each.read())
             yield [LabResult(each.student, grader.lab, exercises, content_hash=digest, grader_version="g1")]
 
-    monkeypatch.setattr(marking, "LabGrader", Grader)
-    monkeypatch.setattr(marking, "grade_all", grade_all)
+    monkeypatch.setattr(command, "LabGrader", Grader)
+    monkeypatch.setattr(command, "grade_all", grade_all)
     monkeypatch.chdir(root)
     return load_course(root)
 
 
-def mark(course, lab: str, *students: str, out: str = "grades", **more) -> marking.Marking:
-    run = marking.Marking(course, lab, Path(out), db_url=more.pop("db_url", course.db_url), **more)
+def mark(course, lab: str, *students: str, out: str = "grades", **more) -> command.Marking:
+    run = command.Marking(course, lab, Path(out), db_url=more.pop("db_url", course.db_url), **more)
     for student in students:
         path = course.root / "handed-in" / student / f"{lab}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ def test_a_verdict_that_cannot_be_recorded_costs_nobody_else_one(course, monkeyp
         names = [each.student for each in submissions]
         yield [LabResult(name.replace("bob", "b\udc80b"), grader.lab, exercises, content_hash=name) for name in names]
 
-    monkeypatch.setattr(marking, "grade_all", grade_all)
+    monkeypatch.setattr(command, "grade_all", grade_all)
     run = mark(course, LAB, "ada", "bob", "cyd")
     assert told("grades/grades.csv") == [("ada", LAB), ("cyd", LAB)]
     assert [result.student for result in run.results] == ["ada", "cyd"]
@@ -130,14 +130,14 @@ def test_a_verdict_that_cannot_be_recorded_costs_nobody_else_one(course, monkeyp
     ],
 )
 def test_what_stops_everybody_stops_the_run_and_what_stops_one_does_not(course, monkeypatch, error, stops):
-    record = marking.GradebookWriter.record
+    record = command.GradebookWriter.record
 
     def fail_for_bob(self, results):
         if any(each.student == "bob" for each in results):
             raise error
         return record(self, results)
 
-    monkeypatch.setattr(marking.GradebookWriter, "record", fail_for_bob)
+    monkeypatch.setattr(command.GradebookWriter, "record", fail_for_bob)
     if stops:
         with pytest.raises(CourseError, match="run it again when that is mended"):
             mark(course, LAB, "bob", "cyd")
@@ -147,17 +147,17 @@ def test_what_stops_everybody_stops_the_run_and_what_stops_one_does_not(course, 
 
 
 def test_what_was_graded_before_the_walls_fell_is_in_the_tables(course, monkeypatch):
-    graded = marking.grade_all
+    graded = command.grade_all
 
     def grade_all(grader, submissions, sandbox, workers):
         yield from graded(grader, submissions[:1], sandbox, workers)
         raise SandboxUnavailable("namespaces: No space left on device")
 
-    monkeypatch.setattr(marking, "grade_all", grade_all)
+    monkeypatch.setattr(command, "grade_all", grade_all)
     with pytest.raises(SandboxUnavailable):
         mark(course, LAB, "ada", "bob")
     assert told("grades/grades.csv") == [("ada", LAB)]
-    monkeypatch.setattr(marking, "grade_all", graded)
+    monkeypatch.setattr(command, "grade_all", graded)
     mark(course, LAB, "ada", "bob")
     assert told("grades/grades.csv") == [("ada", LAB), ("bob", LAB)]
 

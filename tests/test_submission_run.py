@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from autograder.running import MOST_LOSSES, PreparedExercise, Run
+from autograder.grading.submission_run import MOST_LOSSES, PreparedExercise, Run
 from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, WorkerLost
 from autograder.submission import CellStep, Plan, ProbeStep
 from coursekit.judge import ExerciseFacts, Expectation, GroupFacts

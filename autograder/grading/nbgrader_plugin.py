@@ -17,15 +17,15 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 from traitlets.config import Application
 
-from autograder import grading
 from autograder.course import Course, load_course
-from autograder.gradebook import GradebookWriter
+from autograder.grading import lab_grader
+from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.results import ExerciseResult, LabResult
 from autograder.nbgrader_cells import points as points_of
-from autograder.released import read_released
-from autograder.results import ExerciseResult, LabResult
+from autograder.pages.autograded_notebook import with_verdicts
+from autograder.releasing.released import read_released
 from autograder.submission import FileSource, Unreadable, read_notebook, read_plan, repair
 from autograder.submission.times import as_time
-from autograder.verdicts import with_verdicts
 
 Resources = dict[str, Any]
 
@@ -115,7 +115,7 @@ class GradeSubmission(_CoursePreprocessor):
 def grade_file(course: Course, student: str, lab: str, path: Path) -> LabResult:
     """Grade one submitted file; a file nothing can be made of gets a verdict with zero points and the reason."""
     release = read_released(course, lab)
-    known = {each.name: grading.grade_ids(course, each.name) for each in course.labs}
+    known = {each.name: lab_grader.grade_ids(course, each.name) for each in course.labs}
     try:
         data = FileSource(path).read()
         plan = read_plan(data, release, known)
@@ -125,7 +125,7 @@ def grade_file(course: Course, student: str, lab: str, path: Path) -> LabResult:
             for name, points in points_of(release).items()
         )
         return LabResult(student, lab, exercises, state="unreadable", reason=error.reason)
-    return replace(grading.grade_plan(course, lab, plan, student), content_hash=grading.content_hash(data))
+    return replace(lab_grader.grade_plan(course, lab, plan, student), content_hash=lab_grader.content_hash(data))
 
 
 def safe_markdown(source: str) -> str:

@@ -13,10 +13,10 @@ from pathlib import Path
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
 from autograder.course import Course, CourseError
-from autograder.feedback import feedback_path, write_feedback
-from autograder.gradebook import GradebookWriter, shown_url
-from autograder.grading import GradingFailed, LabGrader, content_hash, grade_all
-from autograder.results import LabResult, write_grades_csv, write_passed_over_csv, write_results_csv
+from autograder.grading.gradebook import GradebookWriter, shown_url
+from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
+from autograder.grading.results import LabResult, write_grades_csv, write_passed_over_csv, write_results_csv
+from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.submission import FoundSubmission, PassedOver, Unreadable, find_submissions, read_plan
 

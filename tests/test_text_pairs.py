@@ -11,7 +11,7 @@ from nbformat.v4 import new_output
 from tiny_course import solution_notebook, write_notebook
 
 from autograder.course import CourseError, load_course
-from autograder.pairs import PairError, check_pair, paired_notebooks, read_pair, sync_pair, text_of
+from autograder.releasing.text_pairs import PairError, check_pair, paired_notebooks, read_pair, sync_pair, text_of
 
 HEAD = '[course]\ntitle = "t"\nid = "t"\n[distribution]\nversion = "1.0"\n'
 LABS = '[[labs]]\nname = "a"\n'

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.changes import check_changes, student_changes
 from autograder.course import Course, Lab
-from autograder.released import parse_notebook
-from autograder.results import write_atomically
+from autograder.grading.results import write_atomically
+from autograder.releasing.release_notes import check_changes, student_changes
+from autograder.releasing.released import parse_notebook
 
 MARKER = ".course-publish.json"
 PACKAGE = "transformers-coursekit"

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.course import CourseError
-from autograder.grading import SEED_FILE, GradingFailed, grade_all, grading_seed
-from autograder.results import LabResult
+from autograder.grading.lab_grader import SEED_FILE, GradingFailed, grade_all, grading_seed
+from autograder.grading.results import LabResult
 from autograder.sandbox import SandboxUnavailable, WorkerLost
 
 

@@ -12,9 +12,9 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder.course import Course
+from autograder.grading.results import LabResult, write_atomically
 from autograder.nbgrader_cells import grade_id
-from autograder.pages import render
-from autograder.results import LabResult, write_atomically
+from autograder.pages.rendering import render
 
 STATUS_WORDS = {
     "graded": "graded",

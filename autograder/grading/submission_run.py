@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from autograder.exercise import Exercise
-from autograder.results import ExerciseResult, GroupResult
+from autograder.declaring.exercise import Exercise
+from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.submission import CellStep, Plan, ProbeStep
 from autograder.submission.helpers import helper_cells

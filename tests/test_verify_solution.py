@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from tiny_course import build
 
-from autograder.release import ReleaseRefused, release
+from autograder.releasing.release import ReleaseRefused, release
 
 
 def test_such_a_release_is_refused_and_nothing_is_written(tmp_path, monkeypatch):
     course = build(tmp_path / "course", monkeypatch)
-    monkeypatch.setattr("autograder.proving.failed_checks", lambda lab, solution, references: [f"{lab} fails"])
+    monkeypatch.setattr(
+        "autograder.releasing.verify_solution.failed_checks", lambda lab, solution, references: [f"{lab} fails"]
+    )
     with pytest.raises(ReleaseRefused, match="01_tiny fails"):
         release(course)
     assert not course.release_notebook("01_tiny").exists()

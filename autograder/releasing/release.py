@@ -22,14 +22,15 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from autograder import exercises, proving, references
-from autograder.changes import check_changes, student_changes, write_points
+from autograder import exercises
 from autograder.course import Course, CourseError, load_course, load_nbgrader_config
+from autograder.grading.results import write_atomically
 from autograder.nbgrader_cells import details, grade_id, is_solution, is_test, points
-from autograder.pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
-from autograder.publish import find_leaks, publication_problems
-from autograder.released import read_released
-from autograder.results import write_atomically
+from autograder.releasing import reference_export, verify_solution
+from autograder.releasing.publish import find_leaks, publication_problems
+from autograder.releasing.release_notes import check_changes, student_changes, write_points
+from autograder.releasing.released import read_released
+from autograder.releasing.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
 from coursekit.source import NotPython, parse
 
 BADGE_TAG = "course-badge"
@@ -249,7 +250,7 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         }
     if planned:
         checks = {path.name: content for path, content in exported.items()}
-        if failed := proving.failed_checks(lab, solution, checks):
+        if failed := verify_solution.failed_checks(lab, solution, checks):
             raise ReleaseRefused(failed)
     release_path = course.release_notebook(lab)
     old = None
@@ -294,7 +295,7 @@ def generate(course: Course, lab: str, solution: NotebookNode) -> dict[str, byte
 
 
 def _references(course: Course, lab: str, solution: NotebookNode) -> dict[Path, bytes]:
-    exported = references.export(lab, course.lab(lab).title, points(solution))
+    exported = reference_export.export(lab, course.lab(lab).title, points(solution))
     return {course.reference / name: content for name, content in exported.items()}
 
 
@@ -324,7 +325,7 @@ def _is_current(course: Course, path: Path, content: bytes) -> bool:
         return False
     old = path.read_bytes()
     if path.parent == course.reference and old != content:
-        return references.same(old, content)
+        return reference_export.same(old, content)
     return old == content
 
 
@@ -379,6 +380,6 @@ def _is_cache(path: Path) -> bool:
 
 
 def _quiet_log() -> logging.Logger:
-    log = logging.getLogger("autograder.release.nbgrader")
+    log = logging.getLogger("autograder.releasing.release.nbgrader")
     log.setLevel(logging.ERROR)
     return log

@@ -22,12 +22,12 @@ import coursekit
 from autograder import nbgrader_cells
 from autograder.course import Course, CourseError
 from autograder.exercises import load_lab
-from autograder.released import read_released
-from autograder.results import ExerciseResult, LabResult
-from autograder.running import PreparedExercise, Run
+from autograder.grading.preloading import limits_of, preload_of
+from autograder.grading.results import ExerciseResult, LabResult
+from autograder.grading.submission_run import PreparedExercise, Run
+from autograder.releasing.released import read_released
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
 from autograder.submission import FoundSubmission, Plan, Unreadable, read_plan
-from autograder.warming import limits_of, preload_of
 
 log = logging.getLogger(__name__)
 

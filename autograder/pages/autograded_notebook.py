@@ -12,9 +12,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
 from autograder.course import Course
+from autograder.grading.results import ExerciseResult, LabResult, write_atomically
 from autograder.nbgrader_cells import grade_id, is_test
-from autograder.released import read_released
-from autograder.results import ExerciseResult, LabResult, write_atomically
+from autograder.releasing.released import read_released
 
 NOTE_ID = "autograder-note"
 SECRET, LONGEST_SECRET = "submission_secret.txt", 1024  # bytes

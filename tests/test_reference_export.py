@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder import references
 from autograder.declaring import Case, Exercise, wrong
+from autograder.releasing import reference_export
 
 LAB = "01_guess"
 LAST_BITS = 1e-9  # what differs between processors, relative
@@ -48,14 +48,14 @@ def has_number(value) -> bool:
 
 @given(values)
 def test_numbers_that_differ_by_rounding_are_the_same_file(value):
-    assert references.same(encoded(value), encoded(value))
-    assert references.same(encoded(value), encoded(scaled(value, 1 + LAST_BITS)))
+    assert reference_export.same(encoded(value), encoded(value))
+    assert reference_export.same(encoded(value), encoded(scaled(value, 1 + LAST_BITS)))
 
 
 @given(values.filter(has_number))
 def test_a_changed_number_is_another_file(value):
-    assert not references.same(encoded(value), encoded(scaled(value, 1 + CHANGE)))
-    assert not references.same(encoded(scaled(value, 1 + CHANGE)), encoded(value))
+    assert not reference_export.same(encoded(value), encoded(scaled(value, 1 + CHANGE)))
+    assert not reference_export.same(encoded(scaled(value, 1 + CHANGE)), encoded(value))
 
 
 @given(st.dictionaries(st.text(max_size=5), values, min_size=1, max_size=3), st.data())
@@ -67,25 +67,25 @@ def test_a_changed_key_or_kind_is_another_file(value, data):
         {**value, key: [value[key]]},
         {**value, key: str(value[key]) + "."},
     ):
-        assert not references.same(encoded(value), encoded(other))
+        assert not reference_export.same(encoded(value), encoded(other))
 
 
 @pytest.mark.parametrize(("old", "new"), [(1, 1.0), (0, False), (1, True), ("1", 1), (None, 0), ([], {})])
 def test_values_of_different_kinds_differ(old, new):
-    assert not references.same(encoded({"value": old}), encoded({"value": new}))
+    assert not reference_export.same(encoded({"value": old}), encoded({"value": new}))
 
 
 @pytest.mark.parametrize("key", ["tolerance", "expected"])
 def test_zero_is_compared_like_any_number(key):
     """A tolerance of zero in one file and not in the other once ended in a division by zero."""
     zero, other = {key: {"output": 0.0}}, {key: {"output": 0.01}}
-    assert references.same(encoded(zero), encoded(copy.deepcopy(zero)))
-    assert not references.same(encoded(zero), encoded(other))
-    assert not references.same(encoded(other), encoded(zero))
+    assert reference_export.same(encoded(zero), encoded(copy.deepcopy(zero)))
+    assert not reference_export.same(encoded(zero), encoded(other))
+    assert not reference_export.same(encoded(other), encoded(zero))
 
 
 def packed(**arrays) -> bytes:
-    return references._pack({key: np.asarray(value) for key, value in arrays.items()})
+    return reference_export._pack({key: np.asarray(value) for key, value in arrays.items()})
 
 
 @given(st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=8), st.data())
@@ -95,27 +95,27 @@ def test_arrays_are_the_same_up_to_rounding(listed, data):
     near, far = values.copy(), values.copy()
     near[index] = np.nextafter(values[index], np.float32(np.inf))
     far[index] += 1e-3 * max(1, abs(values[index]))
-    assert references.same(packed(x=values), packed(x=near))
-    assert not references.same(packed(x=values), packed(x=far))
-    assert not references.same(packed(x=values), packed(x=values.astype("float64")))
-    assert not references.same(packed(x=values), packed(x=values[None]))
-    assert not references.same(packed(x=values), packed(y=values))
-    assert not references.same(packed(x=values), packed(x=values, y=values))
+    assert reference_export.same(packed(x=values), packed(x=near))
+    assert not reference_export.same(packed(x=values), packed(x=far))
+    assert not reference_export.same(packed(x=values), packed(x=values.astype("float64")))
+    assert not reference_export.same(packed(x=values), packed(x=values[None]))
+    assert not reference_export.same(packed(x=values), packed(y=values))
+    assert not reference_export.same(packed(x=values), packed(x=values, y=values))
 
 
 def test_free_values_and_infinite_ones_are_places_like_others():
     values = np.array([np.nan, np.inf, -np.inf, 1.0])
-    assert references.same(packed(x=values), packed(x=values + 1e-9))
+    assert reference_export.same(packed(x=values), packed(x=values + 1e-9))
     for index, other in ((0, 0.0), (1, 1e30), (2, np.inf), (3, np.nan)):
         changed = values.copy()
         changed[index] = other
-        assert not references.same(packed(x=values), packed(x=changed))
+        assert not reference_export.same(packed(x=values), packed(x=changed))
 
 
 @pytest.mark.parametrize("values", [np.arange(3), np.array([True, False]), np.array(["a", "b"])])
 def test_what_is_counted_or_written_has_to_be_equal(values):
-    assert references.same(packed(x=values), packed(x=values.copy()))
-    assert not references.same(packed(x=values), packed(x=values[::-1]))
+    assert reference_export.same(packed(x=values), packed(x=values.copy()))
+    assert not reference_export.same(packed(x=values), packed(x=values[::-1]))
 
 
 def files(hint="Divide.", value=1.0, scale=0.5) -> dict[str, bytes]:
@@ -128,12 +128,12 @@ def files(hint="Divide.", value=1.0, scale=0.5) -> dict[str, bytes]:
 
 
 def test_the_exercises_that_differ_are_named():
-    assert references.differing_exercises(LAB, files(), files()) == []
-    assert references.differing_exercises(LAB, files(), files(value=1 + 1e-9, scale=0.5 + 1e-9)) == []
-    assert references.differing_exercises(LAB, files(), files(hint="Multiply.")) == ["double"]
-    assert references.differing_exercises(LAB, files(), files(scale=0.501)) == ["double"]
-    assert references.differing_exercises(LAB, files(), files(value=1.001)) == ["square"]
-    assert references.differing_exercises(LAB, {}, files()) == []
+    assert reference_export.differing_exercises(LAB, files(), files()) == []
+    assert reference_export.differing_exercises(LAB, files(), files(value=1 + 1e-9, scale=0.5 + 1e-9)) == []
+    assert reference_export.differing_exercises(LAB, files(), files(hint="Multiply.")) == ["double"]
+    assert reference_export.differing_exercises(LAB, files(), files(scale=0.501)) == ["double"]
+    assert reference_export.differing_exercises(LAB, files(), files(value=1.001)) == ["square"]
+    assert reference_export.differing_exercises(LAB, {}, files()) == []
 
 
 def test_no_more_digits_are_written_than_processors_agree_on(monkeypatch):
@@ -152,8 +152,8 @@ def test_no_more_digits_are_written_than_processors_agree_on(monkeypatch):
 
     def exported(**flags):
         declared = SimpleNamespace(exercises={"guess": exercise(**flags)})
-        monkeypatch.setattr(references, "load_lab", lambda lab: declared)
-        return references.export(LAB, "A guess", {"guess": 2})
+        monkeypatch.setattr(reference_export, "load_lab", lambda lab: declared)
+        return reference_export.export(LAB, "A guess", {"guess": 2})
 
     one, other = exported(), exported(last_bit=True)
     assert one == other

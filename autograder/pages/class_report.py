@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from autograder.course import Course, Lab
 from autograder.exercises import load_lab
-from autograder.pages import render
-from autograder.results import LabResult, write_atomically
+from autograder.grading.results import LabResult, write_atomically
+from autograder.pages.rendering import render
 
 GREEN, ORANGE, RED, GREY = "#2e8b57", "#d98e04", "#c0392b", "#8a8a8a"
 MOST_SHOWN = 12

@@ -44,10 +44,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, Operationa
 from sqlalchemy.orm import Session
 
 from autograder.course import Course, CourseError, load_nbgrader_config
+from autograder.grading.results import LabResult
 from autograder.nbgrader_cells import cells_by_id
-from autograder.released import read_released
-from autograder.results import LabResult
-from autograder.verdicts import check_path_part, write_autograded
+from autograder.pages.autograded_notebook import check_path_part, write_autograded
+from autograder.releasing.released import read_released
 
 BUSY_SECONDS = 60
 ATTEMPTS = 5

@@ -1,0 +1,1 @@
+"""Pages and notebooks for people to read: feedback, the class report, autograded notebooks."""
