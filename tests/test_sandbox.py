@@ -29,6 +29,7 @@ from autograder.sandbox import (
     WorkerLost,
     bubblewrap,
     check_walls,
+    groups,
     meter,
     warm,
 )
@@ -376,6 +377,32 @@ def test_a_socket_holds_no_more_than_the_meter_thinks(session):
         "except BlockingIOError: print(sent)"
     )
     assert 0 < int(output(session, source)) <= meter._socket_buffer()
+
+
+@pytest.fixture
+def handed_over(monkeypatch):
+    """Control groups of this machine, as if they had been handed over; only version 1 can be tried without systemd."""
+    place = groups.Place(Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup/cpuacct"))
+    if os.geteuid() != 0 or not (place.memory / "memory.limit_in_bytes").exists():
+        pytest.skip("no control groups of version 1, or not root")
+    monkeypatch.setattr(groups, "find", lambda: place)
+    yield place
+    assert not list(place.memory.glob("course-grader-*")) + list(place.cpu.glob("course-grader-*"))
+
+
+def test_in_a_control_group_the_kernel_bounds_memory_and_counts_time(handed_over, sandbox):
+    with sandbox.session() as session:
+        working = session.run_cell("import time\nwhile time.process_time() < 0.4: pass")
+        assert 0.2 < working.seconds < 1
+        with pytest.raises(SessionLost) as lost:
+            session.run_cell(
+                "import os\nchild = os.fork()\nfor _ in range(2): os.fork()\nx = b'x' * (500 << 20)\nos.wait()",
+                cpu_seconds=30,
+            )
+        assert lost.value.reason == "memory"
+    with sandbox.session() as session, pytest.raises(SessionLost) as lost:
+        session.run_cell("while True: pass")
+    assert lost.value.reason == "timeout"
 
 
 def test_sessions_share_no_terminals(sandbox):
