@@ -14,6 +14,8 @@ pytest.register_assert_rewrite("lab_matrix")
 
 REQUIRED = os.environ.get("REQUIRE_SANDBOX", "0") not in ("", "0")
 
+NO_SANDBOX = "no sandbox here"
+
 
 @cache
 def fallen_walls() -> str:
@@ -27,7 +29,7 @@ def fallen_walls() -> str:
 def pytest_runtest_setup(item):
     """Skip, or with REQUIRE_SANDBOX=1 fail, a test that needs the walls where they cannot be built."""
     if item.get_closest_marker("sandbox") and (why := fallen_walls()):
-        (pytest.fail if REQUIRED else pytest.skip)(f"no sandbox here: {why}")
+        (pytest.fail if REQUIRED else pytest.skip)(f"{NO_SANDBOX}: {why}")
 
 
 @pytest.hookimpl(trylast=True)
@@ -36,7 +38,7 @@ def pytest_unconfigure(config):
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is None or hasattr(config, "workerinput"):
         return
-    skipped = sum("sandbox" in report.keywords for report in terminal.stats.get("skipped", ()))
+    skipped = sum(NO_SANDBOX in str(report.longrepr) for report in terminal.stats.get("skipped", ()))
     if skipped:
         terminal.write_line(
             f"NO SECURITY TEST RAN: {skipped} tests of the sandbox were skipped, see `course doctor`. "

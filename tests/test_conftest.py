@@ -35,3 +35,19 @@ def test_a_run_without_security_tests_says_so_in_its_last_line_or_fails(tmp_path
         assert "no sandbox here: bubblewrap: bubblewrap is not installed" in done.stdout
     else:
         assert done.stdout.splitlines()[-1].startswith("NO SECURITY TEST RAN: 1 tests of the sandbox were skipped")
+
+
+@pytest.mark.sandbox
+def test_a_test_that_is_skipped_for_another_reason_is_no_missing_wall(tmp_path):
+    (tmp_path / "test_attack.py").write_text(ATTACK.replace("pass", "pytest.skip('only root can try it')"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = sandbox: as in pyproject.toml\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-p", "no:nbval"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTEST_ADDOPTS": "", "PYTHONPATH": str(Path(__file__).parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and "1 skipped" in done.stdout
+    assert "NO SECURITY TEST RAN" not in done.stdout

@@ -359,8 +359,8 @@ def test_zeros_are_a_file_that_holds_no_memory(session):
         "    if os.fork() == 0:\n        import threading\n        def hold():\n            global x\n"
         "            x = b'x' * (400 << 20); time.sleep(60)\n        import ctypes\n"
         "        threading.Thread(target=hold).start()\n        ctypes.CDLL(None).pthread_exit(None)\ntime.sleep(60)",
-        "import os, socket, time\nfor _ in range(6):\n"
-        "    if os.fork() == 0: held = [socket.socketpair() for _ in range(450)]; time.sleep(60)\ntime.sleep(60)",
+        "import os, socket, time\nfor _ in range(12):\n"
+        "    if os.fork() == 0: held = [socket.socketpair() for _ in range(240)]; time.sleep(60)\ntime.sleep(60)",
     ],
     ids=["of threads without a leader", "of sockets"],
 )
@@ -589,6 +589,26 @@ def test_a_detached_process_does_not_outlive_its_session(sandbox):
         )
         assert any(process.info["cmdline"] == ["sleep", "86399"] for process in psutil.process_iter(["cmdline"]))
     assert not any(process.info["cmdline"] == ["sleep", "86399"] for process in psutil.process_iter(["cmdline"]))
+
+
+UNDER_WAY = """
+import array, os, socket, time
+kept = []
+try:
+    while True:
+        kept += socket.socketpair()
+        for _ in range(5): kept[-1].sendmsg([b"x"], [(1, 1, array.array("i", [2] * 250))])
+except OSError as error: print(error.errno)
+"""
+
+
+def test_descriptors_under_way_do_not_keep_the_grader_from_sending_its_own(sandbox):
+    """The kernel counts them for each user, and the grader may be the user whose submissions they are."""
+    with sandbox.session() as greedy:
+        assert output(greedy, UNDER_WAY) == str(errno.ETOOMANYREFS)
+        with sandbox.session() as other:
+            assert output(other, "print(1)") == "1"
+        assert output(greedy, "print(2)") == "2"
 
 
 GREEDY = {

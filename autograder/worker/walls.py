@@ -157,13 +157,18 @@ def die_first() -> None:
         file.write("1000")
 
 
-def limit_resources(*, memory: int, processes: int, file_size: int, cpu_seconds: int, open_files: int = 1024) -> None:
+# Also how many descriptors may be under way in sockets, for all processes of a user together. Below the usual 1024: the
+# grader may be the same user, and hands its own to the worker.
+OPEN_FILES = 512
+
+
+def limit_resources(*, memory: int, processes: int, file_size: int, cpu_seconds: int) -> None:
     """Bound what one process may take: address space, processes, file size, CPU seconds, open files, no core file."""
     wanted = {
         resource.RLIMIT_CORE: 1,  # not 0: a crash handler of the system is passed over at 1 only, see core(5)
         resource.RLIMIT_CPU: cpu_seconds,
         resource.RLIMIT_FSIZE: file_size,
-        resource.RLIMIT_NOFILE: open_files,
+        resource.RLIMIT_NOFILE: OPEN_FILES,
         resource.RLIMIT_NPROC: processes,
     }
     if sys.platform == "linux":

@@ -957,11 +957,22 @@ EXHAUSTION = [
                 time.sleep(1000)
         time.sleep(1000)
     """, ("crashed", "timeout")),
+    _harmless("descriptors-under-way", "sends as many descriptors to itself as a user may, and takes none", """
+        import array, socket
+        kept = []
+        try:
+            while True:
+                kept += socket.socketpair()
+                for _ in range(5):
+                    kept[-1].sendmsg([b"x"], [(1, 1, array.array("i", [2] * 250))])
+        except OSError:
+            pass
+    """),
     _dying("socket-buffers", "children fill the buffers of thousands of sockets", """
         import os, socket, time
         for _ in range(30):
             if os.fork() == 0:
-                pairs = [socket.socketpair() for _ in range(480)]
+                pairs = [socket.socketpair() for _ in range(240)]
                 for pair in pairs:
                     for end in pair:
                         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 24)
