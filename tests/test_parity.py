@@ -116,11 +116,12 @@ def graded(session: Session, lab: str, name: str) -> list[Attempt]:
 
 
 def told(judgement: Judgement) -> list[str]:
-    """A judgement in words, without what differs from one process to the next: addresses, numbers in names of layers,
-    and the digits of fractions, of which the last depends on how memory is aligned."""
+    """A judgement in words, without what differs from one process to the next: addresses, the numbers in names of
+    layers (and so where a long message is cut), and the digits of fractions, which depend on how memory is aligned."""
     groups = [f"{group.facts.name}: {group.passed} {group.how} {group.message}" for group in judgement.groups]
-    words = [f"{judgement.status} {1000 * judgement.share:.0f} {judgement.misconceptions} {judgement.message}", *groups]
-    return [re.sub(r"0x[0-9a-f]+|(?<=[a-z])_\d+\b|-?\d+\.\d+(e-?\d+)?|-?\d+e-?\d+", "…", each) for each in words]
+    verdict = f"{judgement.status} {1000 * judgement.share:.0f} {judgement.misconceptions} {judgement.message}"
+    changing = r"0x[0-9a-f]+|(?<=[a-z])(_\d+)+|-?\d+\.\d+(e-?\d+)?|-?\d+e-?\d+"
+    return [re.sub(changing, "…", each)[:300] for each in (verdict, *groups)]
 
 
 def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[str]) -> list[str]:
