@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.driving import ContractError, Driven, Probe, answers, find, function, layer, refusing
+from coursekit.probes.training import optimizers_built_early
 
 EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
 MODEL_SIZES = ("image_shape", "patch_size", "num_classes", "num_layers", "d_model", "num_heads", "d_ff")
@@ -322,7 +323,8 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     target = find(namespace, "train_vit")
     images, labels = inputs["images"], inputs["labels"].astype("int32")
     keras.utils.set_random_seed(inputs["seed"])
-    model = target(images.copy(), labels.copy(), inputs["num_classes"])
+    with optimizers_built_early():
+        model = target(images.copy(), labels.copy(), inputs["num_classes"])
     if not isinstance(model, keras.Model):
         raise ContractError(f"train_vit(…) returned a {type(model).__name__}; expected the trained `keras.Model`.")
     layers = list(model._flatten_layers(include_self=False))

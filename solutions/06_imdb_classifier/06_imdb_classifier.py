@@ -325,10 +325,10 @@ check("build_classifier")
 #   no honest result. That comes from test reviews, on which nothing was decided; this function never sees them.
 # - The model learns in place. It comes without being compiled, and need not be the one of exercise 5: the check brings a small
 #   one of its own, so that nothing goes wrong here because of something there.
-# - The check trains twice. The first time on 1,600 reviews like those of the sample: at least **90 %** of 500 others have to
+# - The check trains twice. The first time on 512 short reviews, in which single words decide: at least **90 %** of 500 others have to
 #   be classified rightly afterwards. The second time with validation labels that are turned round, so that the validation
 #   loss gets worse all the time: you should stop soon, with the weights of an early epoch. Together you have 60 seconds of
-#   computing on a CPU, and need about ten.
+#   computing on a CPU; a few are enough.
 #
 # <details><summary>The validation loss rests for some epochs before it falls?</summary>In the sample only the order of the words decides most reviews, and a model takes a while to see that. With a patience of one or two epochs you stop on the way.</details>
 # <details><summary>Hint 1</summary><code>keras.callbacks.EarlyStopping</code> watches <code>val_loss</code> by default. Look at its arguments: one of them brings the best weights back.</details>

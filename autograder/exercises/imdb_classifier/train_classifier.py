@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from coursekit.data.samples.draws import Draws
-from coursekit.data.samples.reviews import review
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -14,40 +10,26 @@ from autograder.mistaken import imdb_classifier as mistaken
 from autograder.oracles import imdb_classifier as oracles
 
 LEAST_ACCURACY = 0.9
-
-
-LENGTH = 64
-
-
+LENGTH = 16  # words of a review
+PRAISE, BLAME, NEUTRAL = range(2, 10), range(10, 18), range(18, 60)  # ids
 ALONE = 40  # words that occur in a single review, to see from their vectors who learned from that review
 
 
-def _sample(rng: Generator, count: int) -> tuple[list[str], np.ndarray]:
-    """Fresh reviews by the grammar of the sample, standardised, and their labels."""
-    draws = Draws(f"lab 06 {int(rng.integers(1 << 60))}")
+def _reviews(rng: Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of neutral words, with three words of praise or of blame in each; labels 1 and 0."""
     labels = rng.permutation(np.arange(count) % 2)
-    return [oracles.standardize(review(draws, int(label)))["text"] for label in labels], labels.astype("int32")
-
-
-def _rows(texts: Sequence[str], vocabulary: Sequence[str]) -> np.ndarray:
-    return oracles.vectorize(texts, vocabulary, LENGTH)["ids"].astype("uint16")
-
-
-def _marked(ids: np.ndarray, first: int) -> np.ndarray:
-    """Put the ids from `first` on behind the last word of one review each, evenly spread. Returns these ids."""
-    chosen = np.linspace(0, len(ids) - 1, ALONE).astype(int)
-    words = np.minimum((ids[chosen] != 0).sum(axis=1), LENGTH - 1)
-    ids[chosen, words] = np.arange(first, first + ALONE)
-    return np.arange(first, first + ALONE)
-
-
-def _simple_reviews(rng: Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of neutral words, with three words of praise (ids 2 to 9) or blame (10 to 17) in each."""
-    labels = rng.permutation(np.arange(count) % 2)
-    ids = rng.integers(18, 60, size=(count, 16))
+    ids = rng.integers(NEUTRAL.start, NEUTRAL.stop, size=(count, LENGTH))
     for row, label in zip(ids, labels, strict=True):
-        row[rng.permutation(16)[:3]] = rng.integers(2, 10, size=3) + 8 * (1 - label)
+        words = PRAISE if label else BLAME
+        row[rng.permutation(LENGTH)[:3]] = rng.integers(words.start, words.stop, size=3)
     return ids.astype("uint16"), labels.astype("int32")
+
+
+def _with_lone_words(ids: np.ndarray, first: int) -> np.ndarray:
+    """Put the ids from `first` on into one review each, evenly spread, in place of a neutral word. Returns these ids."""
+    for word, row in enumerate(np.linspace(0, len(ids) - 1, ALONE).astype(int), first):
+        ids[row, np.flatnonzero(ids[row] >= NEUTRAL.start)[0]] = word
+    return np.arange(first, first + ALONE)
 
 
 exercise = Exercise(
@@ -62,20 +44,18 @@ exercise = Exercise(
 
 @exercise.group("at least 90 % of reviews that it has not seen are right", points=3, advice="Draw the history. Does the loss still fall where it stops, or does it never fall at all?")
 def learning(rng: Generator) -> list[Case]:
-    (texts, y), (val_texts, y_val), (test_texts, labels) = (_sample(rng, count) for count in (1600, 320, 500))
-    vocabulary = oracles.build_vocabulary(texts, 20_000)["vocabulary"]
-    x, x_val, x_test = (_rows(each, vocabulary) for each in (texts, val_texts, test_texts))
+    (x, y), (x_val, y_val), (x_test, labels) = (_reviews(rng, count) for count in (512, 128, 500))
     return [
         Case(
             {
                 **{"x": x, "y": y, "x_val": x_val, "y_val": y_val, "x_test": x_test},
-                "only_in_x": _marked(x, len(vocabulary)),
-                "only_in_x_val": _marked(x_val, len(vocabulary) + ALONE),
-                "vocab_size": len(vocabulary) + 2 * ALONE,
+                "only_in_x": _with_lone_words(x, NEUTRAL.stop),
+                "only_in_x_val": _with_lone_words(x_val, NEUTRAL.stop + ALONE),
+                "vocab_size": NEUTRAL.stop + 2 * ALONE,
                 "seed": int(rng.integers(1 << 30)),
             },
             mode="learning",
-            how="1,600 reviews to train on, 320 to decide when to stop, 500 to see what was learned",
+            how="512 reviews to train on, 128 to decide when to stop, 500 to see what was learned",
             property="classifies well",
             withheld={"labels": labels, "least_accuracy": LEAST_ACCURACY},
         )
@@ -84,8 +64,8 @@ def learning(rng: Generator) -> list[Case]:
 
 @exercise.group("the weights of the epoch with the lowest validation loss", points=2, advice="Compare `model.evaluate(*validation)` after your training with the lowest `val_loss` of the history.")
 def stopping(rng: Generator) -> list[Case]:
-    (x, y), (x_val, y_val) = _simple_reviews(rng, 512), _simple_reviews(rng, 128)
-    inputs = {"x": x, "y": y, "x_val": x_val, "y_val": 1 - y_val, "vocab_size": 60, "seed": int(rng.integers(1 << 30))}
+    (x, y), (x_val, y_val) = _reviews(rng, 512), _reviews(rng, 128)
+    inputs = {"x": x, "y": y, "x_val": x_val, "y_val": 1 - y_val, "vocab_size": NEUTRAL.stop, "seed": int(rng.integers(1 << 30))}
     return [Case(inputs, mode="stopping", how="512 reviews to train on, 128 others whose labels are turned round")]
 
 
