@@ -102,6 +102,8 @@ class Run:
         self._helpers = helper_cells(plan.steps)
         self._spent: defaultdict[str | int | None, _Spent] = defaultdict(_Spent)  # by `_purse`
         self._was_lost = False
+        self._crashed: set[int] = set()  # steps in which the process ended itself, and that were taken again
+        self._short: set[str] = set()  # exercises that ran out of something, and were tried again
         self._wall = 0.0  # of the whole submission
         self._most_wall = sum(limits.wall_seconds(self._budget(name)) for name in (None, *plan.exercises))
 
@@ -171,7 +173,11 @@ class Run:
         return False
 
     def _probe(self, session: Session, name: str, index: int) -> bool:
-        """Try an exercise on all of its cases and judge it; return whether it ran out of something."""
+        """Try an exercise on all of its cases and judge it; return whether it ran out of something.
+
+        The first time that it runs out of something the exercise is tried again in a fresh process, and not judged: what
+        is short may be the machine's.
+        """
         prepared = self._prepared[name]
         attempts = []
         for case in prepared.cases:
@@ -179,6 +185,10 @@ class Run:
                 session.probe, self._lab, name, case.inputs, mode=case.mode, forbidden=prepared.facts.forbidden
             )
             attempts.append(attempt_of(self._ask(name, ask)))
+        is_short = any(attempt.kind == "error" and attempt.message.startswith(SHORTAGES) for attempt in attempts)
+        if is_short and name not in self._short:
+            self._short.add(name)
+            return True
         cells = [cell for at, cell in self._cells.items() if at < index]
         broken = rules.violations(cells, name, forbidden=prepared.facts.forbidden, no_loops=prepared.facts.no_loops)
         judgement = judge(prepared.facts, prepared.cases, attempts, broken)
@@ -187,7 +197,7 @@ class Run:
             text = f"The cell stops with {error.type}: {tidy_message(error.message)}"
             judgement = Judgement(name, "error", judgement.groups, (), text)
         self._finish(judgement, self._spent[name].cpu)
-        return any(attempt.kind == "error" and attempt.message.startswith(SHORTAGES) for attempt in attempts)
+        return is_short
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -218,7 +228,14 @@ class Run:
     # -- losses --------------------------------------------------------------------------------------------------
 
     def _lose(self, index: int, lost: SessionLost) -> None:
-        """Make one step of the student's responsible for the loss, and go round it from now on."""
+        """Make one step of the student's responsible for the loss, and go round it from now on.
+
+        A process that ends itself does so once more before anybody is blamed: a library that gets no thread from a
+        crowded machine aborts as the worst code does.
+        """
+        if lost.reason == "crashed" and index not in self._crashed:
+            self._crashed.add(index)
+            return
         step = self._plan.steps[index]
         status = "timeout" if lost.reason == "timeout" else "crashed"
         text = WORDS_OF_LOSS[lost.reason].format(lost.message)

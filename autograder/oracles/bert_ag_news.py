@@ -149,9 +149,12 @@ def news_classifier_dropout(dropout: float = 0.2) -> dict[str, str]:
     return {"training": f"{dropout:.0%} behind the hidden layer", "outside": "the same result"}
 
 
+REACHED = "reach every weight that learns"
+
+
 def news_classifier_gradients() -> dict[str, str]:
     """How far the gradients get."""
-    return {"gradients": "reach every weight that learns"}
+    return {"gradients": REACHED}
 
 
 def predict_class_names(probabilities: np.ndarray, class_names: Sequence[str]) -> dict[str, Any]:
