@@ -175,8 +175,8 @@ class Run:
     def _probe(self, session: Session, name: str, index: int) -> bool:
         """Try an exercise on all of its cases and judge it; return whether it ran out of something.
 
-        The first time that it runs out of something the exercise is tried again in a fresh process, and not judged: what
-        is short may be the machine's.
+        The first time that this happens the exercise is tried again in a fresh process, and not judged: what is
+        short may be the machine's share.
         """
         prepared = self._prepared[name]
         attempts = []

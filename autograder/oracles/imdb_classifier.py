@@ -48,7 +48,8 @@ def evaluate_predictions(
     precision, recall = _share(tp, tp + fp), _share(tp, tp + fn)
     f1 = _share(2 * precision * recall, precision + recall)
     measures = {"accuracy": (tp + tn) / said.size, "precision": precision, "recall": recall, "f1": f1}
-    return {**{name: np.array(value) for name, value in measures.items()}, "confusion": np.array([[tn, fp], [fn, tp]], float)}
+    measures["confusion"] = [[tn, fp], [fn, tp]]
+    return {name: np.array(value, float) for name, value in measures.items()}
 
 
 def _share(part: float, whole: float) -> float:
