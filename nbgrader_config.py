@@ -48,14 +48,14 @@ for _name in ("CourseCells", "GradeSubmission", "RestoreRelease"):
 c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Write your code here")'}
 c.ClearSolutions.text_stub = "*Write your answer here.*"
 c.GenerateAssignment.preprocessors = [
-    "autograder.releasing.release.CourseCells",
+    "autograder.releasing.course_cells.CourseCells",
     "nbgrader.preprocessors.LockCells",
     "nbgrader.preprocessors.ClearSolutions",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.CheckCellMetadata",
     "nbgrader.preprocessors.ComputeChecksums",
     "nbgrader.preprocessors.SaveCells",
-    "autograder.releasing.release.StableNotebook",
+    "autograder.releasing.course_cells.StableNotebook",
 ]
 
 # Grading: marks come from the sandbox and the oracles, never from what a notebook's cells displayed.

@@ -9,43 +9,17 @@ import tomllib
 
 import nbformat
 import pytest
-from tiny_course import LAB, TOML, released, write_notebook
+from tiny_course import LAB, TOML, released, with_secrets, write_notebook
 from typer.testing import CliRunner
 
 from autograder import cli
-from autograder.releasing.publish import MARKER, PublishRefused, find_leaks, publish, student_files
+from autograder.releasing.publish import MARKER, PublishRefused, publish, student_files
 from autograder.releasing.release import release
-
-ORACLE = '''"""An oracle."""
-
-import numpy as np
-
-
-def double(x, factor=2.0):
-    """Twice x."""
-    return {"output": np.multiply(np.asarray(x, dtype="float64"), factor)}
-'''
-
-MISTAKEN = "def double(x, factor=2.0):\n    return {'output': np.multiply(np.asarray(x) + 1, factor)}\n"
-CASES = "def values(rng):\n    return [Case({'x': rng.normal(size=(17, 23))}, mode='tensor')]\n"
 
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    course = released(tmp_path / "course", monkeypatch)
-    oracles = course.root / "autograder" / "oracles"
-    oracles.mkdir(parents=True)
-    (oracles / "tiny.py").write_text(ORACLE)
-    for folder, text in (("mistaken", MISTAKEN), ("exercises/tiny", CASES)):
-        (course.root / "autograder" / folder).mkdir(parents=True)
-        (course.root / "autograder" / folder / "double.py").write_text(text)
-    (course.root / "data").mkdir()
-    (course.root / "data" / "README.md").write_text("Where the data comes from.\n")
-    (course.root / "data" / "real").mkdir()
-    (course.root / "data" / "real" / "big.bin").write_bytes(b"0" * 100)
-    cells = [nbformat.v4.new_markdown_cell("# Lecture"), nbformat.v4.new_code_cell("print(1)")]
-    write_notebook(course.lectures / "01_tiny.ipynb", nbformat.v4.new_notebook(cells=cells))
-    return course
+    return with_secrets(tmp_path / "course", monkeypatch)
 
 
 def names(folder) -> set[str]:
@@ -122,53 +96,6 @@ def test_an_unreleased_lab_is_refused(course, tmp_path):
     with pytest.raises(PublishRefused, match="is not released"):
         publish(course, tmp_path / "public")
     assert not (tmp_path / "public").exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("    doubled_carefully = x + x", "a line of solutions"),
-        ("#   doubled_carefully   =  x + x  # a comment", "a line of solutions"),
-        ("> `doubled_carefully = x + x`", "a line of solutions"),
-        (
-            'return {"output": np.multiply(np.asarray(x, dtype="float64"), factor)}',
-            "a line of autograder/oracles/tiny.py",
-        ),
-        ("return {'output': np.multiply(np.asarray(x) + 1, factor)}", "a line of autograder/mistaken/double.py"),
-        ("return [Case({'x': rng.normal(size=(17, 23))}, mode='tensor')]", "autograder/exercises/tiny/double.py"),
-        ("### BEGIN SOLUTION", 'the marker "BEGIN SOLUTION"'),
-        ("    from autograder.oracles import tiny", "imports autograder"),
-        ("import autograder", "imports autograder"),
-    ],
-)
-def test_leaks_are_found_wherever_they_hide(course, tmp_path, text, found):
-    """In code, prose, an output of a notebook, and a string of a JSON file; then nothing is published."""
-    display = nbformat.v4.new_output("stream", text=f"first\n{text}\nlast")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=[display])])
-    places = {
-        "coursekit/helper.py": f"x = 1\n{text}\ny = 2\n".encode(),
-        "data/README.md": f"Hello\n\n{text}\n".encode(),
-        "labs/out.ipynb": nbformat.writes(notebook).encode(),
-        "coursekit/reference/x.json": json.dumps({"a": [{"b": text}]}).encode(),
-    }
-    for name, content in places.items():
-        leaks = find_leaks({name: content}, course)
-        assert len(leaks) == 1 and found in leaks[0] and name in leaks[0], (name, leaks)
-    (course.root / "coursekit" / "helper.py").write_bytes(places["coursekit/helper.py"])
-    with pytest.raises(PublishRefused):
-        publish(course, tmp_path / "public")
-    assert not (tmp_path / "public").exists()
-
-
-def test_what_a_lecture_shows_is_no_secret(course):
-    """A line that a lecture teaches may stand anywhere; so may lines that say nothing."""
-    path = course.lectures / "01_tiny.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells[1].source = "doubled_carefully = x + x"
-    write_notebook(path, notebook)
-    assert find_leaks({"a.py": b"doubled_carefully = x + x\n"}, course) == []
-    harmless = "def double(x):\nimport numpy as np\nself.factor_of_it = factor_of_it\nif something_is is None:\n"
-    assert find_leaks({"a.py": harmless.encode()}, course) == []
 
 
 def test_students_are_told_where_the_exchange_is(tmp_path, monkeypatch):

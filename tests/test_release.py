@@ -11,7 +11,8 @@ import pytest
 from tiny_course import LAB, TOML, build, details, released, solution_notebook, write_notebook
 
 from autograder.course import CourseError, load_course
-from autograder.releasing.release import ReleaseRefused, badge_source, release, setup_source
+from autograder.releasing.course_cells import badge_source, setup_source
+from autograder.releasing.release import ReleaseRefused, release
 from autograder.releasing.release_notes import check_changes
 from autograder.releasing.text_pairs import check_pair, sync_pair
 
@@ -161,50 +162,18 @@ def test_points_in_a_table_follow_the_test_cells(course):
     assert release(course).changed == ()
 
 
-def without(index):
-    return lambda notebook: notebook.cells.pop(index)
-
-
-def meta(index, **flags):
-    return lambda notebook: notebook.cells[index].metadata.nbgrader.update(flags)
-
-
-def source(index, text):
-    return lambda notebook: notebook.cells[index].update(source=text)
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (without(1), 'no locked code cell "setup"'),
-        (without(2), 'no locked code cell "imports"'),
-        (without(5), 'the exercise "double" is declared and has no test cell'),
-        (without(4), 'there is no solution cell "double-code"'),
-        (meta(5, grade_id="triple"), 'the test cell "triple" belongs to no declared exercise'),
-        (meta(8, grade_id="double"), 'two cells have the grade_id "double"'),
-        (meta(5, points=-1), "has points of -1"),
-        (meta(5, points="many"), "has points of 'many'"),
-        (meta(5, locked=False), "is not locked"),
-        (source(5, 'check("square")'), 'should say check("double")'),
-        (source(4, "def double(x):\n    return x + x"), "needs ### BEGIN SOLUTION"),
-        (source(4, "def double(x):\n    ### END SOLUTION\n    ### BEGIN SOLUTION"), "needs ### BEGIN SOLUTION"),
-        (source(4, "def double(x:\n    ### BEGIN SOLUTION\n    ### END SOLUTION"), "is not valid Python"),
-        (source(3, "### BEGIN SOLUTION\nx\n### END SOLUTION"), "is no solution cell"),
-        (source(2, "### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS"), "has hidden tests"),
-    ],
-)
-def test_a_broken_structure_is_refused_and_nothing_written(course, change, reason):
-    edit_solution(course, change)
+def test_a_broken_structure_is_refused_and_nothing_written(course):
+    edit_solution(course, lambda notebook: notebook.cells.pop(5))
     before = tree(course)
-    with pytest.raises(ReleaseRefused) as refused:
+    with pytest.raises(ReleaseRefused, match='the exercise "double" is declared and has no test cell'):
         release(course)
-    assert any(reason in each for each in refused.value.reasons), refused.value.reasons
     assert tree(course) == before
 
 
 def test_an_answer_in_a_task_is_refused(course):
     """A line of a solution that stands in the text of a lab."""
-    edit_solution(course, source(3, "Double a number:\n```\ndoubled_carefully = x + x\n```"))
+    text = "Double a number:\n```\ndoubled_carefully = x + x\n```"
+    edit_solution(course, lambda notebook: notebook.cells[3].update(source=text))
     with pytest.raises(ReleaseRefused, match="holds a line of solutions"):
         release(course)
 
@@ -281,12 +250,6 @@ def test_the_badge_comes_and_goes_with_the_repository(tmp_path, monkeypatch):
     release(course)
     assert course.release_notebook(LAB).read_bytes() == plain
     assert "colab-badge" not in lecture.read_text()
-
-
-def test_the_setup_cell_is_valid_for_ipython(course):
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    compile(TransformerManager().transform_cell(setup_source(course)), "setup", "exec")
 
 
 def test_metadata_helper_matches_nbgraders_schema(course):

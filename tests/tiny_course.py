@@ -37,6 +37,19 @@ SQUARE = (
     "    squared_carefully = x * x\n    return squared_carefully\n    ### END SOLUTION"
 )
 
+ORACLE = '''"""An oracle."""
+
+import numpy as np
+
+
+def double(x, factor=2.0):
+    """Twice x."""
+    return {"output": np.multiply(np.asarray(x, dtype="float64"), factor)}
+'''
+
+MISTAKEN = "def double(x, factor=2.0):\n    return {'output': np.multiply(np.asarray(x) + 1, factor)}\n"
+CASES = "def values(rng):\n    return [Case({'x': rng.normal(size=(17, 23))}, mode='tensor')]\n"
+
 
 def details(grade_id: str, **flags) -> dict:
     """nbgrader's metadata of a cell."""
@@ -103,4 +116,22 @@ def released(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> C
 
     course = build(root, monkeypatch, toml)
     release(course)
+    return course
+
+
+def with_secrets(root: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """The released course with an oracle, a mistake, a hidden case, data and a lecture."""
+    course = released(root, monkeypatch)
+    oracles = course.root / "autograder" / "oracles"
+    oracles.mkdir(parents=True)
+    (oracles / "tiny.py").write_text(ORACLE)
+    for folder, text in (("mistaken", MISTAKEN), ("exercises/tiny", CASES)):
+        (course.root / "autograder" / folder).mkdir(parents=True)
+        (course.root / "autograder" / folder / "double.py").write_text(text)
+    (course.root / "data").mkdir()
+    (course.root / "data" / "README.md").write_text("Where the data comes from.\n")
+    (course.root / "data" / "real").mkdir()
+    (course.root / "data" / "real" / "big.bin").write_bytes(b"0" * 100)
+    cells = [nbformat.v4.new_markdown_cell("# Lecture"), nbformat.v4.new_code_cell("print(1)")]
+    write_notebook(course.lectures / "01_tiny.ipynb", nbformat.v4.new_notebook(cells=cells))
     return course

@@ -35,8 +35,9 @@ from traitlets.config import Config
 
 from autograder.course import Course, load_course
 from autograder.nbgrader_cells import grade_id, is_test
-from autograder.releasing.publish import PACKAGE, publish
-from autograder.releasing.release import write_course_cells
+from autograder.releasing.course_cells import write_course_cells
+from autograder.releasing.publish import publish
+from autograder.releasing.student_project import PACKAGE
 from autograder.submission.names import defined_names
 
 ROOT = Path(__file__).resolve().parents[1]

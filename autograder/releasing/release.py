@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 import logging
-import math
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Unicode
 
 from autograder import exercises
-from autograder.course import Course, CourseError, load_course, load_nbgrader_config
+from autograder.course import Course, CourseError, load_nbgrader_config
 from autograder.grading.results import write_atomically
-from autograder.nbgrader_cells import details, grade_id, is_solution, is_test, points
+from autograder.nbgrader_cells import points
 from autograder.releasing import reference_export, verify_solution
-from autograder.releasing.publish import find_leaks, publication_problems
+from autograder.releasing.course_cells import write_course_cells
+from autograder.releasing.leaks import find_leaks
+from autograder.releasing.lint_lab import structure_problems
+from autograder.releasing.publish import publication_problems
 from autograder.releasing.release_notes import check_changes, student_changes, write_points
 from autograder.releasing.released import read_released
 from autograder.releasing.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
-from coursekit.source import NotPython, parse
-
-BADGE_TAG = "course-badge"
-SETUP_TAG = "course-setup"
-BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
-_KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-_KEPT_CELL_METADATA = ("deletable", "editable", "jupyter", "nbgrader", "slideshow", "tags")
 
 
 class ReleaseRefused(ValueError):
@@ -99,124 +90,6 @@ def release(
                 write_atomically(path, content)
     changed = tuple(sorted(str(path.relative_to(course.root)) for path in planned))
     return ReleaseSummary(changed=changed, students=tuple(students), check=check)
-
-
-def setup_source(course: Course) -> str:
-    """The source of the cell that installs coursekit on Colab, or says that course.toml does not tell from where."""
-    if course.pip_spec:
-        says = "Installing the course's helper package …"
-        install = f"\n    %pip install --quiet --no-deps {course.pip_spec}"
-    else:
-        says = "This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you."
-        install = ""
-    return (
-        "# Colab: install the course's helper package. Anywhere else this cell does nothing.\n"
-        "import sys\n"
-        "\n"
-        f'if "google.colab" in sys.modules:\n    print("{says}"){install}'
-    )
-
-
-def badge_source(course: Course, path: str) -> str:
-    """The badge that opens the published notebook at `path` in Colab; empty unless the repository is on GitHub."""
-    target = course.colab_url(path)
-    image = "https://colab.research.google.com/assets/colab-badge.svg"
-    return f"[![Open in Colab]({image})]({target})" if target else ""
-
-
-def write_course_cells(notebook: NotebookNode, course: Course, path: str) -> None:
-    """Set the setup cell and the badge of a notebook from course.toml, in place.
-
-    The badge is the second cell, below the title; without a repository there is none.
-    """
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and SETUP_TAG in _tags(cell):
-            cell.source = setup_source(course)
-    badge = badge_source(course, path)
-    badges = [cell for cell in notebook.cells if BADGE_TAG in _tags(cell)]
-    if badge and badges:
-        badges[0].source = badge
-        extra = badges[1:]
-    else:
-        extra = badges
-        if badge:
-            notebook.cells.insert(1, new_markdown_cell(badge, metadata={"tags": [BADGE_TAG]}, id=BADGE_TAG))
-    notebook.cells = [cell for cell in notebook.cells if not any(cell is each for each in extra)]
-
-
-def stabilise(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with nothing left in it that depends on who saved it, when, or with what."""
-    taken: set[str] = set()
-    cells = []
-    for number, cell in enumerate(notebook.cells, start=1):
-        cell = nbformat.from_dict(cell)
-        cell.source = cell.source.rstrip("\n")
-        cell.metadata = nbformat.from_dict(
-            {key: cell.metadata[key] for key in _KEPT_CELL_METADATA if key in cell.metadata}
-        )
-        name = re.sub(r"[^A-Za-z0-9_-]", "-", grade_id(cell))[:60] or f"cell-{number}"
-        cell["id"] = name if name not in taken else f"{name[:50]}-{number}"
-        taken.add(cell["id"])
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-        cells.append(cell)
-    metadata = {"kernelspec": dict(_KERNELSPEC), "language_info": {"name": "python"}}
-    return nbformat.from_dict({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
-
-
-class CourseCells(NbGraderPreprocessor):
-    """For `GenerateAssignment`, first in line: the setup cell and the badge come from course.toml."""
-
-    course_root = Unicode(help="the folder with course.toml").tag(config=True)
-
-    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Called by nbconvert."""
-        lab = resources["nbgrader"]["assignment"]
-        write_course_cells(nb, load_course(Path(self.course_root)), f"labs/{lab}/{lab}.ipynb")
-        write_points(nb)
-        # What follows computes checksums, which have to be those of the sources that are released.
-        return stabilise(nb), resources
-
-
-class StableNotebook(NbGraderPreprocessor):
-    """For `GenerateAssignment`, last in line: the same solution gives the same bytes."""
-
-    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Called by nbconvert."""
-        return stabilise(nb), resources
-
-
-def structure_problems(notebook: NotebookNode, declared: Iterable[str]) -> list[str]:
-    """What is wrong with the structure of a solution notebook, one sentence each; see the contract of a lab's cells."""
-    problems: list[str] = []
-    cells: dict[str, NotebookNode] = {}
-    for cell in notebook.cells:
-        name = grade_id(cell)
-        if (BEGIN in cell.source or END in cell.source) and not is_solution(cell):
-            problems.append(f'the cell that begins "{_first_line(cell)}" has a solution region and is no solution cell')
-        if "HIDDEN TESTS" in cell.source:
-            problems.append(
-                f'the cell that begins "{_first_line(cell)}" has hidden tests; declare hidden cases instead'
-            )
-        if not details(cell):
-            continue
-        if not name:
-            problems.append(f'the cell that begins "{_first_line(cell)}" has nbgrader metadata and no grade_id')
-        elif name in cells:
-            problems.append(f'two cells have the grade_id "{name}"')
-        else:
-            cells[name] = cell
-    for name, is_setup in (("setup", True), ("imports", False)):
-        cell = cells.get(name)
-        if cell is None or cell.cell_type != "code" or not details(cell).get("locked"):
-            problems.append(f'there is no locked code cell "{name}"')
-        elif is_setup and SETUP_TAG not in _tags(cell):
-            problems.append(f'the cell "setup" lacks the tag {SETUP_TAG}')
-    tested = [name for name, cell in cells.items() if is_test(cell)]
-    for name in tested:
-        problems += _exercise_problems(name, cells, name in set(declared))
-    problems += [f'the exercise "{name}" is declared and has no test cell' for name in declared if name not in tested]
-    return problems
 
 
 def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[str]]:
@@ -329,33 +202,6 @@ def _is_current(course: Course, path: Path, content: bytes) -> bool:
     return old == content
 
 
-def _exercise_problems(name: str, cells: Mapping[str, NotebookNode], declared: bool) -> list[str]:
-    problems = []
-    test = cells[name]
-    if not declared:
-        problems.append(f'the test cell "{name}" belongs to no declared exercise')
-    if test.source.strip() != f'check("{name}")':
-        problems.append(f'the test cell "{name}" should say check("{name}") and nothing else')
-    if not details(test).get("locked"):
-        problems.append(f'the test cell "{name}" is not locked')
-    worth = details(test).get("points")
-    if isinstance(worth, bool) or not isinstance(worth, int | float) or not 0 <= worth < math.inf:
-        problems.append(f'the test cell "{name}" has points of {worth!r}; they have to be a number of at least 0')
-    code = cells.get(f"{name}-code")
-    if code is None or not is_solution(code) or details(code).get("grade"):
-        return [*problems, f'there is no solution cell "{name}-code"']
-    markers = re.findall(f"{BEGIN}|{END}", code.source)
-    if not markers or markers != [BEGIN, END] * (len(markers) // 2):
-        problems.append(f'the solution cell "{name}-code" needs ### BEGIN SOLUTION … ### END SOLUTION, in this order')
-    else:
-        stub = re.sub(f"([ \t]*)[^\n]*{BEGIN}.*?{END}[^\n]*", r"\1pass", code.source, flags=re.DOTALL)
-        try:
-            parse(stub)
-        except NotPython as error:
-            problems.append(f'the stub of "{name}-code" is not valid Python ({error})')
-    return problems
-
-
 def _version_problems(course: Course) -> list[str]:
     init = course.root / "coursekit" / "__init__.py"
     found = re.search(r'^__version__ = "([^"]*)"', init.read_text(), re.MULTILINE) if init.is_file() else None
@@ -365,14 +211,6 @@ def _version_problems(course: Course) -> list[str]:
             f"Colab would install another version than the labs were tested with"
         ]
     return []
-
-
-def _tags(cell: NotebookNode) -> list[str]:
-    return cell.metadata.get("tags", [])
-
-
-def _first_line(cell: NotebookNode) -> str:
-    return cell.source.strip().partition("\n")[0][:60]
 
 
 def _is_cache(path: Path) -> bool:

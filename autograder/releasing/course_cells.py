@@ -1,0 +1,111 @@
+"""Writes the cells that come from course.toml, and takes out of a notebook what depends on who saved it, and when."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Unicode
+
+from autograder.course import Course, load_course
+from autograder.nbgrader_cells import grade_id
+from autograder.releasing.release_notes import write_points
+
+BADGE_TAG = "course-badge"
+SETUP_TAG = "course-setup"
+_KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+_KEPT_CELL_METADATA = ("deletable", "editable", "jupyter", "nbgrader", "slideshow", "tags")
+
+
+def setup_source(course: Course) -> str:
+    """The source of the cell that installs coursekit on Colab, or says that course.toml does not tell from where."""
+    if course.pip_spec:
+        says = "Installing the course's helper package …"
+        install = f"\n    %pip install --quiet --no-deps {course.pip_spec}"
+    else:
+        says = "This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you."
+        install = ""
+    return (
+        "# Colab: install the course's helper package. Anywhere else this cell does nothing.\n"
+        "import sys\n"
+        "\n"
+        f'if "google.colab" in sys.modules:\n    print("{says}"){install}'
+    )
+
+
+def badge_source(course: Course, path: str) -> str:
+    """The badge that opens the published notebook at `path` in Colab; empty unless the repository is on GitHub."""
+    target = course.colab_url(path)
+    image = "https://colab.research.google.com/assets/colab-badge.svg"
+    return f"[![Open in Colab]({image})]({target})" if target else ""
+
+
+def write_course_cells(notebook: NotebookNode, course: Course, path: str) -> None:
+    """Set the setup cell and the badge of a notebook from course.toml, in place.
+
+    The badge is the second cell, below the title; without a repository there is none.
+    """
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and SETUP_TAG in tags(cell):
+            cell.source = setup_source(course)
+    badge = badge_source(course, path)
+    badges = [cell for cell in notebook.cells if BADGE_TAG in tags(cell)]
+    if badge and badges:
+        badges[0].source = badge
+        extra = badges[1:]
+    else:
+        extra = badges
+        if badge:
+            notebook.cells.insert(1, new_markdown_cell(badge, metadata={"tags": [BADGE_TAG]}, id=BADGE_TAG))
+    notebook.cells = [cell for cell in notebook.cells if not any(cell is each for each in extra)]
+
+
+def stabilise(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with nothing left in it that depends on who saved it, when, or with what."""
+    taken: set[str] = set()
+    cells = []
+    for number, cell in enumerate(notebook.cells, start=1):
+        cell = nbformat.from_dict(cell)
+        cell.source = cell.source.rstrip("\n")
+        cell.metadata = nbformat.from_dict(
+            {key: cell.metadata[key] for key in _KEPT_CELL_METADATA if key in cell.metadata}
+        )
+        name = re.sub(r"[^A-Za-z0-9_-]", "-", grade_id(cell))[:60] or f"cell-{number}"
+        cell["id"] = name if name not in taken else f"{name[:50]}-{number}"
+        taken.add(cell["id"])
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        cells.append(cell)
+    metadata = {"kernelspec": dict(_KERNELSPEC), "language_info": {"name": "python"}}
+    return nbformat.from_dict({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+class CourseCells(NbGraderPreprocessor):
+    """For `GenerateAssignment`, first in line: the setup cell and the badge come from course.toml."""
+
+    course_root = Unicode(help="the folder with course.toml").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """Called by nbconvert."""
+        lab = resources["nbgrader"]["assignment"]
+        write_course_cells(nb, load_course(Path(self.course_root)), f"labs/{lab}/{lab}.ipynb")
+        write_points(nb)
+        # What follows computes checksums, which have to be those of the sources that are released.
+        return stabilise(nb), resources
+
+
+class StableNotebook(NbGraderPreprocessor):
+    """For `GenerateAssignment`, last in line: the same solution gives the same bytes."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """Called by nbconvert."""
+        return stabilise(nb), resources
+
+
+def tags(cell: NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])

@@ -1,0 +1,143 @@
+"""Finds what students must not see in files that they are about to get: solutions, oracles, hidden cases."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.releasing.planned_files import NOTHING_PLANNED, Planned, contents
+from autograder.releasing.released import parse_notebook
+
+_MARKS = ("BEGIN SOLUTION", "END SOLUTION", "HIDDEN TESTS")
+_IMPORT = re.compile(r"^\s*(from|import)\s+(autograder|solutions)\b", re.MULTILINE)
+# Lines that say nothing about an answer, however long they are.
+_HARMLESS = re.compile(
+    r"(from|import)\b.*|(def|class)\b.*|@.*|super\(\).*|self\.(\w+)\s*=\s*\3"
+    r"|return \w+|return self\.\w+|(if|elif|for|while|with|except)\b.{,40}:|[\W\d]*|raise\b.*"
+)
+_LEAST_SOLUTION, _LEAST_ORACLE = 16, 40
+_TEXT_SUFFIXES = {
+    *("", ".cfg", ".css", ".csv", ".html", ".ini", ".md", ".py"),
+    *(".rst", ".sh", ".toml", ".tsv", ".txt", ".yaml", ".yml"),
+}
+
+
+def find_leaks(files: Mapping[str, bytes], course: Course, planned: Planned = NOTHING_PLANNED) -> list[str]:
+    """What students must not see in `files` (path -> content), one sentence for each place.
+
+    Looked for are whole lines, without regard to white space and comment signs: lines of the solutions that neither a
+    lecture nor the given code of a lab shows, lines of oracles and of the code that draws hidden cases; besides
+    solution markers and imports of `autograder`. `planned` files of the course are taken as they will be.
+    """
+    secrets = secret_lines(course, planned)
+    leaks = []
+    for name, content in files.items():
+        for where, text in _texts(name, content):
+            leaks += [f'{where}: holds the marker "{mark}"' for mark in _MARKS if mark in text]
+            if found := _IMPORT.search(text):
+                leaks.append(f"{where}: imports {found[2]}, which students do not have")
+            for line in text.splitlines():
+                source = secrets.get(_normal(line))
+                if source is not None:
+                    leaks.append(f"{where}: holds a line of {source}: {line.strip()[:80]}")
+    return list(dict.fromkeys(leaks))
+
+
+def secret_lines(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str, str]:
+    """Normalised lines that give an answer away -> the file each is from."""
+    public: set[str] = set()
+    answers: dict[str, str] = {}
+    for path, content in contents(course.lectures, ("*.ipynb",), planned):
+        for source, _ in _cells(path, content):
+            public |= {_normal(line) for line in source.splitlines()}
+    for lab in course.labs:
+        for path, content in contents(course.solutions / lab.name, (f"{lab.name}.ipynb",), planned):
+            for source, is_code in _cells(path, content):
+                inside, outside = _split_regions(source)
+                told = [line for line in inside if _tells(line, _LEAST_SOLUTION)]
+                answers |= {_normal(line): str(path.relative_to(course.root)) for line in told}
+                # Given code is public. Text is not taken for public here: an answer spelt out in a task is a leak.
+                if is_code:
+                    public |= {_normal(line) for line in outside}
+    hidden: dict[str, str] = {}
+    for folder in ("oracles", "mistaken", "exercises"):
+        for path in sorted((course.root / "autograder" / folder).rglob("*.py")):
+            for line in _function_lines(path.read_text(encoding="utf-8")):
+                if _tells(line, _LEAST_ORACLE):
+                    hidden[_normal(line)] = str(path.relative_to(course.root))
+    return {line: source for line, source in (hidden | answers).items() if line not in public}
+
+
+def _tells(line: str, least: int) -> bool:
+    return len(_normal(line)) >= least and _HARMLESS.fullmatch(line.strip()) is None
+
+
+def _normal(line: str) -> str:
+    """A line without white space, without comment, quote and list signs around it, and without a comment at its end."""
+    return re.sub(r"\s+", "", re.sub(r"\s+#\s.*$", "", line.strip())).strip("#>`\"',;")
+
+
+def _split_regions(source: str) -> tuple[list[str], list[str]]:
+    inside: list[str] = []
+    outside: list[str] = []
+    target = outside
+    for line in source.splitlines():
+        if "BEGIN SOLUTION" in line:
+            target = inside
+        elif "END SOLUTION" in line:
+            target = outside
+        else:
+            target.append(line)
+    return inside, outside
+
+
+def _cells(path: Path, content: bytes) -> Iterator[tuple[str, bool]]:
+    for cell in parse_notebook(path, content).cells:
+        yield cell.source, cell.cell_type == "code"
+
+
+def _function_lines(source: str) -> Iterator[str]:
+    """Lines inside functions, without docstrings: the formulas and the draws, but no sentences for students."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            continue
+        body = node.body if isinstance(node.body, list) else [node.body]
+        for statement in body:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                continue
+            yield from lines[statement.lineno - 1 : statement.end_lineno]
+
+
+def _texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:
+    """The texts in a file, each with where it is: lines of text, strings of JSON and notebooks, members of archives."""
+    if name.endswith((".npz", ".zip")):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for member in archive.namelist():
+                yield from _texts(f"{name}/{member}", archive.read(member))
+    elif name.endswith((".ipynb", ".json")):
+        for text in _strings(json.loads(content)):
+            yield name, text
+    elif Path(name).suffix in _TEXT_SUFFIXES:
+        yield name, content.decode("utf-8", "replace")
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        if value and all(isinstance(item, str) for item in value):
+            yield "".join(value) if any(item.endswith("\n") for item in value) else "\n".join(value)
+        else:
+            for item in value:
+                yield from _strings(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not str(key).startswith("image/"):
+                yield from _strings(item)

@@ -1,0 +1,84 @@
+"""Writes the files around the lectures and labs of the student repository: README, package, environment, settings."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from autograder.course import Course
+from autograder.releasing import validation
+from autograder.releasing.released import parse_notebook
+from coursekit.dates import MONTHS
+
+PACKAGE = "transformers-coursekit"
+LOCK = "requirements/lock.txt"
+_TEMPLATES = {
+    "README.md": "README.md.j2",
+    "pyproject.toml": "pyproject.toml.j2",
+    "requirements.txt": "requirements.txt.j2",
+    "environment.yml": "environment.yml.j2",
+    "nbgrader_config.py": "nbgrader_config.py.j2",
+    ".gitignore": "gitignore.j2",
+}
+
+
+def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files by name, filled in from course.toml and the course's pyproject.toml.
+
+    `files` is what else is published, by path: the README lists the lectures in it, and a lock in it is installed from.
+    """
+    project = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    instructor = project.get("optional-dependencies", {}).get("instructor", [])
+    lectures = sorted(name for name in files if name.startswith("lectures/") and name.endswith(".ipynb"))
+    values = {
+        "course": course,
+        "package": PACKAGE,
+        "project": project,
+        "requirements": LOCK if LOCK in files else "requirements.txt",
+        "tools": [each for each in instructor if re.match(r"(jupyterlab|nbgrader)\b", each)],
+        "lectures": [{"path": name, "title": _title(name, files[name])} for name in lectures],
+        "validation": inspect.getsource(validation),
+        "in_colab": lambda path: f" ([Colab]({course.colab_url(path)}))" if course.colab_url(path) else "",
+    }
+    templates = _environment()
+    return {name: templates.get_template(source).render(values).encode() for name, source in _TEMPLATES.items()}
+
+
+def _title(name: str, content: bytes) -> str:
+    """The title of a lecture: its first heading, else its file name."""
+    for cell in parse_notebook(Path(name), content).cells:
+        if cell.cell_type != "code" and (found := re.search(r"^# +(.+)$", cell.source, re.MULTILINE)):
+            return found[1].strip()
+    return Path(name).stem
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("autograder.releasing"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["python"] = repr
+    environment.filters["toml"] = _toml_string
+    environment.filters["due_date"] = _due_date
+    return environment
+
+
+def _toml_string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)  # JSON's strings are TOML's basic strings
+
+
+def _due_date(due: datetime) -> str:
+    month = MONTHS[due.month - 1].title()  # strftime's names follow the machine's language
+    return f"{due.day} {month} {due:%Y, %H:%M} ({due.tzname()})"
