@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -158,59 +161,30 @@ def load_course(start: Path | None = None) -> Course:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{path}: this is not TOML: {error}") from error
 
-    top = _Table(path, "", content)
-    course = top.table("course")
-    distribution = top.table("distribution")
-    grading = top.table("grading")
-    defaults = CourseLimits()
-    result = Course(
-        root=root,
-        title=course.text("title", required=True),
-        term=course.text("term"),
-        course_id=course.match(
-            "id", r"[A-Za-z0-9][A-Za-z0-9_.-]*", "letters, digits, _ . and -, for example transformers"
-        ),
-        labs=_labs(path, top.tables("labs")),
-        limits=CourseLimits(
-            cpu_seconds=grading.number("cpu_seconds", defaults.cpu_seconds, least=1),
-            wall_seconds=grading.number("wall_seconds", defaults.wall_seconds, least=1),
-            memory_mb=int(
-                grading.number(
-                    "memory_mb", defaults.memory_mb, least=LEAST_MEMORY_MB, why="TensorFlow does not run with less"
-                )
-            ),
-        ),
-        repository=distribution.match(
-            "repository",
-            r"(https://[^\s\"']+[^\s\"'/])?",
-            "an https address without a / at the end, or empty",
-            default="",
-        ),
-        branch=distribution.match("branch", r"[A-Za-z0-9_./-]+", "the name of a branch", default="main"),
-        version=distribution.match("version", r"\d+(\.\d+)*((a|b|rc|\.post|\.dev)\d+)?", "a version such as 0.1.0"),
-        colab_install=distribution.match(
-            "colab_install", r"[^\"'\n;&|$`]*", "a pip requirement without quotes", default=""
-        ),
-        database=grading.text("database"),
-        exchange=grading.text("exchange"),
-    )
-    for table in (course, distribution, grading, top):
-        table.done()
-    return result
-
-
-def _labs(path: Path, tables: list[_Table]) -> tuple[Lab, ...]:
-    labs: list[Lab] = []
-    for table in tables:
-        name = table.match("name", r"[A-Za-z0-9][A-Za-z0-9_]*", "the lab's folder, for example 02_self_attention")
-        if any(lab.name == name for lab in labs):
-            raise CourseError(f'{path}: labs.name: "{name}" appears twice; remove one')
-        weight = table.number("weight", 1.0, least=0)
-        labs.append(Lab(name=name, title=table.text("title") or name, weight=weight, due=table.moment("due")))
-        table.done()
-    if not labs:
+    try:
+        tables = _CourseFile.model_validate(content)
+    except ValidationError as error:
+        raise CourseError("\n".join(f"{path}: {_sentence(each)}" for each in error.errors())) from None
+    if not tables.labs:
         raise CourseError(f"{path}: labs: there are none; add a [[labs]] table with a name")
-    return tuple(labs)
+    for name, count in Counter(lab.name for lab in tables.labs).items():
+        if count > 1:
+            raise CourseError(f'{path}: labs.name: "{name}" appears twice; remove one')
+    course, distribution, grading = tables.course, tables.distribution, tables.grading
+    return Course(
+        root=root,
+        title=course.title,
+        term=course.term,
+        course_id=course.id,
+        labs=tuple(Lab(lab.name, lab.title or lab.name, lab.weight, lab.due) for lab in tables.labs),
+        limits=CourseLimits(grading.cpu_seconds, grading.wall_seconds, int(grading.memory_mb)),
+        repository=distribution.repository,
+        branch=distribution.branch,
+        version=distribution.version,
+        colab_install=distribution.colab_install,
+        database=grading.database,
+        exchange=grading.exchange,
+    )
 
 
 def load_nbgrader_config(course: Course) -> Config:
@@ -228,75 +202,87 @@ def load_nbgrader_config(course: Course) -> Config:
         raise CourseError(f"{path}: cannot be run ({type(error).__name__}: {error}); correct it") from error
 
 
-class _Table:
-    """One TOML table, read key by key, so that each error can say where it is and an unknown key is noticed."""
-
-    def __init__(self, path: Path, name: str, content: dict[str, Any]):
-        self._path, self._name, self._content, self._read = path, name, content, set()
-
-    def _error(self, key: str, problem: str) -> CourseError:
-        return CourseError(f"{self._path}: {self._name + '.' if self._name else ''}{key}: {problem}")
-
-    def _take(self, key: str) -> Any:
-        self._read.add(key)
-        return self._content.get(key)
-
-    def table(self, key: str) -> _Table:
-        value = self._take(key)
-        if not isinstance(value, dict | None):
-            raise self._error(key, f"write it as a table, [{key}]")
-        return _Table(self._path, key, value or {})
-
-    def tables(self, key: str) -> list[_Table]:
-        value = self._take(key)
-        value = [] if value is None else value
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            raise self._error(key, f"write each one as a table, [[{key}]]")
-        return [_Table(self._path, key, item) for item in value]
-
-    def text(self, key: str, required: bool = False) -> str:
-        value = self._take(key)
-        if value is None and not required:
-            return ""
-        if not isinstance(value, str) or (required and not value.strip()):
-            raise self._error(key, f"needs a text in quotes, and is {_shown(value)}")
-        return value
-
-    def match(self, key: str, pattern: str, wanted: str, default: str | None = None) -> str:
-        value = self._take(key)
-        if value is None:
-            if default is not None:
-                return default
-            raise self._error(key, f"is missing; it should be {wanted}")
-        if not isinstance(value, str) or re.fullmatch(pattern, value) is None:
-            raise self._error(key, f"should be {wanted}, and is {_shown(value)}")
-        return value
-
-    def number(self, key: str, default: float, least: float, why: str = "") -> float:
-        value = self._take(key)
-        if value is None:
-            return default
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
-            reason = f" ({why})" if why else ""
-            raise self._error(key, f"needs a number of at least {least:g}{reason}, and is {_shown(value)}")
-        return value
-
-    def moment(self, key: str) -> datetime | None:
-        value = self._take(key)
-        if value is None:
-            return None
-        if not isinstance(value, datetime) or value.tzinfo is None:
-            raise self._error(
-                key, f"needs a date, a time and a time zone, as in 2026-12-04T23:59:00+01:00, and is {_shown(value)}"
-            )
-        return value
-
-    def done(self) -> None:
-        """Complain about keys that nothing reads: most are misspelt."""
-        unknown = sorted(set(self._content) - self._read)
-        if unknown:
-            raise self._error(unknown[0], f"is not a key here; the keys are {', '.join(sorted(self._read))}")
+_DEFAULTS = CourseLimits()
 
 
-def _shown(value: Any) -> str:
-    return "missing" if value is None else repr(value) if isinstance(value, str | int | float) else str(value)
+class _Table(BaseModel):
+    """A table of course.toml. The description of a key is what its error says it has to be."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class _CourseTable(_Table):
+    title: str = Field(pattern=r"\S", description="needs a text in quotes")
+    term: str = Field("", description="needs a text in quotes")
+    id: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$",
+        description="should be letters, digits, _ . and -, for example transformers",
+    )
+
+
+class _DistributionTable(_Table):
+    repository: str = Field(
+        "",
+        pattern=r"^(https://[^\s\"']+[^\s\"'/])?$",
+        description="should be an https address without a / at the end, or empty",
+    )
+    branch: str = Field("main", pattern=r"^[A-Za-z0-9_./-]+$", description="should be the name of a branch")
+    version: str = Field(
+        pattern=r"^\d+(\.\d+)*((a|b|rc|\.post|\.dev)\d+)?$", description="should be a version such as 0.1.0"
+    )
+    colab_install: str = Field(
+        "", pattern=r"^[^\"'\n;&|$`]*$", description="should be a pip requirement without quotes"
+    )
+
+
+class _GradingTable(_Table):
+    cpu_seconds: float = Field(_DEFAULTS.cpu_seconds, ge=1, description="needs a number of at least 1")
+    wall_seconds: float = Field(_DEFAULTS.wall_seconds, ge=1, description="needs a number of at least 1")
+    memory_mb: float = Field(
+        _DEFAULTS.memory_mb,
+        ge=LEAST_MEMORY_MB,
+        description=f"needs a number of at least {LEAST_MEMORY_MB} (TensorFlow does not run with less)",
+    )
+    database: str = Field("", description="needs a text in quotes")
+    exchange: str = Field("", description="needs a text in quotes")
+
+
+class _LabTable(_Table):
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_]*$", description="should be the lab's folder, for example 02_self_attention"
+    )
+    title: str = Field("", description="needs a text in quotes")
+    weight: float = Field(1.0, ge=0, description="needs a number of at least 0")
+    due: AwareDatetime | None = Field(
+        None, description="needs a date, a time and a time zone, as in 2026-12-04T23:59:00+01:00"
+    )
+
+
+class _CourseFile(_Table):
+    course: _CourseTable = Field(default_factory=dict, validate_default=True)
+    distribution: _DistributionTable = Field(default_factory=dict, validate_default=True)
+    grading: _GradingTable = Field(default_factory=dict, validate_default=True)
+    labs: list[_LabTable] = []
+
+
+_TABLES = {
+    "course": _CourseTable,
+    "distribution": _DistributionTable,
+    "grading": _GradingTable,
+    "labs": _LabTable,
+}
+
+
+def _sentence(error: ErrorDetails) -> str:
+    """What is wrong, where, and how to mend it; `loc` is (table, key), for a lab (labs, number, key)."""
+    where = [part for part in error["loc"] if isinstance(part, str)]
+    place, table = ".".join(where), where[0]
+    model = _TABLES[table] if len(where) > 1 else _CourseFile
+    if error["type"] == "extra_forbidden":
+        return f"{place}: is not a key here; the keys are {', '.join(sorted(model.model_fields))}"
+    if len(where) > 1:
+        value = error["input"]
+        shown = repr(value) if isinstance(value, str | int | float) else str(value)
+        is_now = "missing" if error["type"] == "missing" else shown
+        return f"{place}: {model.model_fields[where[1]].description}, and is {is_now}"
+    return f"{place}: write " + ("each one as a table, [[labs]]" if table == "labs" else f"it as a table, [{table}]")

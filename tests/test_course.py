@@ -1,137 +1,73 @@
-"""The course as an instructor uses it: samples graded by `course grade` and by nbgrader, to the same marks."""
+"""course.toml: what is wrong in it is explained, all of it at once; the course is found from anywhere inside."""
 
 from __future__ import annotations
 
-import csv
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-LAB = "02_self_attention"
-SAMPLES = ROOT / "autograder" / "samples" / LAB
-HONEST = (
-    "01-perfect",
-    "02-typical-mistakes",
-    "03-other-mistakes",
-    "04-half-finished",
-    "05-untouched",
-    "06-syntax-error",
+from autograder.course import CourseError, CourseLimits, Lab, load_course
+
+HEAD = '[course]\ntitle = "t"\nid = "x"\n[distribution]\nversion = "1.0"\n'
+LABS = '[[labs]]\nname = "a"\n'
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("[course", "not TOML"),
+        ("", r"course\.title: needs a text"),
+        ('[course]\ntitle = "t"\nid = "two words"', r"course\.id: should be"),
+        (HEAD, "labs: there are none"),
+        (HEAD + LABS + "typo = 1", r"labs\.typo: is not a key"),
+        (HEAD + LABS + "due = 2026-01-01", r"labs\.due: needs"),
+        (HEAD + LABS + "weight = -1", r"labs\.weight: needs"),
+        (HEAD + LABS + LABS, r'labs\.name: "a" appears twice'),
+        (HEAD + '[[labs]]\nname = "../a"', r"labs\.name: should be"),
+        (
+            HEAD + LABS + "[grading]\nmemory_mb = 600",
+            r"grading\.memory_mb: .* 3072 \(TensorFlow does not run with less",
+        ),
+        (HEAD + 'repository = "git@host"\n' + LABS, r"distribution\.repository: should be an https address"),
+    ],
 )
-
-EXPECTED = {
-    "01-perfect": (32, {}),
-    "02-typical-mistakes": (7, {"self_attention_loops": "unscaled;unstable_softmax", "attention_cost": "one_product"}),
-    "03-other-mistakes": (14, {"project_qkv": "order_q_v_k", "SelfAttention": "forbidden"}),
-    "04-half-finished": (12, {"scaled_dot_product_attention": "missing", "answers": "missing"}),
-    "05-untouched": (0, {"self_attention_loops": "missing", "SelfAttention": "missing"}),
-    "06-syntax-error": (27, {"self_attention_matrix": "error"}),
-    "07-damaged-file": (0, {"self_attention_loops": "missing"}),
-    "08-endless-loop": (18, {"scaled_dot_product_attention": "timeout", "SelfAttention": "timeout"}),
-    "09-kills-its-process": (26, {"SelfAttention": "crashed"}),
-    "10-cheats": (0, {"self_attention_loops": "unchanged"}),
-}
-
-pytestmark = pytest.mark.sandbox
+def test_a_wrong_course_file_is_explained(tmp_path, toml, message):
+    """The message names the file and the key."""
+    (tmp_path / "course.toml").write_text(toml)
+    with pytest.raises(CourseError, match=f"course.toml.*{message}"):
+        load_course(tmp_path)
 
 
-def run(*words: str, cwd: Path) -> subprocess.CompletedProcess:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    result = subprocess.run(
-        words, cwd=cwd, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600
+def test_the_course_is_found_from_inside_and_by_variable(tmp_path, monkeypatch):
+    (tmp_path / "course.toml").write_text(HEAD + 'repository = "https://github.com/o/r"\n' + LABS)
+    inside = tmp_path / "deep" / "down"
+    inside.mkdir(parents=True)
+    assert load_course(inside).root == tmp_path
+    monkeypatch.setenv("COURSE_ROOT", str(tmp_path))
+    course = load_course()
+    assert course.pip_spec == '"transformers-coursekit @ git+https://github.com/o/r@v1.0"'
+    assert course.db_url == f"sqlite:///{tmp_path}/gradebook.db"
+    monkeypatch.setenv("COURSE_ROOT", str(inside))
+    with pytest.raises(CourseError, match="correct or unset COURSE_ROOT"):
+        load_course()
+    with pytest.raises(CourseError, match="the labs are a"):
+        course.lab("b")
+
+
+def test_everything_that_is_wrong_is_said_at_once(tmp_path):
+    (tmp_path / "course.toml").write_text(
+        HEAD.replace('"t"', "3") + LABS + "weight = true\n[grading]\ncpu_second = 5\n"
     )
-    assert result.returncode == 0, f"{' '.join(words)}\n{result.stdout}\n{result.stderr}"
-    return result
+    with pytest.raises(CourseError) as refused:
+        load_course(tmp_path)
+    assert [line.removeprefix(f"{tmp_path / 'course.toml'}: ") for line in str(refused.value).splitlines()] == [
+        "course.title: needs a text in quotes, and is 3",
+        "grading.cpu_second: is not a key here; the keys are cpu_seconds, database, exchange, memory_mb, wall_seconds",
+        "labs.weight: needs a number of at least 0, and is True",
+    ]
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory) -> Path:
-    """A copy of the course with the samples graded once; it has a secret seed of its own."""
-    root = tmp_path_factory.mktemp("course")
-    for name in ("course.toml", "nbgrader_config.py"):
-        shutil.copy(ROOT / name, root / name)
-    for folder in ("solutions", "labs"):
-        shutil.copytree(ROOT / folder / LAB, root / folder / LAB)
-    run("course", "grade", LAB, str(SAMPLES), "--workers", "2", cwd=root)
-    return root
-
-
-def test_samples_get_the_marks_they_must_get(course):
-    grades = {row["student"]: row for row in rows(course / "grades" / "grades.csv")}
-    found = {(row["student"], row["exercise"]): row for row in rows(course / "grades" / "results.csv")}
-    assert grades.keys() == EXPECTED.keys()
-    for student, (score, exercises) in EXPECTED.items():
-        assert float(grades[student]["score"]) == score, student
-        for exercise, told in exercises.items():
-            row = found[student, exercise]
-            assert told in (row["status"], row["misconceptions"]), row
-        assert (course / "grades" / "feedback" / student / f"{LAB}.html").is_file()
-
-
-def test_a_second_run_grades_nothing_again_and_says_the_same(course):
-    before = (course / "grades" / "results.csv").read_bytes()
-    result = run("course", "grade", LAB, str(SAMPLES), "--out", "again", cwd=course)
-    assert "starting" not in result.stdout
-    assert (course / "again" / "results.csv").read_bytes() == before
-    assert (course / "again" / "feedback" / "01-perfect" / f"{LAB}.html").is_file()
-
-
-def test_feedback_shows_code_and_mistakes_and_no_reference_value(course):
-    page = (course / "grades" / "feedback" / "02-typical-mistakes" / f"{LAB}.html").read_text("utf-8")
-    assert "not scaled" in page and "self_attention_loops" in page and "powers" in page
-    assert "expected" not in page.split("<body>")[1].replace("expected the tuple", "")
-
-
-def test_nbgrader_gives_the_same_marks_to_honest_work(course):
-    for student in HONEST:
-        folder = course / "submitted" / student / LAB
-        folder.mkdir(parents=True)
-        shutil.copy(SAMPLES / student / f"{LAB}.ipynb", folder)
-    shutil.move(course / "gradebook.db", course / "ours.db")
-    shutil.rmtree(course / "autograded")
-    run("nbgrader", "autograde", LAB, cwd=course)
-    run("nbgrader", "export", "--to", "theirs.csv", cwd=course)
-    ours = {row["student"]: float(row["score"]) for row in rows(course / "grades" / "grades.csv")}
-    theirs = {row["student_id"]: float(row["score"]) for row in rows(course / "theirs.csv")}
-    assert theirs == {student: ours[student] for student in HONEST}
-    run("nbgrader", "generate_feedback", LAB, cwd=course)
-    page = (course / "feedback" / "02-typical-mistakes" / LAB / f"{LAB}.html").read_text("utf-8")
-    assert "not scaled" in page
-
-
-def test_validate_tells_right_from_wrong(course):
-    right = run("nbgrader", "validate", str(SAMPLES / "01-perfect" / f"{LAB}.ipynb"), cwd=course)
-    assert "Success" in right.stdout
-    wrong = run("nbgrader", "validate", str(SAMPLES / "02-typical-mistakes" / f"{LAB}.ipynb"), cwd=course)
-    assert "not scaled" in wrong.stdout and "Success" not in wrong.stdout
-
-
-ALONE = """
-import sys
-from pathlib import Path
-
-sys.modules["autograder"] = None  # as if it were not installed
-sys.path.insert(0, str(Path.cwd()))
-import coursekit
-from coursekit.notebook import check_notebook
-
-assert Path(coursekit.__file__).is_relative_to(Path.cwd())
-assert all(report.judgement.passed for report in check_notebook(Path(sys.argv[1])))
-assert not any(report.judgement.passed for report in check_notebook(Path(sys.argv[2])))
-"""
-
-
-def test_the_published_course_checks_a_lab_alone(tmp_path):
-    run("course", "publish", str(tmp_path / "student"), cwd=ROOT)
-    solved = ROOT / "solutions" / LAB / f"{LAB}.ipynb"
-    released = Path("labs") / LAB / f"{LAB}.ipynb"
-    run(sys.executable, "-c", ALONE, str(solved), str(released), cwd=tmp_path / "student")
+def test_what_course_toml_leaves_out_has_a_default(tmp_path):
+    (tmp_path / "course.toml").write_text(HEAD + LABS + "[grading]\nmemory_mb = 4000.5\n")
+    course = load_course(tmp_path)
+    assert course.limits == CourseLimits(cpu_seconds=20.0, wall_seconds=60.0, memory_mb=4000)
+    assert course.labs == (Lab(name="a", title="a", weight=1.0, due=None),)
+    assert (course.branch, course.repository, course.exchange) == ("main", "", "")

@@ -10,11 +10,10 @@ import pytest
 from nbformat.v4 import new_output
 from tiny_course import solution_notebook, write_notebook
 
-from autograder.course import CourseError, load_course
+from autograder.course import load_course
 from autograder.releasing.text_pairs import PairError, check_pair, paired_notebooks, read_pair, sync_pair, text_of
 
 HEAD = '[course]\ntitle = "t"\nid = "t"\n[distribution]\nversion = "1.0"\n'
-LABS = '[[labs]]\nname = "a"\n'
 
 
 @pytest.fixture
@@ -88,45 +87,3 @@ def test_paired_notebooks_finds_lectures_and_solutions(tmp_path):
     (course.lectures / "01_a.py").write_text("# %%\n1\n")
     write_notebook(course.solution_notebook("01_a"), solution_notebook())
     assert paired_notebooks(course) == [course.lectures / "01_a.ipynb", course.solution_notebook("01_a")]
-
-
-@pytest.mark.parametrize(
-    ("toml", "message"),
-    [
-        ("[course", "not TOML"),
-        ("", r"course\.title: needs a text"),
-        ('[course]\ntitle = "t"\nid = "two words"', r"course\.id: should be"),
-        (HEAD, "labs: there are none"),
-        (HEAD + LABS + "typo = 1", r"labs\.typo: is not a key"),
-        (HEAD + LABS + "due = 2026-01-01", r"labs\.due: needs"),
-        (HEAD + LABS + "weight = -1", r"labs\.weight: needs"),
-        (HEAD + LABS + LABS, r'labs\.name: "a" appears twice'),
-        (HEAD + '[[labs]]\nname = "../a"', r"labs\.name: should be"),
-        (
-            HEAD + LABS + "[grading]\nmemory_mb = 600",
-            r"grading\.memory_mb: .* 3072 \(TensorFlow does not run with less",
-        ),
-        (HEAD + 'repository = "git@host"\n' + LABS, r"distribution\.repository: should be an https address"),
-    ],
-)
-def test_a_wrong_course_file_is_explained(tmp_path, toml, message):
-    """The message names the file and the key."""
-    (tmp_path / "course.toml").write_text(toml)
-    with pytest.raises(CourseError, match=f"course.toml.*{message}"):
-        load_course(tmp_path)
-
-
-def test_the_course_is_found_from_inside_and_by_variable(tmp_path, monkeypatch):
-    (tmp_path / "course.toml").write_text(HEAD + 'repository = "https://github.com/o/r"\n' + LABS)
-    inside = tmp_path / "deep" / "down"
-    inside.mkdir(parents=True)
-    assert load_course(inside).root == tmp_path
-    monkeypatch.setenv("COURSE_ROOT", str(tmp_path))
-    course = load_course()
-    assert course.pip_spec == '"transformers-coursekit @ git+https://github.com/o/r@v1.0"'
-    assert course.db_url == f"sqlite:///{tmp_path}/gradebook.db"
-    monkeypatch.setenv("COURSE_ROOT", str(inside))
-    with pytest.raises(CourseError, match="correct or unset COURSE_ROOT"):
-        load_course()
-    with pytest.raises(CourseError, match="the labs are a"):
-        course.lab("b")

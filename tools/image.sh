@@ -62,7 +62,7 @@ assert b'manage_assignments.js' in u.urlopen('http://127.0.0.1:8888/formgrader/m
     say "grading the sample submissions"
     inside course doctor
     inside course grade 02_self_attention autograder/samples/02_self_attention --out /tmp/demo --db sqlite:////tmp/demo/gradebook.db
-    for row in 01-perfect:32 06-syntax-error:27 08-endless-loop:18 09-kills-its-process:26 10-cheats:0; do  # as in tests/test_course.py
+    for row in 01-perfect:32 06-syntax-error:27 08-endless-loop:18 09-kills-its-process:26 10-cheats:0; do  # as in tests/test_sample_submissions.py
         inside grep -q "^${row%:*},02_self_attention,${row#*:}\.00," /tmp/demo/grades.csv || { say "not the mark of $row"; exit 1; }
     done
     say "works"
