@@ -131,7 +131,9 @@ def _listen(server: socket.socket, calls: list[object]) -> None:
 def _is_a_workers(process: psutil.Process) -> bool:
     """Whether this is a worker that nobody waits for; workers of tests that run meanwhile have a grader above them."""
     try:
-        graders = [each for each in process.parents() if "python" in each.name() and not _is_worker(each)]
+        graders = [
+            each for each in process.parents() if "python" in (each.cmdline() or [""])[0] and not _is_worker(each)
+        ]
         return _is_worker(process) and not graders
     except psutil.Error:
         return False

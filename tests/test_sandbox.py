@@ -692,7 +692,9 @@ def test_forged_frames_cost_the_session(session, data):
 def test_an_urgent_byte_costs_the_session(session):
     """It is nobody's fault but the submission's: the worker has not failed."""
     with pytest.raises(SessionLost) as lost:
-        session.run_cell("import socket, time\nsocket.socket(fileno=3).send(b'x', socket.MSG_OOB)\ntime.sleep(60)")
+        session.run_cell(
+            "import socket, time\nline = socket.socket(fileno=3)\nline.send(b'x', socket.MSG_OOB); time.sleep(60)"
+        )
     assert lost.value.reason == "protocol"
 
 

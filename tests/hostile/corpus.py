@@ -547,7 +547,8 @@ def self_attention_loops(x):
     _attack("urgent-byte", "a byte out of band, which wakes a reader and is in no stream", """
         import socket, time
         def self_attention_loops(x):
-            socket.socket(fileno=3).send(b"x", socket.MSG_OOB)
+            line = socket.socket(fileno=3)
+            line.send(b"x", socket.MSG_OOB)
             time.sleep(1000)
     """, "crashed"),
     _attack("socket-closed", "closes the connection to the grader", """
@@ -588,7 +589,7 @@ def self_attention_loops(x):
         threading.Thread(target=rewrite, daemon=True).start()
         def self_attention_loops(x):
             return x
-    """),
+    """, more={"self_attention_matrix": "forbidden"}),  # nobody can say what else the thread defines
     _attack("namespace-trap", "a namespace that answers every name", """
         class Everything(dict):
             def __missing__(self, name): return lambda *args: 100
@@ -780,7 +781,8 @@ THEFTS = [
     _theft("writes-packages", "changes the code that grades, or that the next student imports", """
         import os, sys
         def loot():
-            for folder in ["/grader", "/grader/worker", "/grader/coursekit", "/usr", "/", "/etc", "/dev", *sys.path]:
+            shown = filter(None, sys.path)  # the one without a name is the submission's own
+            for folder in ["/grader", "/grader/worker", "/grader/coursekit", "/usr", "/", "/etc", "/dev", *shown]:
                 try:
                     with open(os.path.join(folder, "sitecustomize.py"), "w") as file:
                         file.write("raise SystemExit")
@@ -889,9 +891,8 @@ EXHAUSTION = [
     _dying("becomes-a-shell", "becomes another program", "import os; os.execv('/bin/sh', ['sh', '-c', 'exit 0'])"),
     _dying("dies-late", "answers some cases, then dies", """
         import os
-        global tries
-        tries = globals().get("tries", 0) + 1
-        if tries > 2:
+        self_attention_loops.tries = getattr(self_attention_loops, "tries", 0) + 1
+        if self_attention_loops.tries > 2:
             os._exit(0)
     """),
     Hostile("all-die", "every answer ends the process", made(_all_dying()),
