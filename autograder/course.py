@@ -82,9 +82,15 @@ class Course:
     def lectures(self) -> Path:
         return self.root / "lectures"
 
-    @property
-    def reference(self) -> Path:
-        return self.root / "coursekit" / "reference"
+    def reference(self, lab: str) -> tuple[Path, ...]:
+        """The folders of a lab's reference files.
+
+        Where the course holds coursekit, that package's; else beside the lab's notebook, in the released folder that
+        students get and in the one that nbgrader makes it from.
+        """
+        if (self.root / "coursekit").is_dir():
+            return (self.root / "coursekit" / "reference",)
+        return (self.solutions / lab / "reference", self.releases / lab / "reference")
 
     @property
     def submitted(self) -> Path:

@@ -37,6 +37,8 @@ class ExerciseFacts:
         forbidden: dotted names that may not do the work.
         no_loops: whether Python loops are ruled out.
         reveal: whether a message may state the reference value.
+        probe: how the object is driven, as plain data (`coursekit.probes.driving.described`); None where
+            `coursekit.probes` has a probe for it.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ExerciseFacts:
     forbidden: tuple[str, ...] = ()
     no_loops: bool = False
     reveal: bool = True
+    probe: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

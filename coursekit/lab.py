@@ -10,7 +10,7 @@ from typing import Any
 from coursekit import rules
 from coursekit.attempts import attempt
 from coursekit.judge import Attempt, Expectation, Judgement, judge
-from coursekit.probes import load_probe
+from coursekit.probes import described, load_probe
 from coursekit.probes.sharing import Shelf, sharing
 from coursekit.reference import LabReference, load_reference
 from coursekit.report import CheckFailed, Report
@@ -31,7 +31,7 @@ def start_lab(lab: str) -> Lab:
     started = Lab(load_reference(lab))
     total = sum(started.reference.points.values())
     print(
-        f"Lab {lab[:2]}, {started.reference.title}: {len(started.progress)} exercises, {total:g} points. "
+        f"Lab {lab.partition('_')[0]}, {started.reference.title}: {len(started.progress)} exercises, {total:g} points. "
         'After each exercise, run the cell check("…") below it.'
     )
     return started
@@ -69,7 +69,7 @@ class Lab:
         trees = rules.read_cells(namespace.get("In", ()))
         broken = rules.violations(trees, exercise, forbidden=facts.forbidden, no_loops=facts.no_loops)
         with rules.guard(facts.forbidden), _calm_tensorflow():
-            attempts = run_cases(self.reference.lab, exercise, expectations, namespace)
+            attempts = run_cases(self.reference.lab, exercise, expectations, namespace, facts.probe)
         judgement: Judgement = judge(facts, expectations, attempts, broken)
         self.progress[exercise] = judgement.passed
         if judgement.status != "missing" and not judgement.passed:
@@ -78,10 +78,14 @@ class Lab:
 
 
 def run_cases(
-    lab: str, exercise: str, expectations: Sequence[Expectation], namespace: Mapping[str, Any]
+    lab: str,
+    exercise: str,
+    expectations: Sequence[Expectation],
+    namespace: Mapping[str, Any],
+    probe_description: Mapping[str, Any] | None = None,
 ) -> list[Attempt]:
-    """Try an exercise on each case. The cases share the layers they build."""
-    probe = load_probe(lab, exercise)
+    """Try an exercise on each case, with the lab's probe or the described one. Cases share the layers they build."""
+    probe = described(exercise, probe_description) if probe_description else load_probe(lab, exercise)
     with sharing(Shelf()):
         return [attempt(probe, namespace, case.inputs, case.mode) for case in expectations]
 

@@ -14,7 +14,7 @@ from coursekit.report import Report
 
 
 def check_notebook(path: Path) -> list[Report]:
-    """Run the notebook's cells from top to bottom, then check every exercise of its lab.
+    """Run the notebook's cells from top to bottom, in its folder, then check every exercise of its lab.
 
     The code runs in this process, with its rights. A cell that raises stops only itself; cells that only check or only
     show something are passed over.
@@ -36,7 +36,7 @@ def check_notebook(path: Path) -> list[Report]:
         cells = [dict(cell) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a notebook: {error}") from None
-    with _as_main():
+    with _as_main(), contextlib.chdir(path.resolve().parent):
         shell = Shell()  # not the one of this process: another notebook's names are not this one's
         for cell in cells:
             source = "".join(cell.get("source", ""))

@@ -9,12 +9,15 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coursekit.diagnosis import FINGERPRINT_SIZE, Fingerprint, Mistakes
 from coursekit.judge import ExerciseFacts, Expectation, GroupFacts
+
+BESIDE = "reference"  # folder beside a lab's notebook
 
 
 @dataclass(frozen=True)
@@ -28,20 +31,30 @@ class LabReference:
     expectations: Mapping[str, list[Expectation]]
 
 
-@functools.cache
 def load_reference(lab: str) -> LabReference:
     """Load the reference of a lab, such as ``"02_self_attention"``.
+
+    A lab of another course than this package's brings it along: in the folder `BESIDE` beside the notebook, which a
+    notebook's kernel and `python -m coursekit` have as, or make, their working folder.
 
     Raises:
         ValueError: there is no such lab; the message lists those that there are.
     """
-    folder = resources.files("coursekit") / "reference"
+    own = Path.cwd() / BESIDE
+    return _load(lab, own if (own / f"{lab}.json").is_file() else resources.files("coursekit") / "reference")
+
+
+@functools.cache
+def _load(lab: str, folder: Path) -> LabReference:
     try:
         description = json.loads((folder / f"{lab}.json").read_text("utf-8"))
         arrays = np.load(io.BytesIO((folder / f"{lab}.npz").read_bytes()), allow_pickle=False)
     except FileNotFoundError:
         known = sorted(each.name[:-5] for each in folder.iterdir() if each.name.endswith(".json"))
-        raise ValueError(f"there is no lab {lab!r}; the labs are {', '.join(known)}") from None
+        raise ValueError(
+            f"there is no lab {lab!r}: no {BESIDE}/{lab}.json lies beside the notebook (take the lab's whole folder, "
+            f"and start Jupyter so that the notebook runs in it), and the labs of the course are {', '.join(known)}"
+        ) from None
     entries = {entry["name"]: entry for entry in description["exercises"]}
     facts = {
         name: ExerciseFacts(
@@ -52,6 +65,7 @@ def load_reference(lab: str) -> LabReference:
             forbidden=tuple(entry["forbidden"]),
             no_loops=entry["no_loops"],
             reveal=entry["reveal"],
+            probe=entry.get("probe"),
         )
         for name, entry in entries.items()
     }

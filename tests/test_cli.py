@@ -12,7 +12,6 @@ import sys
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -33,7 +32,7 @@ def course(tmp_path, monkeypatch) -> Path:
     """A course of one lab with one submission, in the working folder. No sandbox starts for it."""
     root = released(tmp_path / "course", monkeypatch).root
     shutil.copytree(root / "labs", root / "handed-in" / "ada")
-    monkeypatch.setattr("autograder.grading.lab_grader.load_lab", lambda lab: SimpleNamespace(exercises={}))
+    monkeypatch.setattr("autograder.grading.lab_grader.declared_exercises", lambda course, lab: {})
     monkeypatch.chdir(root)
     monkeypatch.delenv("COURSE_ROOT", raising=False)
 

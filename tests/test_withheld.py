@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.declaring import Case, Exercise
+from autograder.declaring.exercise import VISIBLE_SEED
 from autograder.releasing import reference_export
 from coursekit import reference
 from coursekit.judge import Attempt, judge
@@ -53,7 +54,7 @@ def test_the_labels_decide_and_stay_away_from_the_probe(shipped, tmp_path):
 
 def through_the_reference_files(tmp_path):
     arrays: dict = {}
-    entry = reference_export._exercise(EXERCISE, arrays)
+    entry = reference_export._exercise(EXERCISE.facts, EXERCISE.expectations(VISIBLE_SEED), arrays)
     (tmp_path / "arrays.npz").write_bytes(reference_export._pack(arrays))
     loaded = np.load(tmp_path / "arrays.npz", allow_pickle=False)
     case = json.loads(json.dumps(entry, allow_nan=False))["cases"][0]

@@ -1,5 +1,7 @@
 """What an exercise is, and what follows from its declaration."""
 
-from autograder.declaring.exercise import Case, Exercise, Group, Mistake, wrong
+from autograder.declaring.declaration import Case, Group
+from autograder.declaring.exercise import Exercise, Mistake, wrong
+from autograder.declaring.own import OwnExercise
 
-__all__ = ["Case", "Exercise", "Group", "Mistake", "wrong"]
+__all__ = ["Case", "Exercise", "Group", "Mistake", "OwnExercise", "wrong"]

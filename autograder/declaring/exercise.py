@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
@@ -11,56 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from autograder.declaring.declaration import Case, Declaration, Group, describe
 from coursekit.comparison import difference
 from coursekit.diagnosis import Mistakes, fingerprint, possible_mistakes
 from coursekit.generator import Generator
-from coursekit.judge import ExerciseFacts, Expectation, GroupFacts
+from coursekit.judge import Expectation
 
 Oracle = Callable[..., Mapping[str, Any]]
 
 VISIBLE_SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number would do
-EPSILON = float(np.finfo("float32").eps)
-FACTOR = 16  # tolerance over the error that rounding is expected to make
 MAX_DRAWS = 1000  # attempts to draw a group's cases so that they catch what it declares
-
-
-@dataclass(frozen=True)
-class Case:
-    """One thing to try.
-
-    Attributes:
-        inputs: named inputs, handed to the probe and, without those that only the probe knows, to the oracle.
-        mode: the probe's mode (see `coursekit.probes.driving`).
-        how: what is tried, in the student's terms; shapes of the inputs when empty.
-        dtype: the float type that every result must have; None when any float type will do.
-        property: name of a property in `coursekit.properties` to be met besides.
-        withheld: what the oracle and the property need and the probe must not have, such as the labels of test data.
-        scale: size of the numbers that are rounded on the way to the results, where it is not about 1.
-    """
-
-    inputs: Mapping[str, Any]
-    mode: str = "call"
-    how: str = ""
-    dtype: str | None = None
-    property: str | None = None
-    withheld: Mapping[str, Any] = field(default_factory=dict)
-    scale: float = 1.0
-
-
-Draw = Callable[[Generator], Sequence[Case]]
-
-
-@dataclass(frozen=True)
-class Group:
-    """A named group of cases, passed or failed as a whole; `Exercise.group` says what the fields mean."""
-
-    name: str
-    title: str
-    weight: int
-    draw: Draw
-    advice: str = ""
-    must_fail_for: tuple[str, ...] = ()
-    must_pass_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,106 +36,38 @@ def wrong(sentence: str, /, **flags: Any) -> Mistake:
 
 
 @dataclass
-class Exercise:
+class Exercise(Declaration):
     """An exercise of a lab, declared once: ``exercise = Exercise(…)``, then its groups, mistakes and hints.
 
+    Its probe is found by its name in `coursekit.probes`.
+
     Attributes:
-        name: the name in the syllabus; the probe is found by it in `coursekit.probes`.
         oracle: NumPy function of the inputs that returns named results: the right formula, and nothing else. It keeps
             the float type of its inputs, so that tests can measure rounding with it.
         by_mode: oracles of those modes of the probe that ask for other results, such as ``parameters``.
         mistaken: the oracle with keyword flags that make the mistakes; gets the probe's ``mode`` if it asks for it.
         probe_only: inputs that the probe knows and the oracle does not need. Any other name that the oracle does not
             take is an error.
-        forbidden: dotted names that may not do the work.
-        no_loops: whether Python loops are ruled out.
-        reveal: whether messages may state reference values of visible cases.
-        tolerance: fixed tolerance, for answers that are rounded by hand; None for the bound of rounding.
-        cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
-        groups: the groups of cases, in the order of their declaration.
         named_mistakes: the mistakes that can be named, by id, the most likely first.
-        hint_texts: hints of rising strength for the student; none states the answer.
     """
 
-    name: str
     _: KW_ONLY
     oracle: Oracle
     by_mode: Mapping[str, Oracle] = field(default_factory=dict)
     mistaken: Oracle | None = None
     probe_only: tuple[str, ...] = ()
-    forbidden: tuple[str, ...] = ()
-    no_loops: bool = False
-    reveal: bool = True
-    tolerance: float | None = None
-    cpu_seconds: float | None = None
-    groups: list[Group] = field(default_factory=list, init=False)
     named_mistakes: dict[str, Mistake] = field(default_factory=dict, init=False)
-    hint_texts: tuple[str, ...] = field(default=(), init=False)
-
-    def group(
-        self,
-        title: str,
-        *,
-        points: int,
-        name: str = "",
-        advice: str = "",
-        must_fail_for: Sequence[str] = (),
-        must_pass_for: Sequence[str] = (),
-    ) -> Callable[[Draw], Draw]:
-        """Declare a group: decorates the function that draws its cases. The group is called like it, or `name`.
-
-        Args:
-            title: what the group tests, in the student's terms.
-            points: its share of the exercise's points, relative to the other groups.
-            name: short id, unique in the exercise.
-            advice: what to look at when the group fails and no mistake explains it.
-            must_fail_for: ids of mistakes that this group has to catch, though not every draw of its cases does.
-            must_pass_for: ids of mistakes that may not fail this group. For both, cases are drawn again (up to
-                `MAX_DRAWS` times) until they do as declared, so that marks do not depend on the seed.
-        """
-
-        def declare(draw: Draw) -> Draw:
-            group = Group(
-                name or draw.__name__, title, points, draw, advice, tuple(must_fail_for), tuple(must_pass_for)
-            )
-            if any(each.name == group.name for each in self.groups):
-                raise ValueError(f"{self.name}: two groups are called {group.name}")
-            self.groups.append(group)
-            return draw
-
-        return declare
 
     def mistakes(self, **named: Mistake) -> None:
         """Declare the mistakes that can be named, the most likely first: ``unscaled=wrong("…", scale="none")``."""
         self.named_mistakes.update(named)
 
-    def hints(self, *texts: str) -> None:
-        """Declare hints of rising strength; none states the answer."""
-        self.hint_texts = texts
-
-    @property
-    def facts(self) -> ExerciseFacts:
-        """What a student may know of the exercise."""
-        return ExerciseFacts(
-            name=self.name,
-            groups=tuple(GroupFacts(group.name, group.title, group.weight, group.advice) for group in self.groups),
-            sentences={id: mistake.sentence for id, mistake in self.named_mistakes.items()},
-            hints=self.hint_texts,
-            forbidden=self.forbidden,
-            no_loops=self.no_loops,
-            reveal=self.reveal,
-        )
+    def _sentences(self) -> Mapping[str, str]:
+        return {id: mistake.sentence for id, mistake in self.named_mistakes.items()}
 
     def expectations(self, seed: int) -> list[Expectation]:
-        """Draw the cases from `seed` and compute their references, right and wrong.
-
-        Each group draws from a generator of its own, so that a changed group leaves the others' cases as they were.
-        """
-        drawn = []
-        for index, group in enumerate(self.groups):
-            rng = Generator([seed, index, *self.name.encode()])
-            drawn.extend(self._drawn(group, rng))
-        return drawn
+        """Draw the cases from `seed` and compute their references, right and wrong."""
+        return [each for group, rng in self.generators(seed) for each in self._drawn(group, rng)]
 
     def _drawn(self, group: Group, rng: Generator) -> list[Expectation]:
         for _ in range(MAX_DRAWS):
@@ -188,10 +79,10 @@ class Exercise:
     def _expectation(self, group: Group, case: Case) -> Expectation:
         self._refuse_unknown_inputs(group, case)
         exact = self.reference(case)
-        tolerance = {key: self._tolerance(case, value) for key, value in exact.items()}
+        tolerance = {key: self.bound(case, value) for key, value in exact.items()}
         return Expectation(
             group=group.name,
-            how=case.how or _describe(case),
+            how=case.how or describe(case),
             inputs=case.inputs,
             mode=case.mode,
             expected=exact,
@@ -244,22 +135,6 @@ class Exercise:
                 return numerical_gradients(oracle, inputs, cotangents)
             results = oracle(inputs)
         return {key: value.item() if isinstance(value, np.generic) else value for key, value in results.items()}
-
-    def _tolerance(self, case: Case, exact: Any) -> float:
-        """The largest difference that is laid to rounding; 0 for what is counted or written.
-
-        A sum of n terms in float32 is off by about √n ε times their size, in whatever order they are added (Higham and
-        Mary 2019, "A new approach to probabilistic rounding error analysis"). The factor allows for the many steps of a
-        network. Sizes and values alone make the bound, not an error seen on one processor: every machine has the same.
-        """
-        if not isinstance(exact, (np.ndarray, float)) or (isinstance(exact, np.ndarray) and exact.dtype.kind != "f"):
-            return 0.0
-        if self.tolerance is not None:
-            return self.tolerance
-        terms = max((np.size(value) for value in case.inputs.values() if isinstance(value, np.ndarray)), default=1)
-        values = np.asarray(exact)[np.isfinite(exact)]
-        scale = max(case.scale, float(np.abs(values).max(initial=0.0)))
-        return FACTOR * math.sqrt(terms) * EPSILON * scale
 
 
 def _catches_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
@@ -322,18 +197,6 @@ def numerical_gradients(
             gradient[index] = (upper - loss({**fixed, key: shifted})) / (2 * step)
         gradients[f"gradient.{key}"] = gradient
     return gradients
-
-
-def _describe(case: Case) -> str:
-    parts = []
-    for key, value in case.inputs.items():
-        if key.startswith("cotangent."):
-            continue
-        if isinstance(value, np.ndarray):
-            parts.append(f"{key} {value.shape}")
-        else:
-            parts.append(f"{key}={value!r}")
-    return ", ".join(parts)
 
 
 def skipped_modes(mistakes: Mistakes) -> tuple[str, ...]:

@@ -15,23 +15,28 @@ from functools import cache
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import autograder
 import coursekit
 from autograder import nbgrader_cells
 from autograder.course import Course, CourseError
-from autograder.exercises import load_lab
+from autograder.declaring.course_exercises import declared_exercises, own_exercises, own_files
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import ExerciseResult, LabResult
-from autograder.grading.submission_run import PreparedExercise, Run
+from autograder.grading.solution_run import own_expectations
+from autograder.grading.submission_run import DEMONSTRATION_TAG, PreparedExercise, Run
 from autograder.releasing.released import read_released
+from autograder.releasing.text_pairs import PairError, read_pair
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
 from autograder.submission import FoundSubmission, Plan, Unreadable, read_plan
 
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
 log = logging.getLogger(__name__)
 
-DEMONSTRATION_TAG = "demonstration"
 SEED_FILE = ".grading-seed"
 QUEUED = 4  # submissions in the hands of each worker: it goes on while verdicts are recorded
 
@@ -86,12 +91,21 @@ class LabGrader:
         self._demonstrations = {
             cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
         }
+        declared = declared_exercises(course, self.lab)
+        self._seed = seed
+        self._own = own_exercises(declared)
+        self._solution = _solution(course, self.lab) if self._own else None
         self._prepared = {
             name: PreparedExercise(exercise, replace(exercise.facts, reveal=False), exercise.expectations(seed))
-            for name, exercise in load_lab(self.lab).exercises.items()
+            for name, exercise in declared.items()
+            if name not in self._own
         }
+        self._own_prepared: dict[str, PreparedExercise] | None = None
+        self._preparing = Lock()
         libraries = [version(name) for name in ("tensorflow", "keras", "numpy")]
-        self.version = _digest(_sources(), released, seed, course.limits, libraries)
+        own = [path.read_bytes() for path in own_files(course, self.lab)]
+        own += [cell.source for cell in self._solution.cells] if self._solution else []
+        self.version = _digest(_sources(), released, seed, course.limits, libraries, *own)
 
     @property
     def limits(self) -> Limits:
@@ -117,7 +131,7 @@ class LabGrader:
 
     def grade_plan(self, plan: Plan, student: str, sandbox: Sandbox) -> LabResult:
         """Run a repaired submission and judge every exercise of the lab."""
-        run = Run(self.lab, self._prepared, self._demonstrations, self.limits, plan, sandbox)
+        run = Run(self.lab, self._all_prepared(sandbox), self._demonstrations, self.limits, plan, sandbox)
         results = run.results()
         return LabResult(
             student,
@@ -127,6 +141,17 @@ class LabGrader:
             notebook=plan.notebook,
             grader_version=self.version,
         )
+
+    def _all_prepared(self, sandbox: Sandbox) -> dict[str, PreparedExercise]:
+        """The exercises with their hidden cases; those whose references the solution gives need the sandbox for it."""
+        with self._preparing:
+            if self._own_prepared is None:
+                cases = own_expectations(self.lab, self._solution, self._own, self._seed, sandbox) if self._own else {}
+                self._own_prepared = {
+                    name: PreparedExercise(self._own[name], replace(self._own[name].facts, reveal=False), each)
+                    for name, each in cases.items()
+                }
+            return self._prepared | self._own_prepared
 
     def _unreadable(self, student: str, reason: str) -> LabResult:
         exercises = tuple(
@@ -157,12 +182,13 @@ def grade_all(
     Raises:
         SandboxUnavailable: the walls cannot be built, or no longer; the text says what to type. All verdicts that could
             still be had have been given before.
+        CourseError: something of the course itself stands in the way of every verdict.
     """
 
     def verdict(found: FoundSubmission) -> LabResult | GradingFailed:
         try:
             return grader.grade(found, sandbox)
-        except SandboxUnavailable:
+        except (SandboxUnavailable, CourseError):
             raise
         except WorkerLost as lost:
             return GradingFailed(found.student, str(lost))
@@ -223,6 +249,15 @@ def grade_ids(course: Course, lab: str) -> frozenset[str]:
     if not course.release_notebook(lab).exists():
         return frozenset()
     return frozenset(filter(None, map(nbgrader_cells.grade_id, read_released(course, lab).cells)))
+
+
+def _solution(course: Course, lab: str) -> NotebookNode:
+    """The instructor's notebook. Raises CourseError where it cannot be read."""
+    path = course.solution_notebook(lab)
+    try:
+        return read_pair(path)
+    except (PairError, FileNotFoundError) as error:
+        raise CourseError(f"{path}: the references of your own exercises come from it, and {error}") from error
 
 
 def content_hash(data: bytes) -> str:

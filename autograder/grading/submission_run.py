@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from autograder.declaring.exercise import Exercise
+from autograder.declaring.declaration import Declaration
 from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.submission import CellStep, Plan, ProbeStep
@@ -16,6 +16,7 @@ from autograder.submission.helpers import helper_cells
 from coursekit import rules
 from coursekit.judge import Attempt, ExerciseFacts, Expectation, Judgement, judge, tidy_message
 
+DEMONSTRATION_TAG = "demonstration"  # of cells that only show something; they are not run
 MOST_LOSSES = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out
 OWN_BUDGETS = 3  # of the student's own cells together, in budgets of one step
 LEAST_SECONDS = 0.1
@@ -45,7 +46,7 @@ class _Spent:
 class PreparedExercise:
     """An exercise with its hidden cases and their references. `facts` reveal no reference value."""
 
-    exercise: Exercise
+    exercise: Declaration
     facts: ExerciseFacts
     cases: list[Expectation]
 
@@ -182,7 +183,13 @@ class Run:
         attempts = []
         for case in prepared.cases:
             ask = partial(
-                session.probe, self._lab, name, case.inputs, mode=case.mode, forbidden=prepared.facts.forbidden
+                session.probe,
+                self._lab,
+                name,
+                case.inputs,
+                mode=case.mode,
+                forbidden=prepared.facts.forbidden,
+                probe=prepared.facts.probe,
             )
             attempts.append(attempt_of(self._ask(name, ask)))
         is_short = any(attempt.kind == "error" and attempt.message.startswith(SHORTAGES) for attempt in attempts)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from autograder.course import Course, Lab
-from autograder.exercises import load_lab
+from autograder.declaring.course_exercises import declared_exercises
 from autograder.grading.results import LabResult, write_atomically
 from autograder.pages.rendering import render
 
@@ -24,15 +24,15 @@ MOST_SHOWN = 12
 def write_report(course: Course, results: Sequence[LabResult], target: Path) -> None:
     """Write the page for all recorded results, one part for each lab that has any."""
     labs = [(lab, [each for each in results if each.lab == lab.name]) for lab in course.labs]
-    parts = [_part(lab, found) for lab, found in labs if found]
+    parts = [_part(course, lab, found) for lab, found in labs if found]
     write_atomically(target, render("class_report.html.j2", course=course, parts=parts))
 
 
-def _part(lab: Lab, results: Sequence[LabResult]) -> dict[str, object]:
+def _part(course: Course, lab: Lab, results: Sequence[LabResult]) -> dict[str, object]:
     sentences = {
-        (name, id): mistake.sentence
-        for name, exercise in load_lab(lab.name).exercises.items()
-        for id, mistake in exercise.named_mistakes.items()
+        (name, id): sentence
+        for name, exercise in declared_exercises(course, lab.name).items()
+        for id, sentence in exercise.facts.sentences.items()
     }
     mistakes = Counter(
         (exercise.exercise, name)

@@ -6,22 +6,29 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from autograder.declaring.exercise import VISIBLE_SEED, Exercise
-from autograder.exercises import load_lab
+from autograder.declaring.declaration import Declaration
+from autograder.declaring.exercise import VISIBLE_SEED
 from coursekit.diagnosis import Fingerprint
-from coursekit.judge import Expectation
+from coursekit.judge import ExerciseFacts, Expectation
 
 _ROUNDING = 1e-6  # relative; arrays are stored in float32, numbers with nine digits
 _ZIP = b"PK"  # how an .npz file begins
 
 
-def export(lab: str, title: str, points: Mapping[str, float]) -> dict[str, bytes]:
-    """Return the reference files of a lab: file name under ``coursekit/reference`` -> content.
+def export(
+    lab: str,
+    title: str,
+    points: Mapping[str, float],
+    declared: Mapping[str, Declaration],
+    own: Mapping[str, Sequence[Expectation]] = MappingProxyType({}),
+) -> dict[str, bytes]:
+    """Return the reference files of a lab: file name -> content.
 
     No oracle is in them: inputs, right results, and fingerprints of wrong results are.
 
@@ -29,10 +36,14 @@ def export(lab: str, title: str, points: Mapping[str, float]) -> dict[str, bytes
         lab: folder name of the lab.
         title: title of the lab.
         points: points of each exercise, from the solution notebook, in the notebook's order.
+        declared: the lab's exercises by name.
+        own: the visible cases of those whose references come from the solution.
     """
-    declared = load_lab(lab).exercises
     arrays: dict[str, np.ndarray] = {}
-    entries = [_exercise(declared[name], arrays) for name in points]
+    entries = [
+        _exercise(declared[name].facts, own[name] if name in own else declared[name].expectations(VISIBLE_SEED), arrays)
+        for name in points
+    ]
     description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
     text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     return {f"{lab}.json": text.encode("utf-8"), f"{lab}.npz": _pack(arrays)}
@@ -105,8 +116,9 @@ def _same_value(old: Any, new: Any) -> bool:
     return type(old) is type(new) and old == new
 
 
-def _exercise(exercise: Exercise, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    facts = exercise.facts
+def _exercise(
+    facts: ExerciseFacts, expectations: Sequence[Expectation], arrays: dict[str, np.ndarray]
+) -> dict[str, Any]:
     return {
         "name": facts.name,
         "groups": [vars(group) for group in facts.groups],
@@ -115,10 +127,8 @@ def _exercise(exercise: Exercise, arrays: dict[str, np.ndarray]) -> dict[str, An
         "forbidden": list(facts.forbidden),
         "no_loops": facts.no_loops,
         "reveal": facts.reveal,
-        "cases": [
-            _case(case, arrays, f"{facts.name}.{index}")
-            for index, case in enumerate(exercise.expectations(VISIBLE_SEED))
-        ],
+        **({"probe": dict(facts.probe)} if facts.probe else {}),
+        "cases": [_case(case, arrays, f"{facts.name}.{index}") for index, case in enumerate(expectations)],
     }
 
 

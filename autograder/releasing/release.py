@@ -6,7 +6,7 @@ import logging
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +17,13 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
-from autograder import exercises
 from autograder.course import Course, CourseError, load_nbgrader_config
+from autograder.declaring.course_exercises import declared_exercises, own_exercises
+from autograder.declaring.declaration import Declaration
+from autograder.declaring.exercise import VISIBLE_SEED
+from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import write_atomically
+from autograder.grading.solution_run import own_expectations
 from autograder.nbgrader_cells import points
 from autograder.releasing import reference_export, verify_solution
 from autograder.releasing.course_cells import write_course_cells
@@ -29,6 +33,7 @@ from autograder.releasing.publish import publication_problems
 from autograder.releasing.release_notes import check_changes, student_changes, write_points
 from autograder.releasing.released import read_released
 from autograder.releasing.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
+from autograder.sandbox import Sandbox
 
 
 class ReleaseRefused(ValueError):
@@ -102,38 +107,37 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
     except PairError as error:
         raise ReleaseRefused([str(error)]) from error
     try:
-        declared = exercises.load_lab(lab).exercises
-    except ModuleNotFoundError as error:
-        raise ReleaseRefused([f"{lab}: its exercises are not declared: {error}"]) from error
+        declared = declared_exercises(course, lab)
+    except CourseError as error:
+        raise ReleaseRefused([str(error)]) from error
     if problems := structure_problems(solution, declared):
         raise ReleaseRefused(f"solutions/{lab}: {problem}" for problem in problems)
     disagree = write_points(solution) or disagree
     wanted = {course.releases / lab / name: text for name, text in generate(course, lab, solution).items()}
-    exported = _references(course, lab, solution)
-    wanted |= exported
+    exported = _references(course, lab, solution, declared)
+    folders = course.reference(lab)
+    wanted |= {folder / name: content for folder in folders for name, content in exported.items()}
     if disagree:
         wanted |= _pair_content(solution_path, solution)
 
     planned: dict[Path, bytes | None] = {
-        path: content for path, content in wanted.items() if not _is_current(course, path, content)
+        path: content for path, content in wanted.items() if not _is_current(path, content, path.parent in folders)
     }
-    for folder, pattern in ((course.releases / lab, "**/*"), (course.reference, f"{lab}.*")):
+    for folder, pattern in ((course.releases / lab, "**/*"), *((folder, f"{lab}.*") for folder in folders)):
         planned |= {
             path: None for path in folder.glob(pattern) if path.is_file() and path not in wanted and not _is_cache(path)
         }
-    if planned:
-        checks = {path.name: content for path, content in exported.items()}
-        if failed := verify_solution.failed_checks(lab, solution, checks):
-            raise ReleaseRefused(failed)
+    if planned and (failed := verify_solution.failed_checks(lab, solution, exported)):
+        raise ReleaseRefused(failed)
     release_path = course.release_notebook(lab)
     old = None
     with suppress(CourseError):  # not there yet, or not whole: then all of it is new
         old = read_released(course, lab)
     new = nbformat.reads(wanted[release_path].decode(), as_version=4)
     students = student_changes(lab, old, new) if release_path in planned else []
-    if any(path.parent == course.reference for path in planned):
-        shipped = {path.name: path.read_bytes() for path in course.reference.glob(f"{lab}.*")}
-        students += check_changes(lab, shipped, {path.name: content for path, content in exported.items()})
+    if any(path.parent in folders for path in planned):
+        shipped = {path.name: path.read_bytes() for path in folders[-1].glob(f"{lab}.*")}
+        students += check_changes(lab, shipped, exported)
     return planned, students
 
 
@@ -167,9 +171,19 @@ def generate(course: Course, lab: str, solution: NotebookNode) -> dict[str, byte
         return {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*") if path.is_file()}
 
 
-def _references(course: Course, lab: str, solution: NotebookNode) -> dict[Path, bytes]:
-    exported = reference_export.export(lab, course.lab(lab).title, points(solution))
-    return {course.reference / name: content for name, content in exported.items()}
+def _references(
+    course: Course, lab: str, solution: NotebookNode, declared: Mapping[str, Declaration]
+) -> dict[str, bytes]:
+    """The reference files by name; the instructor's own exercises take theirs from the solution, run in the sandbox."""
+    visible = {}
+    if own := own_exercises(declared):
+        # It is the instructor's own code: where no walls can be built it runs all the same.
+        with Sandbox(limits_of(course), unsafe=True, preload=preload_of(lab)) as sandbox:
+            try:
+                visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox)
+            except CourseError as error:
+                raise ReleaseRefused([str(error)]) from error
+    return reference_export.export(lab, course.lab(lab).title, points(solution), declared, visible)
 
 
 def _plan_lectures(course: Course) -> dict[Path, bytes | None]:
@@ -193,13 +207,11 @@ def _pair_content(path: Path, notebook: NotebookNode) -> dict[Path, bytes]:
     return {half: text for half, text in content.items() if not half.is_file() or half.read_bytes() != text}
 
 
-def _is_current(course: Course, path: Path, content: bytes) -> bool:
+def _is_current(path: Path, content: bytes, is_reference: bool) -> bool:
     if not path.is_file():
         return False
     old = path.read_bytes()
-    if path.parent == course.reference and old != content:
-        return reference_export.same(old, content)
-    return old == content
+    return reference_export.same(old, content) if is_reference else old == content
 
 
 def _version_problems(course: Course) -> list[str]:

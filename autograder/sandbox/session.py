@@ -190,6 +190,7 @@ class Session:
         *,
         mode: str = "call",
         forbidden: Sequence[str] = (),
+        probe: Mapping[str, Any] | None = None,
         cpu_seconds: float | None = None,
         wall_seconds: float | None = None,
     ) -> ProbeReply:
@@ -201,6 +202,7 @@ class Session:
             inputs: arrays, numbers and text by name; all that the student's process learns.
             mode: how the object is driven; see `coursekit.probes`.
             forbidden: dotted names that may not be called meanwhile.
+            probe: how the object is driven, as plain data, where the lab has no probe of its own for it.
             cpu_seconds: budget of this step, instead of the one in the limits.
             wall_seconds: longest time by the clock, as `Limits` counts it, instead of the one that follows from the
                 budget.
@@ -213,6 +215,7 @@ class Session:
             {
                 "op": "probe", "lab": lab, "exercise": exercise, "mode": mode,
                 "inputs": dict(inputs), "forbidden": list(forbidden),
+                "probe": dict(probe) if probe else None,
             },
             cpu_seconds,
             wall_seconds,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 
-from coursekit.probes.driving import Probe
+from coursekit.probes.driving import Probe, described
 
-__all__ = ["load_probe"]
+__all__ = ["described", "load_probe"]
 
 
 def load_probe(lab: str, exercise: str) -> Probe:

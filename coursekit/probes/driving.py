@@ -143,6 +143,37 @@ def answers(name: str = "answers") -> Probe:
     return probe
 
 
+def value(name: str) -> Probe:
+    """Probe that reads the variable `name`; where a case has the input ``entry``, that entry of a dictionary."""
+    one_entry = answers(name)
+
+    def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        if "entry" in inputs:
+            return one_entry(namespace, inputs, mode)
+        found = find(namespace, name)
+        if found is None:
+            raise NotImplementedError(f"`{name}` is None: nothing is written yet.")
+        return {"value": found}
+
+    return probe
+
+
+def described(name: str, description: Mapping[str, Any]) -> Probe:
+    """The probe of an exercise that brings no code of its own: a function, or a value.
+
+    Args:
+        name: the name of the student's object.
+        description: ``{"kind": "value"}``, or ``{"kind": "function", "call": [...], "optional": [...],
+            "returns": [...]}`` with lists of names as in `function`.
+
+    Raises:
+        KeyError: it describes neither.
+    """
+    if description["kind"] == "value":
+        return value(name)
+    return function(name, *description["call"], optional=description["optional"], returns=description["returns"])
+
+
 def refusing(probe: Probe) -> Probe:
     """Probe that answers, in the mode ``refusal``, with the error that `probe` raises; in other modes it is `probe`.
 

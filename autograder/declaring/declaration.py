@@ -1,0 +1,175 @@
+"""What every declared exercise has: groups of cases, hints, rules, and the tolerance that follows from rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from coursekit.generator import Generator
+from coursekit.judge import ExerciseFacts, GroupFacts
+
+EPSILON = float(np.finfo("float32").eps)
+FACTOR = 16  # tolerance over the error that rounding is expected to make
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to try.
+
+    Attributes:
+        inputs: named inputs, handed to the probe and, without those that only the probe knows, to the oracle.
+        mode: the probe's mode (see `coursekit.probes.driving`).
+        how: what is tried, in the student's terms; shapes of the inputs when empty.
+        dtype: the float type that every result must have; None when any float type will do.
+        property: name of a property in `coursekit.properties` to be met besides.
+        withheld: what the oracle and the property need and the probe must not have, such as the labels of test data.
+        scale: size of the numbers that are rounded on the way to the results, where it is not about 1.
+    """
+
+    inputs: Mapping[str, Any]
+    mode: str = "call"
+    how: str = ""
+    dtype: str | None = None
+    property: str | None = None
+    withheld: Mapping[str, Any] = field(default_factory=dict)
+    scale: float = 1.0
+
+
+Draw = Callable[[Generator], Sequence[Case]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A named group of cases, passed or failed as a whole; `Declaration.group` says what the fields mean."""
+
+    name: str
+    title: str
+    weight: int
+    draw: Draw
+    advice: str = ""
+    must_fail_for: tuple[str, ...] = ()
+    must_pass_for: tuple[str, ...] = ()
+
+
+@dataclass
+class Declaration:
+    """What every exercise of a lab declares, wherever its references come from.
+
+    Attributes:
+        name: the name of the student's object, and of the exercise's cells in the notebook.
+        forbidden: dotted names that may not do the work.
+        no_loops: whether Python loops are ruled out.
+        reveal: whether messages may state reference values of visible cases.
+        tolerance: fixed tolerance, for answers that are rounded by hand; None for the bound of rounding.
+        cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
+        groups: the groups of cases, in the order of their declaration.
+        hint_texts: hints of rising strength for the student; none states the answer.
+    """
+
+    name: str
+    _: KW_ONLY
+    forbidden: tuple[str, ...] = ()
+    no_loops: bool = False
+    reveal: bool = True
+    tolerance: float | None = None
+    cpu_seconds: float | None = None
+    groups: list[Group] = field(default_factory=list, init=False)
+    hint_texts: tuple[str, ...] = field(default=(), init=False)
+
+    def group(
+        self,
+        title: str,
+        *,
+        points: int,
+        name: str = "",
+        advice: str = "",
+        must_fail_for: Sequence[str] = (),
+        must_pass_for: Sequence[str] = (),
+    ) -> Callable[[Draw], Draw]:
+        """Declare a group: decorates the function that draws its cases. The group is called like it, or `name`.
+
+        Args:
+            title: what the group tests, in the student's terms.
+            points: its share of the exercise's points, relative to the other groups.
+            name: short id, unique in the exercise.
+            advice: what to look at when the group fails and no mistake explains it.
+            must_fail_for: ids of mistakes that this group has to catch, though not every draw of its cases does.
+            must_pass_for: ids of mistakes that may not fail this group. For both, cases are drawn again
+                until they do as declared, so that marks do not depend on the seed.
+        """
+
+        def declare(draw: Draw) -> Draw:
+            group = Group(
+                name or draw.__name__, title, points, draw, advice, tuple(must_fail_for), tuple(must_pass_for)
+            )
+            if any(each.name == group.name for each in self.groups):
+                raise ValueError(f"{self.name}: two groups are called {group.name}")
+            self.groups.append(group)
+            return draw
+
+        return declare
+
+    def hints(self, *texts: str) -> None:
+        """Declare hints of rising strength; none states the answer."""
+        self.hint_texts = texts
+
+    @property
+    def facts(self) -> ExerciseFacts:
+        """What a student may know of the exercise."""
+        return ExerciseFacts(
+            name=self.name,
+            groups=tuple(GroupFacts(group.name, group.title, group.weight, group.advice) for group in self.groups),
+            sentences=self._sentences(),
+            hints=self.hint_texts,
+            forbidden=self.forbidden,
+            no_loops=self.no_loops,
+            reveal=self.reveal,
+            probe=self.probe,
+        )
+
+    @property
+    def probe(self) -> Mapping[str, Any] | None:
+        """How the object is driven, where `coursekit.probes` holds no probe of this name."""
+        return None
+
+    def _sentences(self) -> Mapping[str, str]:
+        """The sentence of each mistake that can be named."""
+        return {}
+
+    def generators(self, seed: int) -> Iterator[tuple[Group, Generator]]:
+        """Each group with a generator of its own, so that a changed group leaves the others' cases as they were."""
+        for index, group in enumerate(self.groups):
+            yield group, Generator([seed, index, *self.name.encode()])
+
+    def bound(self, case: Case, exact: Any) -> float:
+        """The largest difference that is laid to rounding; 0 for what is counted or written.
+
+        A sum of n terms in float32 is off by about √n ε times their size, in whatever order they are added (Higham and
+        Mary 2019, "A new approach to probabilistic rounding error analysis"). The factor allows for the many steps of a
+        network. Sizes and values alone make the bound, not an error seen on one processor: every machine has the same.
+        """
+        if not isinstance(exact, (np.ndarray, float)) or (isinstance(exact, np.ndarray) and exact.dtype.kind != "f"):
+            return 0.0
+        if self.tolerance is not None:
+            return self.tolerance
+        terms = max((np.size(value) for value in case.inputs.values() if isinstance(value, np.ndarray)), default=1)
+        values = np.asarray(exact)[np.isfinite(exact)]
+        scale = max(case.scale, float(np.abs(values).max(initial=0.0)))
+        return FACTOR * math.sqrt(terms) * EPSILON * scale
+
+
+def describe(case: Case) -> str:
+    """What a case tries, by its inputs."""
+    parts = []
+    for key, value in case.inputs.items():
+        if key.startswith("cotangent."):
+            continue
+        if isinstance(value, np.ndarray):
+            parts.append(f"{key} {value.shape}")
+        else:
+            parts.append(f"{key}={value!r}")
+    return ", ".join(parts)

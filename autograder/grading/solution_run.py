@@ -1,0 +1,58 @@
+"""Runs the instructor's solution in the sandbox: it gives the references of the exercises that are her own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from nbformat import NotebookNode
+
+from autograder.course import CourseError
+from autograder.declaring.declaration import Case
+from autograder.declaring.own import OwnExercise
+from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
+from autograder.nbgrader_cells import grade_id, is_test
+from autograder.sandbox import Sandbox, Session, SessionLost
+from coursekit.judge import Attempt, Expectation
+
+
+def own_expectations(
+    lab: str, solution: NotebookNode, exercises: Mapping[str, OwnExercise], seed: int, sandbox: Sandbox
+) -> dict[str, list[Expectation]]:
+    """The cases of each exercise, drawn from `seed`, with what the solution returns for them.
+
+    The notebook's cells run in order, and an exercise is tried where its test cell stands, as in a submission.
+
+    Raises:
+        CourseError: the solution does not get that far, or a case is not as it should be; says which and what happened.
+        SandboxUnavailable: the walls cannot be built.
+    """
+    found: dict[str, list[Expectation]] = {}
+    where = ""
+    try:
+        with sandbox.session() as session:
+            for cell in solution.cells:
+                where = grade_id(cell)
+                if is_test(cell):
+                    if where in exercises:
+                        exercise = exercises[where]
+                        found[where] = exercise.expectations(seed, partial(_try, session, lab, exercise))
+                elif cell.cell_type == "code" and DEMONSTRATION_TAG not in cell.metadata.get("tags", ()):
+                    exercise = exercises.get(where.removesuffix("-code"))
+                    reply = session.run_cell(cell.source, cpu_seconds=exercise.cpu_seconds if exercise else None)
+                    if exercise and reply.error:
+                        raise ValueError(f"the cell {where} stops with {reply.error.type}: {reply.error.message}")
+                if len(found) == len(exercises):
+                    break
+    except SessionLost as lost:
+        raise CourseError(f"solutions/{lab}: the solution's {where or 'cell'} does not end: {lost.message}") from lost
+    except ValueError as error:  # of the solution, or of the function that draws the cases
+        raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {error}") from error
+    return found
+
+
+def _try(session: Session, lab: str, exercise: OwnExercise, case: Case) -> Attempt:
+    reply = session.probe(
+        lab, exercise.name, case.inputs, mode=case.mode, probe=exercise.probe, cpu_seconds=exercise.cpu_seconds
+    )
+    return attempt_of(reply)
