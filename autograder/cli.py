@@ -177,7 +177,7 @@ def _database(course: Course, url: str | None) -> str:
 
 
 def _show(marking: Marking) -> None:
-    from autograder.grading.gradebook import shown_url
+    from autograder.grading.database import shown_url
 
     results = sorted(marking.results, key=lambda each: each.student)
     if len(results) <= LONGEST_TABLE:
@@ -270,7 +270,8 @@ def report(
     db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook to read.")] = None,
 ) -> None:
     """Write one page on the whole class: distribution of marks, hard exercises, common mistakes."""
-    from autograder.grading.gradebook import recorded_results, shown_url
+    from autograder.grading.database import shown_url
+    from autograder.grading.gradebook import recorded_results
     from autograder.pages.class_report import write_report
 
     course = load_course()

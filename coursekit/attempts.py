@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from coursekit import failures
+from coursekit.guard import ForbiddenCall
 from coursekit.judge import Attempt, tidy_message
 from coursekit.plain import plain
 from coursekit.probes.driving import ContractError, NotFound, Probe
-from coursekit.rules import ForbiddenCall
 
 LONGEST_MESSAGE = 400  # characters, as `tidy_message` leaves them
 LONGEST_TEXT = 20_000  # characters of an error's own text that are read

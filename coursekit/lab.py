@@ -9,11 +9,13 @@ from typing import Any
 
 from coursekit import rules
 from coursekit.attempts import attempt
+from coursekit.guard import guard
 from coursekit.judge import Attempt, Expectation, Judgement, judge
 from coursekit.probes import described, load_probe
 from coursekit.probes.sharing import Shelf, sharing
 from coursekit.reference import LabReference, load_reference
 from coursekit.report import CheckFailed, Report
+from coursekit.statements import read_cells
 
 
 def start_lab(lab: str) -> Lab:
@@ -66,9 +68,9 @@ class Lab:
             raise ValueError(f"no exercise {exercise!r} in this lab; there are {', '.join(self.reference.facts)}")
         facts = self.reference.facts[exercise]
         expectations = self.reference.expectations[exercise]
-        trees = rules.read_cells(namespace.get("In", ()))
+        trees = read_cells(namespace.get("In", ()))
         broken = rules.violations(trees, exercise, forbidden=facts.forbidden, no_loops=facts.no_loops)
-        with rules.guard(facts.forbidden), _calm_tensorflow():
+        with guard(facts.forbidden), _calm_tensorflow():
             attempts = run_cases(self.reference.lab, exercise, expectations, namespace, facts.probe)
         judgement: Judgement = judge(facts, expectations, attempts, broken)
         self.progress[exercise] = judgement.passed

@@ -20,8 +20,10 @@ from autograder.exercises import load_lab
 from coursekit import rules
 from coursekit.comparison import difference
 from coursekit.diagnosis import Fingerprint, fingerprint, resembles
+from coursekit.guard import guard
 from coursekit.judge import Attempt, Expectation, Judgement, judge
 from coursekit.lab import run_cases
+from coursekit.statements import read_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 LABS = sorted(path.name for path in (ROOT / "solutions").glob("*/") if (path / f"{path.name}.ipynb").exists())
@@ -83,9 +85,9 @@ def outcome(lab: str, exercise: Exercise, names: dict, seed: int = SEED) -> Judg
     facts = exercise.facts
     cases = expectations(lab, exercise.name, seed)
     broken = rules.violations(
-        rules.read_cells(names["In"]), exercise.name, forbidden=facts.forbidden, no_loops=facts.no_loops
+        read_cells(names["In"]), exercise.name, forbidden=facts.forbidden, no_loops=facts.no_loops
     )
-    with rules.guard(facts.forbidden):
+    with guard(facts.forbidden):
         return judge(facts, cases, run_cases(lab, exercise.name, cases, names), broken)
 
 

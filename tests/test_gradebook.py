@@ -25,7 +25,8 @@ from tiny_course import LAB, TOML, released
 from traitlets.config import PyFileConfigLoader
 
 from autograder.course import CourseError
-from autograder.grading.gradebook import GradebookError, GradebookWriter, _engine
+from autograder.grading.database import GradebookError, open_engine
+from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.results import (
     ExerciseResult,
     GroupResult,
@@ -316,7 +317,7 @@ def test_the_database_is_nbgraders_own(course):
         pass
     from nbgrader.api import get_alembic_version
 
-    with Session(_engine(course.db_url)) as session:
+    with Session(open_engine(course.db_url)) as session:
         from sqlalchemy import column, table
 
         version = session.scalar(select(column("version_num")).select_from(table("alembic_version")))

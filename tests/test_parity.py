@@ -18,9 +18,11 @@ from autograder.exercises import load_lab
 from autograder.grading.submission_run import attempt_of
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
 from coursekit import rules
+from coursekit.guard import guard
 from coursekit.judge import Attempt, Judgement, judge
 from coursekit.lab import run_cases
 from coursekit.reference import load_reference
+from coursekit.statements import read_cells
 
 pytestmark = [
     pytest.mark.sandbox,
@@ -103,7 +105,7 @@ def checked(lab: str, name: str, cells: list[str]) -> list[Attempt]:
         file = f"<cell {number}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         exec(compile(source, file, "exec"), names)
-    with rules.guard(load_reference(lab).facts[name].forbidden):
+    with guard(load_reference(lab).facts[name].forbidden):
         return run_cases(lab, name, load_reference(lab).expectations[name], names)
 
 
@@ -129,9 +131,7 @@ def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[
     reference = load_reference(lab)
     facts, cases = reference.facts[name], reference.expectations[name]
     prelude = [PRELUDE, *solution_sources(lab)]
-    broken = rules.violations(
-        rules.read_cells([*prelude, source]), name, forbidden=facts.forbidden, no_loops=facts.no_loops
-    )
+    broken = rules.violations(read_cells([*prelude, source]), name, forbidden=facts.forbidden, no_loops=facts.no_loops)
     differing = []
     with sandbox.session() as session:
         for cell in prelude:

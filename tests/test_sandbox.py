@@ -56,7 +56,7 @@ pytestmark = pytest.mark.sandbox
 @pytest.fixture(scope="module")
 def sandbox():
     """A worker without TensorFlow: it starts in a second, and its walls are the same."""
-    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.rules"]) as started:
+    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.guard"]) as started:
         yield started
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
 from autograder.course import Course, CourseError
-from autograder.grading.gradebook import GradebookWriter, shown_url
+from autograder.grading.database import shown_url
+from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grading.results import LabResult, write_grades_csv, write_passed_over_csv, write_results_csv
 from autograder.pages.feedback import feedback_path, write_feedback

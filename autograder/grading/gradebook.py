@@ -5,33 +5,26 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeVar
 
-import nbgrader
-from alembic.config import Config as AlembicConfig
-from alembic.script import ScriptDirectory
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.preprocessors import AssignLatePenalties
-from nbgrader.utils import is_grade, is_locked, is_solution, is_task, parse_utc
+from nbgrader.utils import parse_utc
 from sqlalchemy import (
     Column,
     Connection,
     DateTime,
-    Engine,
     MetaData,
     String,
     Table,
     Text,
-    create_engine,
     delete,
-    event,
     func,
     insert,
     inspect,
@@ -40,16 +33,23 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
-from autograder.course import Course, CourseError, load_nbgrader_config
+from autograder.course import Course, load_nbgrader_config
+from autograder.grading.database import GradebookError, explained, open_engine, reading, schema_head
+from autograder.grading.gradebook_cells import (
+    ReleasedLab,
+    comment_rows,
+    grade_rows,
+    notebook_query,
+    released_lab,
+    store_lab,
+)
 from autograder.grading.results import LabResult
 from autograder.nbgrader_cells import cells_by_id
 from autograder.pages.autograded_notebook import check_path_part, write_autograded
-from autograder.releasing.released import read_released
 
-BUSY_SECONDS = 60
 ATTEMPTS = 5
 T = TypeVar("T")
 
@@ -68,36 +68,6 @@ _result_table = Table(
 )
 
 
-class GradebookError(CourseError):
-    """The gradebook cannot be opened, or cannot take a result; the message says which one and what to do."""
-
-
-@dataclass(frozen=True)
-class _Released:
-    """What nbgrader has to know about one lab's notebook: its cells as students get them."""
-
-    kernelspec: str
-    cells: dict[str, NotebookNode]
-
-    @property
-    def graded(self) -> dict[str, NotebookNode]:
-        return {name: cell for name, cell in self.cells.items() if is_grade(cell)}
-
-    @property
-    def tasks(self) -> dict[str, NotebookNode]:
-        return {name: cell for name, cell in self.cells.items() if is_task(cell)}
-
-    @property
-    def solutions(self) -> dict[str, NotebookNode]:
-        return {name: cell for name, cell in self.cells.items() if is_solution(cell)}
-
-    @property
-    def by_hand(self) -> set[str]:
-        """Cells that only a person can mark. One without points has no mark to wait for."""
-        answers = {name for name, cell in self.graded.items() if is_solution(cell) or cell.cell_type != "code"}
-        return {name for name in (*answers, *self.tasks) if self.cells[name].metadata.nbgrader["points"]}
-
-
 class GradebookWriter:
     """Writes verdicts into nbgrader's gradebook at `db_url` (SQLite by default, any SQLAlchemy address).
 
@@ -110,9 +80,9 @@ class GradebookWriter:
         self._course = course
         self._beside = db_url == course.db_url  # Formgrader shows the notebooks of the course's own gradebook only
         self._late = _late_penalties(course)
-        self._ready: dict[str, _Released] = {}
-        with _explained(db_url):
-            self._engine = _engine(db_url)
+        self._ready: dict[str, ReleasedLab] = {}
+        with explained(db_url):
+            self._engine = open_engine(db_url)
             self._engine.connect().close()  # what is not there at all is not tried again, as a busy one is
             self._in_one_transaction(self._create_tables)
 
@@ -157,13 +127,13 @@ class GradebookWriter:
             .where(table.content_hash == content_hash, table.grader_version == grader_version)
             .where(_submission_id(student, lab).exists())
         )
-        with _reading(self._engine) as connection:
+        with reading(self._engine) as connection:
             found = connection.execute(query).scalar_one_or_none()
             return _loaded(connection, [found], student)[0] if found is not None else None
 
     def results(self, lab: str | None = None) -> list[LabResult]:
         """All recorded results, or those of one lab, without notebooks, by student and lab."""
-        with _reading(self._engine) as connection:
+        with reading(self._engine) as connection:
             return _results(connection, lab)
 
     def ensure_lab(self, lab: str) -> None:
@@ -172,8 +142,8 @@ class GradebookWriter:
         Raises GradebookError when a cell with manual scores is no longer in the lab.
         """
         if lab not in self._ready:
-            released = _released(self._course, lab)
-            self._in_one_transaction(lambda session: self._store_lab(session, lab, released))
+            released = released_lab(self._course, lab)
+            self._in_one_transaction(lambda session: store_lab(session, self._course, lab, released))
             self._ready[lab] = released
 
     def _check(self, result: LabResult) -> None:
@@ -205,7 +175,7 @@ class GradebookWriter:
         scores = {each.exercise: each.score for each in result.exercises}
 
         waits = False
-        for name, grade in _grades(session, submitted).items():
+        for name, grade in grade_rows(session, submitted).items():
             same = old_answers.get(name) == answers[name]
             if name in released.by_hand:
                 answered = name in released.tasks or _answered(name, cells, released)
@@ -219,7 +189,7 @@ class GradebookWriter:
             elif not same:
                 grade.needs_manual_grade = True
             waits = waits or grade.needs_manual_grade
-        for name, comment in _comments(session, submitted).items():
+        for name, comment in comment_rows(session, submitted).items():
             untouched = name in released.solutions and name in cells and not _answered(name, cells, released)
             comment.auto_comment = "No response." if untouched else None
         session.flush()
@@ -247,7 +217,7 @@ class GradebookWriter:
         if session.get(api.Student, result.student) is None:
             session.add(api.Student(id=result.student))
         assignment = session.scalars(select(api.Assignment).where(api.Assignment.name == result.lab)).one()
-        notebook = session.scalars(_notebook_query(result.lab)).one()
+        notebook = session.scalars(notebook_query(result.lab)).one()
         handed_in = session.scalars(
             select(api.SubmittedAssignment).where(
                 api.SubmittedAssignment.assignment_id == assignment.id,
@@ -296,65 +266,10 @@ class GradebookWriter:
         if fresh:
             connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
             connection.execute(
-                text("INSERT INTO alembic_version (version_num) VALUES (:head)"), {"head": _schema_head()}
+                text("INSERT INTO alembic_version (version_num) VALUES (:head)"), {"head": schema_head()}
             )
         if session.get(api.Course, self._course.course_id) is None:
             session.add(api.Course(id=self._course.course_id))
-
-    def _store_lab(self, session: Session, lab: str, released: _Released) -> None:
-        assignment = session.scalars(select(api.Assignment).where(api.Assignment.name == lab)).one_or_none()
-        if assignment is None:
-            assignment = api.Assignment(name=lab, course_id=self._course.course_id)
-            session.add(assignment)
-        if due := self._course.lab(lab).due:
-            assignment.duedate = parse_utc(due)
-        session.flush()
-        notebook = session.scalars(_notebook_query(lab)).one_or_none()
-        if notebook is None:
-            notebook = api.Notebook(name=lab, assignment_id=assignment.id)
-            session.add(notebook)
-        notebook.kernelspec = released.kernelspec
-        session.flush()
-
-        kinds = (
-            (api.GradeCell, released.graded, _points),
-            (api.TaskCell, released.tasks, _points),
-            (api.SolutionCell, released.solutions, lambda cell: {}),
-            (api.SourceCell, released.cells, _source),
-        )
-        for kind, cells, content in kinds:
-            stored = _stored_cells(session, notebook.id, kind)
-            for name in stored.keys() - cells.keys():
-                self._remove_cell(session, lab, stored[name])
-            for name, cell in cells.items():
-                if name not in stored:
-                    stored[name] = kind(name=name, notebook_id=notebook.id)
-                    session.add(stored[name])
-                for attribute, value in content(cell).items():
-                    setattr(stored[name], attribute, value)
-        session.flush()
-        # nbgrader expects every submission to have a row for every cell; those of new cells wait for the next grading.
-        for submitted in session.scalars(
-            select(api.SubmittedNotebook).where(api.SubmittedNotebook.notebook_id == notebook.id)
-        ):
-            _grades(session, submitted)
-            _comments(session, submitted)
-
-    def _remove_cell(self, session: Session, lab: str, cell: api.BaseCell | api.SourceCell) -> None:
-        if not isinstance(cell, api.SourceCell):
-            if isinstance(cell, api.GradeCell | api.TaskCell):
-                manual = api.Grade.manual_score.is_not(None) | api.Grade.extra_credit.is_not(None)
-                marked = session.scalar(
-                    select(func.count()).select_from(api.Grade).where(api.Grade.cell_id == cell.id, manual)
-                )
-                if marked:
-                    raise GradebookError(
-                        f'{lab}: the graded cell "{cell.name}" is no longer in the lab, and {marked} submissions have '
-                        f"a manual score on it; clear those in Formgrader, or put the cell back"
-                    )
-            session.execute(delete(api.Grade).where(api.Grade.cell_id == cell.id))
-            session.execute(delete(api.Comment).where(api.Comment.cell_id == cell.id))
-        session.delete(cell)
 
     def _in_one_transaction(self, work: Callable[[Session], T]) -> T:
         """Do `work` and commit; begin anew when another writer was in the way."""
@@ -375,41 +290,16 @@ def recorded_results(db_url: str) -> list[LabResult]:
     Raises:
         GradebookError: something else is at this address, or it cannot be read.
     """
-    with _explained(db_url):
+    with explained(db_url):
         url = make_url(db_url)
         if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).exists()):
             return []
-        engine = _engine(db_url)
+        engine = open_engine(db_url)
         try:
-            with _reading(engine) as connection:
+            with reading(engine) as connection:
                 return _results(connection) if inspect(connection).has_table(_result_table.name) else []
         finally:
             engine.dispose()
-
-
-def shown_url(db_url: str) -> str:
-    """A gradebook's address as it may be shown: without the password."""
-    try:
-        return make_url(db_url).render_as_string(hide_password=True)
-    except ArgumentError:
-        return db_url
-
-
-@contextmanager
-def _explained(db_url: str) -> Iterator[None]:
-    """Any way in which a gradebook fails to open, as a GradebookError."""
-    try:
-        yield
-    except (SQLAlchemyError, ImportError, OSError) as error:
-        reason = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
-        raise GradebookError(
-            f"{shown_url(db_url)}: no gradebook can be opened there ({reason}); name another with --db or in "
-            f"course.toml, such as sqlite:///gradebook.db"
-        ) from error
-
-
-def _reading(engine: Engine) -> Connection:
-    return engine.connect().execution_options(reading=True)
 
 
 def _results(connection: Connection, lab: str | None = None) -> list[LabResult]:
@@ -446,48 +336,10 @@ def _loaded(connection: Connection, stored: Sequence[str], student: str | None =
     ]
 
 
-def _engine(db_url: str) -> Engine:
-    url = make_url(db_url)
-    if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True)
-    if url.database and url.database != ":memory:":
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
-
-    # The driver would begin a transaction too late (at the first change) and not at all for CREATE TABLE.
-    @event.listens_for(engine, "connect")
-    def prepare(connection, _record):
-        connection.isolation_level = None
-
-    @event.listens_for(engine, "begin")
-    def begin(connection):
-        reading = connection.get_execution_options().get("reading", False)
-        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
-
-    return engine
-
-
-def _schema_head() -> str:
-    """The version of nbgrader's tables, as alembic names it."""
-    config = AlembicConfig()
-    config.set_main_option("script_location", str(Path(nbgrader.__file__).parent / "alembic"))
-    return ScriptDirectory.from_config(config).get_current_head()
-
-
 def _late_penalties(course: Course) -> AssignLatePenalties:
     preprocessor = AssignLatePenalties(config=load_nbgrader_config(course))
     preprocessor.init_plugin()
     return preprocessor
-
-
-def _released(course: Course, lab: str) -> _Released:
-    notebook = read_released(course, lab)
-    cells = {
-        name: cell
-        for name, cell in cells_by_id(notebook).items()
-        if is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell)
-    }
-    return _Released(kernelspec=json.dumps(notebook.metadata.get("kernelspec", {})), cells=cells)
 
 
 def _answer_hash(name: str, cells: dict[str, NotebookNode], result: LabResult) -> str:
@@ -496,29 +348,8 @@ def _answer_hash(name: str, cells: dict[str, NotebookNode], result: LabResult) -
     return hashlib.sha256((answer.source if answer else result.content_hash).encode("utf-8", "replace")).hexdigest()
 
 
-def _answered(name: str, cells: dict[str, NotebookNode], released: _Released) -> bool:
+def _answered(name: str, cells: dict[str, NotebookNode], released: ReleasedLab) -> bool:
     return name in cells and cells[name].source.strip() != released.cells[name].source.strip()
-
-
-def _points(cell: NotebookNode) -> dict[str, object]:
-    return {"max_score": float(cell.metadata.nbgrader["points"]), "cell_type": cell.cell_type}
-
-
-def _source(cell: NotebookNode) -> dict[str, object]:
-    return {
-        "cell_type": cell.cell_type,
-        "locked": is_locked(cell),
-        "source": cell.source,
-        "checksum": cell.metadata.nbgrader.get("checksum"),
-    }
-
-
-def _notebook_query(lab: str):
-    return (
-        select(api.Notebook)
-        .join(api.Assignment, api.Assignment.id == api.Notebook.assignment_id)
-        .where(api.Assignment.name == lab, api.Notebook.name == lab)
-    )
 
 
 def _submission_id(student: str, lab: str):
@@ -527,33 +358,3 @@ def _submission_id(student: str, lab: str):
         .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
         .where(api.Assignment.name == lab, api.SubmittedAssignment.student_id == student)
     )
-
-
-def _stored_cells(session: Session, notebook_id: str, kind: type) -> dict[str, object]:
-    return {cell.name: cell for cell in session.scalars(select(kind).where(kind.notebook_id == notebook_id))}
-
-
-def _grades(session: Session, submitted: api.SubmittedNotebook) -> dict[str, api.Grade]:
-    cells = _stored_cells(session, submitted.notebook_id, api.GradeCell)
-    return _rows_for_cells(
-        session, submitted, api.Grade, cells | _stored_cells(session, submitted.notebook_id, api.TaskCell)
-    )
-
-
-def _comments(session: Session, submitted: api.SubmittedNotebook) -> dict[str, api.Comment]:
-    cells = _stored_cells(session, submitted.notebook_id, api.SolutionCell)
-    return _rows_for_cells(
-        session, submitted, api.Comment, cells | _stored_cells(session, submitted.notebook_id, api.TaskCell)
-    )
-
-
-def _rows_for_cells(session: Session, submitted: api.SubmittedNotebook, kind: type, cells: dict) -> dict:
-    """One Grade or Comment of a submission per cell, created where it is missing."""
-    stored = {row.cell_id: row for row in session.scalars(select(kind).where(kind.notebook_id == submitted.id))}
-    rows: dict = {}
-    for name, cell in cells.items():
-        if cell.id not in stored:
-            stored[cell.id] = kind(cell_id=cell.id, notebook_id=submitted.id)
-            session.add(stored[cell.id])
-        rows[name] = stored[cell.id]
-    return rows

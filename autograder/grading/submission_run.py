@@ -15,6 +15,7 @@ from autograder.submission import CellStep, Plan, ProbeStep
 from autograder.submission.helpers import helper_cells
 from coursekit import rules
 from coursekit.judge import Attempt, ExerciseFacts, Expectation, Judgement, judge, tidy_message
+from coursekit.statements import read_cells
 
 DEMONSTRATION_TAG = "demonstration"  # of cells that only show something; they are not run
 MOST_LOSSES = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out
@@ -96,7 +97,7 @@ class Run:
             if isinstance(step, CellStep) and step.locked and step.source in demonstrations
         }
         code = [index for index, step in enumerate(plan.steps) if isinstance(step, CellStep)]
-        read = rules.read_cells([plan.steps[index].source for index in code])
+        read = read_cells([plan.steps[index].source for index in code])
         self._cells = dict(zip(code, read, strict=True))
         self._errors: dict[str, CellError] = {}
         self._losses: Counter[str | int | None] = Counter()

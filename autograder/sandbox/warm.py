@@ -23,7 +23,7 @@ from autograder.worker.walls import WallReport
 
 PRELOAD = (
     "numpy", "tensorflow", "keras", "matplotlib.pyplot", "coursekit.plots", "coursekit.probes",
-    "coursekit.quiet", "coursekit.rules",
+    "coursekit.guard", "coursekit.quiet",
 )  # fmt: skip
 OUTER_WALL = "bubblewrap"
 

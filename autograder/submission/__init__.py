@@ -1,6 +1,8 @@
 """Finds, reads and repairs submissions: any file a student hands in becomes a plan to grade, or a reason why not."""
 
-from autograder.submission.finding import Found, FoundSubmission, PassedOver, find_submissions, student_id
+from autograder.submission.choosing import FoundSubmission, PassedOver
+from autograder.submission.file_names import student_id
+from autograder.submission.finding import Found, find_submissions
 from autograder.submission.reading import SubmittedNotebook, Unreadable, read_notebook
 from autograder.submission.repair import CellStep, ManualCell, Plan, ProbeStep, read_plan, repair
 from autograder.submission.tree import FileSource

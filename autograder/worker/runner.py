@@ -26,8 +26,8 @@ from traitlets import Type
 from traitlets.config import Config
 
 from coursekit.attempts import attempt, failed
+from coursekit.guard import guard
 from coursekit.probes.sharing import Shelf, sharing
-from coursekit.rules import guard
 
 from . import protocol
 from .walls import WallReport

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.guard import ForbiddenCall
 from coursekit.probes.sharing import Making, current_shelf, mark_as_built
-from coursekit.rules import ForbiddenCall
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
 

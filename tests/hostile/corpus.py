@@ -463,7 +463,7 @@ def self_attention_loops(x):
     """, ("graded", "error", "crashed", "missing"), harms_itself=True),
     _attack("modules-poisoned", "sys.modules holds false modules", """
         import sys, types
-        for name in ("numpy", "msgpack", "coursekit.probes", "coursekit.probes.driving", "coursekit.rules"):
+        for name in ("numpy", "msgpack", "coursekit.probes", "coursekit.probes.driving", "coursekit.guard"):
             sys.modules[name] = types.ModuleType(name)
         def self_attention_loops(x):
             return x
@@ -632,7 +632,7 @@ def self_attention_loops(x):
             raise NotFound("nothing to see")
     """, "missing"),
     _attack("forged-forbidden", "says that the rules forbid it", """
-        from coursekit.rules import ForbiddenCall
+        from coursekit.guard import ForbiddenCall
         def self_attention_loops(x):
             raise ForbiddenCall("<script>alert(1)</script>")
     """, "forbidden", silent="<script>"),

@@ -1,0 +1,76 @@
+"""Opens the database of a gradebook, so that two graders may write at once, and says why where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbgrader
+from alembic.config import Config as AlembicConfig
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+
+from autograder.course import CourseError
+
+BUSY_SECONDS = 60
+
+
+class GradebookError(CourseError):
+    """The gradebook cannot be opened, or cannot take a result; the message says which one and what to do."""
+
+
+def shown_url(db_url: str) -> str:
+    """A gradebook's address as it may be shown: without the password."""
+    try:
+        return make_url(db_url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return db_url
+
+
+@contextmanager
+def explained(db_url: str) -> Iterator[None]:
+    """Any way in which a gradebook fails to open, as a GradebookError."""
+    try:
+        yield
+    except (SQLAlchemyError, ImportError, OSError) as error:
+        reason = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
+        raise GradebookError(
+            f"{shown_url(db_url)}: no gradebook can be opened there ({reason}); name another with --db or in "
+            f"course.toml, such as sqlite:///gradebook.db"
+        ) from error
+
+
+def reading(engine: Engine) -> Connection:
+    """A connection that only reads, and so keeps no writer waiting."""
+    return engine.connect().execution_options(reading=True)
+
+
+def open_engine(db_url: str) -> Engine:
+    """The database at a SQLAlchemy address. A transaction of SQLite takes its lock when it begins."""
+    url = make_url(db_url)
+    if url.get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True)
+    if url.database and url.database != ":memory:":
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+
+    # The driver would begin a transaction too late (at the first change) and not at all for CREATE TABLE.
+    @event.listens_for(engine, "connect")
+    def prepare(connection, _record):
+        connection.isolation_level = None
+
+    @event.listens_for(engine, "begin")
+    def begin(connection):
+        reading = connection.get_execution_options().get("reading", False)
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def schema_head() -> str:
+    """The version of nbgrader's tables, as alembic names it."""
+    config = AlembicConfig()
+    config.set_main_option("script_location", str(Path(nbgrader.__file__).parent / "alembic"))
+    return ScriptDirectory.from_config(config).get_current_head()

@@ -1,0 +1,169 @@
+"""What nbgrader's gradebook holds of a released lab: rows for its cells, and for each cell of a submission."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+from nbgrader import api
+from nbgrader.utils import is_grade, is_locked, is_solution, is_task, parse_utc
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from autograder.course import Course
+from autograder.grading.database import GradebookError
+from autograder.nbgrader_cells import cells_by_id
+from autograder.releasing.released import read_released
+
+
+@dataclass(frozen=True)
+class ReleasedLab:
+    """What nbgrader has to know about one lab's notebook: its cells as students get them."""
+
+    kernelspec: str
+    cells: dict[str, NotebookNode]
+
+    @property
+    def graded(self) -> dict[str, NotebookNode]:
+        return {name: cell for name, cell in self.cells.items() if is_grade(cell)}
+
+    @property
+    def tasks(self) -> dict[str, NotebookNode]:
+        return {name: cell for name, cell in self.cells.items() if is_task(cell)}
+
+    @property
+    def solutions(self) -> dict[str, NotebookNode]:
+        return {name: cell for name, cell in self.cells.items() if is_solution(cell)}
+
+    @property
+    def by_hand(self) -> set[str]:
+        """Cells that only a person can mark. One without points has no mark to wait for."""
+        answers = {name for name, cell in self.graded.items() if is_solution(cell) or cell.cell_type != "code"}
+        return {name for name in (*answers, *self.tasks) if self.cells[name].metadata.nbgrader["points"]}
+
+
+def released_lab(course: Course, lab: str) -> ReleasedLab:
+    """Read a lab as students get it. Raises CourseError when it is not released, or cannot be read."""
+    notebook = read_released(course, lab)
+    cells = {
+        name: cell
+        for name, cell in cells_by_id(notebook).items()
+        if is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell)
+    }
+    return ReleasedLab(kernelspec=json.dumps(notebook.metadata.get("kernelspec", {})), cells=cells)
+
+
+def store_lab(session: Session, course: Course, lab: str, released: ReleasedLab) -> None:
+    """Bring the rows of a lab's assignment, notebook and cells to what is released.
+
+    Raises GradebookError when a cell with manual scores is no longer in the lab.
+    """
+    assignment = session.scalars(select(api.Assignment).where(api.Assignment.name == lab)).one_or_none()
+    if assignment is None:
+        assignment = api.Assignment(name=lab, course_id=course.course_id)
+        session.add(assignment)
+    if due := course.lab(lab).due:
+        assignment.duedate = parse_utc(due)
+    session.flush()
+    notebook = session.scalars(notebook_query(lab)).one_or_none()
+    if notebook is None:
+        notebook = api.Notebook(name=lab, assignment_id=assignment.id)
+        session.add(notebook)
+    notebook.kernelspec = released.kernelspec
+    session.flush()
+
+    kinds = (
+        (api.GradeCell, released.graded, _points),
+        (api.TaskCell, released.tasks, _points),
+        (api.SolutionCell, released.solutions, lambda cell: {}),
+        (api.SourceCell, released.cells, _source),
+    )
+    for kind, cells, content in kinds:
+        stored = _stored_cells(session, notebook.id, kind)
+        for name in stored.keys() - cells.keys():
+            _remove_cell(session, lab, stored[name])
+        for name, cell in cells.items():
+            if name not in stored:
+                stored[name] = kind(name=name, notebook_id=notebook.id)
+                session.add(stored[name])
+            for attribute, value in content(cell).items():
+                setattr(stored[name], attribute, value)
+    session.flush()
+    # nbgrader expects every submission to have a row for every cell; those of new cells wait for the next grading.
+    for submitted in session.scalars(
+        select(api.SubmittedNotebook).where(api.SubmittedNotebook.notebook_id == notebook.id)
+    ):
+        grade_rows(session, submitted)
+        comment_rows(session, submitted)
+
+
+def _remove_cell(session: Session, lab: str, cell: api.BaseCell | api.SourceCell) -> None:
+    if not isinstance(cell, api.SourceCell):
+        if isinstance(cell, api.GradeCell | api.TaskCell):
+            manual = api.Grade.manual_score.is_not(None) | api.Grade.extra_credit.is_not(None)
+            marked = session.scalar(
+                select(func.count()).select_from(api.Grade).where(api.Grade.cell_id == cell.id, manual)
+            )
+            if marked:
+                raise GradebookError(
+                    f'{lab}: the graded cell "{cell.name}" is no longer in the lab, and {marked} submissions have '
+                    f"a manual score on it; clear those in Formgrader, or put the cell back"
+                )
+        session.execute(delete(api.Grade).where(api.Grade.cell_id == cell.id))
+        session.execute(delete(api.Comment).where(api.Comment.cell_id == cell.id))
+    session.delete(cell)
+
+
+def _points(cell: NotebookNode) -> dict[str, object]:
+    return {"max_score": float(cell.metadata.nbgrader["points"]), "cell_type": cell.cell_type}
+
+
+def _source(cell: NotebookNode) -> dict[str, object]:
+    return {
+        "cell_type": cell.cell_type,
+        "locked": is_locked(cell),
+        "source": cell.source,
+        "checksum": cell.metadata.nbgrader.get("checksum"),
+    }
+
+
+def notebook_query(lab: str):
+    """The lab\'s notebook, as a query."""
+    return (
+        select(api.Notebook)
+        .join(api.Assignment, api.Assignment.id == api.Notebook.assignment_id)
+        .where(api.Assignment.name == lab, api.Notebook.name == lab)
+    )
+
+
+def _stored_cells(session: Session, notebook_id: str, kind: type) -> dict[str, object]:
+    return {cell.name: cell for cell in session.scalars(select(kind).where(kind.notebook_id == notebook_id))}
+
+
+def grade_rows(session: Session, submitted: api.SubmittedNotebook) -> dict[str, api.Grade]:
+    """The grades of a submission by cell, created where they are missing."""
+    cells = _stored_cells(session, submitted.notebook_id, api.GradeCell)
+    return _rows_for_cells(
+        session, submitted, api.Grade, cells | _stored_cells(session, submitted.notebook_id, api.TaskCell)
+    )
+
+
+def comment_rows(session: Session, submitted: api.SubmittedNotebook) -> dict[str, api.Comment]:
+    """The comments on a submission by cell, created where they are missing."""
+    cells = _stored_cells(session, submitted.notebook_id, api.SolutionCell)
+    return _rows_for_cells(
+        session, submitted, api.Comment, cells | _stored_cells(session, submitted.notebook_id, api.TaskCell)
+    )
+
+
+def _rows_for_cells(session: Session, submitted: api.SubmittedNotebook, kind: type, cells: dict) -> dict:
+    """One Grade or Comment of a submission per cell, created where it is missing."""
+    stored = {row.cell_id: row for row in session.scalars(select(kind).where(kind.notebook_id == submitted.id))}
+    rows: dict = {}
+    for name, cell in cells.items():
+        if cell.id not in stored:
+            stored[cell.id] = kind(cell_id=cell.id, notebook_id=submitted.id)
+            session.add(stored[cell.id])
+        rows[name] = stored[cell.id]
+    return rows

@@ -1,0 +1,201 @@
+"""Chooses which notebook counts, among the files that one student handed in."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from autograder.printable import printable
+from autograder.submission.file_names import ATTEMPT, LabNames, place_of, shown_place, stem_of, student_id
+from autograder.submission.reading import Unreadable
+from autograder.submission.times import as_time
+from autograder.submission.tree import Item, Source, Tree, is_notebook, read_each
+
+MAX_CANDIDATES = 20  # notebooks of one student that are read to find the lab's among them
+
+
+@dataclass(frozen=True)
+class FoundSubmission:
+    """What one student handed in for one lab. `problem` says why there is nothing to grade; else `read()` works.
+
+    `path` is the file on disk: the notebook, or the archive that holds it. `note` tells the instructor of a choice that
+    was made (an id that two claimed, the newest of several attempts).
+    """
+
+    student: str
+    lab: str
+    path: Path | None
+    source: Source | None = None
+    problem: str | None = None
+    timestamp: datetime | None = None
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("problem", "note"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, printable(getattr(self, name)))
+
+    def read(self) -> bytes:
+        """Return the bytes of the notebook.
+
+        Raises:
+            Unreadable: there is none, or it cannot be read.
+        """
+        if self.source is None:
+            raise Unreadable(self.problem or "There is no notebook.")
+        return self.source.read()
+
+
+@dataclass(frozen=True)
+class PassedOver:
+    """Something that was not graded, because nothing says whose it is; the reason is a sentence for the instructor."""
+
+    path: str
+    reason: str
+
+
+@dataclass
+class Claim:
+    """The files of one student.
+
+    `archives` is how many archives lie around what the instructor collected: what is packed deeper, the student packed.
+    It is -1 where an LMS collected. `in_attempts` where the number at the end of a name counts attempts.
+    """
+
+    student: str
+    tree: Tree
+    archives: int = -1
+    in_attempts: bool = False
+    timestamp: datetime | None = None
+    note: str | None = None
+
+
+@dataclass
+class _Candidate:
+    """A notebook of a student, with the folders above it."""
+
+    above: tuple[str, ...]
+    home: Tree
+    item: Item
+    stem: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stem = stem_of(self.item.name)
+
+    @property
+    def attempt(self) -> int:
+        number = ATTEMPT.search(self.stem)
+        return int(number.group(1)[:9]) if number else 0
+
+
+class Chooser:
+    """Chooses submissions for one lab; `passed_over` names the notebooks that could have been meant as well."""
+
+    def __init__(self, names: LabNames):
+        self.names = names
+        self.passed_over: list[PassedOver] = []
+
+    def chosen(self, claim: Claim) -> FoundSubmission:
+        """Return a student's submission: the notebook among their files that counts."""
+        submission = FoundSubmission(student_id(claim.student), self.names.lab, None, note=claim.note)
+        submission = replace(submission, timestamp=claim.timestamp)
+        if claim.tree.problem:
+            return replace(submission, problem=claim.tree.problem)
+        candidates = [
+            _Candidate(above, home, item)
+            for above, home in claim.tree.walk_folders()
+            for item in home.items
+            if is_notebook(item.name) and not self.names.other_labs.intersection(name.casefold() for name in above)
+        ]
+        named = [each for each in candidates if self.names.is_lab(each.stem)]
+        named = (
+            named if named and not claim.in_attempts else [each for each in candidates if self.names.is_copy(each.stem)]
+        )
+        sound = [each for each in named or candidates if each.item.source]
+        if not sound:
+            refused = [each.item.problem for each in named]
+            return replace(submission, problem=refused[0] if refused else _why_nothing(claim.tree))
+        chosen = self._best_named(claim, sound) if named else self._best_by_content(claim, sound)
+        if chosen is None:
+            return replace(submission, problem=self._which_of(sound))
+        source = chosen.item.source
+        time = claim.timestamp or self._time_beside(claim, chosen)
+        note = self._note_on_others(claim, chosen, candidates, submission)
+        return replace(submission, path=source.path, source=source, timestamp=time, note=note)
+
+    def _which_of(self, several: list[_Candidate]) -> str:
+        wanted = f"{self.names.lab}.ipynb"
+        names = ", ".join(f"“{each.item.name}”" for each in several[:4])
+        problem = f"There are {len(several)} notebooks ({names}{', …' if len(several) > 4 else ''})"
+        if len(several) > MAX_CANDIDATES:
+            return f"{problem}; none is named {wanted}, and only the first {MAX_CANDIDATES} were looked into."
+        return f"{problem}, several notebooks that none of is named {wanted} or alone holds its cells."
+
+    def _note_on_others(
+        self, claim: Claim, chosen: _Candidate, candidates: list[_Candidate], submission: FoundSubmission
+    ) -> str | None:
+        """Name the other notebooks that could be meant as this lab's, here and in `passed_over`."""
+        if claim.in_attempts:
+            return submission.note
+        others = [each for each in candidates if each is not chosen and self.names.is_copy(each.stem)]
+        if not others:
+            return submission.note
+        counts = "/".join((*chosen.above, chosen.item.name))
+        for each in others:
+            reason = each.item.problem or f"“{counts}” counts as the notebook of “{submission.student}”."
+            self.passed_over.append(PassedOver(shown_place(place_of(each.home, each.item)), printable(reason)))
+        names = ", ".join(f"“{'/'.join((*each.above, each.item.name))}”" for each in others[:3])
+        note = f"“{counts}” was graded; passed over: {names}{' and more' if len(others) > 3 else ''}."
+        return " ".join(filter(None, [submission.note, note]))
+
+    def _best_named(self, claim: Claim, named: list[_Candidate]) -> _Candidate:
+        if claim.in_attempts:
+            return max(named, key=lambda each: each.attempt)
+        return min(named, key=lambda each: (not self._in_lab_folder(each), len(each.above), len(each.stem), each.stem))
+
+    def _in_lab_folder(self, candidate: _Candidate) -> bool:
+        return bool(candidate.above) and self.names.is_lab(candidate.above[-1])
+
+    def _best_by_content(self, claim: Claim, notebooks: list[_Candidate]) -> _Candidate | None:
+        if len(notebooks) == 1:
+            return notebooks[0]
+        looked_into = notebooks[:MAX_CANDIDATES]
+        contents = read_each(each.item.source for each in looked_into)
+        scored = [
+            (each, self.names.score(data), hashlib.sha256(data).digest())
+            for each, data in zip(looked_into, contents, strict=True)
+        ]
+        highest = max(score for _, score, _ in scored)
+        if not highest and len(notebooks) > MAX_CANDIDATES:
+            return None
+        best = [(each, digest) for each, score, digest in scored if score == highest]
+        if len({digest for _, digest in best}) == 1:
+            return best[0][0]
+        if claim.in_attempts and len({ATTEMPT.sub("", each.stem) for each, _ in best}) == 1:
+            return max((each for each, _ in best), key=lambda each: each.attempt)
+        return None
+
+    def _time_beside(self, claim: Claim, chosen: _Candidate) -> datetime | None:
+        """Return the time in the `timestamp.txt` that nbgrader's exchange puts beside a notebook it collects.
+
+        Where a student can have put it, in an LMS's download or in an archive of their own, it says nothing.
+        """
+        collected = chosen.home.archives == claim.archives and self.names.is_lab((claim.tree.name, *chosen.above)[-1])
+        for item in chosen.home.items if collected else ():
+            if item.name == "timestamp.txt" and item.source:
+                with suppress(Unreadable):
+                    return as_time(item.source.read()[:200].decode(errors="replace"))
+        return None
+
+
+def _why_nothing(tree: Tree) -> str:
+    if problems := tree.problems():
+        return problems[0]
+    names = sorted({item.name for _, item in tree.walk()})
+    if not names:
+        return "There is no notebook: the folder is empty."
+    listed = ", ".join(f"“{name}”" for name in names[:3])
+    return f"There is no notebook for this lab; found {listed}{' and more' if len(names) > 3 else ''}."

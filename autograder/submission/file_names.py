@@ -1,0 +1,105 @@
+"""What the names of files and folders say: whose, by an LMS or nbgrader's exchange, and which lab's."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Collection, Mapping
+
+from autograder.printable import printable
+from autograder.submission.tree import Item, Tree, is_notebook
+
+_MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
+# Canvas: name, LATE, user number, upload number and file, joined by `_`. A text or a link handed in instead of a file
+# has no upload number, an anonymous assignment has no name, and a group's name may hold `_` and numbers itself: so a
+# short user number, as the first accounts of a server have, is looked for only where there is no long one. A number of
+# Canvas never begins with 0, as those of labs do.
+_CANVAS = tuple(
+    re.compile(
+        rf"(?:(?P<name>.+?)(?:_LATE)?_(?P<user>{user})|(?:LATE_)?(?P<anonymous>anon_[A-Za-z0-9]+))"
+        r"_(?:[1-9]\d{2,}_(?P<file>.+)|(?P<entry>text\.html|link\.html))",
+        re.DOTALL,
+    )
+    for user in (r"[1-9]\d{2,}", r"[1-9]\d?")
+)
+INBOUND = re.compile(r"(?P<who>[^+]+)\+(?P<lab>[^+]+)\+(?P<time>[^+]+)(?:\+.*)?", re.DOTALL)
+# `-submission` is what packing adds to a notebook's name
+ENDING = re.compile(r"(?i)(-submission)?(\.ipynb)(\.txt|\.json)?$")
+_COPY = re.compile(r"(?i)(?:\s*\(\d+\)|-copy\d*|[-_]v?\d+| - copy|-submission)+$")
+ATTEMPT = re.compile(r"-(\d+)$")
+_GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
+_UNSAFE = re.compile(r'[\n/\\:*?"<>|+;]')
+
+MAX_ID_BYTES = 110  # the gradebook has room for 128 characters, with the suffix of an id that is claimed twice
+
+
+class LabNames:
+    """How one lab's notebook can be known, by its name and by its grade_ids, and the names of the other labs."""
+
+    def __init__(self, lab: str, known: Mapping[str, Collection[str]]):
+        self.lab = lab
+        self.grade_ids = {grade_id.encode() for grade_id in known.get(lab, ())}
+        self.other_labs = {name.casefold() for name in known} - {lab.casefold()}
+
+    def is_lab(self, name: str) -> bool:
+        """Say whether a name is the lab's, whatever the case of its letters."""
+        return name.casefold() == self.lab.casefold()
+
+    def is_copy(self, stem: str) -> bool:
+        """Say whether a notebook is named like the lab, but for what copying adds (`-1`, ` (2)`, `-Copy1`)."""
+        return self.is_lab(stem) or self.is_lab(_COPY.sub("", stem).removeprefix("copy of ").strip())
+
+    def score(self, data: bytes) -> int:
+        """Count the lab's grade_ids in a notebook."""
+        return len(self.grade_ids.intersection(_GRADE_ID.findall(data)))
+
+
+def student_id(name: str) -> str:
+    """Return a name as an id that is a safe file name everywhere and the same however its accents are encoded."""
+    cleaned = re.sub(r"^[\s.]+|[\s.]+$", "", _UNSAFE.sub("_", printable(unicodedata.normalize("NFC", name))))
+    cleaned = cleaned.encode()[:MAX_ID_BYTES].decode(errors="ignore").rstrip(" .")
+    return "_" + cleaned[1:] if cleaned.startswith("-") else cleaned or "unnamed"
+
+
+def student_by_lms(name: str) -> tuple[str, str, bool] | None:
+    """Return student, file name and whether attempts are numbered, from a name that Moodle or Canvas made."""
+    if moodle := _MOODLE.fullmatch(name):
+        return moodle["who"], moodle["rest"], False
+    if canvas := next(filter(None, (names.fullmatch(name) for names in _CANVAS)), None):
+        who = canvas["anonymous"] or f"{canvas['name']}_{canvas['user']}"
+        return who, canvas["file"] or canvas["entry"], True
+    return None
+
+
+def stem_of(name: str) -> str:
+    """Return a notebook's name without its ending, in small letters."""
+    return ENDING.sub("", name).casefold()
+
+
+def is_named_by_system(name: str) -> bool:
+    """Say whether an LMS or the exchange made this name."""
+    return student_by_lms(name) is not None or INBOUND.fullmatch(name) is not None
+
+
+def named_by_system(tree: Tree) -> set[str]:
+    """Return the students whom an LMS or the exchange names at this level, by what can be a submission."""
+    names = [item.name for item in tree.items if is_notebook(item.name)]
+    names += (folder.name for folder in tree.folders.values())
+    found = {lms[0] for lms in map(student_by_lms, names) if lms} | {
+        at["who"] for at in map(INBOUND.fullmatch, names) if at
+    }
+    return found | {at["who"] for at in (_MOODLE.fullmatch(item.name) for item in tree.items) if at}
+
+
+def place_of(tree: Tree, item: Item) -> str:
+    """Return where a file lies, through the archives around it."""
+    if item.source is None:
+        return f"{tree.place}/{item.name}"
+    return "/".join([str(item.source.path), *getattr(item.source, "members", ())])
+
+
+def shown_place(place: str) -> str:
+    """Return a place as an instructor types it: from the current folder where it lies below it."""
+    below = os.path.relpath(place) if place else "."
+    return printable(place if below.startswith("..") else below)
