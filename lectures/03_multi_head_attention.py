@@ -28,7 +28,8 @@
 # | **Afterwards** | [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb), where you write the layer yourself |
 #
 # Letters: **B** batch, **T** queries, **S** keys, **D** width of a token (`d_model`), **H** heads, **K** width of one
-# head. In the original layer K = D/H.
+# head. In the original base model K = D/H. Heads are counted from 0, in the text as in the code. (Papers often
+# count from 1.)
 
 # %% tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -177,20 +178,20 @@ plots.show(
 #
 # ## 2 · Several heads, several subspaces
 #
-# So let H heads attend side by side. Each has projections of its own, so each compares the tokens in a **subspace** of
+# So let H heads attend at the same time. Each has projections of its own, so each compares the tokens in a **subspace** of
 # its own, and has a softmax of its own:
 #
-# $$ \text{head}_h = \text{Attention}(X W_Q^h,\; X W_K^h,\; X W_V^h) \qquad \text{output} = [\text{head}_1;\dots;\text{head}_H]\; W_O $$
+# $$ \text{head}_h = \text{Attention}(X W_Q^h,\; X W_K^h,\; X W_V^h) \qquad \text{output} = [\text{head}_0;\dots;\text{head}_{H-1}]\; W_O $$
 #
-# (Vaswani et al. 2017, section 3.2.2.) To keep the price, each head is narrow: K = D/H. Merged, the heads are as wide
-# as the input.
+# (Vaswani et al. 2017, section 3.2.2.) So that the cost does not grow with H, each head is narrow: K = D/H. Merged, the heads
+# are as wide as the input.
 
 # %%
-figure, ax = diagrams.canvas(10.2, 4.4)
+figure, ax = diagrams.canvas(11.8, 4.4)
 x_box = diagrams.box(ax, 0.8, 2.2, "X", detail="(B, T, D)", width=1.3)
 merged = diagrams.box(ax, 7.5, 2.2, "merge", detail="(B, T, H·K)", width=1.4)
-w_o = diagrams.box(ax, 9.25, 2.2, "W_O", role="output", detail="(B, T, D)", width=1.3)
-for y, name in ((3.65, "head 1"), (2.2, "head 2"), (0.75, "head H")):
+w_o = diagrams.box(ax, 9.25, 2.2, "$W_O$", role="value", detail="(H·K, D)", width=1.2)
+for y, name in ((3.65, "head 0"), (2.2, "head 1"), (0.75, "head H − 1")):
     parts = [
         diagrams.box(ax, 2.9, y + shift, label, role=role, width=0.9, height=0.3, fontsize=9)
         for shift, label, role in ((0.36, "query", "query"), (0, "key", "key"), (-0.36, "value", "value"))
@@ -200,13 +201,16 @@ for y, name in ((3.65, "head 1"), (2.2, "head 2"), (0.75, "head H")):
     diagrams.arrow(ax, x_box, (1.85, 2.2), (1.85, y), (2.35, y))
     diagrams.arrow(ax, (3.45, y), head, label="(B, T, K)")
     diagrams.arrow(ax, head, (6.4, y), (6.4, 2.2), merged)
+output = diagrams.box(ax, 11.0, 2.2, "output", role="output", detail="(B, T, D)", width=1.3)
 diagrams.arrow(ax, merged, w_o)
+diagrams.arrow(ax, w_o, output)
 for dot in (1.36, 1.48, 1.6):
     diagrams.note(ax, 5.2, dot, "·", fontsize=14)
 plots.show(
     ax,
     alt="""Block diagram. X goes to H heads one above the other. Each head has a query, key and value projection
-of its own and a softmax of its own and gives an array B, T, K. The heads are merged to B, T, H times K and go through W_O.""",
+of its own and a softmax of its own and gives an array B, T, K. The heads are merged to B, T, H times K, multiplied
+by W_O, and the output is B, T, D.""",
 )
 
 # %% [markdown]
@@ -231,9 +235,9 @@ of its own and a softmax of its own and gives an array B, T, K. The heads are me
 # ## 3 · Two heads by hand
 #
 # Two tokens, "tea" and "pot", D = 8, H = 2, so K = 4. To keep the arithmetic small, W_Q, W_K and W_V are identities.
-# Then head 1 sees columns 1–4 of X as queries, keys and values, and head 2 sees columns 5–8:
+# Then head 0 sees columns 0–3 of X as queries, keys and values, and head 1 sees columns 4–7:
 #
-# | | head 1's columns | head 2's columns |
+# | | head 0's columns | head 1's columns |
 # |---|---|---|
 # | tea | 1 1 0 0 | 2 0 0 0 |
 # | pot | 1 0 1 0 | 0 0 2 2 |
@@ -241,14 +245,14 @@ of its own and a softmax of its own and gives an array B, T, K. The heads are me
 # **Calculate** the output of both heads for "tea". Scores, divided by √K = 2, softmax, average. (e^0.5 = 1.649, e² =
 # 7.389.)
 #
-# <details><summary>Answer for head 1</summary>
+# <details><summary>Answer for head 0</summary>
 #
 # tea·tea = 2, tea·pot = 1; divided by 2: 1 and 0.5. Only the difference counts: 1.649/2.649 = **0.622** on tea,
 # **0.378** on pot. Output: 0.622·(1,1,0,0) + 0.378·(1,0,1,0) = **(1, 0.622, 0.378, 0)**.
 #
 # </details>
 #
-# <details><summary>Answer for head 2</summary>
+# <details><summary>Answer for head 1</summary>
 #
 # tea·tea = 4, tea·pot = 0; divided by 2: 2 and 0. 7.389/8.389 = **0.881** on tea, **0.119** on pot.
 # Output: 0.881·(2,0,0,0) + 0.119·(0,0,2,2) = **(1.762, 0, 0.238, 0.238)**.
@@ -276,11 +280,9 @@ print(
 # %% [markdown]
 # ## 4 · Split and merge, without a loop
 #
-# The loop over heads is honest and slow. Nobody computes H small projections either: one product with a (D, H·K)
-# matrix makes the queries of all heads at once, side by side in one row. What remains is to give the heads an **axis
-# of their own**, so that one batched product serves them all.
-#
-# (Papers count heads from 1, code counts from 0. So do we, from here on.)
+# Usually nobody writes the loop over heads, nor H small projections: one product with a (D, H·K) matrix makes the
+# queries of all heads at once, side by side in one row. What remains is to give the heads an **axis of their own**, so
+# that one batched product serves them all. Section 6 measures whether this saves time.
 #
 # Watch the numbers. Here is an array with T = 3 tokens and D = 6 in which entry *td* says where it comes from: 24 is
 # token 2, feature 4.
@@ -330,8 +332,8 @@ def draw(ax, array, title):
 # %%
 figure, panels = plt.subplots(1, 5, figsize=(10.5, 2.3), width_ratios=[6, 3, 3, 3, 3])
 draw(panels[0], origin, "(T, D): one row per token")
-titles = ["B, head 0", "B, head 1", "A, head 0", "A, head 1"]
-for panel, array, title in zip(panels[1:], [*heads, *cut], titles, strict=True):
+titles = ["A, head 0", "A, head 1", "B, head 0", "B, head 1"]
+for panel, array, title in zip(panels[1:], [*cut, *heads], titles, strict=True):
     draw(panel, array, title)
 plots.show(
     figure,
@@ -356,10 +358,10 @@ print(forgot)
 #
 # ## 5 · W_O, where the heads meet
 #
-# After merging, a token's row is [head 1 | head 2 | …]. The heads have not met yet: nothing so far adds a number from
+# After merging, a token's row is [head 0 | head 1 | …]. The heads have not met yet: nothing so far adds a number from
 # one head to a number from another. W_O does. Cut it into blocks of K rows and it reads differently:
 #
-# $$ [\text{head}_1;\dots;\text{head}_H]\,W_O = \text{head}_1 W_O^1 + \dots + \text{head}_H W_O^H $$
+# $$ [\text{head}_0;\dots;\text{head}_{H-1}]\,W_O = \text{head}_0 W_O^0 + \dots + \text{head}_{H-1} W_O^{H-1} $$
 #
 # Each head has its own exit matrix, and the layer's output is a **sum of contributions**, one from each head.
 #
@@ -368,7 +370,7 @@ print(forgot)
 #
 # <details><summary>Answer</summary>
 #
-# Head 1: 1 + 2·0.622 = 2.245 (with unrounded weights). Head 2: 1.762 − 0.238 = 1.523. Sum: **3.768**.
+# Head 0: 1 + 2·0.622 = 2.245 (with unrounded weights). Head 1: 1.762 − 0.238 = 1.523. Sum: **3.768**.
 #
 # </details>
 
@@ -382,7 +384,7 @@ print("merged, then W_O    :", f"{(merged @ w_out)[0, 0]:.3f}")
 
 
 # %% [markdown]
-# This sum is why one can ask "what does head 2 do?" and switch a head off by setting its part to zero (section 11).
+# This sum is why one can ask "what does head 1 do?" and switch a head off by setting its part to zero (section 11).
 #
 # ## 6 · Three ways to say it, timed
 #
@@ -461,6 +463,8 @@ figure, ax = plt.subplots(figsize=(6.4, 3.5))
 for line, name in enumerate(["by_loop", "by_reshape", "by_einsum"]):
     fastest = np.array([sorted(timed[name, heads])[:5] for heads in head_counts]).T  # slower calls were disturbed
     plots.measured_curve(head_counts, fastest, label=name.replace("_", " "), line=line, ax=ax)
+    times = dict(zip(head_counts, np.median(fastest, axis=0).round(1).tolist(), strict=True))
+    print(f"{name:11} ms per call, by H: {times}")
 ax.set(
     xscale="log",
     xlabel="H, with K = 256/H",
@@ -473,26 +477,29 @@ ax.minorticks_off()
 plots.show(
     figure,
     alt="""Time per call against the number of heads for loop, reshape and einsum, the five fastest of
-twenty-five calls each. All three rise with the number of heads.""",
+twenty-five calls each. The printed table below holds the numbers.""",
 )
 
 # %% [markdown]
 # <details><summary>What you see</summary>
 #
 # The multiply–adds are the same for every H: H maps of width K = D/H cost 2·T²·(H·K) = 2·T²·D. What grows is the
-# number of **weights**, H·T² of them, and with it the softmax and the memory. That is the rise that all three share.
-# The loop gives the processor many small products; on a GPU it falls behind much further, because each small product
-# leaves most of the chip idle. Reshape and einsum are the same calculation, and which one wins by a little depends on
-# the library and the machine. So choose the one you can read.
+# number of **weights**, H·T² of them, and with it the softmax and the memory. All three get slower with H.
+#
+# Which one most? In this run the three medians stay within half a millisecond of each other, and the bands of the five
+# fastest calls overlap. The loop is not clearly slower, not even with 32 heads. We measured on two CPU cores only, so
+# nothing here says how the three compare on a GPU. Choose the version that you can read. (Reshape has one more
+# advantage: the graph does not grow with H.)
 #
 # </details>
 #
 # ## 7 · How wide is a head? Two conventions, two counts
 #
-# In the paper K = D/H, always. `keras.layers.MultiHeadAttention` leaves K to you: the argument is `key_dim`, and it is
+# In the paper's base model K = D/H: eight heads of width 64 for D = 512. The formula does not ask for it (section 3.2.2
+# leaves the widths of keys and values free, and rows B of the paper's table 3 try K = 16 and 32 with eight heads). `keras.layers.MultiHeadAttention` leaves K to you: the argument is `key_dim`, and it is
 # the width **of one head**. `value_dim`, the width of one head's values, is `key_dim` unless you say otherwise.
 #
-# **Calculate.** D = 512, H = 8, with biases. How many parameters has the paper's layer (K = 64)? How many if you write
+# **Calculate.** D = 512, H = 8, with biases. How many parameters does the paper's layer have (K = 64)? How many if you write
 # `MultiHeadAttention(num_heads=8, key_dim=512)`, as many tutorials do?
 #
 # <details><summary>Answer</summary>
@@ -526,7 +533,7 @@ free = 4 * 512 * 512 * counts + 3 * 512 * counts + 512  # K = D: every head as w
 fixed = np.full_like(counts, by_hand[64])  # K = D/H
 plots.measured_curve(counts, free / 1e6, label="key_dim = D", line=1, ax=ax)
 plots.measured_curve(counts, fixed / 1e6, label="key_dim = D/H (the paper)", line=0, ax=ax)
-ax.set(xscale="log", xlabel="H", ylabel="million parameters", title="one layer, D = 512")
+ax.set(xscale="log", yscale="log", xlabel="H", ylabel="million parameters", title="one layer, D = 512, both axes logarithmic")
 ax.set_xticks(counts, counts)
 ax.minorticks_off()
 plots.show(
@@ -536,9 +543,12 @@ to H, up to about 17 million at 16 heads. With key_dim D over H they stay at one
 )
 
 # %% [markdown]
-# With K = D/H the number of heads is **free of charge** in parameters, so H is a choice of *how to divide* the width,
-# not of size. The price is in the subspace: the D×D matrix W_Q W_Kᵀ of one head, which decides who looks at whom, has
-# rank at most K. Very many heads means very narrow ones. The paper tried it (Vaswani et al. 2017, table 3, rows A,
+# With K = D/H the number of heads does not change the number of parameters, so H is a choice of *how to divide* the
+# width, not of size. What changes is how much one head can compare. A head's score of two tokens x and y is
+# $x\, W_Q W_K^\top y^\top$, and the D×D matrix $W_Q W_K^\top$ has rank at most K. Take the narrowest head, K = 1: its query
+# is one number, its key is one number, and the score is their product. Such a head can ask "more of this one quality"
+# or "less of it", but not "the row whose name is the one that I want" for six different names. So more heads mean
+# narrower heads, and narrower heads mean simpler questions. The paper tried it (Vaswani et al. 2017, table 3, rows A,
 # and the base model with H = 8): H = 1, 4, 8, 16, 32 at the same cost. One head was 0.9 BLEU worse than the best
 # setting, and 32 heads were worse than 8 or 16.
 #
@@ -547,8 +557,9 @@ to H, up to about 17 million at 16 heads. With key_dim D over H they stay at one
 #
 # <details><summary>Answer</summary>
 #
-# 768 and 12 are BERT-base. The original base model has D = 512 and **8** heads (K = 64). GPT-3 (175B) has **96** heads
-# of width 128; 12 is GPT-2 small. `value_dim` defaults to `key_dim`.
+# 768 and 12 are BERT-base. The original base model has D = 512 and **8** heads (K = 64). The GPT-3 that is usually
+# meant (175B) has **96** heads of width 128. Two smaller models do have 12 heads and D = 768: GPT-2 small, and the
+# smallest of the GPT-3 family (Brown et al. 2020, table 2.1). `value_dim` defaults to `key_dim`.
 #
 # </details>
 #
@@ -630,7 +641,7 @@ print(f"Keras {keras.__version__}: ", ops.convert_to_numpy(weights)[0, 0, 2])
 # We understand a layer when we can reproduce it. Take a Keras layer with its random weights, read them out, and
 # compute its output with einsum.
 #
-# **Predict.** D = 6, H = 2, `key_dim=5`, `value_dim=7`. What shapes have the eight arrays of `get_weights()`?
+# **Predict.** D = 6, H = 2, `key_dim=5`, `value_dim=7`. What shapes do the eight arrays of `get_weights()` have?
 #
 # <details><summary>Answer</summary>
 #
@@ -732,14 +743,16 @@ def as_tokens(names, wants, numbers, wanted):
 
 
 def build_solver(num_heads, key_dim, depth):
-    """Return a model from tokens (B, T, 19) to answers (B, T, 2), and one that gives its last attention weights."""
+    """Return a model from tokens (B, T, 19) to answers (B, T, 2), and one with all attention weights (B, depth·H, T, T)."""
+    maps = []
     tokens = keras.Input((ROWS, 3 * ROWS + 1))
     z = layers.Dense(units=16, use_bias=False)(tokens)  # (B, T, D)
     for level in range(depth):
         attention = layers.MultiHeadAttention(num_heads=num_heads, key_dim=key_dim, name=f"attention_{level}")
         mixed, weights = attention(query=z, value=z, return_attention_scores=True)  # (B, T, D), (B, H, T, T)
+        maps.append(weights)
         z = z + mixed  # (B, T, D)
-    return keras.Model(tokens, layers.Dense(units=2)(z)), keras.Model(tokens, weights)
+    return keras.Model(tokens, layers.Dense(units=2)(z)), keras.Model(tokens, ops.concatenate(maps, axis=1))
 
 
 train_x, train_y = as_tokens(*write_tables(16_000, np.random.default_rng(0)))
@@ -782,9 +795,8 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=[1.25
 for line, (version, results) in enumerate(runs.items()):
     plots.measured_curve(range(1, EPOCHS + 1), [loss for *_, loss, _ in results], label=version, line=line, ax=left)
     above, by_name = np.array([share for *_, share in results]).T  # (seed,), (seed,)
-    nudge = 0.02 * (line - 2)  # points would hide each other
-    look = {key: value for key, value in plots.LINES[line].items() if key != "linestyle"}
-    right.plot(above + nudge, by_name + nudge, linestyle="none", alpha=0.75, markersize=8, **look)
+    look = {**plots.LINES[line], "linestyle": "none", "fillstyle": "none"}  # rings of growing size show equal points
+    right.plot(above, by_name, markersize=5 + 3 * line, **look)
 left.axhline(0.5, color=diagrams.PALETTE["residual"], linestyle=":")
 left.set(xlabel="epoch", ylabel="training loss", title="median and range of the seeds", ylim=(0, None))
 right.plot([0, 1], [1, 0], ":", color=diagrams.PALETTE["residual"])
@@ -792,15 +804,16 @@ diagrams.note(right, 0.54, 0.54, "limit of one set\nof weights", ha="left")
 right.set(
     xlabel="unexplained: number above",
     ylabel="unexplained: wanted number",
-    title="one point per seed, nudged apart",
+    title="one ring per seed",
     xlim=(-0.1, 1.12),
     ylim=(-0.1, 1.12),
 )
 plots.show(
     figure,
     alt="""Left: training loss by epoch. One head and one wide head settle at one half; two heads, four heads and
-one head in two layers fall to zero. Right: the two unexplained shares, one point per seed. One-head models lie on the
-line where the two shares sum to 1, near its ends; the others lie at zero.""",
+one head in two layers fall to zero. Right: the two unexplained shares, one ring per seed, larger for each version so
+that equal results show as rings around each other. One-head models lie on the line where the two shares sum to 1, near
+its ends; the others lie at zero.""",
 )
 
 # %%
@@ -815,12 +828,13 @@ for version, results in runs.items():
 # <details><summary>What you see</summary>
 #
 # * **One head** never solves it. Every seed lands on the line of section 1, at one of its ends: it answers one question
-#   perfectly and gives up the other. Which one differs from seed to seed. So answer (d), and (c) only in the mean.
+#   perfectly and gives up the other. Which one differs from seed to seed. So the answer is (d). Answer (c)
+#   is true only on average over the two questions.
 # * **One wide head** has about four times the parameters and gains nothing. It is not a matter of size.
 # * **Two heads**, with exactly as many parameters as one head, solve it with every seed.
 # * **Four heads** of width 4 solve it as well. More heads than needed do no harm here.
-# * **One head, twice** solves it too: the first layer fetches one number, the second the other. Depth does one after
-#   the other what heads do side by side.
+# * **One head, twice** solves it too. A deep model can do the two jobs one after the other; several heads do them at the
+#   same time. The last table of this section shows which layer looks where.
 #
 # </details>
 #
@@ -866,8 +880,8 @@ the single head shows one of the two relations only.""",
 # different for every table, since it follows the names: it is computed from content. Which head has which job was
 # settled by the random start. "Head 0" means nothing from one training run to the next.
 #
-# Do all seeds divide the work this way? Measure how much weight each head puts on the row above and on the wanted row,
-# over all test tables:
+# Do all seeds divide the work this way? And what do the two layers of "one head, twice" do? Measure how much weight each
+# head puts on the row above and on the wanted row, over all test tables:
 
 # %%
 def job_table(version):
@@ -882,10 +896,10 @@ def job_table(version):
 
 
 # %%
-figure, panels = plt.subplots(1, 3, figsize=(10, 4.6), width_ratios=[1, 1, 1])
-for ax, version in zip(panels, ["one head", "two heads", "four heads"], strict=True):
-    heads = VERSIONS[version][0]
-    rows = [f"seed {seed}, head {head}" for seed in range(SEEDS) for head in range(heads)]
+figure, panels = plt.subplots(1, 4, figsize=(12, 4.6))
+for ax, version in zip(panels, ["one head", "two heads", "four heads", "one head, twice"], strict=True):
+    heads, part = (2, "layer") if version == "one head, twice" else (VERSIONS[version][0], "head")
+    rows = [f"seed {seed}, {part} {number}" for seed in range(SEEDS) for number in range(heads)]
     plots.matrix_map(
         job_table(version), rows=rows, columns=["above", "wanted"], limits=(0, 1), values=True, title=version, ax=ax
     )
@@ -894,13 +908,17 @@ for ax, version in zip(panels, ["one head", "two heads", "four heads"], strict=T
         ax.axhline(seed * heads - 0.5, color="white", linewidth=4)
 plots.show(
     figure,
-    alt="""Three tables of mean attention weights, one row per seed and head, columns for the row above and the
+    alt="""Four tables of mean attention weights, one row per seed and head, columns for the row above and the
 wanted row. Two heads: in each seed one head is near 1 for above and the other near 1 for wanted, in either order. One
-head: one of the two columns is near 1. Four heads: jobs are shared among heads less cleanly.""",
+head: one of the two columns is near 1. Four heads: jobs are shared among heads less cleanly. One head, twice: one row
+per seed and layer.""",
 )
 
 
 # %% [markdown]
+# In four of the five seeds of "one head, twice" one layer looks at the row above and the other at the wanted row. In seed
+# 3 the two layers share both jobs, and this is the seed that leaves 1 % unexplained.
+#
 # ## 11 · Switch a head off
 #
 # A map shows where a head looks, not whether anything depends on it (Jain and Wallace 2019). To find out, **ablate**
@@ -951,9 +969,10 @@ one error near 1 and one near 0. With four heads the damage differs: some heads 
 #
 # Four heads: it depends on the seed. In some, two heads share a job, and switching off one of them costs only the
 # share that it carried. In some, a head has no job at all: without it nothing changes, although its map shows a
-# pattern like any other. In large models this goes much further: Michel et al. (2019) removed a large part of the
-# heads of trained models, many layers down to a single head, with little loss; Voita et al. (2019) found that a few
-# specialised heads (position, syntax, rare words) do most of the work.
+# pattern like any other. Large models have such heads, too. Michel et al. (2019) reduced **one layer at a time** to a
+# single head, and for many layers the loss was small. When they removed heads in *all* layers, about 20 % of the heads
+# of a translation model and about 40 % of BERT's could go before the quality fell clearly. Voita et al. (2019) found that
+# a few specialised heads (position, syntax, rare words) do most of the work in the encoder of a translation model.
 #
 # </details>
 #
@@ -1017,8 +1036,8 @@ splitting without the transpose deviate by more than the size of the right outpu
 )
 
 # %% [markdown]
-# The smallest deviation is the most dangerous: with the wrong scale a model still trains, only worse, and nobody looks
-# for the cause. Two more that do not show in a single number:
+# The smallest deviation is the one that is hardest to notice. (How much a wrong scale costs in training is not measured
+# here. Lecture 2 trains without any scale.) Two more that do not show in a single number:
 #
 # * **H does not divide D.** `D // H` rounds down, and the last columns of every token are cut off in silence, or the
 #   reshape fails with a message about sizes. Check it when the layer is built, and say so in words.
@@ -1032,9 +1051,10 @@ splitting without the transpose deviate by more than the size of the right outpu
 #
 # </details>
 #
-# <details><summary>2. Why does H·K have to equal D in the paper's layer, but not in Keras?</summary>
+# <details><summary>2. Does H·K have to equal D?</summary>
 #
-# The paper chooses K = D/H to keep the cost of one full-width head. W_O maps H·K back to D in any case, so any K works.
+# No. W_O maps H·K back to D in any case, so any K works. The paper's base model chooses K = D/H, because then the cost is
+# close to that of one head of full width.
 #
 # </details>
 #
@@ -1047,8 +1067,8 @@ splitting without the transpose deviate by more than the size of the right outpu
 #
 # <details><summary>4. Leave out W_O and let the concatenated heads be the output. What is lost?</summary>
 #
-# A feature of the output would come from one head only. The next layer could mix them, but in a residual network each
-# head would be tied to its own D/H columns of the stream: it could write nowhere else.
+# Each feature of the output would come from one head only. The next layer could mix them. But the output is added to the
+# tokens (a residual path, lecture 4), so each head could write into its own D/H columns only.
 #
 # </details>
 #
@@ -1082,8 +1102,8 @@ splitting without the transpose deviate by more than the size of the right outpu
 #
 # Most of the time goes into section 10. `SEEDS = 2` cuts it by more than half; the checked lines then count to 2
 # instead of 5. With a GPU raise `ROWS` to 12, the tables to 100,000, and D to 64, and ask three or four questions at
-# once (the number in the row below, say): then two heads are too few. The timing of section 6 changes its face on a
-# GPU: try it there.
+# once (the number in the row below, say): then two heads are too few. Measure section 6 on
+# a GPU as well: we have not.
 #
 # ## Summary
 #
@@ -1096,7 +1116,7 @@ splitting without the transpose deviate by more than the size of the right outpu
 # * With K = D/H the number of heads costs no parameters. Keras's `key_dim` is the width of **one** head and is free;
 #   `value_dim` follows it.
 # * Call Keras with keywords. Equal weights give equal outputs, which is the best test of your own layer.
-# * Trained heads divide the work, by chance of the start. Maps show where they look; ablation shows what depends on
+# * Trained heads divide the work; which head gets which job depends on the random start. Maps show where they look; ablation shows what depends on
 #   them. Neither is a full explanation.
 #
 # ## References
@@ -1108,6 +1128,23 @@ splitting without the transpose deviate by more than the size of the right outpu
 # * T. Brown et al. (2020). *Language Models are Few-Shot Learners.* NeurIPS. arXiv:2005.14165. Table 2.1 (the sizes of
 #   GPT-3).
 # * S. Jain, B. C. Wallace (2019). *Attention is not Explanation.* NAACL. arXiv:1902.10186.
+#
+# ## Further reading
+#
+# * The same layer drawn step by step, without code: J. Alammar, [*The Illustrated
+#   Transformer*](https://jalammar.github.io/illustrated-transformer/).
+# * The same layer in PyTorch, as part of the whole model: [*The Annotated
+#   Transformer*](https://nlp.seas.harvard.edu/annotated-transformer/).
+# * Multi-head attention with batch code and exercises: *Dive into Deep Learning*,
+#   [section 11.5](https://d2l.ai/chapter_attention-mechanisms-and-transformers/multihead-attention.html).
+# * A head as two matrices, $W_Q W_K^\top$ (where it looks) and $W_V W_O$ (what it writes): N. Elhage et al. (2021), [*A
+#   Mathematical Framework for Transformer Circuits*](https://transformer-circuits.pub/2021/framework/index.html).
+#   Advanced.
+# * What today's models change: all heads share one set of keys and values (N. Shazeer 2019,
+#   [arXiv:1911.02150](https://arxiv.org/abs/1911.02150)), or groups of heads do (J. Ainslie et al. 2023,
+#   [arXiv:2305.13245](https://arxiv.org/abs/2305.13245)). It makes the cache of lecture 8 smaller.
+# * On narrow heads: S. Bhojanapalli et al. (2020), *Low-Rank Bottleneck in Multi-head Attention Models*,
+#   [arXiv:2002.07028](https://arxiv.org/abs/2002.07028).
 #
 # **Next:** write the layer in [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb). Then [lecture
 # 4](04_encoder_block.ipynb) puts it into a block with residual paths, layer norm and a feed-forward network.
