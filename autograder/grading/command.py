@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grading.results import LabResult, write_grades_csv, write_passed_over_csv, write_results_csv
 from autograder.pages.feedback import feedback_path, write_feedback
+from autograder.printable import printable
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.submission import FoundSubmission, PassedOver, Unreadable, find_submissions, read_plan
 
@@ -144,7 +146,7 @@ class Marking:
         except Exception as error:
             if _is_everybodys(error):
                 raise
-            log.exception("nothing is recorded for %s", student)
+            log.error("%s", printable(f"nothing is recorded for {student}\n{traceback.format_exc()}"))
             self.failures[student] = f"the verdict cannot be written: {type(error).__name__}: {error}"
 
     def _keep(self, result: LabResult) -> LabResult:

@@ -7,6 +7,7 @@ import logging
 import os
 import secrets
 import tempfile
+import traceback
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -27,6 +28,7 @@ from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.grading.solution_run import own_expectations
 from autograder.grading.submission_run import DEMONSTRATION_TAG, PreparedExercise, Run
+from autograder.printable import printable
 from autograder.releasing.released import read_released
 from autograder.releasing.text_pairs import PairError, read_pair
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
@@ -193,7 +195,7 @@ def grade_all(
         except WorkerLost as lost:
             return GradingFailed(found.student, str(lost))
         except Exception as error:
-            log.exception("no verdict on %s", found.student)
+            log.error("%s", printable(f"no verdict on {found.student}\n{traceback.format_exc()}"))
             return GradingFailed(found.student, f"{type(error).__name__}: {error}")
 
     todo = iter(submissions)
