@@ -24,12 +24,12 @@
 #
 # * compute self-attention by hand and in code, and give the shape of every array on the way;
 # * say what queries, keys and values are for, and why attention without them has nothing to learn;
-# * explain why scores are divided by √d_k, and back it with measurements;
+# * explain why scores are divided by $\sqrt{d_k}$, and back it with measurements;
 # * predict how time and memory grow with length, and compare with convolution and recurrence;
 # * recognise the usual bugs by their output.
 #
 # **You need** matrix products, the softmax and weighted averages of [lecture 1](01_attention_intuition.ipynb), and a
-# little NumPy. Keras appears in section 7. **Time:** about 95 minutes to read and predict; the code runs in one to
+# little NumPy. Keras appears in section 7. **Time:** about 105 minutes to read and predict; the code runs in one to
 # two minutes on two CPU cores.
 #
 # **How to read it.** Most results are preceded by a question. Answer it, on paper or aloud, *before* you run the cell
@@ -158,7 +158,7 @@ print(f"cosine of the two static vectors: {cosine(station_in_train, station_in_r
 # | weight | 0.049 | **0.361** | 0.133 | 0.049 | 0.049 | **0.361** | 1 |
 #
 # New travel: 0.361·2 + 0.133·1 + 0.361·1 = **1.214**. New broadcast: 0.361·1 = **0.361**. The word has moved from
-# (1, 1) towards travel, because "train" and "stops" are in the room.
+# (1, 1) towards travel, because "train" and "stops" stand in the same sentence.
 #
 # ### By code, with loops
 #
@@ -175,8 +175,8 @@ print("weights", weights)
 print("travel, broadcast:", new_station[:2])
 
 # %% [markdown]
-# The same numbers as in your table. Now every word asks in turn, and the word at the end of the line gets what you
-# computed:
+# The same numbers as in your table. Now every word is the query once. The last row of the result belongs to "station",
+# so it must be the vector that you computed:
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -234,9 +234,9 @@ product = time.perf_counter() - start
 print(f"on this machine the loops take about {loops / product:,.0f} times as long")
 
 # %% [markdown]
-# The arithmetic is the same. The difference is that nothing in X Xᵀ has to wait for anything else: all T² scores are
-# independent, and the library computes them side by side. Remember this for section 9, where a recurrent layer has to
-# wait.
+# The arithmetic is the same, and in both versions no score has to wait for another. What the loops pay for is Python:
+# the interpreter calls NumPy for every single pair. The matrix product is one call into a library that is written for
+# such products. (A recurrent layer is slow for another reason: its steps *have to* wait for each other. Section 9.)
 #
 # ### What it does to meaning
 #
@@ -244,7 +244,8 @@ print(f"on this machine the loops take about {loops / product:,.0f} times as lon
 # new vector in each of two sentences.
 #
 # **Predict.** "station" and "date" have a foot in each meaning. "it" has only the feature *pronoun*. Will "it" move
-# towards *animal* when the dog is tired, and towards *thing* when the road is wide?
+# further than the plain mean of its sentence would move it: towards *animal* when the dog is tired, and towards *thing*
+# when the road is wide?
 
 # %%
 CASES = {
@@ -264,6 +265,8 @@ for word, (first, second, sentences) in CASES.items():
         z = softmax(x @ x.T, axis=-1) @ x  # (T, D)
         position = text.split().index(word)
         moved.setdefault(word, []).append((x[position, axes], z[position, axes]))
+        print(f"{word:8}{first}, {second}: before {x[position, axes]}, after {z[position, axes]}", end="")
+        print(f", plain mean of the sentence {x[:, axes].mean(axis=0)}")
 
 # %%
 figure, panels = plt.subplots(1, 3, figsize=(9, 3.2))
@@ -275,21 +278,23 @@ for ax, (word, (first, second, sentences)) in zip(panels, CASES.items(), strict=
         ax.plot(*after, "o" if role == "query" else "s", color=colour, label=f"… {text.split()[-1]}")
     ax.plot(*before, "o", markersize=10, markerfacecolor="none", color=diagrams.PALETTE["ink"])
     ax.set(xlabel=first, ylabel=second, title=f"“{word}”", xlim=(-0.1, 2), ylim=(-0.1, 2))
-    ax.legend(title="sentence ends in", fontsize=8, title_fontsize=8, loc="upper right")
+    ax.legend(title="sentence ends in", fontsize=7, title_fontsize=7, loc="upper right")
 plots.show(
     figure,
     alt="""Three panels. Station starts on the diagonal between travel and broadcast and moves far to the travel
 side in one sentence and to the broadcast side in the other. Date does the same between food and
-calendar. It starts at zero and hardly moves in either sentence.""",
+calendar. It starts at zero and moves a little: slightly more to animal in one sentence, to thing in the other.""",
 )
 
 # %% [markdown]
 # <details><summary>What you see</summary>
 #
 # "station" and "date" come apart: their sentences are full of words that share a feature with one of their two
-# meanings. "it" hardly moves, and the two sentences leave it in nearly the same place. Its vector has nothing in
-# common with "tired", "wide", "dog" or "road", so the dot product cannot tell any of them apart. "it" would need to
-# look for something that it *is not*.
+# meanings. "it" moves in the right direction, but only a little: (0.236, 0.157) in one sentence, (0.157, 0.236) in the
+# other. That is *less* than the plain mean of all words gives, (0.273, 0.182) and (0.182, 0.273). So attention has not
+# found anything: the direction comes from our hand-made vector of "tired", which contains *animal* 1, and any average
+# takes it over. The vector of "it" has nothing in common with "tired", "wide", "dog" or "road", so all of them get the
+# same score, 0. "it" would need to look for something that it *is not*.
 #
 # </details>
 #
@@ -340,8 +345,9 @@ print("scores equal their transpose:", np.array_equal(scores, scores.T))
 print("self-weight by width:", dict(zip(widths, self_weight.mean(axis=0).round(2).tolist(), strict=True)))
 
 # %% [markdown]
-# At the widths people use, parameter-free attention returns each word almost unchanged. It is the identity with extra
-# work.
+# For vectors like these (independent components with variance 1, no division) attention without parameters returns each
+# word almost unchanged once D is 16 or more. Shorter vectors, or a division of the scores, change the number; the last
+# box of section 7 has an example.
 #
 # ## 4 · Queries, keys and values
 #
@@ -358,31 +364,31 @@ print("self-weight by width:", dict(zip(widths, self_weight.mean(axis=0).round(2
 #
 # $$ q = x\,W_q \qquad k = x\,W_k \qquad v = x\,W_v $$
 #
-# W_q and W_k are (D, d_k), since queries and keys must have the same width to be compared. W_v is (D, d_v): any
+# $W_q$ and $W_k$ are (D, $d_k$), since queries and keys must have the same width to be compared. $W_v$ is (D, $d_v$): any
 # width. The same three matrices serve every word.
 
 # %%
-figure, ax = diagrams.canvas(9.4, 3.9, title="“it” asks, every word answers")
+figure, ax = diagrams.canvas(9.8, 3.9, title="“it” asks, every word answers, “it” too")
 asks = diagrams.box(ax, 0.7, 3.2, "it", width=0.9)
-answers = diagrams.tokens(ax, ["dog", "road", "tired"], 0.7, 0.45, step=0.95)
-query = diagrams.box(ax, 3.0, 3.2, "query", role="query", detail="x W_q")
-keys = diagrams.box(ax, 5.1, 1.75, "keys", role="key", detail="x W_k")
-values = diagrams.box(ax, 5.1, 0.45, "values", role="value", detail="x W_v")
-match = diagrams.box(ax, 5.1, 3.2, "match", detail="q·k", width=1.1)
-weights_box = diagrams.box(ax, 6.9, 3.2, "weights", detail="softmax", width=1.3)
-total = diagrams.operator(ax, 6.9, 0.45, "×")
-output = diagrams.box(ax, 8.5, 0.45, "new “it”", role="output", width=1.2, detail="Σ w·v")
+answers = diagrams.group(ax, diagrams.tokens(ax, ["dog", "road", "it", "tired"], 0.6, 0.45, step=0.85), pad=0.08)
+query = diagrams.box(ax, 3.0, 3.2, "query", role="query", detail="$x W_q$")
+keys = diagrams.box(ax, 5.4, 1.75, "keys", role="key", detail="$x W_k$")
+values = diagrams.box(ax, 5.4, 0.45, "values", role="value", detail="$x W_v$")
+match = diagrams.box(ax, 5.4, 3.2, "match", detail="q·k", width=1.1)
+weights_box = diagrams.box(ax, 7.2, 3.2, "weights", detail="softmax", width=1.3)
+total = diagrams.operator(ax, 7.2, 0.45, "Σ")
+output = diagrams.box(ax, 8.8, 0.45, "new “it”", role="output", width=1.2, detail="Σ w·v")
 diagrams.arrow(ax, asks, query, label="looks for")
-diagrams.arrow(ax, (1.65, 0.68), (1.65, 1.75), keys, label="can be found under")
-diagrams.arrow(ax, answers[-1], values, label="hands over")
+diagrams.arrow(ax, answers.top, (answers.x, 1.75), keys, label="can be found under")
+diagrams.arrow(ax, answers, values, label="hands over")
 diagrams.arrow(ax, weights_box, total, label="how much of each")
 for start, end in [(query, match), (keys, match), (match, weights_box), (values, total), (total, output)]:
     diagrams.arrow(ax, start, end)
 plots.show(
     figure,
-    alt="""Block diagram. The word it gives a query. The words dog, road and tired give keys and values. The query
-is matched with the keys, a softmax turns the matches into weights, the weights multiply the values, and
-the sum is the new vector of it.""",
+    alt="""Block diagram. The word it gives a query. Every word of the sentence, it included, gives a key and a value. The
+query is matched with the keys, a softmax turns the matches into weights, and the sum of the values, each times its
+weight, is the new vector of it.""",
 )
 
 # %% [markdown]
@@ -391,8 +397,8 @@ the sum is the new vector of it.""",
 #
 # ### Two numbers that solve "it"
 #
-# With separate roles, "it" can look for something it is not. Set d_k = 1 and choose W_q and W_k by hand: the query of
-# a *pronoun* is 4; the key of a word that describes a *state* ("tired", "wide") is 1; everything else is 0. W_v hands
+# With separate roles, "it" can look for something it is not. Set $d_k$ = 1 and choose $W_q$ and $W_k$ by hand: the query of
+# a *pronoun* is 4; the key of a word that describes a *state* ("tired", "wide") is 1; everything else is 0. $W_v$ hands
 # over the features *animal* and *thing*.
 #
 # **Predict.** The sentence has 11 words. The score of "it" with "tired" is 4·1 = 4, with the ten others 0. What
@@ -420,12 +426,14 @@ for text in CASES["it"][2]:
     print(f"“it” puts {weights[it, -1]:.3f} on “{state}”  ->  animal {z[it, 0]:.2f}, thing {z[it, 1]:.2f}")
 
 # %% [markdown]
-# Two non-zero numbers did what no similarity could do, and the scores are no longer symmetric: "tired" does not look
-# at "it". Nobody sets these numbers by hand in earnest. They are what training finds (section 7).
+# Two non-zero numbers in $W_q$ and $W_k$ let "it" find "tired", which no dot product of the two vectors could do. ($W_v$ then
+# copies two features, and that "tired" speaks of an animal is written in our hand-made vector.) The scores are no longer
+# symmetric: "tired" does not look at "it". In practice nobody sets these numbers by hand: training finds them (section
+# 7).
 #
 # ## 5 · The whole calculation by hand
 #
-# Pen and paper, please. Three words, "How are you", each with D = 4; queries and keys with d_k = 3; values with d_v =
+# Pen and paper, please. Three words, "How are you", each with D = 4; queries and keys with $d_k$ = 3; values with $d_v$ =
 # 2:
 #
 # $$
@@ -435,7 +443,7 @@ for text in CASES["it"][2]:
 # W_v=\begin{pmatrix}0&0\\2&-1\\-1&0\\0&1\end{pmatrix}
 # $$
 #
-# **Step 1, project.** The query of "How" is row 1 of X times W_q. Its first entry: 1·1 + 2·0 + 3·2 + 4·3 = 19. Do the
+# **Step 1, project.** The query of "How" is row 1 of X times $W_q$. Its first entry: 1·1 + 2·0 + 3·2 + 4·3 = 19. Do the
 # other two, then the key and the value of "How".
 #
 # <details><summary>Answer</summary>
@@ -458,7 +466,7 @@ for text in CASES["it"][2]:
 #
 # </details>
 #
-# **Step 3, scale** by √d_k = √3 = 1.732 (section 6 says why).
+# **Step 3, scale** by $\sqrt{d_k}$ = √3 = 1.732 (section 6 says why).
 #
 # <details><summary>Answer</summary>
 #
@@ -507,27 +515,30 @@ for step, numbers in by_hand.items():
     print(f"{step:8} by hand = by code: {np.allclose(numbers, by_code[step], atol=1e-3)}")
 
 # %%
-figure, panels = plt.subplots(1, 5, figsize=(11, 2.7), width_ratios=[4, 3.6, 3.6, 3.6, 2.6])
+figure, panels = plt.subplots(2, 4, figsize=(10, 4.8))
 names = ["How", "are", "you"]
-plots.matrix_map(X, rows=names, digits=0, title="X  (3, 4)", ax=panels[0])
-plots.matrix_map(Q, rows=names, digits=0, title="Q = X W_q  (3, 3)", ax=panels[1])
-plots.matrix_map(raw, rows=names, columns=names, digits=0, title="Q Kᵀ  (3, 3)", ax=panels[2])
-plots.matrix_map(A, rows=names, columns=names, limits=(0, 1), title="weights  (3, 3)", ax=panels[3])
-plots.matrix_map(Z, rows=names, title="Z = weights · V  (3, 2)", ax=panels[4])
+inputs = {"$X$  (3, 4)": X, "$Q = XW_q$  (3, 3)": Q, "$K = XW_k$  (3, 3)": K, "$V = XW_v$  (3, 2)": V}
+for ax, (title, matrix) in zip(panels[0], inputs.items(), strict=True):
+    plots.matrix_map(matrix, rows=names, digits=0, title=title, ax=ax)
+for number, (ax, matrix) in enumerate(zip(panels[1], [raw, scaled, A], strict=False)):
+    title = [r"$QK^\top$", r"$QK^\top/\sqrt{3}$", "weights"][number]
+    plots.matrix_map(matrix, rows=names, columns=names, digits=number, title=f"{title}  (3, 3)", ax=ax)
+plots.matrix_map(Z, rows=names, title="$Z$ = weights · $V$  (3, 2)", ax=panels[1, 3])
 plots.show(
     figure,
-    alt="""The five matrices of the calculation side by side. Weights, row by row: How 0.67, 0.12, 0.21; are 0.24,
-0.01, 0.75; you 0.53, 0.30, 0.17.""",
+    alt="""The eight matrices of the calculation: X, Q, K and V above; scores, scaled scores, weights and Z below. Weights,
+row by row: How 0.67, 0.12, 0.21; are 0.24, 0.01, 0.75; you 0.53, 0.30, 0.17.""",
 )
 
 # %% [markdown]
 # Read the weights by rows. "are" takes three quarters of its new vector from "you". "you" looks mostly at "How".
-# Nothing is symmetric any more, and no word prefers itself by law. (The numbers are arbitrary, so there is no meaning
+# The weights are not symmetric any more, and no word has to prefer itself. (The numbers are arbitrary, so there is no meaning
 # in who looks at whom.)
 #
 # ## 6 · Why divide by √d_k
 #
-# A second small case, with numbers closer to practice: a word's scores with two keys are 112 and 96, and d_k = 64.
+# A second small case: a word's scores with two keys are 112 and 96, and $d_k$ = 64. (The numbers are those of J. Alammar's
+# *Illustrated Transformer*. They are easy to divide by 8; scores of components with variance 1 are far smaller.)
 #
 # **Predict.** What are the two weights with the division by √64 = 8? What are they without it?
 #
@@ -548,16 +559,16 @@ print("not divided  :", pair, "->", [f"{weight:.7f}" for weight in softmax(pair)
 
 # %% [markdown]
 # So what? A weight of 0.9999999 may even be right. The trouble comes with learning: the softmax of such scores is
-# flat. Change the score a little and the weight does not move, so no gradient flows back and W_q and W_k cannot
+# flat. Change the score a little and the weight does not move, so no gradient flows back and $W_q$ and $W_k$ cannot
 # improve.
 #
-# Where do large scores come from? From d_k itself. A dot product is a sum of d_k products. If the components of q and
+# Where do large scores come from? From $d_k$ itself. A dot product is a sum of $d_k$ products. If the components of q and
 # k are independent with mean 0 and variance 1, each product has variance 1, and variances of independent terms add
 # up:
 #
 # $$ \operatorname{Var}(q\cdot k)=\sum_{i=1}^{d_k}\operatorname{Var}(q_i k_i)=d_k $$
 #
-# Typical scores are as large as √d_k. Dividing by √d_k brings the variance back to 1 at any width. That is the whole
+# Typical scores are as large as $\sqrt{d_k}$. Dividing by $\sqrt{d_k}$ brings the variance back to 1 at any width. That is the whole
 # argument of the paper (Vaswani et al. 2017, section 3.2.1 and its footnote 4). Do not believe it: measure it.
 #
 # The experiment: one query and 32 keys with random components, 400 times. For each d from 4 to 1024 we measure (a)
@@ -613,15 +624,15 @@ print("in each pair: not scaled, scaled")
 
 # %% [markdown]
 # Read off, without scaling: the variance follows d, as computed. At d = 64 the largest of 32 weights typically takes
-# 0.91 of everything, at d = 1024 all of it, and the gradient has fallen from 0.30 to 0.00015. With the division all
-# three stay where they are, at every width. (At d = 4 the raw scores pass a little *more* gradient. Scores of
-# moderate size are healthy; it is the growth that kills.)
+# 0.91 of everything, at d = 1024 all of it. The gradient first rises a little, from 0.30 to 0.33, and then falls to
+# 0.00015. With the division all three stay where they are, at every width. (Up to d = 32 the raw scores pass *more*
+# gradient than the divided ones. Scores of moderate size do no harm; much larger ones do.)
 #
 # <details><summary>A sceptic asks: is the gradient that reaches q not divided by √d_k as well?</summary>
 #
 # It is. To compare what reaches q you would multiply the unscaled curve by another √d. At d = 1024 that makes
-# 0.00015·32 = 0.005, still 50 times less than 0.24. At d = 64 it makes 0.138·8 = 1.1, *more* than 0.24: the first
-# steps are large, and large steps drive the scores apart, into saturation. Section 7 shows where that ends. And why
+# 0.00015·32 = 0.005, still 50 times less than 0.24. At d = 64 it makes 0.138·8 = 1.1, *more* than 0.24: at the start
+# the gradient is not small at all. Section 7 trains such a model and measures the Jacobian before and after. And why
 # the median? Now and then two scores nearly tie, and such a draw passes much gradient. The mean is made of these rare
 # draws, while the typical query learns next to nothing.
 #
@@ -651,16 +662,16 @@ print("formula equals automatic differentiation:", np.allclose(automatic, formul
 # %%
 figure, ax = diagrams.canvas(10.8, 5.2)
 inputs = diagrams.grid(ax, 0.8, 2.5, 5, 4, text="X", detail="(T, D)")
-q = diagrams.grid(ax, 3.2, 4.2, 5, 3, cell=0.24, role="query", text="Q", detail="(T, d_k)")
-k = diagrams.grid(ax, 3.2, 2.5, 3, 5, cell=0.24, role="key", text="Kᵀ", detail="(d_k, T)")
-v = diagrams.grid(ax, 3.2, 0.85, 5, 2, cell=0.24, role="value", text="V", detail="(T, d_v)")
-scores = diagrams.grid(ax, 5.5, 3.3, 5, 5, cell=0.24, text="QKᵀ / √d_k", detail="(T, T) scores")
+q = diagrams.grid(ax, 3.2, 4.2, 5, 3, cell=0.24, role="query", text="Q", detail="(T, $d_k$)")
+k = diagrams.grid(ax, 3.2, 2.5, 3, 5, cell=0.24, role="key", text="Kᵀ", detail="($d_k$, T)")
+v = diagrams.grid(ax, 3.2, 0.85, 5, 2, cell=0.24, role="value", text="V", detail="(T, $d_v$)")
+scores = diagrams.grid(ax, 5.5, 3.3, 5, 5, cell=0.24, text=r"$QK^\top/\sqrt{d_k}$", detail="(T, T) scores")
 weights = diagrams.grid(ax, 7.8, 3.3, 5, 5, cell=0.24, role="residual", text="weights", detail="(T, T) rows sum to 1")
-out = diagrams.grid(ax, 10.1, 2.3, 5, 2, cell=0.24, role="output", text="Z", detail="(T, d_v)")
-diagrams.arrow(ax, (1.36, 2.5), (1.9, 2.5), (1.9, 4.2), q, label="W_q")
+out = diagrams.grid(ax, 10.1, 2.3, 5, 2, cell=0.24, role="output", text="Z", detail="(T, $d_v$)")
+diagrams.arrow(ax, (1.36, 2.5), (1.9, 2.5), (1.9, 4.2), q, label="$W_q$")
 diagrams.arrow(ax, inputs, k)
-diagrams.note(ax, 2.2, 2.6, "W_k")
-diagrams.arrow(ax, (1.36, 2.5), (1.9, 2.5), (1.9, 0.85), v, label="W_v")
+diagrams.note(ax, 2.2, 2.6, "$W_k$")
+diagrams.arrow(ax, (1.36, 2.5), (1.9, 2.5), (1.9, 0.85), v, label="$W_v$")
 diagrams.arrow(ax, q, (4.4, 4.2), (4.4, 3.5), (4.9, 3.5))
 diagrams.arrow(ax, k, (4.4, 2.5), (4.4, 3.1), (4.9, 3.1))
 diagrams.arrow(ax, scores, weights, label="softmax")
@@ -674,13 +685,13 @@ weights times V give Z, T by d_v.""",
 )
 
 # %% [markdown]
-# D appears only in the three projections, T only in the square in the middle, and d_k has vanished once the scores
-# are there. Nothing in W_q, W_k, W_v knows T: the same layer reads sentences of any length.
+# D appears only in the three projections, T only in the square in the middle, and $d_k$ has vanished once the scores
+# are there. Nothing in $W_q$, $W_k$, $W_v$ knows T: the same layer reads sentences of any length.
 #
 # With a batch, every array gains a leading B and the code stays the same, because `@` multiplies the last two axes.
 # Only the transpose must swap the *last two* axes; `.T` would reverse all of them.
 #
-# **Predict.** B = 2, T = 5, D = 7, d_k = 3, d_v = 11. Write down the shapes of q, k, v, scores, weights and z before
+# **Predict.** B = 2, T = 5, D = 7, $d_k$ = 3, $d_v$ = 11. Write down the shapes of q, k, v, scores, weights and z before
 # you run the cell.
 
 # %%
@@ -783,16 +794,25 @@ print(f"{len(corpus)} sentences, {len(vocabulary)} words, T = {length}")
 # *attention*:
 #
 # * The embeddings are **random and frozen**. "tired" and "hungry" have nothing in common; all learning must happen in
-#   W_q, W_k, W_v and the read-out.
+#   $W_q$, $W_k$, $W_v$ and the read-out.
 # * The read-out sees only Z, no shortcut around the attention.
 #
-# We build it in four versions: a plain average of all words; attention without parameters; queries, keys and values
-# without the division; and the full formula.
+# We build it in five versions: a plain average of all words; attention without parameters; queries, keys and values
+# without the division; the full formula; and a control. The control has no division either, but its $W_q$ starts at an
+# eighth of the usual size. Since √64 = 8, it *starts with exactly the weights of the full formula*, and it can express
+# the same functions. Only the steps differ: a step of the same size in $W_q$ changes its scores eight times as much.
 
 # %%
 D = 64
 
 
+def start_of(name, kind):
+    """Keras's usual start of a Dense layer (Glorot, uniform); for W_q of the last version an eighth of it."""
+    shrunk = name == "to_q" and kind == "W_q / 8, no √d_k"
+    return keras.initializers.VarianceScaling(1 / 64 if shrunk else 1.0, "fan_avg", "uniform")
+
+
+# %%
 def build_reader(kind):
     """Return a model from ids (B, T) to meanings (B, T, 6), and a second one that shows its weights (B, T, T)."""
     tokens = keras.Input(shape=(length,), dtype="int32")  # (B, T)
@@ -802,14 +822,15 @@ def build_reader(kind):
     )
     x = embedding(tokens)  # (B, T, D)
     q = k = v = x
-    if kind in ("full formula", "without √d_k"):
+    if kind not in ("plain average", "no parameters"):
         q, k, v = (
-            layers.Dense(units=D, use_bias=False, name=name)(x) for name in ("to_q", "to_k", "to_v")
+            layers.Dense(units=D, use_bias=False, kernel_initializer=start_of(name, kind), name=name)(x)
+            for name in ("to_q", "to_k", "to_v")
         )  # (B, T, D)
     scores = ops.matmul(q, ops.transpose(k, axes=(0, 2, 1)))  # (B, T, T)
     if kind == "plain average":
         scores = scores * 0.0
-    if kind != "without √d_k":
+    if kind in ("no parameters", "full formula"):
         scores = scores / np.sqrt(D)
     padding = ops.cast(ops.expand_dims(tokens, axis=1) == 0, "float32")  # (B, 1, T)
     weights = ops.softmax(scores - 1e9 * padding, axis=-1)  # (B, T, T)
@@ -836,7 +857,8 @@ def accuracy(guesses):
 
 
 # %% [markdown]
-# **Predict** the test accuracy of the four versions. Guessing among the two meanings of each word would give 0.50.
+# **Predict** the order of the five versions by test accuracy. Guessing among the two meanings of each word gives 0.50.
+# If only the start matters, with which version does the control end?
 #
 # <details><summary>A hint for the first one</summary>
 #
@@ -846,22 +868,23 @@ def accuracy(guesses):
 # </details>
 
 # %%
-KINDS = ["plain average", "no parameters", "without √d_k", "full formula"]
+KINDS = ["plain average", "no parameters", "without √d_k", "full formula", "W_q / 8, no √d_k"]
 runs = {kind: [train_reader(kind, seed) for seed in range(3)] for kind in KINDS}
 for kind in KINDS:
-    print(f"{kind:14} test accuracy, 3 seeds: " + ", ".join(f"{accuracy(guesses):.2f}" for _, guesses, _ in runs[kind]))
+    print(f"{kind:16} test accuracy, 3 seeds: " + ", ".join(f"{accuracy(guesses):.2f}" for _, guesses, _ in runs[kind]))
 
 # %%
 figure, ax = plt.subplots(figsize=(6.8, 3.5))
 for line, kind in enumerate(KINDS):
     losses = [history["loss"] for history, _, _ in runs[kind]]
-    plots.measured_curve(range(1, 16), losses, label=kind, line=line, ax=ax)
+    name = kind.replace("√d_k", r"$\sqrt{d_k}$").replace("W_q", "$W_q$")
+    plots.measured_curve(range(1, 16), losses, label=name, line=line, ax=ax)
 ax.set(xlabel="epoch", ylabel="training loss", title="median of three seeds; the band is their range", ylim=(0, 2.1))
 ax.legend(loc="upper right", ncols=2)
 plots.show(
     figure,
-    alt="""Training loss over fifteen epochs. The full formula falls to about 0.1. Without the division by
-root d_k the loss stays above 0.5, close to attention without parameters. The plain average is highest.""",
+    alt="""Training loss over fifteen epochs. The full formula falls to about 0.1. The two versions without the division by
+root d_k stay far above it, close to attention without parameters. The plain average is highest.""",
 )
 
 # %% [markdown]
@@ -870,26 +893,51 @@ root d_k the loss stays above 0.5, close to attention without parameters. The pl
 # The plain average gets stuck at exactly 0.50, for the reason in the hint. Attention without parameters is little
 # better: each word returns mostly itself (section 3), so the read-out knows who is asking but not what the others
 # say. The full formula is right in 96 or 97 of 100 cases, with every seed, on sentences it has never seen. The same
-# model **without √d_k** has the same number of weights, the same start and the same data, and ends where attention
-# without parameters ends. Its *training* loss is high, so this is not overfitting: it settles on some word or other,
-# and the gradient that could correct it is gone.
+# model **without $\sqrt{d_k}$** has the same number of parameters and the same data, and ends where attention without parameters
+# ends. Its *training* loss is high, so this is not overfitting.
+#
+# The control ends there, too (0.61, 0.61 and 0.72). So a start with sharp weights is not what makes the difference: the
+# control starts as soft as the full formula does.
 #
 # </details>
 #
-# If saturation is the reason, the two models must differ before the first step. Measure it: the largest weight of
-# each query, untrained.
+# When does the softmax saturate: at the start, or on the way? For the queries that are trained we measure the largest
+# weight and the Jacobian of section 6, before and after training.
+#
+# **Predict.** Which of the three versions has the *largest* Jacobian before training, and which after it?
 
 # %%
-real = ids[test] > 0  # (B, T), padding has no query worth counting
-for kind in ("without √d_k", "full formula"):
-    keras.utils.set_random_seed(0)
-    _, untrained = build_reader(kind)
-    largest = ops.convert_to_numpy(untrained(ids[test])).max(axis=-1)[real]  # one number for each query
-    print(f"{kind}: largest weight before training, on average {largest.mean():.2f}")
+asked = labels[test] >= 0  # (B, T): the ambiguous words, whose queries are trained
+
+
+def sharpness(attention):
+    """Mean of the largest weight and median of the Jacobian's norm, over the queries of the ambiguous words."""
+    w = ops.convert_to_numpy(attention(ids[test]))[asked]  # (N, S)
+    jacobian = w[:, :, None] * (np.eye(length) - w[:, None, :])  # (N, S, S), diag(w) - w wᵀ
+    return w.max(axis=-1).mean(), np.median(np.linalg.norm(jacobian, axis=(1, 2)))
+
+
+print("                   largest weight    Jacobian")
+for kind in KINDS[2:]:
+    for seed in range(3):
+        keras.utils.set_random_seed(seed)
+        pairs = zip(sharpness(build_reader(kind)[1]), sharpness(runs[kind][seed][2]), strict=True)
+        print(f"{kind:16}", *(f" {before:.2f} → {after:.2f}  " for before, after in pairs))
 
 # %% [markdown]
-# That is section 6, seen from inside a model. Without the division a query has mostly chosen its word, by chance, before
-# it has learned anything.
+# <details><summary>What you see</summary>
+#
+# Before training the version without the division passes *more* gradient than the full formula (about 0.32 against
+# 0.22): the score variance is about that of d = 16 in the table of section 6, since our embeddings are short. After
+# training it is the other way round. The full formula still passes 0.10 to 0.18, and the two versions without the
+# division pass 0.04 or less. Their weights have become sharp *during* training, on words that do not solve the task, and
+# then little gradient is left to correct them.
+#
+# The control is the same function with the same start as the full formula, and only the size of a step in its scores is
+# different. So in this experiment the division by $\sqrt{d_k}$ helps by keeping the steps of the scores small. (With Adam,
+# dividing the learning rate of $W_q$ by 8 as well would make the control's training the same as that of the full formula.)
+#
+# </details>
 #
 # Where are the last few per cent? Look at the errors one clue word at a time before you invent an explanation.
 
@@ -906,8 +954,8 @@ for seed, (_, guesses, _) in enumerate(runs["full formula"]):
     print(f"seed {seed}: clue words with less than 0.9 right: {missed}")
 
 # %% [markdown]
-# The errors are not spread out. One clue word of 24, or two, was not picked up; everything else is right. The full
-# formula, too, can settle too early; it does so far less often.
+# The errors are not spread out. One clue word of 24, or two, was not picked up; everything else is right. So the full
+# formula, too, can fail to find a clue.
 #
 # ### Where it looks
 #
@@ -956,7 +1004,8 @@ fourth the lines of the highlighted word go to words that carry no clue.""",
 number, position = picks[2]
 words = sentences[number]
 shown = weights[number, : len(words), : len(words)]  # (T, T)
-ax = plots.attention_map(shown, words, words, values=False, ax=plt.subplots(figsize=(6.2, 5.6))[1])
+title = "all weights of one sentence, from 0 (white) to 1 (dark)"
+ax = plots.attention_map(shown, words, words, values=False, title=title, ax=plt.subplots(figsize=(6.2, 5.6))[1])
 plots.show(
     ax,
     alt="""Heat map of all attention weights of the third sentence, one row per query. Each of the
@@ -965,8 +1014,8 @@ two ambiguous words has one dark cell, at its clue; most other rows are pale pat
 
 # %% [markdown]
 # Find the row of "it". It does not look at the animal. It looks at the word that decides the answer: the clue. The
-# famous pictures in which "it" points at its noun come from deep models, where several layers pass information on;
-# one layer does what its task pays for. The rows of words that were never asked ("the", "because") show patterns as
+# famous pictures in which "it" points at its noun come from deep models, where several layers pass information on. Our
+# layer has one task only, and the loss rewards it for looking at the clue. The rows of words that were never asked ("the", "because") show patterns as
 # well. Nobody trained them, and they mean nothing.
 #
 # ### Honest caveat: a picture is not an explanation
@@ -1010,7 +1059,7 @@ weights and their counterparts low ones, and the models differ in which.""",
 # Shorter vectors have smaller dot products: ‖x‖² falls from about 31 to about 6, and after the division by 8 a word
 # no longer drowns all others. Z is then a bit of the word itself plus roughly the average of the sentence. Since
 # every clue word belongs to only one ambiguous word in this small task, a linear read-out can add up the evidence. A
-# task in which the same clue means different things for different words would take this way out from it.
+# task in which the same clue means different things for different words would close this way.
 #
 # </details>
 
@@ -1018,8 +1067,8 @@ weights and their counterparts low ones, and the models differ in which.""",
 # ## 8 · What it costs
 #
 # Count multiply–adds for the two big products. Q Kᵀ has T·T entries, each a sum of D products. Weights·V has T·D
-# entries, each a sum of T products. Together **2·T²·D**. The weights themselves are **T²** numbers that must be
-# stored (for every head, and kept for the backward pass).
+# entries, each a sum of T products. Together **2·T²·D**. The weights are **T²** numbers for every head. The
+# program of this lecture stores all of them, and keeps them for the backward pass.
 #
 # **Predict.** T doubles. By what factor do time and memory grow? At T = 512 the weights take 1 MiB in float32; what
 # at T = 32,768?
@@ -1032,7 +1081,9 @@ for T in (128, 512, 2048, 8192, 32768):
 
 
 # %% [markdown]
-# Four times for each doubling; 64 times the length is 4,096 times the memory: 4 GiB for one head of one layer. That
+# Four times for each doubling; 64 times the length is 4,096 times the memory: 4 GiB for one head of one layer. (The
+# memory can be avoided, the work cannot: FlashAttention computes exactly the same output in small tiles, never stores
+# the T×T matrix, and computes the tiles again in the backward pass. Its memory grows with T. Dao et al. 2022.) That
 # is the count. Now the clock. We time the core of attention, and beside it a convolution over 3 places and a simple
 # recurrent layer, all with D = 64 on the same input.
 
@@ -1080,10 +1131,9 @@ for name, milliseconds in timed.items():
     print(f"{name:12} time ratio at each doubling of T: {ratios}")
 
 # %% [markdown]
-# Short sequences hide the law: a call has a fixed cost, and a processor that is not full does more work in the same
-# time. Look at the last ratios. Attention heads for 4 (and can pass it where the T×T matrix no longer fits in the
-# cache), recurrence and convolution for 2. The recurrence does the fewest operations per token and is still slow: its
-# steps queue. Ratios are what to remember; the milliseconds belong to one machine, and on a busy one they jump.
+# Short sequences hide the growth, because each call has a fixed cost. Look at the last ratios: those of attention
+# approach 4 (and can pass it), those of the recurrence are close to 2, and those of the convolution rise but stay below 2. The recurrence
+# does the fewest operations per token and is still slow: its steps wait for each other. Ratios are what to remember; the milliseconds belong to one machine, and on a busy one they jump.
 #
 # ## 9 · Against convolution and recurrence
 #
@@ -1095,7 +1145,7 @@ for name, milliseconds in timed.items():
 # %%
 DESIGNS = {  # name: (rows of nodes, which column feeds which column of the row above)
     "self-attention\npath: 1": (2, {(s, 6) for s in range(7)}),
-    "recurrence\npath: T − 1 = 6, one after the other": (2, {(s, s) for s in range(7)}),
+    "recurrence\npath: up, then T − 1 = 6 steps": (2, {(s, s) for s in range(7)}),
     "convolution, k = 3\npath: (T − 1)/(k − 1) = 3 layers": (
         4,
         {(s, s + j) for s in range(7) for j in range(3) if s + j < 7},
@@ -1139,7 +1189,10 @@ the convolution it climbs three layers, two places at a time.""",
 #
 # <details><summary>Answer</summary>
 #
-# At T = D = 512. Below that the "quadratic" layer is the cheaper one. Sentences of 30 words were the paper's case.
+# At T = D = 512, if the two products are all that is counted. But a layer also has to make its queries, keys and values:
+# 3·T·D² more. With these projections attention takes more multiply–adds than the recurrence at *every* length, as the
+# figure shows. (The paper's table compares T²·D with T·D² without constants, and notes that T is mostly smaller than
+# D.)
 #
 # </details>
 
@@ -1227,7 +1280,9 @@ print("number of tokens that two convolutions can see:", int((reach["2 convoluti
 # Attention treats all distances alike, apart from the last token itself, which is also the query. Two convolutions
 # stop dead after 2·(k − 1) = 4 places; to reach the first token you would stack 32 of them. The recurrent layers fall
 # off exponentially, the vanishing gradient of lecture 1 (these are untrained; training can improve a GRU's memory,
-# but not make the path shorter). Level does not mean strong: attention spreads its weight over 64 tokens, so each
+# but not make the path shorter). The GRU falls faster than the simple recurrence here, although its memory is additive
+# as the LSTM's is. Its gates start half open (bias 0). Lecture 1 measures what this bias does to an LSTM: with bias 0 the
+# LSTM, too, falls faster than the simple recurrence, with bias 1 it falls more slowly. Level does not mean strong: attention spreads its weight over 64 tokens, so each
 # gets a little.
 #
 # </details>
@@ -1237,7 +1292,7 @@ print("number of tokens that two convolutions can see:", int((reach["2 convoluti
 #
 # ## 10 · Common mistakes, with their results
 #
-# All of these run without an error, because in our hand example T = d_k = 3 and every wrong product fits. (That is
+# All of these run without an error, because in our hand example T = $d_k$ = 3 and every wrong product fits. (That is
 # why good tests use sizes that differ.) Learn to recognise them by their picture. The causal mask used here lets a
 # word see itself and earlier words only.
 #
@@ -1271,11 +1326,10 @@ the last row is uniform.""",
 # %% [markdown]
 # * **Wrong axis**: the *columns* sum to 1. Each word is now shared out among the queries, which is a different
 #   question.
-# * **No scaling**: at d_k = 3 you hardly notice; at d_k = 64 training gets stuck, as in section 7. The worst kind of
-#   mistake: everything runs.
+# * **No scaling**: at $d_k$ = 3 you hardly notice; at $d_k$ = 64 our training got stuck (section 7). No error tells you.
 # * **Scaled after the softmax**: rows sum to 1/√3 = 0.577. The saturation is still there, and the output is too
 #   small.
-# * **Keys not transposed**: rows sum to 1, so no sum tells you. Only different sizes for T and d_k do.
+# * **Keys not transposed**: rows sum to 1, so no sum tells you. Only different sizes for T and $d_k$ do.
 # * **Mask inverted**: each word sees only what it must not see. The last row may see nothing and falls back to a
 #   uniform average.
 # * **Mask after the softmax**: the blocked share of the weight is lost instead of being given to the others.
@@ -1300,15 +1354,17 @@ print("with -1e9:", softmax(np.where(nothing_allowed, scaled[2], -1e9)))
 # |---|---|
 # | rows of the weights do not sum to 1 | softmax axis; scaling or masking after the softmax |
 # | NaN, sooner or later | −∞ in a row with every key blocked; a softmax that does not subtract the maximum |
-# | one weight is 1.00 in every row, loss stuck | no division by √d_k; learning rate too high |
-# | weights all near 1/T, loss stuck | tiny scores: divided by d_k instead of √d_k, or W_q and W_k get no gradient |
+# | one weight is 1.00 in every row, loss stuck | no division by $\sqrt{d_k}$; learning rate too high |
+# | weights all near 1/T, loss stuck | tiny scores: divided by $d_k$ instead of $\sqrt{d_k}$, or $W_q$ and $W_k$ get no gradient |
 # | training loss too good, predictions useless | mask inverted or missing: words see what they should predict |
 # | right for one sentence, wrong for a batch | `.T` on a 3-D array reverses *all* axes; swap the last two |
-# | right in your test, wrong in ours | T = d_k in your test; divided by √T instead of √d_k |
+# | right in your test, wrong in ours | T = $d_k$ in your test; divided by √T instead of $\sqrt{d_k}$ |
 #
 # </details>
 #
-# ## 11 · What other texts get wrong
+# ## 11 · Sentences to be careful with
+#
+# You will meet these sentences. Each is wrong, or right under a condition only.
 #
 # **"If you shuffle the words, the output stays the same."** It does not stay the same: it is shuffled in the same
 # way. Each word gets the same new vector as before, at its new place. The name is *permutation equivariance*.
@@ -1328,11 +1384,11 @@ print("their mean over the words: ", np.allclose(Z_shuffled.mean(axis=0), Z.mean
 # Only after pooling over the words is the result the same (*invariance*). Either way, "dog bites man" and "man bites
 # dog" hold the same vectors until lecture 5 adds positions.
 #
-# **"W_q has shape N × (D/H)"**, with N the number of tokens. No: with H heads it is **D × (D/H)**, and with one head
-# D × d_k. A weight matrix that knew the sentence length could read only sentences of that length. Section 7
+# **"$W_q$ has shape N × (D/H)"**, with N the number of tokens. No: with H heads it is **D × (D/H)**, and with one head
+# D × $d_k$. A weight matrix that knew the sentence length could read only sentences of that length. Section 7
 # multiplied the same (7, 3) matrix with any T.
 #
-# **"Divide by the square root of the number of keys."** The sum q·k runs over d_k components; how many keys there are
+# **"Divide by the square root of the number of keys."** The sum q·k runs over $d_k$ components; how many keys there are
 # does not enter. In "How are you" both are 3, so that example cannot tell the two apart. Here it is for S = 32 keys
 # of width 256:
 
@@ -1348,19 +1404,19 @@ print(f"uniform weights would be {1 / 32:.2f}")
 #
 # ## 12 · Check yourself
 #
-# **1.** Which of W_q, W_k, W_v may have a different number of columns from the others, and why?
-# <details><summary>Answer</summary>W_v. Queries and keys meet in a dot product and need the same width d_k; values
-# are only averaged, so d_v is free.</details>
+# **1.** Which of $W_q$, $W_k$, $W_v$ may have a different number of columns from the others, and why?
+# <details><summary>Answer</summary>$W_v$. Queries and keys meet in a dot product and need the same width $d_k$; values
+# are only averaged, so $d_v$ is free.</details>
 #
-# **2.** Scores (3, 1) with d_k = 4. What are the weights? (e ≈ 2.718)
+# **2.** Scores (3, 1) with $d_k$ = 4. What are the weights? (e ≈ 2.718)
 # <details><summary>Answer</summary>Divide by 2: (1.5, 0.5). The difference is 1, so 2.718/3.718 = 0.731 and
 # 0.269.</details>
 #
-# **3.** You multiply W_q by 10. What happens to the weights? And if you add 10 to every score of one row?
+# **3.** You multiply $W_q$ by 10. What happens to the weights? And if you add 10 to every score of one row?
 # <details><summary>Answer</summary>Ten times larger scores: the softmax saturates, the largest weight goes towards 1.
 # Adding a constant to a row changes nothing: it cancels in the softmax.</details>
 #
-# **4.** Set W_q = W_k. Which limit of section 3 comes back?
+# **4.** Set $W_q$ = $W_k$. Which limit of section 3 comes back?
 # <details><summary>Answer</summary>The symmetry of the scores (and with it the tendency to attend to oneself). Some
 # models do this on purpose; then "it" finds "dog" exactly as interesting as "dog" finds "it".</details>
 #
@@ -1372,7 +1428,7 @@ print(f"uniform weights would be {1 / 32:.2f}")
 # <details><summary>Answer</summary>All positions get the same Z, so the read-out gives both ambiguous words the same
 # answer. Their meanings come from different pairs, so at most one of the two answers is right.</details>
 #
-# **7.** With d_k = 64 all scores of a row lie between 112 and 113 before the division. Would you see a difference
+# **7.** With $d_k$ = 64 all scores of a row lie between 112 and 113 before the division. Would you see a difference
 # without it?
 # <details><summary>Answer</summary>A small one: only differences count. A gap of 1 gives at most a ratio of e = 2.7;
 # divided by 8 it is 1.13. Size alone does not saturate a softmax; spread does.</details>
@@ -1396,10 +1452,11 @@ print(f"uniform weights would be {1 / 32:.2f}")
 # * Without parameters it is softmax(X Xᵀ) X: nothing to learn, symmetric, self-absorbed.
 # * Queries (what I look for), keys (what I am found under) and values (what I hand over) separate the roles: three
 #   learned matrices.
-# * Z = softmax(Q Kᵀ/√d_k) V. Scores are (T, T) before the softmax, weights after it, and each row of weights sums
+# * Z = softmax(Q Kᵀ/$\sqrt{d_k}$) V. Scores are (T, T) before the softmax, weights after it, and each row of weights sums
 #   to 1.
-# * Without √d_k the variance of the scores grows like d_k, the softmax saturates and the gradient fades. You saw all
-#   three, and a model that got stuck.
+# * Without $\sqrt{d_k}$ the variance of the scores grows like $d_k$. For large $d_k$ the softmax saturates, and little gradient
+#   passes. Our model without the division got stuck, and so did one with the same start as the full formula: its steps
+#   were too large.
 # * Cost: 2·T²·D multiply–adds and T² weights; path length 1; nothing has to wait.
 # * Attention alone ignores order, and its maps are not explanations.
 #
@@ -1421,3 +1478,21 @@ print(f"uniform weights would be {1 / 32:.2f}")
 #   arXiv:1802.05365
 # * S. Jain, B. Wallace, *Attention is not Explanation*, NAACL 2019 (arXiv:1902.10186), and S. Wiegreffe, Y. Pinter,
 #   *Attention is not not Explanation*, EMNLP 2019 (arXiv:1908.04626)
+# * T. Dao et al., *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*, NeurIPS 2022.
+#   [arXiv:2205.14135](https://arxiv.org/abs/2205.14135)
+# * The sentence "… because it was tired / wide" follows an example in J. Uszkoreit, *Transformer: A Novel Neural Network
+#   Architecture for Language Understanding* (Google blog, 2017). It is a Winograd schema (H. Levesque et al. 2012).
+# * J. Cheng, L. Dong, M. Lapata, *Long Short-Term Memory-Networks for Machine Reading*, EMNLP 2016, and Z. Lin et al., *A
+#   Structured Self-attentive Sentence Embedding*, ICLR 2017: attention within one sentence before the Transformer.
+#   [arXiv:1601.06733](https://arxiv.org/abs/1601.06733), [arXiv:1703.03130](https://arxiv.org/abs/1703.03130)
+#
+# ## Further reading
+#
+# * First contact, pictures without code: J. Alammar, [*The Illustrated
+#   Transformer*](https://jalammar.github.io/illustrated-transformer/) (the source of the numbers 112 and 96).
+# * The same ideas in motion: 3Blue1Brown, [*Attention in transformers, step by
+#   step*](https://www.3blue1brown.com/lessons/attention).
+# * With code and exercises with proofs: *Dive into Deep Learning*, [section
+#   11.6](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html).
+# * A complete encoder in PyTorch with more experiments: P. Lippe, [*UvA Deep Learning Tutorials*, tutorial
+#   6](https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/tutorial6/Transformers_and_MHAttention.html).
