@@ -26,6 +26,7 @@ from rich.table import Table
 from autograder.course import Course, CourseError, load_course
 from autograder.grading.results import STATUSES, LabResult
 from autograder.printable import printable
+from autograder.scaffold import commands as scaffold
 from coursekit import terminal
 
 if TYPE_CHECKING:
@@ -235,6 +236,7 @@ def _findings(result: LabResult) -> Iterator[str]:
             yield f"{status}: {', '.join(names)}"
 
 
+app.add_typer(scaffold.app, name="new")
 app.command()(terminal.check)
 app.command()(terminal.pack)
 

@@ -66,8 +66,9 @@ def secret_lines(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str
                 if is_code:
                     public |= {_normal(line) for line in outside}
     hidden: dict[str, str] = {}
-    for folder in ("oracles", "mistaken", "exercises"):
-        for path in sorted((course.root / "autograder" / folder).rglob("*.py")):
+    package = course.root / "autograder"
+    for folder in (package / "oracles", package / "mistaken", package / "exercises", course.root / "exercises"):
+        for path in sorted(folder.rglob("*.py")):
             for line in _function_lines(path.read_text(encoding="utf-8")):
                 if _tells(line, _LEAST_ORACLE):
                     hidden[_normal(line)] = str(path.relative_to(course.root))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from nbformat import NotebookNode
 
@@ -15,7 +15,7 @@ from coursekit.source import NotPython, parse
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 
 
-def structure_problems(notebook: NotebookNode, declared: Iterable[str]) -> list[str]:
+def structure_problems(notebook: NotebookNode) -> list[str]:
     """What is wrong with the structure of a solution notebook, one sentence each; see the contract of a lab's cells."""
     problems: list[str] = []
     cells: dict[str, NotebookNode] = {}
@@ -43,16 +43,13 @@ def structure_problems(notebook: NotebookNode, declared: Iterable[str]) -> list[
             problems.append(f'the cell "setup" lacks the tag {SETUP_TAG}')
     tested = [name for name, cell in cells.items() if is_test(cell)]
     for name in tested:
-        problems += _exercise_problems(name, cells, name in set(declared))
-    problems += [f'the exercise "{name}" is declared and has no test cell' for name in declared if name not in tested]
+        problems += _exercise_problems(name, cells)
     return problems
 
 
-def _exercise_problems(name: str, cells: Mapping[str, NotebookNode], declared: bool) -> list[str]:
+def _exercise_problems(name: str, cells: Mapping[str, NotebookNode]) -> list[str]:
     problems = []
     test = cells[name]
-    if not declared:
-        problems.append(f'the test cell "{name}" belongs to no declared exercise')
     if test.source.strip() != f'check("{name}")':
         problems.append(f'the test cell "{name}" should say check("{name}") and nothing else')
     if not details(test).get("locked"):

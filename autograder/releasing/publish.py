@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 
+import coursekit
 from autograder.course import Course
 from autograder.grading.results import write_atomically
 from autograder.releasing.leaks import find_leaks
@@ -94,8 +95,9 @@ def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]
     lines: list[str] = []
     for lab in (each.name for each in course.labs):
         path = f"labs/{lab}/{lab}.ipynb"
-        old = {each.name: each.read_bytes() for each in files_in(directory / "coursekit" / "reference", (f"{lab}.*",))}
-        new = {Path(name).name: text for name, text in files.items() if name.startswith(f"coursekit/reference/{lab}.")}
+        home = course.reference(lab)[-1].relative_to(course.root)
+        old = {each.name: each.read_bytes() for each in files_in(directory / home, (f"{lab}.*",))}
+        new = {Path(name).name: text for name, text in files.items() if name.startswith(f"{home}/{lab}.")}
         shipped = (directory / path).read_bytes() if (directory / path).is_file() else b""
         if shipped != files[path]:
             before = nbformat.reads(shipped.decode("utf-8"), as_version=4) if shipped else None
@@ -116,6 +118,8 @@ def student_files(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[st
     ):
         for path, content in contents(root / folder, patterns, planned):
             files[str(path.relative_to(root))] = content
+    if not (root / "coursekit").is_dir():
+        files |= _package_files()
     for lab in course.labs:
         for path, content in contents(course.releases / lab.name, ("*",), planned):
             files[str(path.relative_to(root))] = content
@@ -124,6 +128,17 @@ def student_files(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[st
             files[name] = (root / name).read_bytes()
     files |= project_files(course, files)
     return dict(sorted(files.items()))
+
+
+def _package_files() -> dict[str, bytes]:
+    """coursekit as it is installed, for a course that holds no copy; without what belongs to this package's labs."""
+    package = Path(coursekit.__file__).parent
+    left_out = {package / "reference", package / "recorded", package / "data" / "bert"}
+    return {
+        str(path.relative_to(package.parent)): path.read_bytes()
+        for path in files_in(package, ("*",))
+        if not left_out & {*path.parents} or path.suffix == ".py"
+    }
 
 
 def _earlier_files(directory: Path) -> list[str]:

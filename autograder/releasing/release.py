@@ -33,6 +33,7 @@ from autograder.releasing.publish import publication_problems
 from autograder.releasing.release_notes import check_changes, student_changes, write_points
 from autograder.releasing.released import read_released
 from autograder.releasing.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
+from autograder.releasing.unfinished import missing_parts
 from autograder.sandbox import Sandbox
 
 
@@ -110,8 +111,9 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         declared = declared_exercises(course, lab)
     except CourseError as error:
         raise ReleaseRefused([str(error)]) from error
-    if problems := structure_problems(solution, declared):
-        raise ReleaseRefused(f"solutions/{lab}: {problem}" for problem in problems)
+    problems = [f"solutions/{lab}: {problem}" for problem in structure_problems(solution)]
+    if problems := [*missing_parts(course, lab, solution, declared), *problems]:
+        raise ReleaseRefused(problems)
     disagree = write_points(solution) or disagree
     wanted = {course.releases / lab / name: text for name, text in generate(course, lab, solution).items()}
     exported = _references(course, lab, solution, declared)

@@ -9,7 +9,9 @@ import re
 import tomllib
 from collections.abc import Mapping
 from datetime import datetime
+from importlib.metadata import metadata
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -35,7 +37,7 @@ def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes
 
     `files` is what else is published, by path: the README lists the lectures in it, and a lock in it is installed from.
     """
-    project = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = _project(course)
     instructor = project.get("optional-dependencies", {}).get("instructor", [])
     lectures = sorted(name for name in files if name.startswith("lectures/") and name.endswith(".ipynb"))
     values = {
@@ -45,11 +47,33 @@ def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes
         "requirements": LOCK if LOCK in files else "requirements.txt",
         "tools": [each for each in instructor if re.match(r"(jupyterlab|nbgrader)\b", each)],
         "lectures": [{"path": name, "title": _title(name, files[name])} for name in lectures],
+        "has_data": "data/README.md" in files,
         "validation": inspect.getsource(validation),
         "in_colab": lambda path: f" ([Colab]({course.colab_url(path)}))" if course.colab_url(path) else "",
     }
     templates = _environment()
     return {name: templates.get_template(source).render(values).encode() for name, source in _TEMPLATES.items()}
+
+
+def _project(course: Course) -> Mapping[str, Any]:
+    """What the course's pyproject.toml says of its project; of this package's where the course has none."""
+    path = course.root / "pyproject.toml"
+    if path.is_file():
+        return tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    installed = metadata("transformers-course")
+    needed: dict[str, list[str]] = {"": [], "instructor": []}
+    for requirement in installed.get_all("Requires-Dist") or ():
+        text, _, marker = requirement.partition(";")
+        extra = re.search(r"""extra == ["'](\w+)["']""", marker)
+        if extra is None:
+            needed[""].append(requirement)
+        elif extra[1] in needed:
+            needed[extra[1]].append(text.strip())
+    return {
+        "requires-python": installed["Requires-Python"],
+        "dependencies": needed[""],
+        "optional-dependencies": {"instructor": needed["instructor"]},
+    }
 
 
 def _title(name: str, content: bytes) -> str:

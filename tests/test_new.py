@@ -1,0 +1,195 @@
+"""`course new`: every file of an exercise, a lab, a course; nothing is overwritten; what is missing is named."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import Course, CourseError, load_course
+from autograder.declaring import Case, Exercise, OwnExercise
+from autograder.nbgrader_cells import cells_by_id, grade_id, points
+from autograder.releasing.lint_lab import structure_problems
+from autograder.releasing.text_pairs import check_pair, read_pair
+from autograder.releasing.unfinished import missing_parts
+from autograder.scaffold.insertion import with_entry, with_import
+from autograder.scaffold.new import new_course, new_exercise, new_lab
+
+ROOT = Path(__file__).resolve().parents[1]
+LAB, TOPIC = "02_self_attention", "self_attention"
+TOPICS = sorted(path.name.partition("_")[2] for path in (ROOT / "solutions").glob("[0-9]*"))
+PARTS = {
+    "declaration": f"autograder/exercises/{TOPIC}/entropy.py",
+    "oracle": f"autograder/oracles/{TOPIC}.py",
+    "mistaken": f"autograder/mistaken/{TOPIC}.py",
+    "probe": f"coursekit/probes/{TOPIC}.py",
+    "variants": f"tests/variants/{TOPIC}.py",
+    "text": f"solutions/{LAB}/{LAB}.py",
+    "notebook": f"solutions/{LAB}/{LAB}.ipynb",
+}
+
+
+@pytest.fixture
+def repository(tmp_path) -> Course:
+    """What `course new` looks at of this repository."""
+    for folder in (
+        *("autograder/exercises", "autograder/oracles", "autograder/mistaken", "coursekit/probes"),
+        *("tests/variants", f"solutions/{LAB}"),
+    ):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "course.toml", tmp_path)
+    return load_course(tmp_path)
+
+
+def declared(course: Course, *names: str) -> dict[str, Exercise]:
+    kept = {name: Exercise(name, oracle=lambda x: {}) for name in points(read_pair(course.solution_notebook(LAB)))}
+    return {name: exercise for name, exercise in kept.items() if name not in names}
+
+
+def missing(course: Course, known: dict) -> list[str]:
+    return missing_parts(course, LAB, read_pair(course.solution_notebook(LAB)), known)
+
+
+def test_a_new_exercise_has_every_part_and_release_names_what_is_to_be_filled_in(repository):
+    assert missing(repository, declared(repository)) == []
+    written = new_exercise(repository, LAB, "entropy")
+    assert {str(path.relative_to(repository.root)) for path in written} == set(PARTS.values())
+    for path in written:
+        if path.suffix == ".py":
+            ast.parse(path.read_text(encoding="utf-8"))
+    notebook = read_pair(repository.solution_notebook(LAB))
+    assert list(points(notebook))[-1] == "entropy" and structure_problems(notebook) == []
+    assert check_pair(repository.solution_notebook(LAB)) is None
+    ids = [grade_id(cell) for cell in notebook.cells]
+    assert ids.index("entropy") < ids.index("explanation")
+
+    said = missing(repository, declared(repository))
+    for part, path in PARTS.items():
+        if part != "notebook":
+            assert any(re.match(rf"{re.escape(path)}:\d+: to fill in", line) for line in said), (part, said)
+    for path, what in {
+        "oracle": "entropy is only a placeholder",
+        "mistaken": "entropy is only a placeholder",
+        "variants": "0 correct variants of entropy; at least 5 are needed",
+    }.items():
+        (line,) = [line for line in said if what in line and line.startswith(PARTS[path])]
+        number = int(line.split(":")[1])
+        shown = (repository.root / PARTS[path]).read_text(encoding="utf-8").splitlines()[number - 1]
+        assert "entropy" in shown or "NotImplementedError" in shown
+
+
+def test_the_parts_that_are_missing_altogether_are_named_with_their_line(repository):
+    new_exercise(repository, LAB, "entropy")
+    said = missing(repository, declared(repository, "entropy"))
+    (line,) = [line for line in said if "belongs to no declared exercise" in line]
+    text = (repository.root / PARTS["text"]).read_text(encoding="utf-8").splitlines()
+    assert '"entropy"' in text[int(line.split(":")[1]) - 1] and line.startswith(PARTS["text"])
+
+    probes = repository.root / PARTS["probe"]
+    probes.write_text("".join(line for line in probes.open(encoding="utf-8") if '"entropy"' not in line))
+    known = declared(repository) | {"spare": Exercise("spare", oracle=lambda x: {})}
+    said = missing(repository, known)
+    assert any(line.startswith(PARTS["probe"]) and 'no probe "entropy"' in line for line in said)
+    assert any('"spare" is declared and has no test cell' in line for line in said)
+
+
+def test_what_is_taken_or_no_name_is_refused_and_nothing_is_written(repository):
+    before = {path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file()}
+    for name in ("project_qkv", "two words", "class", "9th", "hand_calculation"):
+        with pytest.raises(CourseError, match=r"choose another name|cannot be the name"):
+            new_exercise(repository, LAB, name)
+    for lab in (LAB, "10_self_attention", "averages", "10_Averages"):
+        with pytest.raises(CourseError, match=r"choose another name|cannot be the name"):
+            new_lab(repository, lab)
+    assert {path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file()} == before
+
+
+def test_a_new_lab_has_its_modules_its_tests_and_its_entry(repository):
+    new_lab(repository, "10_averages", 'The "mean"', "weighted_mean")
+    course = load_course(repository.root)
+    assert course.lab("10_averages").title == 'The "mean"'
+    for part in PARTS.values():
+        path = part.replace(LAB, "10_averages").replace(TOPIC, "averages").replace("entropy", "weighted_mean")
+        assert (course.root / path).is_file(), path
+    assert "TestAverages" in (course.root / "tests" / "labs" / "test_10_averages.py").read_text()
+    notebook = read_pair(course.solution_notebook("10_averages"))
+    assert structure_problems(notebook) == [] and list(points(notebook)) == ["weighted_mean"]
+
+
+def test_another_course_gets_its_own_exercises_and_labs(tmp_path):
+    folder = tmp_path / "My statistics (2027)"
+    new_course(folder)
+    with pytest.raises(CourseError, match="is not empty"):
+        new_course(folder)
+    course = load_course(folder)
+    assert course.course_id == "My-statistics-2027"
+    new_exercise(course, "01_first_lab", "spread")
+    assert (folder / "exercises" / "01_first_lab" / "spread.py").is_file() and not (folder / "autograder").exists()
+    new_lab(course, "02_more")
+    course = load_course(folder)
+    for lab in course.labs:
+        notebook = read_pair(course.solution_notebook(lab.name))
+        assert structure_problems(notebook) == []
+    said = missing_parts(course, "02_more", notebook, {"first_exercise": OwnExercise("first_exercise", call=("x",))})
+    assert any(line.startswith("exercises/02_more/first_exercise.py:5: to fill in") for line in said)
+    assert any(line.startswith("solutions/02_more/02_more.py") for line in said)
+
+
+def test_marks_are_looked_for_in_the_newer_half_of_the_notebook(tmp_path):
+    new_course(tmp_path / "course")
+    course = load_course(tmp_path / "course")
+    path = course.solution_notebook("01_first_lab")
+    notebook = nbformat.read(path, as_version=4)
+    cells_by_id(notebook)["text-centre"].source = "TODO: say it"
+    nbformat.write(notebook, path)
+    known = {"centre": OwnExercise("centre", call=("x",))}
+    assert [line for line in missing_parts(course, "01_first_lab", read_pair(path), known) if "say it" in line]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_the_probes_and_variants_of_every_lab_take_an_entry(topic):
+    probes = (ROOT / "coursekit" / "probes" / f"{topic}.py").read_text(encoding="utf-8")
+    variants = ROOT / "tests" / "variants" / f"{topic}.py"
+    changed = with_entry(
+        with_import(probes, "coursekit.probes.driving", "function"), "PROBES", '    "new": function("new"),\n'
+    )
+    names = {
+        alias.name for node in ast.walk(ast.parse(changed)) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert "function" in names and changed.count('"new"') == 2
+    for name in ("CORRECT", "WRONG"):
+        ast.parse(with_entry(variants.read_text(encoding="utf-8"), name, '    "new": [],\n'))
+    linted = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--quiet", "--stdin-filename", "coursekit/probes/x.py", "-"],
+        cwd=ROOT, input=changed, text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    assert linted.returncode == 0, linted.stdout
+
+
+@pytest.mark.parametrize("source", ['X = {"ä": 1}\n', "X = {}\n", "X = {\n}\n", 'X = {\n    "ä": 1,\n}\ny = 2\n'])
+def test_an_entry_goes_in_front_of_the_brace_wherever_it_stands(source):
+    changed = with_entry(source, "X", '    "b": 2,\n')
+    names: dict = {}
+    exec(changed, names)
+    assert names["X"]["b"] == 2 and set(names["X"]) <= {"ä", "b"}
+
+
+def test_a_dictionary_that_is_not_spelt_out_is_refused():
+    with pytest.raises(ValueError, match="not spelt out"):
+        with_entry("X = dict()\n", "X", "")
+
+
+def test_cases_of_the_templates_are_what_the_declaration_takes(tmp_path):
+    new_course(tmp_path / "course")
+    from autograder.declaring.course_exercises import declared_exercises
+
+    course = load_course(tmp_path / "course")
+    (exercise,) = declared_exercises(course, "01_first_lab").values()
+    drawn = [case for group, rng in exercise.generators(1) for case in group.draw(rng)]
+    assert len(drawn) == 3 and all(isinstance(case, Case) and set(case.inputs) == {"x"} for case in drawn)
