@@ -20,13 +20,13 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "Is it these two that you exchange?",
     ),
     (
+        r"ndims must be >= 2|In\[0\] and In\[1\] ha\w+ different ndims",  # depends on the processor
+        "TensorFlow's `@` and `tf.matmul` take no vectors; `ops.matmul` and `ops.einsum` do.",
+    ),
+    (
         r"Matrix size-incompatible|matmul: Input operand|core dimension|BatchMatMul",
         "In a matrix product the last axis of the first factor meets the last but one of the second: these two sizes "
         "must be equal.",
-    ),
-    (
-        r"ndims must be >= 2|In\[0\] and In\[1\] ha\w+ different ndims",  # depends on the processor
-        "TensorFlow's `@` and `tf.matmul` take no vectors; `ops.matmul` and `ops.einsum` do.",
     ),
     (
         r"Incompatible shapes|could not be broadcast|must be broadcastable|Dimensions must be equal",
@@ -96,6 +96,16 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"Integers to negative integer powers",
         "NumPy's whole numbers have no negative powers: write 10000.0 in place of 10000.",
+    ),
+    (
+        r"Could not interpret activation function identifier: \d",
+        "The second argument of `keras.layers.Dense` is the activation. Dense takes the width of its result alone, and "
+        "finds that of its input by itself: `Dense(d_ff)`, not `Dense(d_model, d_ff)`.",
+    ),
+    (
+        r"slice indices must be integers or None",
+        "Inside tf.function a length is a tensor, and a NumPy array cannot be cut at a tensor. Make a tensor of the "
+        "array first: `ops.convert_to_tensor(table)[:length]`.",
     ),
     (
         r"arrays used as indices must be of integer",

@@ -68,6 +68,8 @@ MISTAKES = {
     "10000.0": lambda: 10000 ** -np.arange(3),
     "array of floats of an empty list": lambda: WIDE[np.array([])],
     "takes no new parts": new_part,
+    "Dense takes the width of its result alone": lambda: keras.layers.Dense(7, 11),
+    "cannot be cut at a tensor": lambda: in_graph(lambda x: WIDE[: tf.shape(x)[0]]),
 }
 
 

@@ -183,6 +183,7 @@ def encoder_block(
     extra_norm: tuple[str, ...] = (),
     third_dropout: bool = False,
     config: str = "complete",
+    super_config: bool = True,
     **flags: Any,
 ) -> dict[str, Any]:
     """One encoder block, post-norm or pre-norm (Vaswani et al. 2017, section 3.1; Xiong et al. 2020, table 1).
@@ -206,6 +207,8 @@ def encoder_block(
         return {}  # left to chance: a property judges it
     if mode == "repeated":
         return {"same_again": not third_dropout}
+    if mode == "renamed":
+        return {"name": "kept" if super_config else "lost"}
     if third_dropout and mode == "training":
         raise ValueError("what a third dropout erases is left to chance")
     shapes = block_shapes(d_model, num_heads if heads == "H" else d_model // num_heads, d_ff)
@@ -296,6 +299,7 @@ def encoder_parameter_count(
     default_key_dim: str = "D/H",
     heads_counted: bool = True,
     attention_bias: bool = True,
+    bias_width: str = "HK",
     output_bias: str = "D",
     output_projection: bool = True,
     feed_forward_bias: bool = True,
@@ -309,7 +313,7 @@ def encoder_parameter_count(
     if key_dim is None or key_dim_ignored:
         key_dim = d_model // num_heads if default_key_dim == "D/H" else d_model
     width = (num_heads if counted else 1) * key_dim
-    attention = 3 * (d_model * width + (width if attention_bias else 0))
+    attention = 3 * (d_model * width + ({"HK": width, "D": d_model}[bias_width] if attention_bias else 0))
     if output_projection:
         bias = {"D": d_model, "HK": width, "none": 0}[output_bias]
         attention += width * d_model + (bias if attention_bias else 0)

@@ -234,6 +234,11 @@ def same_again() -> dict[str, bool]:
     return {"same_again": True}
 
 
+def name_kept() -> dict[str, str]:
+    """A layer that is rebuilt from its configuration has the name of the first."""
+    return {"name": "kept"}
+
+
 def encoder_parameter_count(d_model: int, num_heads: int, d_ff: int, key_dim: int | None = None) -> dict[str, int]:
     """Trainable numbers of a block: attention 3·(D·HK + HK) + HK·D + D, feed-forward 2·DF + F + D, norms 4·D."""
     width = d_model if key_dim is None else num_heads * key_dim

@@ -99,6 +99,11 @@ def _dropped(driven: Driven) -> dict[str, Any]:
     return {"dropped": np.array(rows)}
 
 
+def _renamed(driven: Driven) -> dict[str, Any]:
+    """Whether a copy made from `get_config` has the name that the layer has."""
+    return {"name": "kept" if driven.reloaded().built.name == driven.built.name else "lost"}
+
+
 def _slopes(driven: Driven) -> dict[str, Any]:
     """Derivatives of ``sum(output * weighting)`` along the given direction, for the inputs and each named weight."""
     import tensorflow as tf
@@ -127,6 +132,7 @@ MODES = {
     "inference": loaded_dice(False),
     "repeated": _repeated,
     "dropped": _dropped,
+    "renamed": _renamed,
     "dropped_reloaded": lambda driven: _dropped(driven.reloaded()),
     "slopes": _slopes,
 }

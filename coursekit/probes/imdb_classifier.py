@@ -43,13 +43,15 @@ def _words(value: Any, name: str) -> list[str]:
 
 
 def _masked_mean(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Call the function on arrays or tensors, inside `tf.function`, or take the gradient with respect to x."""
+    """Call the function on arrays or tensors, inside `tf.function`, in a model, or take the gradient by x."""
     if mode in ("call", "tensor"):
         return function("masked_mean", "x", "ids")(namespace, inputs, mode)
     import tensorflow as tf
 
     target = find(namespace, "masked_mean")
     x, ids = tf.constant(inputs["x"]), tf.constant(inputs["ids"])
+    if mode == "model":
+        return {"output": _in_a_model(target, x, ids)}
     if mode == "gradient":
         with tf.GradientTape() as tape:
             tape.watch(x)
@@ -68,6 +70,26 @@ def _masked_mean(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: 
         raise ContractError(
             "inside a model a tensor has no numbers yet, and a NumPy function asked for them. Use `keras.ops`."
         ) from error
+
+
+def _in_a_model(target: Callable[..., Any], x: Any, ids: Any) -> Any:
+    """What the function gives as a part of a model that is connected from `keras.Input`s of unknown size."""
+    import keras
+
+    given = [keras.Input((None, x.shape[-1]), dtype=x.dtype.name), keras.Input((None,), dtype=ids.dtype.name)]
+    try:
+        output = target(*given)
+    except ValueError as error:
+        if "KerasTensor" not in str(error):
+            raise
+        raise ContractError(
+            "`keras.Input` gives a tensor that stands for numbers to come, and a function of TensorFlow or NumPy "
+            "cannot take it. Use `keras.ops`: `ops.cast` for `tf.cast`, `ops.sum` for `tf.reduce_sum`, and so on."
+        ) from error
+    if not isinstance(output, keras.KerasTensor):
+        kind = "None: is the `return` missing?" if output is None else f"a {type(output).__name__}."
+        raise ContractError(f"masked_mean(x, ids) of two `keras.Input`s returned {kind} Is everything `keras.ops`?")
+    return keras.Model(given, output)([x, ids])
 
 
 # -- the classifier ------------------------------------------------------------------------------------------------

@@ -37,8 +37,8 @@
 # | 4 | `Encoder` | 6 | ●●●○○ | 15 |
 # | 5 | `encoder_parameter_count` | 4 | ●●○○○ | 10 |
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
-# students.
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
+# measured with students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -106,7 +106,8 @@ check("layer_norm")
 # ## 2 · The feed-forward network
 #
 # Two Dense layers with bias: `dense_in` takes each token from D to F features, ReLU cuts off what is negative, and
-# `dense_out` comes back to D. The checks put known weights into the layers by these names. There is no residual path in
+# `dense_out` comes back to D. The checks put known weights into the layers by these names. (In Keras a Dense is told the
+# width of its result and finds that of its input by itself. Its second argument is the activation.) There is no residual path in
 # here: that is the block's business.
 #
 # Dense works on the last axis and leaves the others alone, so the same code serves every token.
@@ -156,7 +157,7 @@ check("FeedForward")
 #
 # > y = x + Dropout₁(Attention(LN₁(x)))    z = y + Dropout₂(FFN(LN₂(y)))
 #
-# **Use these names**, because the checks put known weights into them, and load the dice of the dropouts:
+# **Use these names**, because the checks put known weights into them, and fix which features the dropouts erase:
 #
 # | attribute | what it is |
 # |---|---|
@@ -167,9 +168,14 @@ check("FeedForward")
 #
 # - The mask is (T, T), (B, T, T) or (B, 1, T), or None. Keras takes all three, under the name `attention_mask`. By position
 #   it would land in `query_mask`.
-# - `training` decides whether dropout is on. Hand it to both dropouts.
-# - The block survives a round trip: `EncoderBlock.from_config(block.get_config())` makes an equal one. So `get_config`
-#   returns every argument of `__init__`, on top of what `super().get_config()` returns.
+# - `training` decides whether dropout is on. Hand it to both dropouts, so that a reader sees it. (Keras would also do it by
+#   itself.)
+# - Keras fills an argument that is called `mask` by itself when the tokens come from an `Embedding(mask_zero=True)`, with a
+#   padding mask (B, T), which this contract does not allow. Where you use your block behind such an embedding, give the
+#   mask yourself.
+# - The block survives a round trip: `EncoderBlock.from_config(block.get_config())` makes an equal one, of the
+#   same name. So `get_config` returns every argument of `__init__`, on top of what `super().get_config()` returns (name
+#   and float type among it). The stack of exercise 4 needs none.
 # - The output has the shape of x, (B, T, D).
 #
 # <details><summary>Hint 1</summary>Write post-norm first and check: the groups are passed one by one. Then put the pre-norm lines beside it, under an <code>if self.norm == "pre"</code>.</details>
@@ -242,7 +248,7 @@ check("EncoderBlock")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · The stack
 #
-# `num_layers` blocks, one after the other, kept in a list under the name `blocks`. Each has weights of its own. They all get
+# `num_layers` blocks, one after the other, kept in a plain Python list under the name `blocks` (not in a `Sequential`). Each has weights of its own. They all get
 # the same mask and the same `training`, by name: `block(x, mask=mask, training=training)`. (Keras looks after arguments
 # called `mask` in ways of its own, and may refuse one that comes by position.) A pre-norm stack has one more part, a layer norm with `epsilon=1e-6` under the name
 # `norm`, which comes last.
@@ -296,7 +302,7 @@ check("Encoder")
 # head has that width, whatever D and H are.
 #
 # The block with D = 32, two heads, F = 32 and `key_dim` 32 has 10,656. The block of the base model of 2017
-# (512, 8, 2,048) has 3,152,384.
+# (512, 8, 2,048) has 3,152,384 in Keras, whose attention has biases (the paper's formulas have none there).
 #
 # <details><summary>Hint</summary>All heads together are H·key_dim wide. Which matrices have that width on one side, and D on the other?</details>
 
@@ -357,11 +363,12 @@ for line, order in enumerate(["post", "pre"]):
         states.append(block(states[-1]))  # (B, T, D)
     sizes = [float(ops.std(state)) for state in states]
     unit = [state / ops.norm(state, axis=-1, keepdims=True) for state in states]
-    alike = [float(ops.mean(ops.einsum("btd,bsd->bts", u, u))) for u in unit]
+    cosines = [ops.einsum("btd,bsd->bts", u, u) for u in unit]  # (B, T, T) each
+    alike = [float((ops.sum(c) - 4 * 8) / (4 * 8 * 7)) for c in cosines]  # of different tokens: the diagonal is left out
     plots.measured_curve(range(17), sizes, label=f"{order}-norm", line=line, ax=panels[0])
     plots.measured_curve(range(17), alike, label=f"{order}-norm", line=line, ax=panels[1])
 panels[0].set(xlabel="blocks passed", title="size of the tokens (standard deviation)", ylim=(0, None))
-panels[1].set(xlabel="blocks passed", title="mean cosine of two tokens", ylim=(0, 1.05))
+panels[1].set(xlabel="blocks passed", title="mean cosine of two different tokens", ylim=(-0.1, 1.05))
 plots.show(figure, alt="""Two panels over sixteen blocks. Size: constant in post-norm, growing like a square root in pre-norm.
 Mean cosine of two tokens: rising in both, faster in post-norm.""")
 

@@ -39,8 +39,8 @@
 # | 5 | `is_permutation_equivariant` | 4 | ●●○○○ | 10 |
 # | 6 | `rotary` | 5 | ●●●○○ | 15 |
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
-# students.
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
+# measured with students.
 #
 # Exercise 4 uses the table of exercise 1. All others stand on their own: if you are stuck, go on.
 
@@ -299,8 +299,8 @@ check("SinusoidalEmbedding")
 # Write the test. `fn` takes tokens (B, T, D), an array or a tensor, and returns the same kind, (B, T, …). `permutation` is a vector of T
 # whole numbers: token number `permutation[t]` comes to place t. "Equal" means: no entry differs by more than `tolerance`.
 #
-# Take care with one word. *Equivariant* is not *invariant*: a map whose result stays the same under shuffling is invariant, and
-# your test must answer False for it.
+# Take care with one word. *Equivariant* is not *invariant*: the result of an invariant map stays the same under shuffling. If
+# its rows differ, your test must answer False for it. (If all rows of the result are equal, the map is both.)
 #
 # <details><summary>Hint 1</summary>Two results have to be compared. Write down what each of them is before you write code.</details>
 # <details><summary>Hint 2</summary><code>x[:, permutation]</code> shuffles the tokens of an array. For a tensor there is <code>ops.take(x, permutation, axis=1)</code>, which takes arrays too.</details>

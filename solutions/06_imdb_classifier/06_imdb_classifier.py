@@ -18,8 +18,8 @@
 # You build a Transformer that reads film reviews and says whether the writer liked the film: from raw text to ids, through
 # embeddings, one encoder block and a mean that leaves padding out, to a trained model and an honest number for how good it is.
 #
-# **Before you start:** lectures [04](../../lectures/04_encoder_block.ipynb) and
-# [05](../../lectures/05_positional_encoding.ipynb). **Time:** about 145 minutes.
+# **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb); it builds on lectures
+# [04](../../lectures/04_encoder_block.ipynb) and [05](../../lectures/05_positional_encoding.ipynb). **Time:** about 145 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -42,8 +42,8 @@
 # | 7 | `evaluate_predictions` | 4 | ●●●○○ | 20 |
 # | 8 | `answers`, by hand | 4 | ●●●○○ | 15 |
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
-# students.
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
+# measured with students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -116,11 +116,11 @@ check("standardize")
 #
 # The texts are standardised already. Return a list: `""` for padding, `"[UNK]"` for unknown words, then the words, the most
 # frequent first. Words that occur equally often stand in alphabetical order, as `sorted` has it, so that everybody gets the
-# same list. The list has at most `max_tokens` entries **in all**.
+# same list. The list has at most `max_tokens` entries **in all**, even where that is 0 (an empty list) or 1.
 #
 # **Example:** `build_vocabulary(["the fox is quick", "the lazy dog"], 5)` is `["", "[UNK]", "the", "dog", "fox"]`.
 #
-# Build it from training texts only. What would it tell if words of the test texts were in it?
+# Build it from training texts only. If words of the test texts were in the list, what would the model know about them?
 #
 # <details><summary>Hint 1</summary><code>collections.Counter</code> counts, and <code>update</code> takes one more list of words. Its <code>most_common</code> leaves ties in the order of appearance.</details>
 # <details><summary>Hint 2</summary>Sort with a pair as key: <code>key=lambda word: (first, second)</code>. What makes large counts come first?</details>
@@ -152,6 +152,10 @@ check("build_vocabulary")
 #
 # Each word of a (standardised) text becomes its place in the vocabulary, or 1. A text longer than `max_length` keeps its
 # **first** `max_length` words; a shorter one is filled up with 0 **at the end**. What is counted are words, not characters.
+# A vocabulary may hold nothing but its two special entries: then every word is 1.
+#
+# Lecture 06 keeps the *last* 200 words of long reviews, because its measurements on IMDB speak for it. Here you keep the
+# first, which is one slice less to think about. The reviews of the sample are shorter than the rows, so nothing is cut.
 #
 # `keras.utils.pad_sequences` pads and cuts in front unless told otherwise. With learned positions that matters: the first
 # word of a short review would get a late position.
@@ -197,7 +201,8 @@ check("vectorize")
 SOURCE = data.chosen_source()
 (train_texts, train_labels), (test_texts, test_labels) = data.reviews(source=SOURCE)
 train_texts, test_texts = ([standardize(text) for text in texts] for texts in (train_texts, test_texts))
-vocabulary = build_vocabulary(train_texts, 20_000)
+held = len(train_texts) // 5  # the first fifth will decide when to stop; the vocabulary is made without it
+vocabulary = build_vocabulary(train_texts[held:], 20_000)
 lengths = np.array([len(text.split()) for text in train_texts])
 MAX_LENGTH = 64 if SOURCE == "sample" else 200
 print(f"{len(vocabulary):,} entries; the first: {vocabulary[:8]}")
@@ -217,7 +222,8 @@ plots.show(figure, alt="A histogram of the lengths of the training reviews, with
 # For each row, the mean of the vectors x[b, t] whose id is **not** 0. A row that is all padding gives the zero vector, not NaN.
 # Padding may stand anywhere. `[UNK]` is a word. The result has the float type of x.
 #
-# Write it with `keras.ops`: you need it inside the model of exercise 5, where tensors have no numbers yet.
+# Write it with `keras.ops`. In exercise 5 your function becomes part of a model that starts at `keras.Input`. Such a tensor
+# stands for numbers to come; NumPy cannot read it, and functions of TensorFlow (`tf.…`) refuse it.
 #
 # **By hand:** ids (7, 4, 0), vectors (2, 0), (4, 6), (9, 9). <details><summary>Answer</summary>(3, 3): the third vector is padding's, whatever it holds. Over all three it would be (5, 5); the sum of two divided by T would be (2, 2).</details>
 #
@@ -361,13 +367,12 @@ check("train_classifier")
 #
 # Your model, your training, the reviews from above: 80 % to learn from, 20 % to decide when to stop. On two CPU cores the
 # sample takes about half a minute; with `COURSE_SOURCE=real` take a GPU, or the first 5,000 reviews. Before you run the cell:
-# will the two curves of the loss part, and when?
+# will the two curves of the loss drift apart, and when?
 
 # %% nbgrader={"grade": false, "grade_id": "training", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 keras.utils.set_random_seed(6)
 x = vectorize(train_texts, vocabulary, MAX_LENGTH)  # (n, T)
 y = np.asarray(train_labels)  # (n,)
-held = len(x) // 5
 classifier = build_classifier(MAX_LENGTH, len(vocabulary))
 history = train_classifier(classifier, x[held:], y[held:], (x[:held], y[:held]))
 curves = getattr(history, "history", history)
@@ -380,7 +385,8 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 #
 # ●●●○○ · An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
 #
-# A review is said to be positive from the threshold **up**. Return a dictionary:
+# A review is said to be positive from the threshold **up**. (Lecture 06 writes `> 0.5`. The two differ for a probability of
+# exactly 0.5 alone.) Return a dictionary:
 #
 # | entry | what it is |
 # |---|---|

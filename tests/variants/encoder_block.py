@@ -434,6 +434,7 @@ class EncoderBlock(keras.Layer):
         self.dropout1 = keras.layers.Dropout({rate})
         self.dropout2 = keras.layers.Dropout({rate})
         self.order = norm
+        self.arguments = dict(d_model=d_model, num_heads=num_heads, d_ff=d_ff, dropout=dropout, norm=norm)
 
     def call(self, x, mask=None, training=None):
         if self.order == "pre":
@@ -663,7 +664,16 @@ def layer_norm(x, gamma, beta, eps=1e-6):
         # the arguments are not in the configuration
         (
             "norm_not_in_config",
-            block() + "\n    def get_config(self):\n        return {'d_model': 15, 'num_heads': 3, 'd_ff': 11}",
+            block() + "\n    def get_config(self):\n        return {**super().get_config(), 'd_model': 15, 'num_heads': 3, 'd_ff': 11}",
+        ),
+        # every argument, and nothing of what Keras keeps itself
+        (
+            "config_without_super",
+            block()
+            + """
+    def get_config(self):
+        return dict(self.arguments)
+""",
         ),
         # by position the mask is a query mask, which blocks no key
         ("mask_ignored", block(attended="h, h, h, mask")),
@@ -722,6 +732,7 @@ def layer_norm(x, gamma, beta, eps=1e-6):
         ("one_bias_missing", count("4 * d_model * width + 3 * width")),
         ("attention_without_bias", count("4 * d_model * width")),
         ("default_key_dim_is_d_model", count(ATTENTION, default="d_model")),
+        ("biases_of_width_d", count("4 * d_model * width + 4 * d_model")),
         ("norms_missing", count(ATTENTION, norms="0")),
         ("half_the_norms", count(ATTENTION, norms="2 * d_model")),
         ("final_norm_counted", count(ATTENTION, norms="6 * d_model")),

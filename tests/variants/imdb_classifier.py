@@ -215,13 +215,13 @@ def vectorize(texts, vocabulary, max_length):
 """,
     ],
     "masked_mean": [
-        # TensorFlow
+        # a mean of everything, scaled up
         """
 def masked_mean(x, ids):
-    x = tf.convert_to_tensor(x)
-    weights = tf.cast(tf.not_equal(ids, 0), x.dtype)
-    total = tf.einsum("btd,bt->bd", x, weights)
-    return tf.math.divide_no_nan(total, tf.reduce_sum(weights, axis=1, keepdims=True))
+    x = ops.convert_to_tensor(x)
+    mask = ops.cast(ops.sign(ops.absolute(ids)), x.dtype)[:, :, None]
+    share = ops.mean(mask, axis=1)
+    return ops.where(share > 0, ops.mean(x * mask, axis=1) / ops.where(share > 0, share, ops.ones_like(share)), 0)
 """,
         # where, before and after
         """
@@ -230,7 +230,7 @@ def masked_mean(x, ids):
     mask = ops.expand_dims(ops.convert_to_tensor(ids) > 0, -1)
     kept = ops.where(mask, x, ops.zeros_like(x))
     count = ops.cast(ops.sum(ops.cast(mask, "int32"), axis=1), x.dtype)
-    safe = ops.where(count == 0, ops.ones_like(count), count)
+    safe = ops.where(ops.equal(count, 0), ops.ones_like(count), count)
     return ops.sum(kept, axis=1) / safe
 """,
         # a matrix product of one row
@@ -241,13 +241,15 @@ def masked_mean(x, ids):
     real = real / ops.maximum(ops.sum(real, axis=-1, keepdims=True), 1.0)
     return ops.squeeze(ops.matmul(real[:, None, :], x), axis=1)
 """,
-        # a mean of everything, scaled up
+        # a layer of Keras around TensorFlow's functions: a keras.Input goes through a layer
         """
+class MaskedMean(keras.Layer):
+    def call(self, x, ids):
+        words = tf.cast(tf.not_equal(ids, 0), x.dtype)
+        return tf.math.divide_no_nan(tf.einsum("btd,bt->bd", x, words), tf.reduce_sum(words, axis=1, keepdims=True))
+
 def masked_mean(x, ids):
-    x = tf.convert_to_tensor(x)
-    mask = tf.cast(tf.sign(tf.abs(ids)), x.dtype)[:, :, tf.newaxis]
-    share = tf.reduce_mean(mask, axis=1)
-    return tf.where(share > 0, tf.reduce_mean(x * mask, axis=1) / tf.where(share > 0, share, tf.ones_like(share)), 0)
+    return MaskedMean(dtype=x.dtype, autocast=False)(x, ids)
 """,
         # the ids clipped to 0 and 1
         """
@@ -256,17 +258,6 @@ def masked_mean(x, ids):
     mask = ops.cast(ops.clip(ops.convert_to_tensor(ids), 0, 1), x.dtype)
     total, count = ops.einsum("bt,btd->bd", mask, x), ops.einsum("bt->b", mask)
     return total / ops.cast(ops.maximum(count, ops.ones_like(count)), x.dtype)[:, None]
-""",
-        # tf.math.unsorted sums: row by row with a loop over the graph
-        """
-def masked_mean(x, ids):
-    x, ids = tf.convert_to_tensor(x), tf.convert_to_tensor(ids)
-    def one(pair):
-        row, numbers = pair
-        words = tf.boolean_mask(row, numbers != 0)
-        size = tf.cast(tf.maximum(tf.shape(words)[0], 1), row.dtype)
-        return tf.reduce_sum(words, axis=0) / size
-    return tf.map_fn(one, (x, ids), fn_output_signature=x.dtype)
 """,
     ],
     "build_classifier": [
@@ -823,6 +814,55 @@ def masked_mean(x, ids):
     count = ops.sum(mask, axis=1)
     mean = ops.sum(x * mask, axis=1) / count
     return ops.where(count > 0, mean, ops.zeros_like(mean))
+""",
+        ),
+        # TensorFlow: right, but a keras.Input cannot go through it
+        (
+            None,
+            """
+def masked_mean(x, ids):
+    x = tf.convert_to_tensor(x)
+    weights = tf.cast(tf.not_equal(ids, 0), x.dtype)
+    total = tf.einsum("btd,bt->bd", x, weights)
+    return tf.math.divide_no_nan(total, tf.reduce_sum(weights, axis=1, keepdims=True))
+""",
+        ),
+        # a mean of everything, scaled up
+        (
+            None,
+            """
+def masked_mean(x, ids):
+    x = tf.convert_to_tensor(x)
+    mask = tf.cast(tf.sign(tf.abs(ids)), x.dtype)[:, :, tf.newaxis]
+    share = tf.reduce_mean(mask, axis=1)
+    return tf.where(share > 0, tf.reduce_mean(x * mask, axis=1) / tf.where(share > 0, share, tf.ones_like(share)), 0)
+""",
+        ),
+        # tf.math.unsorted sums: row by row with a loop over the graph
+        (
+            None,
+            """
+def masked_mean(x, ids):
+    x, ids = tf.convert_to_tensor(x), tf.convert_to_tensor(ids)
+    def one(pair):
+        row, numbers = pair
+        words = tf.boolean_mask(row, numbers != 0)
+        size = tf.cast(tf.maximum(tf.shape(words)[0], 1), row.dtype)
+        return tf.reduce_sum(words, axis=0) / size
+    return tf.map_fn(one, (x, ids), fn_output_signature=x.dtype)
+""",
+        ),
+        # on a keras.Input `==` compares the objects and is False: an empty row is 0/0 in the model
+        (
+            None,
+            """
+def masked_mean(x, ids):
+    x = ops.convert_to_tensor(x)
+    mask = ops.expand_dims(ops.convert_to_tensor(ids) > 0, -1)
+    kept = ops.where(mask, x, ops.zeros_like(x))
+    count = ops.cast(ops.sum(ops.cast(mask, "int32"), axis=1), x.dtype)
+    safe = ops.where(count == 0, ops.ones_like(count), count)
+    return ops.sum(kept, axis=1) / safe
 """,
         ),
         # NumPy: right, but of no use inside a model

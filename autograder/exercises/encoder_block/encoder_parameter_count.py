@@ -34,6 +34,8 @@ exercise.mistakes(
     key_dim_ignored=wrong("The argument `key_dim` changes nothing.", key_dim_ignored=True),
     heads_not_counted=wrong("The number of heads is missing: all heads together are H·key_dim wide.", heads_counted=False),
     key_dim_of_all_heads=wrong("A key_dim that is given is the width of each head: all heads together are H·key_dim wide.", key_dim_is="of all heads"),
+    half_the_norms=wrong("2·D numbers are missing: there are two layer norms, and each has two vectors, gamma and beta.", per_norm=1),
+    biases_of_width_d=wrong("The biases of queries, keys and values are counted with D numbers each; they have H·key_dim, as many as their matrix has outputs.", bias_width="D"),
     attention_without_bias=wrong("The biases of the attention are missing.", attention_bias=False),
     output_bias_too_wide=wrong("The bias of the output projection has the width of its output, D.", output_bias="HK"),
     one_bias_missing=wrong("D numbers are missing: the output projection and the second Dense layer have a bias of width D each.", output_bias="none"),
@@ -41,7 +43,6 @@ exercise.mistakes(
     feed_forward_without_bias=wrong("The biases of the feed-forward network are missing.", feed_forward_bias=False),
     norms_missing=wrong("The two layer norms are missing.", norms=0),
     final_norm_counted=wrong("A third layer norm is counted: the final one of a pre-norm stack is no part of a block.", norms=3),
-    half_the_norms=wrong("2·D numbers are missing: there are two layer norms, and each has two vectors, gamma and beta.", per_norm=1),
 )
 
 

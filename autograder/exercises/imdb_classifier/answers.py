@@ -68,5 +68,5 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Each number takes a line on paper. The formulas are in lecture 04, the sizes in exercise 5.",
+    "Each number takes a line on paper. The formulas are in lecture 04, the sizes in exercise 5, and what is cut at 600 in lecture 06.",
 )

@@ -51,13 +51,18 @@ def types(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("works inside tf.function, and gradients are finite", points=1, advice="The model of the next exercise needs this function. NumPy stops graphs and gradients; `keras.ops` does not.")
+@exercise.group(
+    "works inside tf.function and on keras.Input, and gradients are finite",
+    points=1,
+    advice="The model of the next exercise needs this function. NumPy stops graphs and gradients, and functions of TensorFlow cannot take a `keras.Input`; `keras.ops` can. There `a == b` compares the two objects: write `ops.equal(a, b)`.",
+)
 def training(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 5)
     ids[0] = 0
     slope = _mean_case(rng, ids, 2, mode="gradient", how="gradients, one row is all padding")
     return [
         _mean_case(rng, ids, 3, mode="graph", how="inside tf.function, batch size and length unknown"),
+        _mean_case(rng, ids.astype("int32"), 3, mode="model", how="in a model, between keras.Input and its output"),
         Case({**slope.inputs, "cotangent.output": normal(rng, 3, 2)}, mode="gradient", how=slope.how),
     ]
 
