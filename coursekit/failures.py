@@ -59,8 +59,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (r"read-only", "Your code writes into its own argument. Work on a copy: `np.array(x)`."),
     (
         r"truth value of an array|as a Python `?bool",
-        "`if` asks for one truth value and gets a whole array. Whether an argument was given at all, tells "
-        "`if mask is not None`.",
+        "`if`, `and` and Python's `max` ask for one truth value and get a whole array. The largest entry is "
+        "`np.max(x)`. To see whether an argument was given, write `if mask is not None`.",
     ),
     (
         r"elements of \(.*None|None values not supported|NoneType",
@@ -113,8 +113,14 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"add new elements of state",
-        "A built layer takes no new parts. Write into those that it has: `set_weights([…])` of a layer, `assign(…)` "
-        "of a variable.",
+        "A layer makes its parts, other layers and variables, in `__init__`; `call` only uses them. Is one made in "
+        "`call`? Then move that line to `__init__`. The numbers of a built layer are changed by its "
+        "`set_weights([…])`, or by a variable's `assign(…)`.",
+    ),
+    (
+        r"<\w+ name=\w+, built=",
+        "A Keras layer stands where a tensor is expected. A layer is called, as in `self.w_q(x)`; it is no matrix for "
+        "`@` or for a function that takes one.",
     ),
 )
 _MEANINGS = tuple((re.compile(pattern), sentence) for pattern, sentence in MEANINGS)

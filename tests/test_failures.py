@@ -67,9 +67,10 @@ MISTAKES = {
     "used in two places": one_layer_twice,
     "10000.0": lambda: 10000 ** -np.arange(3),
     "array of floats of an empty list": lambda: WIDE[np.array([])],
-    "takes no new parts": new_part,
     "Dense takes the width of its result alone": lambda: keras.layers.Dense(7, 11),
     "cannot be cut at a tensor": lambda: in_graph(lambda x: WIDE[: tf.shape(x)[0]]),
+    "move that line to `__init__`": new_part,
+    "A layer is called": lambda: MATRIX @ keras.layers.Dense(2),
 }
 
 

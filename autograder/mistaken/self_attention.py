@@ -96,7 +96,7 @@ def attention_cost(
     projections: bool = False,
 ) -> dict[str, int]:
     """Multiply-adds of QKᵀ and of weights·V (T²·D each), and the number of weights (Vaswani et al. 2017, table 1)."""
-    counts = {"T²": length * length, "TD": length * d_model, "2T²": 2 * length * length}
+    counts = {"T²": length * length, "TD": length * d_model, "2T²": 2 * length * length, "3D²": 3 * d_model**2}
     return {
         "multiply_adds": factor * products * length**length_power * d_model**width_power
         + (3 * length * d_model**2 if projections else 0),

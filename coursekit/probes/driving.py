@@ -73,18 +73,42 @@ def _tensors(value: Any) -> Any:
     return tf.convert_to_tensor(value) if isinstance(value, np.ndarray) else value
 
 
-def function(name: str, *positional: str, optional: Sequence[str] = (), returns: Sequence[str] = ("output",)) -> Probe:
-    """Probe that calls a function.
+def function(
+    name: str,
+    *positional: str,
+    optional: Sequence[str] = (),
+    returns: Sequence[str] = ("output",),
+    unknown_axes: Mapping[str, Sequence[int]] | None = None,
+) -> Probe:
+    """Probe that calls a function; in the mode ``graph`` it does so inside `tf.function`.
 
     Args:
         name: the function's name in the notebook.
         positional: inputs handed over by position, in the order of the signature.
         optional: inputs handed over by keyword, when the case has them.
         returns: names of the results; a tuple is expected when there are several.
+        unknown_axes: in the mode ``graph``, the inputs that are tensors, each with the axes whose size is not known.
     """
+
+    def in_graph(target: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+        import tensorflow as tf
+
+        tensors = {key: tf.convert_to_tensor(inputs[key]) for key in unknown_axes or {}}
+        signature = [
+            tf.TensorSpec(_shape_in_graph(tensor.shape, unknown_axes[key]), tensor.dtype)
+            for key, tensor in tensors.items()
+        ]
+
+        def run(*symbolic: Any) -> dict[str, Any]:
+            given = {**inputs, **dict(zip(tensors, symbolic, strict=True))}
+            return unpack(target(*(given[key] for key in positional)), returns, f"{name}({', '.join(positional)})")
+
+        return _in_graph(tf.function(run, input_signature=signature, autograph=False), list(tensors.values()))
 
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
         target = find(namespace, name)
+        if mode == "graph":
+            return in_graph(target, inputs)
         convert = _tensors if mode == "tensor" else _copy
         arguments = [convert(inputs[key]) for key in positional]
         keywords = {key: convert(inputs[key]) for key in optional if key in inputs}

@@ -78,8 +78,8 @@ def _stand_in(d_model: int, tokens: Any) -> Any:
 
 
 PROBES = {
-    "split_heads": function("split_heads", "x", "num_heads"),
-    "merge_heads": function("merge_heads", "x"),
+    "split_heads": function("split_heads", "x", "num_heads", unknown_axes={"x": (0, 1)}),
+    "merge_heads": function("merge_heads", "x", unknown_axes={"x": (0, 2)}),
     "MultiHeadAttention": refusing(
         layer(
             "MultiHeadAttention",

@@ -27,8 +27,8 @@
 # inputs that you have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like;
 # the check cells themselves are restored before grading.
 #
-# **Letters.** T is the number of queries, S the number of keys and values, B the batch. d is a width; where queries and
-# keys differ in width, they are dq and dk. "(…, T, S)" means: any leading dimensions, or none. *Scores* are what goes into
+# **Letters.** T is the number of queries, S the number of keys and values, B the batch. d is a width; where queries, keys
+# and values differ in width, the widths are dq, dk and dv. "(…, T, S)" means: any leading dimensions, or none. *Scores* are what goes into
 # the softmax, *weights* what comes out of it.
 #
 # | exercise | what you write | points | difficulty | minutes |
@@ -76,8 +76,8 @@ check = start_lab("01_attention_intuition")
 #
 # $$\mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
-# It turns any numbers into weights: positive, with sum 1. The sum runs along one axis; the other axes are so many softmaxes
-# side by side. Entries may be as large as ±10,000, where `exp` overflows, and the result must still be right.
+# It turns any numbers into weights: positive, with sum 1. The sum runs along one axis: a (T, S) array with
+# axis −1 holds T softmaxes, one for each row. Entries may be as large as ±10,000, where `exp` overflows, and the result must still be right.
 #
 # Write it yourself: the ready-made ones (`ops.softmax`, `tf.nn.softmax`, …) may not do the work in this exercise. In all
 # later ones you are free to use them, or yours.
@@ -115,12 +115,12 @@ check("softmax")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · Attention pooling
 #
-# One query, m keys, m values. The weight of a key falls with its distance from the query, by a Gaussian kernel whose width
-# is the **bandwidth** b:
+# One query, S keys, S values. The weight of a key falls with its distance from the query, by a Gaussian kernel whose width
+# is the **bandwidth** σ:
 #
-# $$\alpha_j \propto \exp\left(-\frac{\lVert q - k_j\rVert^2}{2b^2}\right), \qquad \sum_j \alpha_j = 1, \qquad \text{output} = \sum_j \alpha_j v_j$$
+# $$\alpha_j \propto \exp\left(-\frac{\lVert q - k_j\rVert^2}{2\sigma^2}\right), \qquad \sum_j \alpha_j = 1, \qquad \text{output} = \sum_j \alpha_j v_j$$
 #
-# Keys are vectors here, with d numbers each, and values are vectors with e numbers. The query may lie far away from every
+# Keys are vectors here, with d numbers each, and values are vectors with dv numbers. The query may lie far away from every
 # key: the weights are finite all the same, and sum to 1.
 #
 # <details><summary>Hint 1</summary>‖q − k‖² is the sum of the squared differences over the d numbers. <code>query - keys</code> broadcasts: what is its shape?</details>
@@ -132,18 +132,18 @@ def attention_pooling(query, keys, values, bandwidth=1.0):
 
     Args:
         query: (d,).
-        keys: (m, d).
-        values: (m, e).
-        bandwidth: width of the kernel, a positive number.
+        keys: (S, d).
+        values: (S, dv).
+        bandwidth: width σ of the kernel, a positive number.
 
     Returns:
-        The tuple (output, weights): (e,) and (m,).
+        The tuple (output, weights): (dv,) and (S,).
     """
     ### BEGIN SOLUTION
     query, keys, values = (ops.convert_to_tensor(each) for each in (query, keys, values))
-    squared_distances = ops.sum((query - keys) ** 2, axis=-1)  # (m,)
-    weights = softmax(-squared_distances / (2 * bandwidth**2))  # (m,)
-    return ops.matmul(weights, values), weights  # (e,), (m,)
+    squared_distances = ops.sum((query - keys) ** 2, axis=-1)  # (S,)
+    weights = softmax(-squared_distances / (2 * bandwidth**2))  # (S,)
+    return ops.matmul(weights, values), weights  # (dv,), (S,)
     ### END SOLUTION
 
 
@@ -186,7 +186,7 @@ check("dot_score")
 #
 # $s_{ts} = q_t \cdot k_s \,/\, \sqrt{d}$: the score of the Transformer.
 #
-# <details><summary>Hint</summary><code>np.sqrt</code> of an int is a float64, and an array of float32 divided by it becomes float64. <code>d ** 0.5</code> of a Python int is a Python float, which takes the type of what it meets.</details>
+# <details><summary>Hint</summary><code>np.sqrt</code> of an int is a float64, and an array of float32 divided by it becomes float64. <code>d ** 0.5</code> of a Python int is a Python float: float32 divided by it stays float32.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_score(q, k):
@@ -322,6 +322,10 @@ plots.show(figure, alt="Weights of nine queries on a circle for three keys, by t
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Look at the three maps above. Each row is a query, and the keys differ in length. Under dot the long key takes most
+# queries that point roughly its way, and the short key wins nowhere. Under cosine only directions count, so the short key
+# gets its share, and all weights are close to each other, because cosines lie between −1 and 1.
+#
 # ## 8 · From scores to a context
 #
 # Scores in, weights and context out, whichever function made the scores: softmax over the keys, then the weighted mean of
@@ -332,7 +336,8 @@ plots.show(figure, alt="Weights of nine queries on a circle for three keys, by t
 # - The mask may be boolean, integer or float, and it broadcasts to the scores: (T, S), (B, T, S), (B, 1, S).
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
 #
-# Scores may be as large as in exercise 1, with a mask too.
+# Scores may be as large as in exercise 1, with a mask too. Exercise 10 can call this function inside a layer, where NumPy
+# does not work: if you want to use it there, write it, and the softmax that it calls, with `keras.ops`.
 #
 # <details><summary>Hint 1</summary>Change the score of a blocked key before the softmax, not its weight after it. Which score has an exponential of 0?</details>
 # <details><summary>Hint 2</summary>A whole row of minus infinity gives 0/0. A large negative number, such as −1e9, gives equal weights instead.</details>
@@ -344,18 +349,18 @@ def attend(scores, values, mask=None):
 
     Args:
         scores: (…, T, S).
-        values: (…, S, e).
+        values: (…, S, dv).
         mask: broadcasts to (…, T, S); True or 1 where a query may attend to a key. None blocks nothing.
 
     Returns:
-        The tuple (context, weights): (…, T, e) and (…, T, S), in the float type of the scores.
+        The tuple (context, weights): (…, T, dv) and (…, T, S), in the float type of the scores.
     """
     ### BEGIN SOLUTION
     scores, values = ops.convert_to_tensor(scores), ops.convert_to_tensor(values)
     if mask is not None:
         scores = ops.where(ops.cast(mask, "bool"), scores, ops.cast(-1e9, scores.dtype))
     weights = softmax(scores, axis=-1)  # (…, T, S)
-    return ops.matmul(weights, values), weights  # (…, T, e), (…, T, S)
+    return ops.matmul(weights, values), weights  # (…, T, dv), (…, T, S)
     ### END SOLUTION
 
 
@@ -396,6 +401,28 @@ check("hard_attention")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-10", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · Bahdanau's attention as a layer
 #
+# **Your first Keras layer.** If you have never written one, copy these lines into a cell and run them:
+#
+# ```python
+# class Mixer(keras.Layer):
+#     def __init__(self, units, **kwargs):
+#         super().__init__(**kwargs)  # first of all
+#         self.proj = keras.layers.Dense(units, use_bias=False)  # parts are made here, once
+#
+#     def call(self, x):  # x: (B, T, d)
+#         return ops.tanh(self.proj(x))  # a Dense layer is called; it is no matrix for @
+#
+# layer = Mixer(7)
+# print(layer(np.ones((2, 3, 5), "float32")).shape, len(layer.weights))  # (2, 3, 7) 1
+# ```
+#
+# - `__init__` runs once and makes the parts. `call` runs for every batch and only uses them: a Dense layer made in `call`
+#   would be a new one, with new random numbers, each time.
+# - Dense is told the width of its *output* only. It makes its matrix when it sees the first input.
+# - In training, `call` runs inside a graph (`tf.function`). There a tensor has no numbers yet, and some sizes are unknown:
+#   `keras.ops` works there, NumPy does not.
+#
+# **The exercise.**
 # The alignment model of 2014, as a layer that can be trained. Queries are decoder states, values are encoder states; the
 # values serve as keys, too.
 #
@@ -408,8 +435,10 @@ check("hard_attention")
 # - The mask is (B, S), as padding of the source is, or (B, T, S). A query without any key must not give NaN.
 # - Gradients must reach all three layers, and it must run inside `tf.function` with sizes that are not known in advance:
 #   `keras.ops` does both, NumPy does neither.
+# - Two lines of the stub are about Keras's own masks: `supports_masking` says that the layer accepts them, and
+#   `compute_mask` says that the context needs none. Leave both as they are.
 #
-# <details><summary>Hint 1</summary>It is exercise 7 with a batch axis and Dense layers, followed by exercise 8.</details>
+# <details><summary>Hint 1</summary>It is exercise 7 with a batch axis, and with Dense layers in place of the matrices (<code>self.query_proj(query)</code>, not <code>query @ …</code>), followed by exercise 8.</details>
 # <details><summary>Hint 2</summary>(B, T, 1, U) plus (B, 1, S, U) is (B, T, S, U). A Dense layer acts on the last axis, whatever stands before it.</details>
 # <details><summary>Hint 3</summary>score_proj gives (B, T, S, 1): <code>[..., 0]</code> takes the last axis away.</details>
 # <details><summary>Hint 4</summary>A mask (B, S) has no axis for the queries. <code>len(mask.shape)</code> tells the two kinds apart; <code>mask[:, None, :]</code> gives it one.</details>
@@ -467,7 +496,8 @@ check("BahdanauAttention")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 11 · Attention over the places of an image
 #
-# One module of the two in the lecture's network. Features of a middle layer are the values; the global features of the last
+# One module of the two in the lecture's network. (There the result is also summed over the places; here it is not.)
+# Features of a middle layer are the values; the global features of the last
 # layer, coarser and with other channels, say what is searched for.
 #
 # 1. `local_conv` (1×1, `filters`) of the features: (B, h, w, filters).
@@ -539,7 +569,7 @@ check("SpatialAttention")
 # - `pooling_weights`: the two weights, rounded to two decimals.
 # - `pooling_output`: the output, rounded to two decimals.
 # - `weights_shape`: a translator writes 7 tokens from a source of 11 tokens. What is the shape of its alignment matrix? Two numbers.
-# - `learnable`: which score functions have weights of their own to learn? Six numbers, 1 for yes and 0 for no, in this order: cosine,
+# - `learnable`: which score functions have parameters of their own? Six numbers, 1 for yes and 0 for no, in this order: cosine,
 #   additive, location-based, general, dot, scaled dot.
 # - `additive_parameters`: how many numbers does additive attention learn for dq = 3, dk = 5 and U = 7 (no bias)?
 # - `hard_attention`: what does hard attention (one place gets all) cost in comparison with soft attention? One letter:

@@ -73,7 +73,8 @@ check = start_lab("02_self_attention")
 # 2. its **weights** are the softmax of its scores, so they are positive and sum to 1;
 # 3. its **output** is the sum of all rows, each times its weight.
 #
-# There is nothing to learn here yet: the same row plays query, key and value.
+# There is nothing to learn here yet: the same row plays query, key and value. (Lecture 02 leaves the division out in its
+# section 2 and explains it in section 6. Here it is always there.)
 #
 # Write it with loops, as you would do it on paper. The result has the float type of `x`, and scores may be large: a
 # softmax that works for ±1e4 subtracts something first.
@@ -205,11 +206,12 @@ check("project_qkv")
 # - The mask may be boolean, integer or float, and it broadcasts to the scores (…, T, S): (T, S), (B, T, S), (B, 1, S).
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
 # - T and S differ in general, and so do d_k and d_v.
+# - Exercise 5 calls this function inside a layer, where NumPy does not work: write it with `keras.ops`.
 #
 # <details><summary>Hint 1</summary>Scores, scaling, mask, softmax, values: five lines in that order. d_k is the width of k.</details>
-# <details><summary>Hint 2</summary>To block a key, change its score before the softmax, not its weight after it. What score has a softmax of 0?</details>
+# <details><summary>Hint 2</summary>To block a key, change its score before the softmax, not its weight after it. Which score becomes the weight 0?</details>
 # <details><summary>Hint 3</summary>Minus infinity in a whole row gives 0/0. A large negative number such as −1e9 does not. <code>ops.where(mask, scores, …)</code> wants a boolean mask: <code>ops.cast(mask, "bool")</code>.</details>
-# <details><summary>Hint 4</summary>A scalar of another float type (<code>tf.cast(…, tf.float32)</code> against float64 inputs) is an error in TensorFlow. A Python float takes the type of what it meets.</details>
+# <details><summary>Hint 4</summary>A scalar of another float type (<code>tf.cast(…, tf.float32)</code> against float64 inputs) is an error in TensorFlow. A Python float is not.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(q, k, v, mask=None):
@@ -242,13 +244,15 @@ check("scaled_dot_product_attention")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · A layer that can learn
 #
-# Put exercises 3 and 4 into a Keras layer. The projections are three `keras.layers.Dense` **without bias**, kept under the
-# names `w_q`, `w_k` and `w_v`: the checks put known weights into them by these names.
+# Put the ideas of exercises 3 and 4 into a Keras layer. The projections are three `keras.layers.Dense` **without bias**,
+# kept under the names `w_q`, `w_k` and `w_v`: the checks put known weights into them by these names. In exercise 3 these
+# names were matrices. Here they are layers: a Dense layer is called, `self.w_q(x)`; it cannot be multiplied with `@`.
 #
 # - `call(x, mask=None, return_weights=False)` takes x (B, T, D) and returns the output (B, T, d_v), or with
 #   `return_weights=True` the tuple (output, weights).
 # - The mask is (T, S), (B, T, S), or (B, 1, T, S). The last shape is the one that multi-head attention uses: axis 1 stands
-#   for the heads. This layer has no heads, so that axis has to go.
+#   for the heads. This layer has no heads, so take that axis out of the mask. (A mask (B, T), as Keras sends it by itself
+#   after `Embedding(mask_zero=True)`, is not meant here.)
 # - Gradients must reach all three matrices, and the layer must run inside `tf.function` with a batch size that is not
 #   known in advance. `keras.ops` does both; NumPy does neither.
 #
@@ -317,7 +321,8 @@ def attention_cost(length, d_model):
         d_model: width of queries, keys and values.
 
     Returns:
-        A dictionary: "multiply_adds" of Q Kᵀ and weights·V together, and "weights_entries", the number of weights.
+        A dictionary: "multiply_adds" of Q Kᵀ and weights·V together, and "weights_entries", the number of attention
+        weights (how many entries the softmax returns; no parameters).
     """
     ### BEGIN SOLUTION
     return {"multiply_adds": 2 * length**2 * d_model, "weights_entries": length**2}
@@ -390,5 +395,6 @@ ax = plots.attention_map(np.asarray(weights[0]), tokens, tokens, mask=mask, titl
 plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything above the diagonal is blocked; the first row is a single 1.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The first token sees only itself, so its weight is 1 whatever the layer has learned. The other rows are close to equal:
-# nothing is learned yet. [Lecture 03](../../lectures/03_multi_head_attention.ipynb) shows why one such map is not enough.
+# The first token sees only itself, so its weight is 1 whatever the layer has learned. The other rows are not equal,
+# although nothing is learned yet: x and the matrices are random, so the scores differ, and the softmax makes some weights
+# large. Such a pattern means nothing. Change the seed, and you get another one. [Lecture 03](../../lectures/03_multi_head_attention.ipynb) shows why one such map is not enough.

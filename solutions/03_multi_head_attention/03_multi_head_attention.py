@@ -12,14 +12,6 @@
 #     name: python3
 # ---
 
-# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
-# Colab: install the course's helper package. Anywhere else this cell does nothing.
-import sys
-
-if "google.colab" in sys.modules:
-    print("Installing the course's helper package …")
-    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 03 · Multi-head attention
 #
@@ -49,9 +41,31 @@ if "google.colab" in sys.modules:
 #
 # Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
 # students.
+#
+# <details><summary>If you come from PyTorch</summary>
+#
+# - `keras.Layer` is `nn.Module`, `call` is `forward`. Parts are made in `__init__`, as you are used to.
+# - `Dense(units)` takes the width of the output only; the second argument is the activation. Its kernel is (in, out), and
+#   that of `nn.Linear` is (out, in).
+# - `ops.transpose(x, axes=(0, 2, 1, 3))` is `permute`: it names all axes. `ops.swapaxes(x, 1, 2)` is `transpose(1, 2)`.
+# - True in a mask means *may attend*. In `masked_fill` and in `nn.MultiheadAttention` True means *blocked*.
+# - Inside `tf.function` a size in `x.shape` may be None. `ops.shape(x)` has all sizes.
+# - `key_dim` of Keras's layer is the width of **one** head; `embed_dim` of PyTorch's layer is that of all heads together.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from coursekit import plots, start_lab  # first: it keeps TensorFlow's start-up messages out of the notebook
+from coursekit import plots, quiet, start_lab
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
 import keras
 import numpy as np
@@ -72,8 +86,9 @@ check = start_lab("03_multi_head_attention")
 # `split_heads` turns (B, T, D) into (B, H, T, D/H). Head 0 holds the first D/H features of **every** token, head 1 the next
 # ones, and so on. `x` is an array or a tensor, and its float type stays. You may suppose that H divides D.
 #
-# The layer of exercise 3 also runs where the batch size and T are not known in advance. There `x.shape` holds `None`, and
-# `ops.shape(x)` gives what to put into a reshape.
+# The layer of exercise 3 calls this function inside `tf.function`, where the batch size and T are not known in advance, and
+# the check does so, too. There `x.shape` holds `None`, `ops.shape(x)` gives what to put into a reshape, and NumPy cannot
+# read the tensor. The same is asked of `merge_heads` in exercise 2.
 #
 # <details><summary>Hint 1</summary>Two steps: cut the last axis into two, then change the order of the axes. A reshape alone cannot do it, because it moves no number.</details>
 # <details><summary>Hint 2</summary>After the cut the shape is (B, T, H, D/H). Which two axes change places?</details>
@@ -131,7 +146,7 @@ def merge_heads(x):
 # %% nbgrader={"grade": true, "grade_id": "merge_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("merge_heads")
 
-# %% nbgrader={"grade": false, "grade_id": "round_trip", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": false, "grade_id": "round_trip", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 origin = 10 * np.arange(3)[:, None] + np.arange(6)  # (T, D): entry td is token t, feature d
 print("head 0:", *np.asarray(split_heads(origin[None], 2))[0, 0].tolist())
 print("head 1:", *np.asarray(split_heads(origin[None], 2))[0, 1].tolist())
@@ -158,8 +173,10 @@ print("and back:", np.array_equal(merge_heads(split_heads(origin[None], 2)), ori
 #
 # **Predict first.** B = 3 and H = 3, and you forget the axis for the heads in a mask (B, T, S). What will you see: an error, or a result?
 #
+# <details><summary>Answer</summary>A result, and a wrong one: with B = H the mask (B, T, S) is read as (H, T, S), so each head gets the mask of another sentence. With B ≠ H (both larger than 1) it is an error.</details>
+#
 # <details><summary>Hint 1</summary>Four lines of <code>__init__</code>, one check before them. <code>call</code>: project, split, attend, merge, project.</details>
-# <details><summary>Hint 2</summary>Your <code>scaled_dot_product_attention</code> from lab 02 takes any leading axes, so (B, H, T, K) too. By which width does it divide? That is the one you want here.</details>
+# <details><summary>Hint 2</summary>Your <code>scaled_dot_product_attention</code> from lab 02 takes any leading axes, so (B, H, T, K) too. By which width does it divide, and is it the width of one head?</details>
 # <details><summary>Hint 3</summary>Scores are (B, H, T, S), and shapes are aligned from the right. (T, S) and (B, 1, T, S) fit as they are. Which axis is missing in (B, T, S), and where?</details>
 # <details><summary>Hint 4</summary>“None values not supported”, or an error only inside tf.function: somewhere a <code>x.shape[0]</code> is None. <code>ops.shape(x)[0]</code> is not.</details>
 
@@ -226,7 +243,7 @@ check("MultiHeadAttention")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · Count the parameters
 #
-# How many trainable numbers has a multi-head layer? Count the general one, in which the width of a head is free, as in
+# How many trainable numbers does a multi-head layer have? Count the general one, in which the width of a head is free, as in
 # `keras.layers.MultiHeadAttention`:
 #
 # - `key_dim` is the width of **one** head's queries and keys. No `key_dim` means the paper's choice, D/H.
@@ -269,7 +286,7 @@ def mha_parameter_count(d_model, num_heads, key_dim=None, value_dim=None, use_bi
 # %% nbgrader={"grade": true, "grade_id": "mha_parameter_count", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("mha_parameter_count")
 
-# %% nbgrader={"grade": false, "grade_id": "two_conventions", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": false, "grade_id": "two_conventions", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 for key_dim in (64, 512):
     layer = keras.layers.MultiHeadAttention(num_heads=8, key_dim=key_dim)
     layer.build(query_shape=(None, None, 512), value_shape=(None, None, 512))
@@ -310,7 +327,7 @@ def load_keras_weights(mine, keras_mha):
 # %% nbgrader={"grade": true, "grade_id": "load_keras_weights", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("load_keras_weights")
 
-# %% nbgrader={"grade": false, "grade_id": "agreement", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": false, "grade_id": "agreement", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(3)
 query = rng.normal(size=(2, 5, 12)).astype("float32")  # (B, T, D)
 memory = rng.normal(size=(2, 7, 12)).astype("float32")  # (B, S, D)
@@ -381,7 +398,7 @@ check("ablate_heads")
 # Then `ablate_heads` switches off one head after the other. Before you run the cells: how many stripes will you see, and
 # in which head?
 
-# %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 def tables(count, rng, rows=6):
     """Tokens (B, T, 19): position, name and want as one-hot columns, and the number; answers (B, T, 2)."""
     names = rng.permuted(np.tile(np.arange(rows), (count, 1)), axis=1)  # (B, T)
@@ -411,7 +428,7 @@ _, weights = attention(x, x, x, return_weights=True)  # (B, H, T, T)
 figure = plots.head_maps(np.asarray(weights[0]), labels, [label[0] for label in labels], titles=["your head 0", "your head 1"])
 plots.show(figure, alt="Two attention maps of six by six. One has a stripe below the diagonal, the other follows the wanted names.")
 
-# %% nbgrader={"grade": false, "grade_id": "ablation", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": false, "grade_id": "ablation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 values = split_heads(attention.w_v(x), 2)  # (B, H, T, K)
 head_outputs = ops.matmul(weights, values)  # (B, H, T, K)
 for keep in ([0, 1], [0], [1], []):

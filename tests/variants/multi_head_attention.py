@@ -2,13 +2,6 @@
 
 CORRECT = {
     "split_heads": [
-        # NumPy
-        """
-def split_heads(x, num_heads):
-    x = np.asarray(x)
-    b, t, d = x.shape
-    return x.reshape(b, t, num_heads, d // num_heads).swapaxes(1, 2)
-""",
         # TensorFlow with -1
         """
 def split_heads(x, num_heads):
@@ -27,18 +20,7 @@ def split_heads(x, num_heads):
 def split_heads(x, num_heads):
     return tf.stack(tf.split(x, num_heads, axis=-1), axis=1)
 """,
-        # element by element
-        """
-def split_heads(x, num_heads):
-    x = np.asarray(x)
-    batch, length, width = x.shape
-    size = width // num_heads
-    out = np.empty((batch, num_heads, length, size), dtype=x.dtype)
-    for h in range(num_heads):
-        for k in range(size):
-            out[:, h, :, k] = x[:, :, h * size + k]
-    return out
-""",
+        "def split_heads(x, num_heads):\n    return ops.stack(ops.split(x, num_heads, axis=-1), axis=1)",
         # einsum does the transpose
         """
 def split_heads(x, num_heads):
@@ -49,27 +31,14 @@ def split_heads(x, num_heads):
     "merge_heads": [
         """
 def merge_heads(x):
-    x = np.asarray(x)
-    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
-""",
-        """
-def merge_heads(x):
     x = tf.transpose(x, [0, 2, 1, 3])
     shape = tf.shape(x)
     return tf.reshape(x, tf.stack([shape[0], shape[1], shape[2] * shape[3]]))
 """,
         "def merge_heads(x):\n    return ops.concatenate([x[:, h] for h in range(x.shape[1])], axis=-1)",
         "def merge_heads(x):\n    return tf.concat(tf.unstack(x, axis=1), -1)",
-        """
-def merge_heads(x):
-    x = np.asarray(x)
-    batch, heads, length, size = x.shape
-    out = np.zeros((batch, length, heads * size), x.dtype)
-    for h in range(heads):
-        out[..., h * size : (h + 1) * size] = x[:, h]
-    return out
-""",
-        "merge_heads = lambda x: keras.layers.Reshape((x.shape[2], -1), dtype=str(np.asarray(x).dtype))(ops.swapaxes(x, 1, 2))",
+        "def merge_heads(x):\n    return ops.reshape(ops.swapaxes(x, 1, 2), (ops.shape(x)[0], ops.shape(x)[2], -1))",
+        "merge_heads = lambda x: tf.reshape(tf.einsum('bhtk->bthk', x), (tf.shape(x)[0], -1, x.shape[1] * x.shape[3]))",
     ],
     "MultiHeadAttention": [
         # einsum on the kernels, additive mask, no use of the other exercises
@@ -418,6 +387,9 @@ WRONG = {
         ("heads_interleaved", "def split_heads(x, num_heads):\n    return ops.stack([x[..., h::num_heads] for h in range(num_heads)], axis=1)"),
         ("heads_before_batch", "def split_heads(x, num_heads):\n    return np.stack(np.split(np.asarray(x), num_heads, axis=-1))"),
         (None, "def split_heads(x, num_heads):\n    return np.stack(np.split(np.asarray(x, 'float32'), num_heads, axis=-1), axis=1)"),
+        # static shapes: `None` where the layer of exercise 3 runs
+        (None, "def split_heads(x, num_heads):\n    B, T, D = x.shape\n    return ops.transpose(ops.reshape(x, (B, T, num_heads, D // num_heads)), (0, 2, 1, 3))"),
+        (None, "def split_heads(x, num_heads):\n    x = np.asarray(x)\n    b, t, d = x.shape\n    return x.reshape(b, t, num_heads, d // num_heads).swapaxes(1, 2)"),
     ],
     "merge_heads": [
         ("heads_still_apart", 'def merge_heads(x):\n    return ops.transpose(x, (0, 2, 1, 3))'),
@@ -427,6 +399,8 @@ WRONG = {
         ("features_of_all_tokens", "def merge_heads(x):\n    b, t, h, k = x.shape\n    return ops.reshape(ops.transpose(x, (0, 2, 1, 3)), (b, t, h * k))"),
         ("heads_added", "def merge_heads(x):\n    return ops.sum(x, axis=1)"),
         ("heads_averaged", "def merge_heads(x):\n    return ops.mean(x, axis=1)"),
+        (None, "def merge_heads(x):\n    B, H, T, K = x.shape\n    return ops.reshape(ops.transpose(x, (0, 2, 1, 3)), (B, T, H * K))"),
+        (None, "def merge_heads(x):\n    x = np.asarray(x)\n    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)"),
     ],
     "MultiHeadAttention": [
         ("no_output_projection", 'class MultiHeadAttention(keras.Layer):\n    def __init__(self, d_model, num_heads, **kwargs):\n        super().__init__(**kwargs)\n        self.supports_masking = True\n        if d_model % num_heads:\n            raise ValueError("num_heads must divide d_model")\n        self.d_model, self.num_heads, self.key_dim = d_model, num_heads, d_model // num_heads\n        self.w_q = keras.layers.Dense(d_model)\n        self.w_k = keras.layers.Dense(d_model)\n        self.w_v = keras.layers.Dense(d_model)\n        self.w_o = keras.layers.Dense(d_model)\n    def _split(self, x):\n        s = ops.shape(x)\n        return ops.transpose(ops.reshape(x, (s[0], s[1], self.num_heads, self.key_dim)), (0, 2, 1, 3))\n    def _merge(self, x):\n        s = ops.shape(x)\n        return ops.reshape(ops.transpose(x, (0, 2, 1, 3)), (s[0], s[2], self.d_model))\n    def call(self, query, key, value, mask=None, return_weights=False):\n        q, k, v = self._split(self.w_q(query)), self._split(self.w_k(key)), self._split(self.w_v(value))\n        s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / self.key_dim ** 0.5\n        if mask is not None:\n            mask = ops.cast(mask, "bool")\n            if len(mask.shape) == 3:\n                mask = mask[:, None]\n            s = ops.where(mask, s, -1e9)\n        w = ops.softmax(s, axis=-1)\n        out = self._merge(ops.matmul(w, v))\n        return (out, w) if return_weights else out'),

@@ -370,6 +370,7 @@ WRONG = {
         (None, "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        self.inner = keras.layers.MultiHeadAttention(1, d_k, d_v)\n        self.w_q, self.w_k, self.w_v = (keras.layers.Dense(n, use_bias=False) for n in (d_k, d_k, d_v))\n    def call(self, x, mask=None, return_weights=False):\n        return self.inner(x, x, return_attention_scores=return_weights)"),
     ],
     "attention_cost": [
+        ("parameters_counted", "def attention_cost(length, d_model):\n    return {'multiply_adds': 2 * length**2 * d_model, 'weights_entries': 3 * d_model**2}"),
         ("width_left_out", 'def attention_cost(length, d_model):\n    return {"multiply_adds": 2 * length ** 2, "weights_entries": length ** 2}'),
         ("projections_counted", 'def attention_cost(length, d_model):\n    return {"multiply_adds": 2 * length ** 2 * d_model + 3 * length * d_model ** 2, "weights_entries": length ** 2}'),
         ("one_product", "def attention_cost(length, d_model):\n    return {'multiply_adds': length**2 * d_model, 'weights_entries': length**2}"),

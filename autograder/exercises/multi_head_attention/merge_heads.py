@@ -22,12 +22,13 @@ def values(rng: Generator) -> list[Case]:
     return _heads((2, 3, 5, 7), (2, 5, 3, 11), (2, 1, 3, 5))(rng)
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
+@exercise.group("arrays and tensors, float type kept, unknown sizes", points=1)
 def types(rng: Generator) -> list[Case]:
     return [
         Case({"x": normal(rng, 2, 3, 5, 7)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
         Case({"x": normal(rng, 2, 3, 5, 7)}, how="a NumPy array of float32", dtype="float32"),
         Case({"x": rng.normal(size=(2, 3, 5, 7))}, how="a NumPy array of float64", dtype="float64"),
+        Case({"x": normal(rng, 2, 3, 5, 7)}, mode="graph", how="inside tf.function, batch size and length unknown"),
     ]
 
 

@@ -28,12 +28,13 @@ def edges(rng: Generator) -> list[Case]:
     return [*_tokens((2, 3, 7, 1), (2, 3, 5, 5))(rng)]
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
+@exercise.group("arrays and tensors, float type kept, unknown sizes", points=1)
 def types(rng: Generator) -> list[Case]:
     return [
         Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
         Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, how="a NumPy array of float32", dtype="float32"),
         Case({"x": rng.normal(size=(2, 5, 21)), "num_heads": 3}, how="a NumPy array of float64", dtype="float64"),
+        Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, mode="graph", how="inside tf.function, batch size and length unknown"),
     ]
 
 
