@@ -928,14 +928,14 @@ for kind in KINDS[2:]:
 # <details><summary>What you see</summary>
 #
 # Before training the version without the division passes *more* gradient than the full formula (about 0.32 against
-# 0.22): the score variance is about that of d = 16 in the table of section 6, since our embeddings are short. After
-# training it is the other way round. The full formula still passes 0.10 to 0.18, and the two versions without the
+# 0.22), as unscaled scores up to d = 32 did in the table of section 6. After training it is the other way round. The full formula still passes 0.10 to 0.18, and the two versions without the
 # division pass 0.04 or less. Their weights have become sharp *during* training, on words that do not solve the task, and
 # then little gradient is left to correct them.
 #
 # The control is the same function with the same start as the full formula, and only the size of a step in its scores is
-# different. So in this experiment the division by $\sqrt{d_k}$ helps by keeping the steps of the scores small. (With Adam,
-# dividing the learning rate of $W_q$ by 8 as well would make the control's training the same as that of the full formula.)
+# different. So in this experiment the division by $\sqrt{d_k}$ helps by keeping the steps of the scores small. (Adam's
+# steps hardly depend on the size of a gradient. So with an eighth of the learning rate for $W_q$ as well, the control
+# would take the same steps as the full formula, up to rounding and Adam's small ε.)
 #
 # </details>
 #
