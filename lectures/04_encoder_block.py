@@ -29,7 +29,7 @@
 # * count the block's parameters to the last one.
 #
 # **You need** [multi-head attention](03_multi_head_attention.ipynb), the chain rule, mean and variance. **Time:**
-# about 80 minutes to read and predict; the code runs in one to two minutes on two CPU cores.
+# about 88 minutes to read and predict; the code runs in one to two minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** tokens, **D** width of a token
 # (`d_model`), **H** heads, **F** width inside the feed-forward network (`d_ff`).
@@ -74,7 +74,7 @@ np.set_printoptions(precision=3, suppress=True)
 
 # %%
 def glorot(width):
-    """Glorot's initialiser for attention as wide as its input. Keras 3.13 by itself starts attention with less."""
+    """Glorot's initialiser for attention as wide as its input, written out: Keras versions differ in how they start it."""
     limit = (3 / width) ** 0.5  # √(6 / (fan in + fan out))
     return keras.initializers.RandomUniform(-limit, limit)
 
@@ -97,15 +97,19 @@ def mean_cosine(x):
 # %%
 DEPTH = 16
 normalise = layers.LayerNormalization(center=False, scale=False, epsilon=1e-6)
-similar = {"attention alone": np.zeros((3, DEPTH + 1)), "with residual path and norm": np.zeros((3, DEPTH + 1))}
+kinds = ("attention alone", "with residual path", "with residual path and norm", "and with feed-forward")
+similar = {name: np.zeros((3, DEPTH + 1)) for name in kinds}
 for seed in range(3):
     keras.utils.set_random_seed(seed)
-    alone = helped = keras.random.normal((4, 8, 32))  # (B, T, D)
-    for level, (attend, _) in enumerate([(None, None), *fresh_parts(DEPTH)]):
+    alone = added = normed = whole = keras.random.normal((4, 8, 32))  # (B, T, D)
+    for level, (attend, feed) in enumerate([(None, None), *fresh_parts(DEPTH)]):
         if attend is not None:
             alone = attend(query=alone, value=alone)  # (B, T, D)
-            helped = normalise(helped + attend(query=helped, value=helped))  # (B, T, D)
-        for name, x in zip(similar, (alone, helped), strict=True):
+            added = added + attend(query=added, value=added)  # (B, T, D)
+            normed = normalise(normed + attend(query=normed, value=normed))  # (B, T, D)
+            whole = normalise(whole + attend(query=whole, value=whole))  # (B, T, D)
+            whole = normalise(whole + feed(whole))  # (B, T, D)
+        for name, x in zip(similar, (alone, added, normed, whole), strict=True):
             similar[name][seed, level] = mean_cosine(np.asarray(x))
 
 # %%
@@ -116,20 +120,23 @@ ax.set(xlabel="attention layers passed", ylabel="mean cosine of two tokens", yli
 plots.show(
     figure,
     alt="""Mean cosine between two tokens by the number of attention layers passed, three runs each. With attention
-alone it jumps from 0 to nearly 1 after two or three layers and stays there. With a residual path and a norm around
-each layer it rises slowly.""",
+alone it jumps from 0 to nearly 1 after two or three layers and stays there. With a residual path, with
+a norm as well, and with a feed-forward network after each attention it rises more slowly.""",
 )
 
 # %%
 # NBVAL_CHECK_OUTPUT
 for name, runs in similar.items():
-    print(f"{name:28} cosine above 0.8 after {np.argmax(np.median(runs, axis=0) > 0.8)} layers")
+    middle = np.median(runs, axis=0)  # (DEPTH + 1,) of three runs
+    print(f"{name:28} mean cosine after 2, 6 and 16 layers: {middle[2]:.2f} {middle[6]:.2f} {middle[16]:.2f}")
 
 
 # %% [markdown]
-# Two layers of bare attention are enough to make all tokens alike. A residual path and a norm stretch that to about
-# six, without any training; trained weights need not average at all, so a real model keeps its tokens apart for much
-# longer. The lesson: attention alone cannot be deep. The block of the Transformer is attention plus what it takes to
+# Two layers of bare attention make all tokens alike. With a residual path it takes many more layers, without any training.
+# The norm does not help against it, and a random feed-forward network does not either: both curves lie above that of the
+# residual path alone. (Dong et al. say the same of the norm. They find that feed-forward networks *can* help.) Trained weights
+# need not average at all, so a real model can keep its tokens apart for longer.
+# The lesson: attention alone cannot be deep. The block of the Transformer is attention plus what it takes to
 # be stacked: a **residual path**, a **normalisation**, a **feed-forward network**, and **dropout** for training. We
 # take them one by one and measure what each is good for.
 #
@@ -137,7 +144,7 @@ for name, runs in similar.items():
 
 # %%
 def draw_block(ax, x, order):
-    """Draw one block, bottom to top, centred at x; order is 'post' or 'pre'."""
+    """Draw one block, bottom to top, centred at x; order is 'post' or 'pre'. Inner shapes stand in the boxes."""
     parts = ["sub", "drop", "+", "norm"] if order == "post" else ["norm", "sub", "drop", "+"]
     y, below = 0.35, diagrams.box(ax, x, 0.35, "x", detail="(B, T, D)", width=1.3, height=0.5)
     framed = []
@@ -150,8 +157,10 @@ def draw_block(ax, x, order):
                 diagrams.residual(ax, branch, box, offset=1.25)
             else:
                 label = {"sub": name, "drop": "dropout", "norm": "layer norm"}[part]
-                role = {"sub": "query", "drop": "mask", "norm": "key"}[part]
-                box = diagrams.box(ax, x, y, label, role=role, width=2.1, height=0.42)
+                mixes, inside = ("query", "weights (B, H, T, T)"), ("value", "hidden (B, T, F)")
+                role, detail = (mixes if "attention" in name else inside) if part == "sub" else ("mask", "")
+                role = "key" if part == "norm" else role
+                box = diagrams.box(ax, x, y, label, role=role, detail=detail, width=2.1, height=0.55 if detail else 0.42)
             diagrams.arrow(ax, below, box)
             below = box
             framed.append(box)
@@ -162,6 +171,7 @@ def draw_block(ax, x, order):
 
 # %%
 figure, ax = diagrams.canvas(9.2, 8.3)
+diagrams.note(ax, 4.5, 0.35, "every arrow: (B, T, D)", fontsize=10)
 for x, order, title in [(2.2, "post", "post-norm (2017 paper, BERT)"), (6.8, "pre", "pre-norm (GPT-2, ViT)")]:
     draw_block(ax, x, order)
     diagrams.note(ax, x, 8.1, title, fontsize=11)
@@ -169,8 +179,8 @@ plots.show(
     figure,
     alt="""Two block diagrams, bottom to top. Post-norm: x, multi-head attention, dropout, sum with x, layer norm,
 feed-forward, dropout, sum, layer norm, output. Pre-norm: x, layer norm, attention, dropout, sum with x, layer norm,
-feed-forward, dropout, sum, output. Grey residual paths lead around each sub-layer. Every arrow carries shape (B, T,
-D).""",
+feed-forward, dropout, sum, output. Grey residual paths lead around each sub-layer. Every arrow carries shape (B, T, D).
+Inside attention the weights are (B, H, T, T), inside the feed-forward network the hidden features are (B, T, F).""",
 )
 
 # %% [markdown]
@@ -184,7 +194,7 @@ D).""",
 #
 # Shape in equals shape out, (B, T, D), so blocks can be stacked like bricks. The grey line that runs past the
 # sub-layers is the **residual path**. In pre-norm it is a clean line from bottom to top; in post-norm every sum goes
-# through a norm. That small difference decides section 8.
+# through a norm. Section 8 measures what this small difference changes.
 #
 # **Predict.** Which of the parts let one token see another? Which treat each token on its own?
 #
@@ -231,8 +241,8 @@ for name, skip in {"without": 0, "with residual": 1}.items():
 #
 # <details><summary>Answer</summary>
 #
-# About 1,000, since each block takes away a little more than a third. With residual paths and no norm it goes the
-# other way: a million times *larger*.
+# By a factor between 1,000 and 10,000: each block takes away about two fifths. With residual paths and no norm it goes
+# the other way: a million times *larger*.
 #
 # </details>
 
@@ -287,12 +297,12 @@ rises to a million. With residual paths and norm, in either order, it stays with
 # NBVAL_CHECK_OUTPUT
 for name, runs in gradients.items():
     factor = np.median(runs[:, 0])
-    size = "below 1/1,000 of" if factor < 1e-3 else "above 10,000 times" if factor > 1e4 else f"{factor:.1f} times"
-    print(f"{name:20} gradient at the input: {size} that at the output")
+    print(f"{name:20} gradient at the input: {factor:.1e} times that at the output; per block {factor ** (1 / DEPTH):.2f}")
 
 # %% [markdown]
-# **Without residual paths** the line is straight on the logarithmic scale: every block takes the same factor away. A
-# thousandth is left after 16 blocks, so about a millionth after 32, and the first blocks learn nothing. **A residual
+# **Without residual paths** the line is straight on the logarithmic scale: every block takes the same factor away.
+# Per block it is 39 %: after 16 blocks about 1/2,900 is left, and after 32 it would be about a ten-millionth. The first blocks
+# learn next to nothing. **A residual
 # path alone** overshoots as in the calculation with 1.5¹²: what is added is as large as what was there, and it
 # compounds to a factor of a million. **Residual path and norm together** keep the gradient within a factor of ten at
 # every depth, in either order. That is why you always see the two as a pair.
@@ -431,16 +441,16 @@ batch_norm = layers.BatchNormalization(epsilon=1e-6)
 ours = np.random.default_rng(1).normal(loc=1, size=(5, 16)).astype("float32")  # (T, D)
 moved = {name: np.zeros((repeats, len(lengths))) for name in ("batch norm", "batch norm, masked", "layer norm")}
 scale = {name: np.zeros((repeats, len(lengths))) for name in moved}
-reference = {}
+x, mask = batch_around(ours, 5, np.random.default_rng(99))  # the neighbours to compare with: none of them comes again
+outputs = (batch_norm(x, training=True), batch_norm(x, training=True, mask=mask), normalise(x))
+reference = {name: np.asarray(output)[0, :5] for name, output in zip(moved, outputs, strict=True)}  # (5, D) each
 for repeat in range(repeats):
     rng = np.random.default_rng(repeat)
     for column, longest in enumerate(lengths):
         x, mask = batch_around(ours, longest, rng)
         outputs = (batch_norm(x, training=True), batch_norm(x, training=True, mask=mask), normalise(x))
         for name, output in zip(moved, map(np.asarray, outputs), strict=True):
-            now = output[0, :5]  # (5, D)
-            reference.setdefault(name, now)
-            moved[name][repeat, column] = np.linalg.norm(now - reference[name]) / np.linalg.norm(reference[name])
+            moved[name][repeat, column] = np.linalg.norm(output[0, :5] - reference[name]) / np.linalg.norm(reference[name])
             scale[name][repeat, column] = output[mask].std()
 
 # %%
@@ -450,7 +460,8 @@ for line, name in enumerate(moved):
     plots.measured_curve(lengths, scale[name], label=name, line=line, ax=panels[1])
 panels[0].set(xlabel="longest sentence in the batch", ylabel="relative change", title="output of the same five tokens")
 panels[1].set(
-    xlabel="longest sentence in the batch", ylabel="standard deviation", title="features of real tokens, normalised"
+    xlabel="longest sentence in the batch", ylabel="standard deviation", title="features of real tokens, normalised",
+    ylim=(0, 1.3),
 )
 plots.show(
     figure,
@@ -466,7 +477,7 @@ for name in moved:
     print(f"{name:20} moves by up to {moved[name].max():.0%}, features of real tokens: {scale[name][:, -1].mean():.2f}")
 
 # %% [markdown]
-# * **Batch norm** returns the *same five tokens* up to 74 % different, because the mean and the variance come from
+# * **Batch norm** returns the *same five tokens* up to 84 % different, because the mean and the variance come from
 #   all the sentences and from the padding. The zeros of the padding pull the statistics away from the real tokens,
 #   whose features come out too large (right picture).
 # * **Told the mask**, it leaves the padding out and the scale is right again. The neighbours still count: up to 37 %.
@@ -540,9 +551,9 @@ plots.show(
 )
 
 # %% [markdown]
-# Why wide inside? ReLU throws away the negative half of every hidden feature, so there must be enough of them. And
-# the hidden layer is where most of the block's parameters sit: with F = 4D it has 8D² weights against 4D² in
-# attention, two thirds of the block. Section 9 counts them.
+# Why wide inside? Each hidden feature with its ReLU can bend the function in one place. Below you see what one, two,
+# three and eight of them can do at best. The hidden layer is also where most of the block's parameters sit: with F = 4D it
+# has 8D² of them against 4D² in attention, two thirds of the block. Section 9 counts them.
 #
 # ### Why the non-linearity
 #
@@ -566,39 +577,59 @@ one_layer = tokens @ (w_1 @ w_2) + (b_1 @ w_2 + b_2)  # (T, D)
 print("two linear layers are one:", np.allclose(two_layers, one_layer))
 
 # %% [markdown]
-# And what it costs in practice: we fit the curve sin(2x) with a network 1 → F → 1, without ReLU, with ReLU and few
-# hidden features, with ReLU and many.
+# How close can a network 1 → F → 1 come to the curve sin(2x)? To see what it *can* do, and not how lucky a training run
+# is, we do not train it. We try 4,000 random choices of the first layer, solve for the best second layer by least squares
+# each time, and keep the best result.
+#
+# **Predict.** F = 64 without ReLU, and F = 1, 2, 3 and 8 with ReLU: which of them follow the whole wave?
 
 # %%
-grid = np.linspace(-2, 2, 200, dtype="float32")[:, None]  # (200, 1): 200 tokens of width 1
-fits = {}
-for name, hidden, activation in [
-    ("linear, F = 64", 64, None),
-    ("ReLU, F = 3", 3, "relu"),
-    ("ReLU, F = 64", 64, "relu"),
-]:
-    keras.utils.set_random_seed(3)
-    network = keras.Sequential([layers.Dense(hidden, activation=activation), layers.Dense(1)])
-    network.compile(optimizer=keras.optimizers.Adam(0.02), loss="mse", jit_compile=False)
-    for _ in range(600):
-        network.train_on_batch(grid, np.sin(2 * grid))
-    fits[name] = network.predict(grid, batch_size=200, verbose=0)  # (200, 1)
+grid = np.linspace(-2, 2, 200)[:, None]  # (200, 1): 200 tokens of width 1
+wave = np.sin(2 * grid)  # (200, 1)
+
+
+def best_fit(hidden, relu, draws=4000):
+    """The best of `draws` networks 1 → F → 1 with a random first layer and the best second layer for it."""
+    rng = np.random.default_rng(hidden)
+    best, smallest = None, np.inf
+    for _ in range(draws):
+        slopes, kinks = rng.choice([-1.0, 1.0], size=hidden), rng.uniform(-2, 2, size=hidden)  # (F,) each
+        features = slopes * (grid - kinks)  # (200, F)
+        features = np.concatenate([np.maximum(features, 0) if relu else features, np.ones_like(grid)], axis=1)
+        second, *_ = np.linalg.lstsq(features, wave, rcond=None)  # (F + 1, 1)
+        error = np.mean((features @ second - wave) ** 2)
+        if error < smallest:
+            best, smallest = features @ second, error
+    return best, smallest
+
+
+fits = {"linear, F = 64": best_fit(64, relu=False, draws=1)}
+fits |= {f"ReLU, F = {hidden}": best_fit(hidden, relu=True) for hidden in (1, 2, 3, 8)}
 
 # %%
-figure, ax = plt.subplots(figsize=(6.8, 3.2))
-ax.plot(grid, np.sin(2 * grid), color=diagrams.PALETTE["residual"], linewidth=5, alpha=0.6, label="target")
-for style, (name, fit) in zip(plots.LINES, fits.items(), strict=False):
-    error = np.mean((fit - np.sin(2 * grid)) ** 2)
-    ax.plot(grid, fit, **{**style, "marker": None}, label=f"{name}: error {error:.3f}")
-ax.set(xlabel="x", ylabel="sin(2x)", xlim=(-2, 5.2))
-ax.legend(loc="center right")
+# NBVAL_CHECK_OUTPUT
+for name, (_, error) in fits.items():
+    print(f"{name:15} error {error:.3f}")
+
+# %%
+figure, ax = plt.subplots(figsize=(6.8, 3.4))
+ax.plot(grid, wave, color=diagrams.PALETTE["residual"], linewidth=5, alpha=0.6, label="target")
+for style, (name, (fit, _)) in zip(plots.LINES, fits.items(), strict=False):
+    ax.plot(grid, fit, **{**style, "marker": None}, label=name)
+ax.set(xlabel="x", ylabel="sin(2x)")
+ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(
     figure,
-    alt="""Fits of sin(2x). Without ReLU the fit is a straight line although 64 hidden features are there. With ReLU
-and 3 hidden features it is a line with one kink; with 64 it follows the whole wave.""",
+    alt="""Best fits of sin(2x). Without ReLU the fit is a straight line although 64 hidden features are there. With one
+ReLU it is a line with one kink, with two a line with two kinks; with three it follows the wave in straight pieces, and with
+eight it can hardly be told from the target.""",
 )
 
 # %% [markdown]
+# With one kink the best fit is hardly better than the straight line; with three the error is below 0.01, and with eight it
+# is gone to three decimals. Training may end far from these fits, for instance when a unit is negative for every input and
+# gets no gradient any more. A wide layer has units to spare.
+#
 # A straight line is all that a linear network has, however wide. Attention does not help out: for given weights it is
 # linear in its values, and averages of tokens are linear too. Apart from the softmax and the norms, ReLU is the
 # block's only source of curvature.
@@ -713,7 +744,9 @@ figure, panels = plt.subplots(1, 4, figsize=(11, 3))
 for ax, (name, part) in zip(panels, parts.items(), strict=True):
     move = np.asarray(part(nudged)) - np.asarray(part(x[None]))  # (7 copies, T, D)
     reach = np.linalg.norm(move, axis=-1).T  # (T out, T in)
-    plots.matrix_map(reach / reach.max(axis=1, keepdims=True).clip(1e-9), values=False, title=name, ax=ax)
+    numbers = ["0", "1", "2", "3", "4", "pad", "pad"]
+    shares = reach / reach.max(axis=1, keepdims=True).clip(1e-9)  # each row's largest entry is 1
+    plots.matrix_map(shares, rows=numbers, columns=numbers, values=False, title=name, ax=ax)
     ax.set(xlabel="input token", ylabel="output token" if ax is panels[0] else "")
 plots.show(
     figure,
@@ -723,7 +756,8 @@ full columns for the five real tokens; the last two columns are empty except on 
 )
 
 # %% [markdown]
-# Attention is the only part with entries off the diagonal. The two masked columns are empty but for the diagonal:
+# Each row is drawn on a scale of its own: its largest entry is black. Attention is the only part with entries off the
+# diagonal. The two masked columns are empty but for the diagonal:
 # nobody attends to padding, but a padding token still asks with its own query. The whole block is attention's pattern
 # with a strengthened diagonal: the residual path keeps each token's own content. **Attention moves information
 # between tokens; everything else works on each token alone.**
@@ -784,24 +818,34 @@ blocks, for both orders.""",
 # *a pre-norm stack ends with one more layer norm*. The growth also means that a late block adds little to a large
 # stream.
 #
-# **Right.** The gradient that a block's own weights receive at the start of training. In post-norm the last block's
-# is about three times that of pre-norm, and it varies by a factor of five between seeds. In pre-norm the band is
-# narrow, and the later a block, the gentler its gradient. Xiong et al. (2020) prove it for the last layer: in
-# post-norm the gradient at initialisation is large whatever the depth, in pre-norm it falls with √depth. A full
-# learning rate from the first step is more than the post-norm stack can take. Let us see.
+# **Right.** The gradient that a block's own weights receive at the start of training. The next cell prints three places
+# of the curve.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+for block in (1, 6, 16):
+    post, pre = (weight_gradients[order][:, block - 1] for order in ("post", "pre"))  # (3 seeds,) each
+    print(f"block {block:2}: post-norm {post.min():.3f} to {post.max():.3f}, pre-norm {pre.min():.3f} to {pre.max():.3f}")
+
+# %% [markdown]
+# In the last block the gradient of post-norm is about three times that of pre-norm. In the first block it is the other way
+# round, and post-norm's varies by a factor of three between seeds in blocks 1 and 6. Xiong et al. (2020) prove it for the last layer: at initialisation
+# its gradient is large in post-norm, whatever the depth, and falls like $1/\sqrt{\text{depth}}$ in pre-norm. They conclude
+# that a full learning rate from the first step is too much for post-norm. Let us see.
 #
 # ### Trained side by side
 #
 # A task that needs every token: **sort**. Input: eight random digits; output: the same digits in rising order, one
 # per position. The model: token and position embeddings (lecture 5), twelve blocks of width 32, a Dense layer to ten
-# digits. Three runs from the same seed, all with Adam at a learning rate of 0.003: post-norm, post-norm with a
+# digits. Count it by hand before you trust it: 10·32 digits, 8·32 places, 12 blocks of 8,544, and 330 in the last layer
+# make 103,434; pre-norm has 64 more for its final norm. Three runs from the same seed, all with Adam at a learning rate of 0.003: post-norm, post-norm with a
 # **warm-up** (the rate climbs from 0 over the first 100 steps), and pre-norm.
 #
 # **Predict.** Which of the three are below half of the starting loss after 250 steps?
 #
 # <details><summary>Answer</summary>
 #
-# Pre-norm, early; post-norm with warm-up, later; post-norm without warm-up not at all.
+# Pre-norm, early; post-norm with warm-up, later; post-norm without warm-up does not get there.
 #
 # </details>
 
@@ -809,7 +853,8 @@ blocks, for both orders.""",
 def sorting_model(depth, order, width=32, heads=4, hidden=64):
     """Eight digits in, scores for eight digits out; the blocks are post-norm or pre-norm."""
     digits = keras.Input((8,), dtype="int32")
-    x = layers.Embedding(10, width)(digits) + layers.Embedding(8, width)(np.arange(8))  # (B, T, D)
+    places = keras.ops.cumsum(keras.ops.ones_like(digits), axis=1) - 1  # (B, T): 0 to 7 in every row
+    x = layers.Embedding(10, width)(digits) + layers.Embedding(8, width)(places)  # (B, T, D)
     for _ in range(depth):
         for sub_layer in ("attention", "feed-forward"):
             h = layers.LayerNormalization(epsilon=1e-6)(x) if order == "pre" else x  # (B, T, D)
@@ -834,6 +879,7 @@ losses, accuracy = {}, {}
 for name, (order, rate) in runs.items():
     keras.utils.set_random_seed(1)
     model = sorting_model(BLOCKS, order)
+    print(f"{name:20} {model.count_params():,} parameters")
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(optimizer=keras.optimizers.Adam(rate), loss=loss, metrics=["accuracy"], jit_compile=False)
     history = model.fit(batches, steps_per_epoch=25, epochs=STEPS // 25, shuffle=False, verbose=0).history
@@ -845,14 +891,19 @@ for line, (name, values) in enumerate(losses.items()):
     plots.measured_curve(
         range(25, STEPS + 1, 25), values, label=f"{name}: {accuracy[name][-1]:.0%} right", line=line, ax=ax
     )
-ax.axhline(np.log(10), color=diagrams.PALETTE["residual"], linestyle=":")
-ax.text(STEPS, np.log(10) + 0.1, "guessing: ln 10", ha="right", fontsize=9)
+counts = np.stack([np.bincount(column, minlength=10) for column in np.sort(digits, axis=1).T])  # (T, 10)
+shares = counts / len(digits)  # how often each place of a sorted row holds each digit
+place_alone = -np.sum(shares * np.log(shares.clip(1e-12))) / 8
+for value, what in ((np.log(10), "guessing: ln 10"), (place_alone, f"knows the place alone: {place_alone:.2f}")):
+    ax.axhline(value, color=diagrams.PALETTE["residual"], linestyle=":")
+    ax.text(STEPS, value + 0.05, what, ha="right", fontsize=9)
 ax.set(xlabel="step", ylabel="training loss", title=f"{BLOCKS} blocks, learning rate {PEAK}", ylim=(0, 2.7))
 ax.legend(loc="upper right", bbox_to_anchor=(1, 0.83))  # clear of the curves
 plots.show(
     figure,
-    alt="""Training loss over 250 steps of three models of twelve blocks. Post-norm without warm-up stays near
-guessing. Post-norm with warm-up starts slowly and then falls. Pre-norm falls at once and ends close to zero.""",
+    alt="Training loss over 250 steps of three models of twelve blocks, with lines at 2.30 for guessing and at "
+    f"{place_alone:.2f} for a model that knows the place alone. "
+    + " ".join(f"{name}: {values[0]:.2f} after 25 steps, {values[-1]:.2f} at the end." for name, values in losses.items()),
 )
 
 # %%
@@ -860,14 +911,64 @@ guessing. Post-norm with warm-up starts slowly and then falls. Pre-norm falls at
 for name, values in losses.items():
     print(f"{name:20} learns within {STEPS} steps: {values[-1] < 0.5 * np.log(10)}")
 
+# %%
+for name, values in losses.items():
+    print(f"{name:20} loss after 25, 100 and {STEPS} steps: {values[0]:.2f} {values[3]:.2f} {values[-1]:.2f}")
+
 # %% [markdown]
-# Same parts, same seed, same learning rate. Post-norm sits at ln 10 = 2.303, which is guessing, and never moves. A
-# warm-up cures it: with small first steps the stack finds its feet, at the price of the first 100 steps. Pre-norm
-# needs no such care and learns to sort almost perfectly. The 2017 paper trained post-norm with 4,000 warm-up steps;
-# now you know why. Lecture 8 draws its schedule.
+# Same parts, same seed, same learning rate. Post-norm stays at 2.31. Guessing gives ln 10 = 2.303, and a model that ignores
+# the digits but knows the *place* would have 1.61, since small digits come first in a sorted row. So this model does not even use
+# its positions. With a warm-up the same model ends at 0.32, and pre-norm, which needs none, at 0.03. This is one seed for each
+# curve; that it holds for larger models and real tasks is the finding of Xiong et al. (2020). The 2017 paper trained post-norm
+# with 4,000 warm-up steps. Lecture 8 draws its schedule.
 #
-# > **Slow machine?** Set `BLOCKS = 6`: half the time. The gap between the orders shrinks with the depth; at `BLOCKS =
-# > 2` look for it in vain. **GPU or time to spare?** `BLOCKS = 24`, `STEPS = 1000`: try learning rates from 0.0003 to
+# ### Is it the first step?
+#
+# A common explanation goes: post-norm's gradients are large at the start, so the first steps are too large. But Adam divides
+# the size of the gradient out: its first step moves every parameter by about the learning rate, in both orders. So let us
+# measure what can be measured. How far does the *output* move in the first step of Adam, relative to its own size?
+#
+# **Predict.** Rate 0.003, twelve blocks: in which order does the output move further, and by what factor?
+#
+# <details><summary>Answer</summary>
+#
+# It moves about as far in both orders: by more than its own size. The two ranges overlap.
+#
+# </details>
+
+# %%
+def first_step(order, seed, rates=(PEAK, PEAK / 100)):
+    """How far the output moves in Adam's first step at each learning rate, relative to the output before."""
+    keras.utils.set_random_seed(seed)
+    model = sorting_model(BLOCKS, order)
+    ids, start, moves = digits[:64], model.get_weights(), []  # ids (B, T)
+    for rate in rates:
+        model.set_weights(start)
+        with tf.GradientTape() as tape:
+            before = model(ids)  # (B, T, 10)
+            right = tf.one_hot(np.sort(ids, axis=1), 10)  # (B, T, 10)
+            error = tf.reduce_mean(keras.losses.categorical_crossentropy(right, before, from_logits=True))
+        gradients = tape.gradient(error, model.trainable_variables)
+        keras.optimizers.Adam(rate).apply(gradients, model.trainable_variables)
+        moves.append(float(tf.norm(model(ids) - before) / tf.norm(before)))
+    return moves
+
+
+moves = {order: np.array([first_step(order, seed) for seed in range(3)]) for order in ("post", "pre")}  # (3, rates)
+for column, rate in enumerate((PEAK, PEAK / 100)):
+    parts = [f"{order}-norm " + " ".join(f"{m:.3f}" for m in moves[order][:, column]) for order in moves]
+    print(f"rate {rate:<7g} the output moves by  " + "    ".join(parts))
+
+# %% [markdown]
+# At the full rate the first step moves the output by more than its own size in **both** orders. The ranges of three seeds
+# overlap, and pre-norm learns all the same. At a hundredth of the rate, post-norm's output moves more, by a factor of less
+# than two on average. So the first step does not tell the two orders apart, and neither do the gradient norms above. What
+# keeps post-norm from learning must come in the steps after the first one, and we have not measured it there. The
+# literature has two explanations. Xiong et al. (2020) point to the large gradients near the output. Liu et al. (2020)
+# answer that unbalanced gradients are not the root cause: a post-norm stack depends more on its residual branches, and these
+# amplify small changes of the parameters. Our second line fits that, but it does not prove it.
+#
+# > **Slow machine?** Set `BLOCKS = 6`: half the time. With fewer blocks the gap between the orders is smaller. **GPU or time to spare?** `BLOCKS = 24`, `STEPS = 1000`: try learning rates from 0.0003 to
 # > 0.01 and draw the final loss against them.
 #
 # ## 9 · Every parameter accounted for
@@ -910,7 +1011,9 @@ for name, part in block.items():
         print(f"{line:26} {variable.name:7} {tuple(variable.shape)!s:12} {size:6,}   total {total:7,}")
 
 # %% [markdown]
-# The running total ends at 10,656. Now the models that people quote.
+# The running total ends at 10,656. Now the models that people quote. (All numbers are those of Keras's layers, which have
+# biases in attention. The 2017 paper's formulas have none there: one block of its base model has 3,150,336 parameters then,
+# 2,048 fewer.)
 #
 # **Predict.** Which part is largest when F = 4D?
 #
@@ -960,13 +1063,20 @@ visible.""",
 # %% [markdown]
 # ## 10 · Common mistakes, with what they look like
 #
-# **Predict.** For each line below: what would the right code print, and what will this code print?
+# Five mistakes, in the next three cells. Before you run them, **predict** what each one shows:
+#
+# 1. A layer norm runs over the tokens (`axis=1`) in place of the features. What happens to token 0 when token 4 changes?
+# 2. One layer norm does the work of both. How many parameters does our block of 10,656 have then?
+# 3. `training=True` is left in a dropout. Do two runs on the same input agree?
+# 4. A layer keeps its γ as a `tf.Variable`. How many of its 32 numbers does Keras count? And a second model calls its
+#    position embedding on a fixed array while it is built. How many parameters does that embedding have?
+# 5. A padding mask is handed to attention by position. How much of their attention do the real words give to padding?
 #
 # <details><summary>Answer</summary>
 #
-# 1: mean 0 and no movement; over the tokens, token 0 moves when another one changes. 2: 64 too few. 3: they should
-# agree at inference, and do not. 4: 32 numbers in every case; the first way has none. 5: nothing goes to padding; by
-# position a large part of the attention does.
+# 1\. Token 0 moves; with the right axis it stays. 2. It has 64 parameters fewer. 3. They do not agree. 4. Keras counts none
+# of the 32, and the embedding of the second model is missing from the count as well. 5. They give a large part of it to
+# padding; with the keyword they give none.
 #
 # </details>
 
@@ -1013,11 +1123,18 @@ for how in ("tf.Variable", "keras.Variable", "add_weight"):
     layer(x)
     print(f"4. {how:15}: {layer.count_params():2} parameters, {len(layer.trainable_variables)} trainable")
 
+ids = keras.Input((8,), dtype="int32")
+places = keras.ops.cumsum(keras.ops.ones_like(ids), axis=1) - 1  # (B, T)
+for how, where in {"a fixed array": np.arange(8), "a tensor": places}.items():
+    model = keras.Model(ids, layers.Embedding(10, 32)(ids) + layers.Embedding(8, 32)(where))
+    print(f"4. positions looked up with {how:13}: {model.count_params()} parameters, by hand 10·32 + 8·32 = 576")
+
 # %% [markdown]
-# The fourth is the costliest, because nothing complains: in Keras 3 a bare `tf.Variable` kept on a layer is **not
-# tracked**. A published lab's six-block model reports 25,227,264 trainable parameters of its 44,116,480: its
-# attention and its embeddings never learn. Compare `count_params()` with a count by hand, as in section 9, and you
-# catch it in a minute.
+# The fourth is the costliest, because nothing complains. In Keras 3 a bare `tf.Variable` kept on a layer is **not
+# tracked**. And a layer that is called on a fixed array while a functional model is built leaves its *result* behind as a
+# constant: the model never trains it. This page had that mistake itself: the positions of section 8's model were random
+# constants, 256 parameters were missing, and the model trained all the same. We found it by counting. Compare
+# `count_params()` with a count by hand, as in section 9, and you find it in a minute.
 #
 # The fifth mistake is a mask **by position**. The fourth positional argument of `MultiHeadAttention` is `query_mask`,
 # not `attention_mask`: a padding mask passed there speaks of the queries, and the padding keys stay open.
@@ -1076,7 +1193,7 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 # need</em>.”</summary>
 #
 # The paper's section 3.1 says LayerNorm(x + Sublayer(x)): post-norm. What the quoted text gives is pre-norm, which
-# came later; a well-known annotated version of the paper says the one and codes the other.
+# the paper's text does not have. A well-known annotated version of the paper says the one and codes the other.
 #
 # </details>
 #
@@ -1127,8 +1244,9 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 #
 # <details><summary>6. Predict the loss curve: pre-norm, 12 blocks, but without residual paths.</summary>
 #
-# It stays near guessing. The norms keep the activations at a good scale, but the tokens collapse onto each other and
-# what comes back to the first blocks is no longer about the single tokens.
+# We expect it to stay near guessing. The norms keep the activations at a good scale. But attention without a residual path
+# makes all tokens of a sentence alike (section 1), so the output can hardly depend on the single token. Try it: it takes
+# one change in <code>sorting_model</code>.
 #
 # </details>
 #
@@ -1139,7 +1257,8 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 # adds <code>x</code>, not the normalised <code>x</code>.
 # </details>
 # <details><summary>The loss becomes NaN after some steps.</summary>
-# Pre-norm without a final norm, ε forgotten, or a learning rate that is far too high.
+# Most often a learning rate that is far too high, a row of the mask that allows no key at all, or float16 without loss
+# scaling. Look also for a norm without ε.
 # </details>
 # <details><summary>Two predictions of the same input differ.</summary>
 # Dropout is on: <code>training=True</code> is written somewhere inside a <code>call</code>.
@@ -1159,12 +1278,15 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 # * Sections 1, 3 and the first half of 8 measure *untrained* networks. They explain why training starts well or
 #   badly, not how good the result will be. Where post-norm can be trained it may even end up better (Liu et al.,
 #   2020).
-# * Sorting digits is a toy. That deep post-norm needs a warm-up, and pre-norm does not, was shown on translation and
+# * Sorting digits is a toy, with one seed for each curve. That deep post-norm needs a warm-up, and pre-norm does not, was shown on translation and
 #   BERT (Xiong et al., 2020).
 # * Batch norm is not impossible in Transformers; it needs care with padding and with statistics that fluctuate on
 #   text (Shen et al., 2020).
-# * Today's large language models vary each part: RMSNorm without a mean (Zhang and Sennrich, 2019), gated
-#   feed-forward networks (Shazeer, 2020), often no dropout. The frame of section 2 has stayed.
+# * Today's large language models vary each part. **RMSNorm** leaves the mean out (Zhang and Sennrich, 2019):
+#   $y = \gamma\, x / \sqrt{\tfrac{1}{D}\sum_i x_i^2 + \varepsilon}$. **GELU** takes the place of ReLU in BERT, GPT-2 and ViT
+#   (Hendrycks and Gimpel, 2016): $\mathrm{GELU}(x) = x\,\Phi(x)$, with the normal distribution function Φ. **SwiGLU** is a
+#   gated feed-forward network (Shazeer, 2020): $(\mathrm{Swish}(xW_1) \odot xV)\,W_2$ with $\mathrm{Swish}(x) = x\,\sigma(x)$.
+#   Dropout is often left out. The frame of section 2 has stayed.
 #
 # ## Summary
 #
@@ -1195,5 +1317,11 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 # * M. Sandler et al., *MobileNetV2: inverted residuals and linear bottlenecks*, CVPR 2018.
 # * B. Zhang, R. Sennrich, *Root mean square layer normalization*, NeurIPS 2019. N. Shazeer, *GLU variants improve
 #   Transformer*, 2020, arXiv:2002.05202.
+# * D. Hendrycks, K. Gimpel, *Gaussian error linear units (GELUs)*, 2016, arXiv:1606.08415.
 # * J. Devlin et al., *BERT*, NAACL 2019; T. Brown et al., *Language models are few-shot learners*, NeurIPS 2020
 #   (table 2.1: sizes of GPT-3).
+#
+# **Further reading.** A. Zhang et al., *Dive into Deep Learning*, section 11.7: the same block as three short PyTorch classes;
+# read it after the lab and compare it with yours. Xiong et al. (above), sections 3 and 4: the gradients of both orders, with
+# proof. Liu et al. (above): why large gradients alone do not explain the failure of post-norm. Dong et al. (above): what
+# residual paths and feed-forward networks do against rank collapse, and that layer norm does not help there.

@@ -845,7 +845,7 @@ plots.show(
 
 # %% [markdown]
 # The settings chosen by file number, at the size and the 200 words of the published model, reach 0.877 on average over
-# three seeds. With 600 words (670,537 parameters) they reach 0.885; validation, with one seed, had preferred that by 0.005.
+# three seeds. With 600 words (670,537 parameters) they reach 0.885; one run on validation had preferred them.
 # The LSTM of the same size has 0.876 in its one run, and no claim about attention against recurrence can rest on so
 # little. The linear model of words and pairs, on whole reviews, has 0.907. For comparison, the linear models of Wang and
 # Manning (2012) reach 0.912 on this data, and the averaged word vectors of Iyyer et al. (2015) 0.894.

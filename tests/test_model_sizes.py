@@ -1,0 +1,96 @@
+"""Every model that lectures 4 to 6 and the experiment of lecture 6 name is as large as they say: no part is left out.
+
+A position table that is looked up with a fixed array while the model is built is not trained, and nothing complains.
+Its parameters are missing from the count.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from training_modes import CODE_CELL
+
+from coursekit import recorded
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCK = 4 * (32 * 32 + 32) + 32 * 64 + 64 + 64 * 32 + 32 + 2 * 64  # D = 32, F = 64, four heads of width 8
+SORTING = (10 + 8) * 32 + 12 * BLOCK + 32 * 10 + 10
+
+
+@cache
+def defined_in(lecture: str) -> dict:
+    """What a lecture imports and defines, without running anything else: functions, classes, constants."""
+    names: dict = {"__name__": "lecture", "SETTINGS": None}  # the default of lecture 6's train
+    for cell in CODE_CELL.findall((ROOT / "lectures" / f"{lecture}.py").read_text("utf-8")):
+        tree = ast.parse(cell)
+        tree.body = [each for each in tree.body if isinstance(each, DEFINITIONS) or _is_constant(each)]
+        exec(compile(tree, lecture, "exec"), names)
+    return names
+
+
+DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+
+
+def _is_constant(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and all(
+        isinstance(part, ast.Constant | ast.Tuple | ast.expr_context) for part in ast.walk(node.value)
+    )
+
+
+@cache
+def experiment():
+    spec = importlib.util.spec_from_file_location("imdb_experiment", ROOT / "experiments" / "imdb_classifier.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where its dataclass looks for its names
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("lecture", "builder", "arguments", "parameters"),
+    [
+        ("04_encoder_block", "sorting_model", {"depth": 12, "order": "post"}, SORTING),
+        ("04_encoder_block", "sorting_model", {"depth": 12, "order": "pre"}, SORTING + 64),
+        ("06_imdb_classifier", "review_transformer", {}, 657_737),
+        ("06_imdb_classifier", "review_transformer", {"masked": False}, 657_737),
+        ("06_imdb_classifier", "review_transformer", {"length": 600}, 670_537),
+        ("06_imdb_classifier", "review_lstm", {}, 657_641),
+    ],
+)
+def test_a_model_of_a_lecture_is_as_large_as_it_says(lecture, builder, arguments, parameters):
+    assert defined_in(lecture)[builder](**arguments).count_params() == parameters
+
+
+@pytest.mark.parametrize(("builder", "places"), [("build_order_model", 12), ("build_memory_model", 160)])
+def test_learned_positions_of_lecture_5_are_trained_and_the_others_have_none(builder, places):
+    build = defined_in("05_positional_encoding")[builder]
+    none, learned, sinusoidal = (build(kind).count_params() for kind in ("none", "learned", "sinusoidal"))
+    assert learned - none == places * 32
+    assert sinusoidal == none
+
+
+@pytest.mark.parametrize(
+    ("builder", "settings", "parameters"),
+    [
+        ("transformer", {}, 657_737),
+        ("transformer", {"max_length": 600}, 670_537),
+        ("transformer", {"positions": False}, 657_737 - 6_400),
+        ("transformer", {"block": False}, 657_737 - 10_656),
+        ("published", {"model": "published"}, 657_737),
+        ("lstm", {"model": "lstm"}, 657_641),
+    ],
+)
+def test_a_model_of_the_experiment_is_as_large_as_lecture_6_says(builder, settings, parameters):
+    module = experiment()
+    assert getattr(module, builder)(module.Settings(**settings)).count_params() == parameters
+
+
+def test_the_recorded_published_model_trains_its_positions():
+    results = recorded.load("imdb_classifier")["results"]
+    assert results["published"]["seed 0"]["parameters"] == 657_737
+    assert results["published, positions not trained"]["seed 0"]["parameters"] == 657_737 - 6_400
