@@ -90,7 +90,7 @@ def release(
             summary = make_release(course, labs or None, check=check, publish_to=directory)
     except ReleaseRefused as refusal:
         for reason in refusal.reasons:
-            err.print(f"[red]✗[/] {escape(reason)}", highlight=False)
+            err.print(f"[red]✗[/] {escape(reason)}", highlight=False, soft_wrap=True)
         _stop("nothing was released; mend what is named above and run it again")
     if not summary.changed:
         out.print("Everything is up to date.")
@@ -254,7 +254,7 @@ def publish(directory: Annotated[Path, typer.Argument(help="Where the students' 
         summary = make(course, directory)
     except PublishRefused as refusal:
         for reason in refusal.reasons:
-            err.print(f"[red]✗[/] {escape(reason)}", highlight=False)
+            err.print(f"[red]✗[/] {escape(reason)}", highlight=False, soft_wrap=True)
         _stop("nothing was published")
     changed = len(summary.written) + len(summary.removed)
     out.print(f"{directory}: {changed} files changed" if changed else f"{directory} is up to date", highlight=False)

@@ -79,7 +79,7 @@ def test_the_page_word_for_word(tmp_path):
     declaration, solution, *wrong = blocks("python")
     folder = typed(begin, tmp_path)
     refused = course("release", cwd=folder)
-    assert refused.returncode == 1 and f"exercises/{LAB}/{NAME}.py:5" in refused.stderr.replace("\n", "")
+    assert refused.returncode == 1 and f"exercises/{LAB}/{NAME}.py:5" in refused.stderr
 
     (folder / "exercises" / LAB / f"{NAME}.py").write_text(declaration + "\n", encoding="utf-8")
     text = blocks("markdown")[0]

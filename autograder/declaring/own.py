@@ -59,7 +59,13 @@ class OwnExercise(Declaration):
         ]
 
     def _cases(self, group: Group, rng: Any) -> list[Case]:
-        cases = list(group.draw(rng) or ())
+        try:
+            cases = list(group.draw(rng) or ())
+        except Exception as error:  # whatever a function of somebody's can raise
+            raise ValueError(
+                f"{self.name}, group {group.name}: the function that draws its cases stops with "
+                f"{type(error).__name__}: {error}"
+            ) from error
         if not cases:
             raise ValueError(f"{self.name}, group {group.name}: it returns no cases; return a list of Case(…)")
         if group.must_fail_for or group.must_pass_for:

@@ -61,7 +61,7 @@ def course(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new 
 def _say(written: list[Path], following: str) -> None:
     out = Console()
     here = Path.cwd()
-    for path in written:
+    for path in dict.fromkeys(written):
         shown = path.relative_to(here) if path.is_relative_to(here) else path
         out.print(f"wrote  {escape(str(shown))}", highlight=False, soft_wrap=True)
     out.print(f"Now {escape(following)}", highlight=False, soft_wrap=True)
