@@ -775,7 +775,7 @@ for name, matrix in shifted.items():
 # several numbers of labelled images, with and without augmentation. The patches have 7 × 7 pixels, so the ViT has 16 of them and the class
 # token. Augmentation here means moves of up to 7 % of the side, in fractions of a pixel, **and mirroring**. A fifth of the images, 2,000 at most, chooses the
 # best epoch; the 10,000 test images are used once per model. At most 100, 50, 15 and 6 epochs are allowed, for 500, 2,000, 8,000
-# and 32,000 images; training stops earlier when the validation accuracy no longer rises.
+# and 32,000 images; training stops earlier when the validation accuracy no longer rises. (The program can train on CIFAR-10, too. This record has no such run.)
 
 # %%
 run = recorded.load("vit_against_convnet")

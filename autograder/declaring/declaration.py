@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.generator import Generator
-from coursekit.judge import ExerciseSpec, GroupSpec
+from coursekit.judge import ExerciseFacts, GroupFacts
 
 EPSILON = float(np.finfo("float32").eps)
 FACTOR = 16  # tolerance over the error that rounding is expected to make
@@ -118,11 +118,11 @@ class Declaration:
         self.hint_texts = texts
 
     @property
-    def spec(self) -> ExerciseSpec:
+    def facts(self) -> ExerciseFacts:
         """What a student may know of the exercise."""
-        return ExerciseSpec(
+        return ExerciseFacts(
             name=self.name,
-            groups=tuple(GroupSpec(group.name, group.title, group.weight, group.advice) for group in self.groups),
+            groups=tuple(GroupFacts(group.name, group.title, group.weight, group.advice) for group in self.groups),
             sentences=self._sentences(),
             hints=self.hint_texts,
             forbidden=self.forbidden,

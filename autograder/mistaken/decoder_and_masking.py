@@ -118,12 +118,14 @@ def _attention(
 
 
 def _self_mask(length: int, causal: str) -> np.ndarray | None:
-    """The mask (T, T) of a decoder's self-attention. A first query that may see nothing sees all, as in Keras."""
+    """The mask (T, T) of a decoder's self-attention. A query that may see nothing sees all, as in Keras."""
     query, key = np.arange(length)[:, None], np.arange(length)
     if causal == "none":
         return None
     if causal == "strict":
         return (key < query) | (query == 0)
+    if causal == "inverted":
+        return (key > query) | (query == length - 1)
     return key >= query if causal == "reversed" else key <= query
 
 
@@ -258,9 +260,11 @@ def _only_without(flags: Mapping[str, Any]) -> None:
         raise ValueError("this mode is not asked for with a mistake")
 
 
-def _positions(length: int, d_model: int, first: int = 0) -> np.ndarray:
+def _positions(length: int, d_model: int, first: int = 0, layout: str = "in turn") -> np.ndarray:
     """Sinusoidal positions (Vaswani et al. 2017, section 3.5): even columns sine, odd ones cosine."""
     angles = (np.arange(length) + first)[:, None] / 10_000.0 ** (np.arange(0, d_model, 2) / d_model)
+    if layout == "sines first":
+        return np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
 
 
@@ -333,6 +337,7 @@ def _transformer(
     scale: str = "√D",
     positions: str = "both",
     first_position: int = 0,
+    layout: str = "in turn",
     encoder_mask: str = "padding",
     memory_mask: str = "padding",
     causal: str = "lower",
@@ -353,7 +358,7 @@ def _transformer(
         return third_erased(h, 1)
 
     def embedded(ids: np.ndarray, name: str) -> np.ndarray:
-        places = _positions(ids.shape[1], d_model, first_position) if positions in ("both", name) else 0.0
+        places = _positions(ids.shape[1], d_model, first_position, layout) if positions in ("both", name) else 0.0
         factor = {"√D": math.sqrt(d_model), "after": math.sqrt(d_model), "none": 1.0, "divided": d_model**-0.5}[scale]
         rows = (embedding[ids] + places) * factor if scale == "after" else embedding[ids] * factor + places
         return dropped(rows.astype(embedding.dtype), is_embedding=True)

@@ -72,8 +72,8 @@ def beam_search(
     every other one is lengthened by every token, and the best `beam_width` of all make the new beam.
 
     With ``finished`` at ``aside``, ``moved`` or ``refilled`` the finished hypotheses leave the beam, and keep their
-    places in it, give them back in the next round or at once: other ways to read the same contract. The cases are drawn
-    so that all of them agree.
+    places in it, give them back in the next round or at once: not what the contract says, but nearly always with one
+    result. ``ranked`` at ``sum`` cuts the beam by the sums and takes the penalty into account at the end only.
     """
     step = table_step(table, kind)
     beam_width = 1 if width == "one" else beam_width

@@ -19,6 +19,8 @@
 # source, target and output. Then the loss it is trained with, the schedule of its learning rate, and the two ways to
 # get a sentence out of it, greedy and beam search.
 #
+# <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Hand masks over by name: <code>attention_mask=</code>. <code>Dense(width)</code> takes the output width only. The first argument of <code>LayerNormalization</code> is the axis, so write <code>epsilon=1e-6</code> by name. <code>key_dim</code> is the width of one head. <code>nn.ModuleList</code> is a plain list. Tied weights: use <code>embedding.embeddings</code> in a matrix product. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
+#
 # **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 235 minutes.
 # This is the longest lab of the course, so it comes in four parts, and each of them is a good place to stop.
 #
@@ -116,8 +118,8 @@ check("causal_mask")
 # made from the ids, it is the same for every query, and so it gets an axis of size 1 for them: (B, 1, S) broadcasts
 # to (B, T, S).
 #
-# By hand, for the ids ((5, 7, 0), (8, 0, 0)): the mask is (((True, True, False)), ((True, False, False))), one row
-# for each sentence. Padding usually stands at the end; your function looks at the ids and not at the place.
+# By hand, for the ids [[5, 7, 0], [8, 0, 0]]: the mask is [[[True, True, False]], [[True, False, False]]], of shape (2, 1, 3).
+# Padding usually stands at the end; your function looks at the ids and not at the place.
 #
 # <details><summary>Hint</summary>A comparison gives (B, S). Where does the new axis go so that the last one still counts the keys?</details>
 
@@ -248,7 +250,7 @@ plots.show(
 # > z = LN₂(y + Dropout₂(CrossAttention(y, memory)))
 # > out = LN₃(z + Dropout₃(FFN(z)))
 #
-# **Use these names**, because the checks put known weights into them, and load the dice of the dropouts:
+# **Use these names**, because the checks put known weights into them, and decide in the place of chance what the dropouts erase:
 #
 # | attribute | what it is |
 # |---|---|
@@ -347,7 +349,7 @@ check("DecoderBlock")
 #    of lab 05, sin and cos in turn, not learned: columns 2i and 2i + 1 of row p are sin and cos of p/10000^(2i/D).
 #    Rows count from 0, there are `max_length` of them, and D is even. Copy your `sinusoidal_positions`, or write its
 #    few lines again, and make the table a tensor (`ops.convert_to_tensor`): inside a graph the length of a sentence
-#    may be unknown, and NumPy cannot cut an array there.
+#    may be unknown, and a NumPy array cannot be sliced with it.
 # 3. The **encoder**: `num_layers` blocks, each y = LN(x + Dropout(SelfAttention(x))), z = LN(y + Dropout(FFN(y))),
 #    with weights of its own. It is the block of lab 04 with post-norm; copy yours or write it again. Padding (id 0)
 #    of the source is masked. The encoder is not causal.
@@ -769,8 +771,8 @@ check("greedy_decode")
 # The search goes in rounds, beginning with the one hypothesis `[start_id]`:
 #
 # 1. the finished hypotheses of the beam stay as they are; every other one is lengthened by each of the V tokens;
-# 2. of all these candidates together, the `beam_width` with the best scores are the new beam (all of them, if they
-#    are fewer).
+# 2. of all these candidates together, the `beam_width` with the best **scores** are the new beam (all of them, if they
+#    are fewer). A finished hypothesis can be pushed out here.
 #
 # It is over when every hypothesis of the beam is finished, or when the unfinished ones have `max_length` tokens in
 # all. The result is the best one of the beam by score, finished or not, and its score. How you break ties is up to

@@ -86,8 +86,9 @@ check = start_lab("09_vision_transformer")
 # 18 19 | 20 21 | 22 23
 # ```
 #
-# - Images need not be square. Where P does not divide both h and w, raise a `ValueError` that names the sizes: a patch that
-#   is cut off or filled up in silence is found weeks later.
+# - Images need not be square. Where P does not divide both h and w, raise a `ValueError`: a patch that
+#   is cut off or filled up in silence is found weeks later. Name the sizes in its message. (The check looks at the kind of the error only; the
+#   words are for the person who reads them.)
 # - `images` is an array or a tensor, and its float type stays. Exercise 3 calls your function inside a graph, where the
 #   batch size is not known: `keras.ops` works there, NumPy does not. Ready-made functions that cut patches may not do the
 #   work here.
@@ -191,7 +192,7 @@ plots.show(figure, alt="A handwritten zero, 8 by 8 pixels, and its 16 patches in
 # 1. cut the images into patches, with your `extract_patches`;
 # 2. project each patch to D features: `projection`, a Dense layer with bias and without activation;
 # 3. put the class token in front of the patches. It is **one** learned vector, the same for every image and every class;
-#    nothing is in it at the start, and the encoder writes into it what it finds;
+#    nothing of the image is in it, and the encoder writes into it what it finds (start with zeros or small random numbers);
 # 4. add the learned positions. Row 0 of the table belongs to the class token, rows 1 to N to the patches.
 #
 # Nothing is scaled. **Use these names**, because the checks put known weights into them:
@@ -530,8 +531,8 @@ check("extract_tubelets")
 # Fill in the answers; numbers as numbers, choices as a letter.
 #
 # - `tokens`: a ViT with P = 16 reads images of 96 rows and 160 columns. How many tokens does its encoder see?
-# - `finer_patches`: the same images with P = 8. By what factor does the number of weights grow that one head has for pairs
-#   of patches? (Leave the class token aside.)
+# - `finer_patches`: the same images with P = 8. One head's attention matrix has an entry for each pair of patches. By what factor does the
+#   number of its entries grow? (Do not count the class token.)
 # - `class_token_numbers`: how many learned numbers is the class token of a model with D = 768 and 1,000 classes?
 # - `rollout_patch`: an image of 3 × 4 patches; the class token's row of the rollout is `[0.31, 0.04, 0.06, 0.05, 0.03,
 #   0.05, 0.09, 0.14, 0.06, 0.04, 0.06, 0.04, 0.03]`. Which patch contributes most? Answer `[row, column]`, both counted
@@ -583,7 +584,7 @@ check("answers")
 #
 # Your ViT on digits as they are, and what it has learned about places. Before you run the cells: the rows of the position
 # table start as small random numbers, and nothing tells them which patch lies beside which. Will neighbours be alike after
-# training?
+# training? (Section 7 of the lecture found only a trace of this with so few images. If your two mean cosines are about equal, yours has found none.)
 
 # %% nbgrader={"grade": false, "grade_id": "trained", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 keras.utils.set_random_seed(9)

@@ -842,25 +842,6 @@ def greedy_decode(step_fn, start_id, end_id, max_length):
     ],
     "beam_search": [
         beam(),
-        # finished ones set aside, the beam shrinks
-        """
-def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
-    def norm(tokens, total):
-        return total / np.power((5.0 + len(tokens) - 1) / 6.0, length_penalty)
-
-    live, done = [(0.0, [start_id])], []
-    while live and len(live[0][1]) < max_length and len(done) < beam_width:
-        pool = []
-        for total, tokens in live:
-            log_p = step_fn(tokens)
-            pool += [(total + log_p[i], tokens + [i]) for i in range(len(log_p))]
-        pool.sort(key=lambda pair: -pair[0])
-        pool = pool[: beam_width - len(done)]
-        done += [pair for pair in pool if pair[1][-1] == end_id]
-        live = [pair for pair in pool if pair[1][-1] != end_id]
-    total, tokens = max(done + live, key=lambda pair: norm(pair[1], pair[0]))
-    return tokens, norm(tokens, total)
-""",
         # NumPy, all candidates as one matrix; a flag for the finished
         """
 def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
@@ -1049,6 +1030,15 @@ WRONG = {
             "def combine_masks(*masks):\n    masks = [np.asarray(m) for m in masks if m is not None]\n"
             "    return np.all(masks, axis=0) if masks else None",
         ),
+        # what NumPy does by itself and TensorFlow does not: an int32, a float32 and a bool together
+        *(
+            (
+                None,
+                f"import operator\nfrom functools import reduce\ndef combine_masks(*masks):\n    masks = [m for m in masks if m is not None]\n"
+                f"    return reduce(operator.{name}, masks) if masks else None",
+            )
+            for name in ("and_", "mul")
+        ),
         # two masks only
         (None, "def combine_masks(a, b):\n    return a & b"),
     ],
@@ -1081,6 +1071,7 @@ WRONG = {
         ("not_causal", block(causal="attention_mask=None")),
         ("not_causal", block(causal="training=training")),
         ("causal_reversed", block(causal="attention_mask=np.triu(np.ones((x.shape[1], x.shape[1]), bool))")),
+        ("causal_inverted", block(causal="attention_mask=np.triu(np.ones((x.shape[1], x.shape[1]), bool), 1)")),
         ("itself_hidden", block(causal="attention_mask=np.tril(np.ones((x.shape[1], x.shape[1]), bool), -1)")),
         ("cross_attention_causal", block(cross="query=x, value=memory, use_causal_mask=True")),
         ("memory_mask_ignored", block(cross="query=x, value=memory")),
@@ -1192,6 +1183,7 @@ WRONG = {
         ("positions_missing", model(**rows("self.table(ids) * self.d_model**0.5"))),
         ("positions_in_source_only", model(target="self.table(target) * self.d_model**0.5")),
         ("positions_in_target_only", model(source="self.table(source) * self.d_model**0.5")),
+        ("sines_first", model(waves="tf.concat([waves(max_length, d_model)[:, 0::2], waves(max_length, d_model)[:, 1::2]], axis=1)")),
         ("positions_one_based", model(waves="waves(max_length + 1, d_model)[1:]")),
         ("encoder_sees_padding", model(seen="None")),
         ("memory_padding_seen", model(memory_mask="None")),
@@ -1482,6 +1474,29 @@ def masked_cross_entropy(logits, targets, pad_id=0, label_smoothing=0.0):
         ("log_probabilities_multiplied", beam(grow="total * float(p) if len(tokens) > 1 else float(p)")),
         ("last_step_only", beam(grow="float(p)")),
         ("one_child_each", beam(keep_children="sorted(children, key=score)[-1:] if len(tokens) > 1 else children")),
+        ("pruned_by_sums", beam().replace("sorted(new, key=score,", "sorted(new, key=lambda each: each[1],")),
+        # finished ones set aside, the beam shrinks
+        (
+            "pruned_by_sums",
+        """
+def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
+    def norm(tokens, total):
+        return total / np.power((5.0 + len(tokens) - 1) / 6.0, length_penalty)
+
+    live, done = [(0.0, [start_id])], []
+    while live and len(live[0][1]) < max_length and len(done) < beam_width:
+        pool = []
+        for total, tokens in live:
+            log_p = step_fn(tokens)
+            pool += [(total + log_p[i], tokens + [i]) for i in range(len(log_p))]
+        pool.sort(key=lambda pair: -pair[0])
+        pool = pool[: beam_width - len(done)]
+        done += [pair for pair in pool if pair[1][-1] == end_id]
+        live = [pair for pair in pool if pair[1][-1] != end_id]
+    total, tokens = max(done + live, key=lambda pair: norm(pair[1], pair[0]))
+    return tokens, norm(tokens, total)
+""",
+        ),
         ("generated_counted", beam(rounds="max_length")),
         ("score_without_penalty", beam(value="best[1]")),
         ("score_is_probability", beam(value="np.exp(best[1])")),

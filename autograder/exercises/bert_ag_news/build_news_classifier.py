@@ -57,7 +57,7 @@ exercise = Exercise(
 )
 
 
-@exercise.group("16 hidden values, then as many as there are classes", points=2, advice="`model.summary()` lists every layer. The head has two: Dense 16 and Dense num_classes, each with bias.")
+@exercise.group("16 hidden values, as many results as classes, and the right parts learn", points=2, advice="`model.summary()` lists every layer. The head has two: Dense 16 and Dense num_classes, each with bias.")
 def head(rng: Generator) -> list[Case]:
     return _both_news("parameters", "trainable numbers")(rng)
 
@@ -91,7 +91,7 @@ exercise.mistakes(
     two_hidden_layers=wrong("There are two hidden layers; there is one.", layers=3),
     hidden_wider=wrong("The hidden layer has 32 values; it has 16.", units=32),
     head_without_bias=wrong("The layers of the head have no bias.", bias=False),
-    first_token_taken=wrong("You take the first token of `sequence_output`. `pooled_output` is that vector after one more layer, which was trained with the encoder.", source="first token"),
+    first_token_taken=wrong("You take the first token of `sequence_output`. The encoder's vector for a whole text is `pooled_output`, which has a trained layer of its own.", source="first token"),
     sequence_averaged=wrong("You take the mean of `sequence_output`, padding included. Take `pooled_output`.", source="mean of the tokens"),
     words_averaged=wrong("You take the mean of the real tokens of `sequence_output`. Take `pooled_output`.", source="mean of the words"),
     sequence_maximum=wrong("You take the largest value of each feature of `sequence_output`. Take `pooled_output`.", source="largest of the tokens"),

@@ -143,6 +143,7 @@ def training(rng: Generator) -> list[Case]:
 exercise.mistakes(
     not_causal=wrong("The self-attention sees later tokens. The block has to be causal by itself, without a mask from outside.", causal="none"),
     causal_reversed=wrong("The self-attention sees a token and what comes after it, the wrong half of the sentence.", causal="reversed"),
+    causal_inverted=wrong("The causal mask is the wrong way round: a token sees only what comes after it. In Keras True means: may attend. In PyTorch True means: blocked.", causal="inverted"),
     itself_hidden=wrong("A token does not see itself. The target is shifted already: position t may see positions up to t.", causal="strict"),
     cross_attention_causal=wrong("The cross-attention is causal too. The source is known from the start: every target token may see all of it.", cross_mask="causal"),
     memory_mask_ignored=wrong("memory_mask changes nothing. Does it reach the cross-attention, and by its name, `attention_mask=`?", masking="ignore"),
@@ -180,7 +181,7 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Three halves of the same form: self-attention with norm1 and dropout1, cross-attention with norm2 and dropout2, feed-forward network with norm3 and dropout3.",
+    "Three parts of the same form: self-attention with norm1 and dropout1, cross-attention with norm2 and dropout2, feed-forward network with norm3 and dropout3.",
     "Each line has the form `x = self.norm1(x + self.dropout1(…, training=training))`: what stands at the dots?",
     "Who asks in the cross-attention, and who is asked? The output has one row for each target token.",
 )

@@ -110,7 +110,7 @@ def parameters(rng: Generator) -> list[Case]:
 @exercise.group(
     "works inside tf.function, and gradients reach every weight",
     points=1,
-    advice="Inside a graph a sentence's length may be unknown. A NumPy array cannot be cut there; a tensor can, at `ops.shape(ids)[1]`.",
+    advice="Inside a graph a sentence's length may be unknown. Cut the table of positions, made a tensor by `ops.convert_to_tensor`, at `ops.shape(ids)[1]`.",
 )
 def training(rng: Generator) -> list[Case]:
     inputs = _model_inputs(rng, source=(2, 4), length=3)
@@ -128,6 +128,7 @@ exercise.mistakes(
     positions_missing=wrong("There are no positions.", positions="none"),
     positions_in_source_only=wrong("The target has no positions.", positions="source"),
     positions_in_target_only=wrong("The source has no positions.", positions="target"),
+    sines_first=wrong("All sines stand before all cosines. Here sine and cosine stand in turn: even columns sine, odd ones cosine.", layout="sines first"),
     positions_one_based=wrong("The first token has position 1; count from 0.", first_position=1),
     encoder_sees_padding=wrong("The encoder attends to padding: its self-attention needs the source's padding mask.", encoder_mask="none"),
     memory_padding_seen=wrong("The decoder attends to the source's padding: hand the padding mask on as memory_mask.", memory_mask="none"),

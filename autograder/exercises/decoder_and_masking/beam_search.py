@@ -16,13 +16,11 @@ from autograder.oracles import decoding as oracles
 Flags = Mapping[str, Any]
 
 
-# Ways to read or write the same contract; the cases are drawn so that all of them give the right result.
-READINGS: tuple[Flags, ...] = (
-    {"finished": "aside"},
-    {"finished": "moved"},
-    {"finished": "refilled"},
-    {"ranked": "sum"},
-)
+# Ways to treat finished hypotheses that the contract does not describe and that nearly always find the same sentence;
+# the cases are drawn so that all of them give the right result. Those in CUT_WRONGLY are one mistake, seen by the group `ranking` alone.
+KIND: tuple[Flags, ...] = ({"finished": "moved"}, {"finished": "refilled"})
+CUT_WRONGLY: tuple[Flags, ...] = ({"finished": "aside"}, {"ranked": "sum"})
+READINGS = (*KIND, *CUT_WRONGLY)
 
 
 def _beam(inputs: Mapping[str, Any], **flags: Any) -> tuple[str, float]:
@@ -34,6 +32,7 @@ def _beams(
     rng: Generator,
     *mistakes: Flags,
     tokens: bool = False,
+    readings: tuple[Flags, ...] = READINGS,
     also: Callable[[dict, tuple[str, float]], bool] = lambda inputs, right: True,
     **settings: Any,
 ) -> dict:
@@ -44,7 +43,7 @@ def _beams(
 
     def accept(inputs: dict) -> bool:
         right = _beam(inputs)
-        if not also(inputs, right) or any(_apart(_beam(inputs, **flags), right) for flags in READINGS):
+        if not also(inputs, right) or any(_apart(_beam(inputs, **flags), right) for flags in readings):
             return False
         return all(_apart(_beam(inputs, **flags), right, tokens_only=tokens) for flags in mistakes)
 
@@ -136,6 +135,17 @@ def penalty(rng: Generator) -> list[Case]:
 
 
 @exercise.group(
+    "the beam is cut by the scores",
+    points=1,
+    advice="All candidates compete by their scores, the finished ones too. A hypothesis that has ended can be pushed out.",
+    must_fail_for=("pruned_by_sums",),
+)
+def ranking(rng: Generator) -> list[Case]:
+    inputs = _beams(rng, *CUT_WRONGLY, tokens=True, readings=KIND, width=2, words=5, max_length=7, penalty=1.2, end=1.0)
+    return [Case(inputs, how="length_penalty=1.2 decides which hypotheses stay, beam_width=2")]
+
+
+@exercise.group(
     "finished and unfinished hypotheses",
     points=2,
     advice="A finished hypothesis stays as it is and stays in the competition. The search goes on for the others.",
@@ -222,6 +232,7 @@ exercise.mistakes(
     log_probabilities_multiplied=wrong("The log-probabilities are multiplied. Probabilities are multiplied, their logarithms added.", summed="product"),
     last_step_only=wrong("Only the last token's log-probability counts; all of them are added up.", summed="last"),
     one_child_each=wrong("Each hypothesis keeps its best continuation only. All continuations of all hypotheses compete.", pruning="each by itself"),
+    pruned_by_sums=wrong("The beam is cut by the sums of log-probabilities, so a hypothesis that has ended is never pushed out. The scores decide in each round, not at the end alone.", ranked="sum"),
     generated_counted=wrong("The list is one too long: max_length counts the start id too.", counted="generated"),
     score_without_penalty=wrong("The tokens are right; the score returned lacks the length penalty.", score="sum"),
     score_is_probability=wrong("The tokens are right; the score is a sum of logarithms.", score="probability"),

@@ -48,12 +48,16 @@ def none(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("integers and tensors", points=1)
+@exercise.group("integers and tensors", points=1, advice="TensorFlow joins no masks of different types: make truth values of each mask first.")
 def types(rng: Generator) -> list[Case]:
     ones = partial_mask(rng, 5, 5).astype("int32")
     return [
         _joined(ones, partial_mask(rng, 3, 1, 5), how="one mask of int32, one of bool"),
         _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), mode="tensor", how="TensorFlow tensors"),
+        _joined(
+            partial_mask(rng, 5, 5).astype("int32"), partial_mask(rng, 3, 1, 5).astype("float32"), partial_mask(rng, 3, 1, 5),
+            mode="tensor", how="TensorFlow tensors of int32, float32 and bool",
+        ),
     ]
 
 
