@@ -133,8 +133,8 @@ for name, runs in similar.items():
 
 # %% [markdown]
 # Two layers of bare attention make all tokens alike. With a residual path it takes many more layers, without any training.
-# The norm does not help against it, and a random feed-forward network does not either: both curves lie above that of the
-# residual path alone. (Dong et al. say the same of the norm. They find that feed-forward networks *can* help.) Trained weights
+# The norm makes no difference beyond the spread of the three runs, and a random feed-forward network does not help either:
+# its curve lies highest of the three. (Dong et al. say the same of the norm. They find that feed-forward networks *can* help.) Trained weights
 # need not average at all, so a real model can keep its tokens apart for longer.
 # The lesson: attention alone cannot be deep. The block of the Transformer is attention plus what it takes to
 # be stacked: a **residual path**, a **normalisation**, a **feed-forward network**, and **dropout** for training. We
