@@ -111,7 +111,9 @@ def grade(
     out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where tables and feedback go.")] = Path(
         "grades"
     ),
-    workers: Annotated[int, typer.Option(min=1, help="Warm workers; one for each core is a good number.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Submissions graded at the same time; one for each core is a good number.")
+    ] = 1,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the hidden cases. The course keeps a secret one of its own.")
     ] = None,
@@ -127,13 +129,13 @@ def grade(
     DIR/feedback/STUDENT/LAB.html. A folder may hold STUDENT/LAB/LAB.ipynb, STUDENT/LAB.ipynb or STUDENT.ipynb. What
     was graded before, and has not changed, keeps its verdict; stopped at any moment, the next run goes on from there.
     """
-    from autograder.grading.preloading import warming
+    from autograder.grading.preloading import start_sandbox
     from autograder.sandbox import SandboxUnavailable
 
     course = load_course()
     course.lab(lab)  # a lab that is not there is told before a sandbox is started for it
     try:
-        with warming(course, lab, unsafe=unsafe) as warm:
+        with start_sandbox(course, lab, unsafe=unsafe) as warm:
             from autograder.grading.command import Marking  # slow to import: meanwhile the sandbox warms up
 
             marking = Marking(course, lab, out_dir, db_url=_database(course, db), seed=seed, again=again)

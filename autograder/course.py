@@ -26,7 +26,7 @@ class CourseError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Lab:
+class CourseLab:
     """One lab: its folder's and notebook's name, title, share of the course, and when it is due (aware, or None)."""
 
     name: str
@@ -61,7 +61,7 @@ class Course:
     title: str
     term: str
     course_id: str
-    labs: tuple[Lab, ...]
+    labs: tuple[CourseLab, ...]
     limits: CourseLimits = CourseLimits()
     repository: str = ""
     branch: str = "main"
@@ -124,7 +124,7 @@ class Course:
         home = self.repository.removeprefix(host).removesuffix(".git")
         return f"https://colab.research.google.com/github/{home}/blob/{self.branch}/{path}"
 
-    def lab(self, name: str) -> Lab:
+    def lab(self, name: str) -> CourseLab:
         """The lab called `name`. Raises CourseError with the known names."""
         for lab in self.labs:
             if lab.name == name:
@@ -182,7 +182,7 @@ def load_course(start: Path | None = None) -> Course:
         title=course.title,
         term=course.term,
         course_id=course.id,
-        labs=tuple(Lab(lab.name, lab.title or lab.name, lab.weight, lab.due) for lab in tables.labs),
+        labs=tuple(CourseLab(lab.name, lab.title or lab.name, lab.weight, lab.due) for lab in tables.labs),
         limits=CourseLimits(grading.cpu_seconds, grading.wall_seconds, int(grading.memory_mb)),
         repository=distribution.repository,
         branch=distribution.branch,

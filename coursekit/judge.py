@@ -16,7 +16,7 @@ from coursekit.diagnosis import Mistakes, diagnose
 
 
 @dataclass(frozen=True)
-class GroupFacts:
+class GroupSpec:
     """A named group of cases that is passed or failed as a whole, its share of the points, and advice on failure."""
 
     name: str
@@ -26,7 +26,7 @@ class GroupFacts:
 
 
 @dataclass(frozen=True)
-class ExerciseFacts:
+class ExerciseSpec:
     """What a student may know of an exercise: its groups, the sentence of each mistake, hints, rules.
 
     Attributes:
@@ -42,7 +42,7 @@ class ExerciseFacts:
     """
 
     name: str
-    groups: tuple[GroupFacts, ...]
+    groups: tuple[GroupSpec, ...]
     sentences: Mapping[str, str]
     hints: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Attempt:
 class GroupJudgement:
     """Whether one group passed; if not, what was tried, what was wrong, and whether the code raised an error."""
 
-    facts: GroupFacts
+    spec: GroupSpec
     passed: bool
     how: str = ""
     message: str = ""
@@ -111,7 +111,7 @@ class GroupJudgement:
             return ""
         text = f"tried {self.how}: {self.message}" if self.how else self.message
         means = failures.meaning(self.message) if explain and self.raised else ""
-        return _sentences(text, means, self.facts.advice if advise else "")
+        return _sentences(text, means, self.spec.advice if advise else "")
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ class Judgement:
         """The share of the points that was earned, from 0 to 1."""
         if self.status != "graded":
             return 0.0
-        total = sum(group.facts.weight for group in self.groups)
-        return sum(group.facts.weight for group in self.groups if group.passed) / total
+        total = sum(group.spec.weight for group in self.groups)
+        return sum(group.spec.weight for group in self.groups if group.passed) / total
 
 
 def _sentences(text: str, *others: str) -> str:
@@ -181,7 +181,7 @@ def tidy_message(text: str) -> str:
 
 
 def judge(
-    facts: ExerciseFacts,
+    spec: ExerciseSpec,
     expectations: Sequence[Expectation],
     attempts: Sequence[Attempt],
     violations: Sequence[str] = (),
@@ -189,20 +189,20 @@ def judge(
     """Judge an exercise.
 
     Args:
-        facts: the exercise.
+        spec: the exercise.
         expectations: its cases.
         attempts: what came back, one for each case.
         violations: rules that the source code breaks, as sentences.
     """
     forbidden = [*violations, *(attempt.message for attempt in attempts if attempt.kind == "forbidden")]
-    problems = [_problem(facts, case, attempt) for case, attempt in zip(expectations, attempts, strict=True)]
+    problems = [_problem(spec, case, attempt) for case, attempt in zip(expectations, attempts, strict=True)]
     raised = [attempt.kind == "error" for attempt in attempts]
-    groups = tuple(_group(group, expectations, problems, raised) for group in facts.groups)
+    groups = tuple(_group(group, expectations, problems, raised) for group in spec.groups)
     kinds = {attempt.kind for attempt in attempts}
     if kinds == {"missing"}:
-        return Judgement(facts.name, "missing", groups, (), attempts[0].message)
+        return Judgement(spec.name, "missing", groups, (), attempts[0].message)
     if forbidden:
-        return Judgement(facts.name, "forbidden", groups, (), forbidden[0])
+        return Judgement(spec.name, "forbidden", groups, (), forbidden[0])
     if None not in kinds and "contract" not in kinds:
         case, message = next(
             (case, attempt.message)
@@ -210,25 +210,25 @@ def judge(
             if attempt.kind == "error"
         )
         text = f"tried {case.how}: {message}" if case.how else message
-        return Judgement(facts.name, "error", groups, (), _sentences(text, failures.meaning(message)))
+        return Judgement(spec.name, "error", groups, (), _sentences(text, failures.meaning(message)))
     found = diagnose(
-        list(facts.sentences),
+        list(spec.sentences),
         [attempt.outputs for attempt in attempts],
         [case.expected for case in expectations],
         [case.wrong for case in expectations],
         [case.tolerance for case in expectations],
     )
-    return Judgement(facts.name, "graded", groups, found)
+    return Judgement(spec.name, "graded", groups, found)
 
 
-def _problem(facts: ExerciseFacts, case: Expectation, attempt: Attempt) -> str | None:
+def _problem(spec: ExerciseSpec, case: Expectation, attempt: Attempt) -> str | None:
     if attempt.outputs is None:
         return attempt.message or "nothing came back."
     for name, expected in case.expected.items():
         if name not in attempt.outputs:
             return f"`{name}` did not come back."
         found = difference(
-            name, attempt.outputs[name], expected, case.tolerance.get(name, 0.0), dtype=case.dtype, reveal=facts.reveal
+            name, attempt.outputs[name], expected, case.tolerance.get(name, 0.0), dtype=case.dtype, reveal=spec.reveal
         )
         if found:
             return found
@@ -238,11 +238,11 @@ def _problem(facts: ExerciseFacts, case: Expectation, attempt: Attempt) -> str |
 
 
 def _group(
-    facts: GroupFacts, expectations: Sequence[Expectation], problems: Sequence[str | None], raised: Sequence[bool]
+    spec: GroupSpec, expectations: Sequence[Expectation], problems: Sequence[str | None], raised: Sequence[bool]
 ) -> GroupJudgement:
-    members = [index for index, case in enumerate(expectations) if case.group == facts.name]
+    members = [index for index, case in enumerate(expectations) if case.group == spec.name]
     for index in members:
         problem = problems[index]
         if problem is not None:
-            return GroupJudgement(facts, False, expectations[index].how, problem, raised[index])
-    return GroupJudgement(facts, bool(members))
+            return GroupJudgement(spec, False, expectations[index].how, problem, raised[index])
+    return GroupJudgement(spec, bool(members))

@@ -12,7 +12,7 @@ from coursekit.attempts import attempt
 from coursekit.guard import guard
 from coursekit.judge import Attempt, Expectation, Judgement, judge
 from coursekit.probes import described, load_probe
-from coursekit.probes.sharing import Shelf, sharing
+from coursekit.probes.sharing import LayerCache, sharing
 from coursekit.reference import LabReference, load_reference
 from coursekit.report import CheckFailed, Report
 from coursekit.statements import read_cells
@@ -44,8 +44,8 @@ class Lab:
 
     def __init__(self, reference: LabReference):
         self.reference = reference
-        self.progress = dict.fromkeys(reference.facts, False)
-        self.attempts = dict.fromkeys(reference.facts, 0)
+        self.progress = dict.fromkeys(reference.specs, False)
+        self.attempts = dict.fromkeys(reference.specs, 0)
 
     def __call__(self, exercise: str) -> None:
         """Check an exercise, show the report, and raise `CheckFailed` unless every check passes.
@@ -64,19 +64,19 @@ class Lab:
 
     def report(self, exercise: str, namespace: Mapping[str, Any]) -> Report:
         """Check an exercise on the objects in `namespace`, and return the report."""
-        if exercise not in self.reference.facts:
-            raise ValueError(f"no exercise {exercise!r} in this lab; there are {', '.join(self.reference.facts)}")
-        facts = self.reference.facts[exercise]
+        if exercise not in self.reference.specs:
+            raise ValueError(f"no exercise {exercise!r} in this lab; there are {', '.join(self.reference.specs)}")
+        spec = self.reference.specs[exercise]
         expectations = self.reference.expectations[exercise]
         trees = read_cells(namespace.get("In", ()))
-        broken = rules.violations(trees, exercise, forbidden=facts.forbidden, no_loops=facts.no_loops)
-        with guard(facts.forbidden), _calm_tensorflow():
-            attempts = run_cases(self.reference.lab, exercise, expectations, namespace, facts.probe)
-        judgement: Judgement = judge(facts, expectations, attempts, broken)
+        broken = rules.violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops)
+        with guard(spec.forbidden), _calm_tensorflow():
+            attempts = run_cases(self.reference.lab, exercise, expectations, namespace, spec.probe)
+        judgement: Judgement = judge(spec, expectations, attempts, broken)
         self.progress[exercise] = judgement.passed
         if judgement.status != "missing" and not judgement.passed:
             self.attempts[exercise] += 1
-        return Report(facts, judgement, self.attempts[exercise], self.progress)
+        return Report(spec, judgement, self.attempts[exercise], self.progress)
 
 
 def run_cases(
@@ -88,7 +88,7 @@ def run_cases(
 ) -> list[Attempt]:
     """Try an exercise on each case, with the lab's probe or the described one. Cases share the layers they build."""
     probe = described(exercise, probe_description) if probe_description else load_probe(lab, exercise)
-    with sharing(Shelf()):
+    with sharing(LayerCache()):
         return [attempt(probe, namespace, case.inputs, case.mode) for case in expectations]
 
 

@@ -56,13 +56,13 @@ def _unfinished(reports: tuple[Report, ...]) -> list[str]:
     found: dict[str, list[str]] = {}
     for report in reports:
         if not report.judgement.passed:
-            found.setdefault(states[report.judgement.status == "missing"], []).append(report.facts.name)
+            found.setdefault(states[report.judgement.status == "missing"], []).append(report.spec.name)
     return [f"{state}: {', '.join(names)}." for state, names in found.items()]
 
 
 def _missing(content: dict[str, Any], reports: tuple[Report, ...]) -> list[str]:
     cells = {_details(cell).get("grade_id") for cell in content["cells"]}
-    gone = [report.facts.name for report in reports if report.facts.name not in cells]
+    gone = [report.spec.name for report in reports if report.spec.name not in cells]
     return [f"The check cells of {', '.join(gone)} are gone; they are put back for grading."] if gone else []
 
 

@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 
 from coursekit.diagnosis import FINGERPRINT_SIZE, Fingerprint, Mistakes
-from coursekit.judge import ExerciseFacts, Expectation, GroupFacts
+from coursekit.judge import ExerciseSpec, Expectation, GroupSpec
 
 BESIDE = "reference"  # folder beside a lab's notebook
 
 
 @dataclass(frozen=True)
 class LabReference:
-    """A lab as the student's side knows it: title, and for each exercise the facts and the visible cases."""
+    """A lab as the student's side knows it: title, and for each exercise its spec and the visible cases."""
 
     lab: str
     title: str
     points: Mapping[str, float]
-    facts: Mapping[str, ExerciseFacts]
+    specs: Mapping[str, ExerciseSpec]
     expectations: Mapping[str, list[Expectation]]
 
 
@@ -56,10 +56,10 @@ def _load(lab: str, folder: Path) -> LabReference:
             f"and start Jupyter so that the notebook runs in it), and the labs of the course are {', '.join(known)}"
         ) from None
     entries = {entry["name"]: entry for entry in description["exercises"]}
-    facts = {
-        name: ExerciseFacts(
+    specs = {
+        name: ExerciseSpec(
             name=name,
-            groups=tuple(GroupFacts(**group) for group in entry["groups"]),
+            groups=tuple(GroupSpec(**group) for group in entry["groups"]),
             sentences=entry["sentences"],
             hints=tuple(entry["hints"]),
             forbidden=tuple(entry["forbidden"]),
@@ -70,7 +70,7 @@ def _load(lab: str, folder: Path) -> LabReference:
         for name, entry in entries.items()
     }
     cases = {name: entry["cases"] for name, entry in entries.items()}
-    return LabReference(lab, description["title"], description["points"], facts, _VisibleCases(cases, arrays))
+    return LabReference(lab, description["title"], description["points"], specs, _VisibleCases(cases, arrays))
 
 
 class _VisibleCases(Mapping[str, list[Expectation]]):

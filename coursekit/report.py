@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from html import escape
 
-from coursekit.judge import ExerciseFacts, Judgement
+from coursekit.judge import ExerciseSpec, Judgement
 
 # Signs, bars and lines in these colours stand out on white and on black: three times as light or dark as either.
 GREEN, RED, GREY = "#2e8b57", "#d9463a", "#7d7d7d"
@@ -25,18 +25,18 @@ class Report:
     """The outcome of one check.
 
     Args:
-        facts: the exercise.
+        spec: the exercise.
         judgement: what was found.
         attempt: how many times the exercise was checked without passing; hints grow with it.
         progress: for each exercise of the lab, whether it passed when last checked.
     """
 
-    def __init__(self, facts: ExerciseFacts, judgement: Judgement, attempt: int, progress: Mapping[str, bool]):
-        self.facts = facts
+    def __init__(self, spec: ExerciseSpec, judgement: Judgement, attempt: int, progress: Mapping[str, bool]):
+        self.spec = spec
         self.judgement = judgement
         self.progress = progress
-        self.sentences = [facts.sentences[each] for each in judgement.misconceptions]
-        self.hints = [] if judgement.passed else list(facts.hints[: max(0, attempt - 1)])
+        self.sentences = [spec.sentences[each] for each in judgement.misconceptions]
+        self.hints = [] if judgement.passed else list(spec.hints[: max(0, attempt - 1)])
 
     @property
     def headline(self) -> str:
@@ -47,13 +47,13 @@ class Report:
             "forbidden": "your code uses something that this exercise forbids",
             "error": "your code raises an error",
         }.get(self.judgement.status, f"{passed} of {len(self.judgement.groups)} checks pass")
-        return f"{self.facts.name}: {text}"
+        return f"{self.spec.name}: {text}"
 
     @property
     def summary(self) -> str:
         """The headline and the first mistake, or the first thing that is wrong: all that `nbgrader validate` shows."""
         judgement = self.judgement
-        wrong = [f"{group.facts.title}: {group.message}" for group in judgement.groups if not group.passed]
+        wrong = [f"{group.spec.title}: {group.message}" for group in judgement.groups if not group.passed]
         first = [*self.sentences, *([judgement.message] if judgement.message else wrong)]
         return textwrap.shorten(". ".join([self.headline, *first[:1]]), LONGEST_SUMMARY, placeholder=" …")
 
@@ -62,7 +62,7 @@ class Report:
         if self.judgement.status != "graded":
             return [(False, self.judgement.message, "")]
         return [
-            (group.passed, group.facts.title, explanation)
+            (group.passed, group.spec.title, explanation)
             for group, explanation in zip(self.judgement.groups, self.judgement.explanations, strict=True)
         ]
 
@@ -87,7 +87,7 @@ class Report:
             'max-width:46em;line-height:1.5;overflow-wrap:anywhere">',
             '<div style="padding-left:1.2em;text-indent:-1.2em">'
             f'<span style="color:{colour};font-weight:bold">{"✓" if passed else "✗"}</span> '
-            f"<b>{_code(self.facts.name)}</b>{escape(self.headline[len(self.facts.name) :])}</div>",
+            f"<b>{_code(self.spec.name)}</b>{escape(self.headline[len(self.spec.name) :])}</div>",
         ]
         for row_passed, title, detail in self._rows():
             row_colour = GREEN if row_passed else RED

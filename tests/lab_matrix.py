@@ -82,18 +82,16 @@ def solution_sources(lab: str) -> list[str]:
 
 
 def outcome(lab: str, exercise: Exercise, names: dict, seed: int = SEED) -> Judgement:
-    facts = exercise.facts
+    spec = exercise.spec
     cases = expectations(lab, exercise.name, seed)
-    broken = rules.violations(
-        read_cells(names["In"]), exercise.name, forbidden=facts.forbidden, no_loops=facts.no_loops
-    )
-    with guard(facts.forbidden):
-        return judge(facts, cases, run_cases(lab, exercise.name, cases, names), broken)
+    broken = rules.violations(read_cells(names["In"]), exercise.name, forbidden=spec.forbidden, no_loops=spec.no_loops)
+    with guard(spec.forbidden):
+        return judge(spec, cases, run_cases(lab, exercise.name, cases, names), broken)
 
 
 def told(judgement: Judgement) -> str:
     return "; ".join(
-        f"{group.facts.name} ({group.how}): {group.message}" for group in judgement.groups if not group.passed
+        f"{group.spec.name} ({group.how}): {group.message}" for group in judgement.groups if not group.passed
     )
 
 
@@ -250,7 +248,7 @@ class LabTests:
                     ):
                         failed.add(case.group)
             assert touched <= failed_clearly, f"{mistakes}: rounding decides about {touched - failed_clearly}"
-            judgement = judge(exercise.facts, cases, attempts)
+            judgement = judge(exercise.spec, cases, attempts)
             assert not judgement.passed and judgement.share < 1, f"{mistakes} earns full marks"
             named = judgement.misconceptions
             assert (
@@ -282,6 +280,6 @@ class LabTests:
             attempts = [
                 Attempt({key: _faked(fake, value, case) for key, value in case.expected.items()}) for case in cases
             ]
-            judgement = judge(exercise.facts, cases, attempts)
-            passed = [group.facts.name for group in judgement.groups if group.passed]
+            judgement = judge(exercise.spec, cases, attempts)
+            passed = [group.spec.name for group in judgement.groups if group.passed]
             assert not passed, f"{getattr(fake, '__name__', fake)} passes {passed}"

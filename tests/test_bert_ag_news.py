@@ -12,7 +12,7 @@ from autograder.grading.preloading import preload_of
 from autograder.sandbox import PRELOAD
 from coursekit import bert
 from coursekit.probes import bert_ag_news, news_classifier, token_masking
-from coursekit.probes.sharing import Shelf, current_shelf, sharing
+from coursekit.probes.sharing import LayerCache, current_cache, sharing
 
 LAB = "07_bert_ag_news"
 SEEDS = (1, 2, 3, 4, 5, 6)
@@ -104,11 +104,11 @@ def test_the_tiny_halves_are_called_as_those_of_tf_hub(tmp_path):
 
 def test_cases_share_what_is_made_once():
     made = []
-    with sharing(Shelf()):
-        shelf = current_shelf()
+    with sharing(LayerCache()):
+        cache = current_cache()
         for _ in range(2):
-            assert shelf.once("key", lambda: made.append(1) or len(made)) == 1
-        assert shelf.once("other", lambda: made.append(1) or len(made)) == 2
+            assert cache.once("key", lambda: made.append(1) or len(made)) == 1
+        assert cache.once("other", lambda: made.append(1) or len(made)) == 2
 
 
 def test_only_the_workers_of_this_lab_load_what_its_notebook_imports():

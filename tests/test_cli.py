@@ -42,7 +42,7 @@ def course(tmp_path, monkeypatch) -> Path:
         warm.set_exception(SandboxUnavailable("no sandbox in this test"))
         yield warm
 
-    monkeypatch.setattr("autograder.grading.preloading.warming", no_sandbox)
+    monkeypatch.setattr("autograder.grading.preloading.start_sandbox", no_sandbox)
     return root
 
 

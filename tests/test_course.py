@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.course import CourseError, CourseLimits, Lab, load_course
+from autograder.course import CourseError, CourseLab, CourseLimits, load_course
 
 HEAD = '[course]\ntitle = "t"\nid = "x"\n[distribution]\nversion = "1.0"\n'
 LABS = '[[labs]]\nname = "a"\n'
@@ -69,5 +69,5 @@ def test_what_course_toml_leaves_out_has_a_default(tmp_path):
     (tmp_path / "course.toml").write_text(HEAD + LABS + "[grading]\nmemory_mb = 4000.5\n")
     course = load_course(tmp_path)
     assert course.limits == CourseLimits(cpu_seconds=20.0, wall_seconds=60.0, memory_mb=4000)
-    assert course.labs == (Lab(name="a", title="a", weight=1.0, due=None),)
+    assert course.labs == (CourseLab(name="a", title="a", weight=1.0, due=None),)
     assert (course.branch, course.repository, course.exchange) == ("main", "", "")

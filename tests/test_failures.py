@@ -11,7 +11,7 @@ import tensorflow as tf
 from keras import ops
 
 from coursekit import failures
-from coursekit.judge import Attempt, ExerciseFacts, Expectation, GroupFacts, judge, tidy_message
+from coursekit.judge import Attempt, ExerciseSpec, Expectation, GroupSpec, judge, tidy_message
 from coursekit.lab import Lab
 from coursekit.reference import load_reference
 
@@ -132,7 +132,7 @@ def test_what_keras_adds_to_an_error_is_left_out():
         assert tidy_message(f"too wide.\n\n{added}:\n  • inputs=…") == "too wide."
 
 
-FACTS = ExerciseFacts("twice", (GroupFacts("values", "right values", 1, advice="Look at x."),), {})
+FACTS = ExerciseSpec("twice", (GroupSpec("values", "right values", 1, advice="Look at x."),), {})
 CASES = [Expectation("values", "x (3,)", {"x": np.ones(3)}, "call", {"output": np.ones(3)}, {"output": 0.0})] * 2
 
 

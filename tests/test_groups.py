@@ -9,7 +9,7 @@ import pytest
 
 from autograder import doctor
 from autograder.sandbox import groups
-from autograder.sandbox.groups import Group, Place
+from autograder.sandbox.groups import ControlGroup, Place
 
 MEBIBYTE = 1 << 20
 
@@ -59,7 +59,7 @@ def test_cpu_time_of_children_that_nobody_waits_for_counts(memory, cpu):
     started = Started(
         source + "\n    os._exit(0)\nwhile True:\n    try: os.wait()\n    except ChildProcessError: break"
     )
-    group = Group(Place(memory, cpu), started.process.pid, 1 << 30)
+    group = ControlGroup(Place(memory, cpu), started.process.pid, 1 << 30)
     assert started.go() == 0
     assert group.cpu_seconds() > 0.35
     assert not group.ran_out_of_memory()
@@ -82,7 +82,7 @@ def test_cpu_time_of_children_that_nobody_waits_for_counts(memory, cpu):
 @needs_first
 def test_memory_is_bounded_by_the_kernel(source):
     started = Started("import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))\n" + source)
-    group = Group(Place(FIRST_MEMORY, FIRST_CPU), started.process.pid, 100 * MEBIBYTE)
+    group = ControlGroup(Place(FIRST_MEMORY, FIRST_CPU), started.process.pid, 100 * MEBIBYTE)
     assert started.go() == -9
     assert group.ran_out_of_memory()
     group.remove()
@@ -90,7 +90,7 @@ def test_memory_is_bounded_by_the_kernel(source):
 
 def test_a_group_of_version_2_is_bounded_and_read(tmp_path):
     """What is written where; a kernel of version 2 with the memory controller was not there to try."""
-    group = Group(Place(tmp_path, tmp_path), 4711, 100 * MEBIBYTE)
+    group = ControlGroup(Place(tmp_path, tmp_path), 4711, 100 * MEBIBYTE)
     (folder,) = tmp_path.iterdir()
     assert {file.name: file.read_text() for file in folder.iterdir()} == {
         "memory.max": str(100 * MEBIBYTE), "memory.swap.max": "0", "memory.oom.group": "1", "cgroup.procs": "4711",
@@ -114,7 +114,7 @@ def test_a_group_that_cannot_be_filled_is_not_left_behind(tmp_path, monkeypatch)
 
     monkeypatch.setattr(groups, "_write", refuse)
     with pytest.raises(PermissionError):
-        Group(Place(tmp_path, tmp_path), 1, 1)
+        ControlGroup(Place(tmp_path, tmp_path), 1, 1)
     assert not list(tmp_path.iterdir())
 
 

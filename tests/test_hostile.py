@@ -26,7 +26,7 @@ from test_submission_damage import damage, hurt
 
 from autograder.course import load_course
 from autograder.grading.lab_grader import LabGrader
-from autograder.grading.preloading import warming
+from autograder.grading.preloading import start_sandbox
 from autograder.submission import FoundSubmission, student_id
 
 LIMITS = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}
@@ -221,7 +221,7 @@ def test_a_second_run_grades_nothing_again(graded):
 def grading(tmp_path_factory):
     """A grader of lab 02 and a warm sandbox."""
     course = load_course(make_course(tmp_path_factory.mktemp("damage")))
-    with warming(course) as warm:
+    with start_sandbox(course) as warm:
         yield LabGrader(course, LAB, seed=11), warm.result()
 
 

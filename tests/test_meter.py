@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import meter
-from autograder.sandbox.meter import Tree
+from autograder.sandbox.meter import ProcessTree
 
 MEBIBYTE = 1 << 20
 
@@ -24,7 +24,7 @@ def running(source, *, lines=1):
     try:
         for _ in range(lines):
             assert process.stdout.readline().strip() == "ready"
-        yield Tree(process.pid)
+        yield ProcessTree(process.pid)
     finally:
         with contextlib.suppress(psutil.Error):
             for each in psutil.Process(process.pid).children(recursive=True):
@@ -140,7 +140,7 @@ def test_an_ended_process_has_no_tree():
     process = subprocess.Popen([sys.executable, "-S", "-c", ""])
     process.wait()
     with pytest.raises(ProcessLookupError):
-        Tree(process.pid)
+        ProcessTree(process.pid)
 
 
 def test_the_machines_own_sockets_are_nobodys():

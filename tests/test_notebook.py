@@ -19,7 +19,7 @@ def attention_cost(length, d_model):
 
 def statuses(path: Path, *sources: str) -> dict[str, str]:
     write_notebook(path, new_notebook(cells=[new_code_cell(source) for source in sources]))
-    return {report.facts.name: report.judgement.status for report in check_notebook(path)}
+    return {report.spec.name: report.judgement.status for report in check_notebook(path)}
 
 
 def test_a_second_notebook_does_not_see_the_names_of_the_first(tmp_path):

@@ -105,22 +105,22 @@ def checked(lab: str, name: str, cells: list[str]) -> list[Attempt]:
         file = f"<cell {number}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         exec(compile(source, file, "exec"), names)
-    with guard(load_reference(lab).facts[name].forbidden):
+    with guard(load_reference(lab).specs[name].forbidden):
         return run_cases(lab, name, load_reference(lab).expectations[name], names)
 
 
 def graded(session: Session, lab: str, name: str) -> list[Attempt]:
     """What the grader finds, in a worker in which the cells have run."""
-    facts, cases = load_reference(lab).facts[name], load_reference(lab).expectations[name]
+    spec, cases = load_reference(lab).specs[name], load_reference(lab).expectations[name]
     return [
-        attempt_of(session.probe(lab, name, case.inputs, mode=case.mode, forbidden=facts.forbidden)) for case in cases
+        attempt_of(session.probe(lab, name, case.inputs, mode=case.mode, forbidden=spec.forbidden)) for case in cases
     ]
 
 
 def told(judgement: Judgement) -> list[str]:
     """A judgement in words, without what differs from one process to the next: addresses, the numbers in names of
     layers (and so where a long message is cut), and the digits of fractions, which depend on how memory is aligned."""
-    groups = [f"{group.facts.name}: {group.passed} {group.how} {group.message}" for group in judgement.groups]
+    groups = [f"{group.spec.name}: {group.passed} {group.how} {group.message}" for group in judgement.groups]
     verdict = f"{judgement.status} {1000 * judgement.share:.0f} {judgement.misconceptions} {judgement.message}"
     changing = r"0x[0-9a-f]+|(?<=[a-z])(_\d+)+|-?\d+\.\d+(e-?\d+)?|-?\d+e-?\d+"
     return [re.sub(changing, "…", each)[:300] for each in (verdict, *groups)]
@@ -129,9 +129,9 @@ def told(judgement: Judgement) -> list[str]:
 def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[str]) -> list[str]:
     """The wrappings for which check and grader disagree, with what each of them says."""
     reference = load_reference(lab)
-    facts, cases = reference.facts[name], reference.expectations[name]
+    spec, cases = reference.specs[name], reference.expectations[name]
     prelude = [PRELUDE, *solution_sources(lab)]
-    broken = rules.violations(read_cells([*prelude, source]), name, forbidden=facts.forbidden, no_loops=facts.no_loops)
+    broken = rules.violations(read_cells([*prelude, source]), name, forbidden=spec.forbidden, no_loops=spec.no_loops)
     differing = []
     with sandbox.session() as session:
         for cell in prelude:
@@ -141,7 +141,7 @@ def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[
             for cell in cells:
                 assert session.run_cell(cell).error is None
             by_check, by_grader = (
-                judge(facts, cases, attempts, broken)
+                judge(spec, cases, attempts, broken)
                 for attempts in (checked(lab, name, [*prelude, *cells]), graded(session, lab, name))
             )
             for here, there in zip(told(by_check), told(by_grader), strict=True):

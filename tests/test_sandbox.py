@@ -33,7 +33,7 @@ from autograder.sandbox import (
     meter,
     warm,
 )
-from autograder.sandbox.meter import Tree
+from autograder.sandbox.meter import ProcessTree
 
 ROOT = Path(__file__).parent.parent
 CORES = os.cpu_count() or 1
@@ -284,7 +284,7 @@ def test_code_that_steps_back_on_its_own_waits_in_its_own_time(session):
 
 
 def test_a_machine_that_gives_no_processor_is_to_blame(session, monkeypatch):
-    monkeypatch.setattr(Tree, "waits_for_processor", lambda tree: True)
+    monkeypatch.setattr(ProcessTree, "waits_for_processor", lambda tree: True)
     with pytest.raises(WorkerLost, match="the machine gave its code"):
         session.run_cell("import time; time.sleep(10 ** 6)", wall_seconds=0.1)
 
@@ -829,7 +829,7 @@ def test_a_process_that_cannot_be_measured_is_not_to_blame(session, monkeypatch,
     def fail(*_):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    monkeypatch.setattr(Tree, measure, fail)
+    monkeypatch.setattr(ProcessTree, measure, fail)
     with pytest.raises(WorkerLost, match=r"cannot be measured: .*Too many open files"):
         session.run_cell("import time; time.sleep(60)")
 

@@ -10,8 +10,8 @@ from autograder.exercises import load_lab
 from coursekit.diagnosis import agrees
 from coursekit.lab import run_cases
 from coursekit.probes import load_probe
-from coursekit.probes.driving import Driven, layer
-from coursekit.probes.sharing import Shelf, sharing
+from coursekit.probes.driving import BuiltLayer, layer
+from coursekit.probes.sharing import LayerCache, sharing
 
 LAYERS = [(lab, name) for lab in LABS for name in load_lab(lab).exercises if name[0].isupper()]
 PRELUDE = "import keras\nfrom keras import ops\nbuilt = []\n"
@@ -66,7 +66,7 @@ def test_sharing_changes_no_result_of_a_solution(lab, name):
 
 def test_one_layer_serves_the_cases_that_make_it_alike():
     names = defined()
-    with sharing(Shelf()):
+    with sharing(LayerCache()):
         for case in (inputs(1), inputs(2, batch=4), inputs(3)):
             np.testing.assert_allclose(probe()(names, case, "call")["output"], right(case), atol=1e-5)
         assert len(names["built"]) == 1
@@ -93,7 +93,7 @@ def test_outside_of_sharing_each_case_has_a_layer_of_its_own():
 def test_a_layer_that_keeps_something_between_calls_is_found_out(body):
     names = defined(body)
     wrong = 0
-    with sharing(Shelf()):
+    with sharing(LayerCache()):
         for case in (inputs(1), inputs(2), inputs(3)):
             try:
                 result = np.asarray(probe()(names, case, "call")["output"])
@@ -107,7 +107,7 @@ def test_weights_that_a_case_does_not_hold_are_as_the_layer_made_them():
     names = defined()
     first, second = inputs(1), inputs(2)
     del second["dense.kernel"]
-    with sharing(Shelf()):
+    with sharing(LayerCache()):
         fresh = probe()(names, second, "call")["output"]
         probe()(names, first, "call")
         again = probe()(names, second, "call")["output"]
@@ -118,12 +118,12 @@ def test_weights_that_a_case_does_not_hold_are_as_the_layer_made_them():
 def test_after_an_error_and_after_a_mode_that_changes_it_nobody_gets_the_layer():
     names = defined("assert mask is None, 'no masks'\n        return self.factor * self.dense(x)")
 
-    def spoil(driven: Driven) -> dict:
+    def spoil(driven: BuiltLayer) -> dict:
         driven.built.factor = 100
         return {"output": np.zeros(3)}
 
     changing = probe(spoil=spoil)
-    with sharing(Shelf()):
+    with sharing(LayerCache()):
         changing(names, inputs(1), "spoil")
         np.testing.assert_allclose(changing(names, inputs(2), "call")["output"], right(inputs(2)), atol=1e-5)
         assert len(names["built"]) == 2
@@ -134,7 +134,7 @@ def test_after_an_error_and_after_a_mode_that_changes_it_nobody_gets_the_layer()
 
 
 def test_new_code_of_the_same_name_gets_a_new_layer():
-    with sharing(Shelf()):
+    with sharing(LayerCache()):
         assert probe()(defined(), inputs(1), "call")["output"].shape == (2, 5, 3)
         other = defined("return 0 * self.dense(x)")
         assert not np.any(probe()(other, inputs(1), "call")["output"])

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from autograder.grading.submission_run import MOST_LOSSES, PreparedExercise, Run
+from autograder.grading.submission_run import MAX_RESTARTS, PreparedExercise, SubmissionRun
 from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, WorkerLost
 from autograder.submission import CellStep, Plan, ProbeStep
-from coursekit.judge import ExerciseFacts, Expectation, GroupFacts
+from coursekit.judge import ExerciseSpec, Expectation, GroupSpec
 
 LIMITS = Limits(cpu_seconds_per_step=10, wall_seconds_per_step=60)
 POINTS = {"one": 3.0, "two": 5.0}
@@ -64,9 +64,9 @@ def once(*outcomes: object) -> Callable[[], object]:
 
 
 def exercise(name: str) -> PreparedExercise:
-    facts = ExerciseFacts(name, (GroupFacts("all", "right numbers", 1),), sentences={}, hints=("Add.",))
+    spec = ExerciseSpec(name, (GroupSpec("all", "right numbers", 1),), sentences={}, hints=("Add.",))
     case = Expectation("all", "ones", {"x": np.ones(2)}, "call", {"output": np.ones(2)}, {"output": 1e-6})
-    return PreparedExercise(SimpleNamespace(cpu_seconds=None), facts, [case])
+    return PreparedExercise(SimpleNamespace(cpu_seconds=None), spec, [case])
 
 
 def cell(source: str, exercise: str | None = None, *, locked: bool = False) -> CellStep:
@@ -86,7 +86,7 @@ STEPS = (
 def take(machine: Machine, steps: tuple[CellStep | ProbeStep, ...] = STEPS, missing: frozenset[str] = frozenset()):
     """Run the plan; return the run, and for each exercise its status and its score."""
     plan = Plan(steps, POINTS, missing, frozenset(), {}, (), (), None)
-    run = Run("lab", {name: exercise(name) for name in POINTS}, {"shown"}, LIMITS, plan, machine)
+    run = SubmissionRun("lab", {name: exercise(name) for name in POINTS}, {"shown"}, LIMITS, plan, machine)
     return run, {name: (result.status, result.score) for name, result in run.results().items()}
 
 
@@ -171,17 +171,17 @@ def test_an_own_cell_that_loses_the_process_is_left_out():
 
 
 def test_own_cells_that_keep_losing_it_are_left_out_together():
-    own = [f"own{number}" for number in range(MOST_LOSSES + 2)]
+    own = [f"own{number}" for number in range(MAX_RESTARTS + 2)]
     machine = Machine(**dict.fromkeys(own, lost()))
     run, results = take(machine, (*map(cell, own), *STEPS))
     assert results == WELL
-    assert machine.log.count("new") == 2 * MOST_LOSSES + 1
+    assert machine.log.count("new") == 2 * MAX_RESTARTS + 1
     assert own[-1] not in machine.log
-    assert run.notes[-1] == f"After {MOST_LOSSES} such cells, all of your own cells that no answer uses were left out."
+    assert run.notes[-1] == f"After {MAX_RESTARTS} such cells, all of your own cells that no answer uses were left out."
 
 
 def test_cells_that_lose_it_take_no_helper_of_an_answer_with_them():
-    own = [f"own{number}" for number in range(MOST_LOSSES + 2)]
+    own = [f"own{number}" for number in range(MAX_RESTARTS + 2)]
     machine = Machine(**dict.fromkeys(own, lost()))
     machine.does["answer_one"] = CellReply(None, "", 1.0, 2.0)
     _, results = take(machine, (*map(cell, own[:3]), cell("answer_one = 1"), *map(cell, own[3:]), *STEPS))

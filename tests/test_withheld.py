@@ -31,7 +31,7 @@ def unseen(rng):
 
 
 def outcome(cases, probabilities):
-    return judge(EXERCISE.facts, cases, [Attempt({"probabilities": probabilities})])
+    return judge(EXERCISE.spec, cases, [Attempt({"probabilities": probabilities})])
 
 
 @pytest.mark.parametrize("shipped", [False, True])
@@ -54,7 +54,7 @@ def test_the_labels_decide_and_stay_away_from_the_probe(shipped, tmp_path):
 
 def through_the_reference_files(tmp_path):
     arrays: dict = {}
-    entry = reference_export._exercise(EXERCISE.facts, EXERCISE.expectations(VISIBLE_SEED), arrays)
+    entry = reference_export._exercise(EXERCISE.spec, EXERCISE.expectations(VISIBLE_SEED), arrays)
     (tmp_path / "arrays.npz").write_bytes(reference_export._pack(arrays))
     loaded = np.load(tmp_path / "arrays.npz", allow_pickle=False)
     case = json.loads(json.dumps(entry, allow_nan=False))["cases"][0]

@@ -25,14 +25,14 @@ TRUSTED = (
     ("autograder.submission.finding:find_submissions", "bytes"),
     ("autograder.submission.reading:read_notebook", "notebook"),
     ("autograder.submission.repair:repair", "Plan"),
-    ("autograder.grading.submission_run:Run", "arrays, or how they failed"),
+    ("autograder.grading.submission_run:SubmissionRun", "arrays, or how they failed"),
     ("coursekit.rules:violations", "broken rules"),
     ("coursekit.judge:judge", "Judgement"),
     ("autograder.grading.lab_grader:LabGrader", "LabResult"),
     ("autograder.grading.gradebook:GradebookWriter", "LabResult"),
     ("autograder.pages.feedback:write_feedback", ""),
 )
-ASKS = "autograder.grading.submission_run:Run"
+ASKS = "autograder.grading.submission_run:SubmissionRun"
 # The student's code runs here. It can see no answer, no other student's work and no network.
 SANDBOXED = (
     "autograder.worker.zygote:main",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.generator import Generator
-from coursekit.judge import ExerciseFacts, GroupFacts
+from coursekit.judge import ExerciseSpec, GroupSpec
 
 EPSILON = float(np.finfo("float32").eps)
 FACTOR = 16  # tolerance over the error that rounding is expected to make
@@ -118,11 +118,11 @@ class Declaration:
         self.hint_texts = texts
 
     @property
-    def facts(self) -> ExerciseFacts:
+    def spec(self) -> ExerciseSpec:
         """What a student may know of the exercise."""
-        return ExerciseFacts(
+        return ExerciseSpec(
             name=self.name,
-            groups=tuple(GroupFacts(group.name, group.title, group.weight, group.advice) for group in self.groups),
+            groups=tuple(GroupSpec(group.name, group.title, group.weight, group.advice) for group in self.groups),
             sentences=self._sentences(),
             hints=self.hint_texts,
             forbidden=self.forbidden,

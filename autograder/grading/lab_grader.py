@@ -27,7 +27,7 @@ from autograder.declaring.course_exercises import declared_exercises, own_exerci
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.grading.solution_run import own_expectations
-from autograder.grading.submission_run import DEMONSTRATION_TAG, PreparedExercise, Run
+from autograder.grading.submission_run import DEMONSTRATION_TAG, PreparedExercise, SubmissionRun
 from autograder.printable import printable
 from autograder.releasing.released import read_released
 from autograder.releasing.text_pairs import PairError, read_pair
@@ -98,7 +98,7 @@ class LabGrader:
         self._own = own_exercises(declared)
         self._solution = _solution(course, self.lab) if self._own else None
         self._prepared = {
-            name: PreparedExercise(exercise, replace(exercise.facts, reveal=False), exercise.expectations(seed))
+            name: PreparedExercise(exercise, replace(exercise.spec, reveal=False), exercise.expectations(seed))
             for name, exercise in declared.items()
             if name not in self._own
         }
@@ -133,7 +133,7 @@ class LabGrader:
 
     def grade_plan(self, plan: Plan, student: str, sandbox: Sandbox) -> LabResult:
         """Run a repaired submission and judge every exercise of the lab."""
-        run = Run(self.lab, self._all_prepared(sandbox), self._demonstrations, self.limits, plan, sandbox)
+        run = SubmissionRun(self.lab, self._all_prepared(sandbox), self._demonstrations, self.limits, plan, sandbox)
         results = run.results()
         return LabResult(
             student,
@@ -150,7 +150,7 @@ class LabGrader:
             if self._own_prepared is None:
                 cases = own_expectations(self.lab, self._solution, self._own, self._seed, sandbox) if self._own else {}
                 self._own_prepared = {
-                    name: PreparedExercise(self._own[name], replace(self._own[name].facts, reveal=False), each)
+                    name: PreparedExercise(self._own[name], replace(self._own[name].spec, reveal=False), each)
                     for name, each in cases.items()
                 }
             return self._prepared | self._own_prepared

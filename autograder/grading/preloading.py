@@ -27,7 +27,7 @@ def preload_of(lab: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def warming(course: Course, lab: str = "", *, unsafe: bool = False) -> Iterator[Future[Sandbox]]:
+def start_sandbox(course: Course, lab: str = "", *, unsafe: bool = False) -> Iterator[Future[Sandbox]]:
     """Start a sandbox now; the future is the sandbox once it is warm, or the reason why there is none.
 
     Args:

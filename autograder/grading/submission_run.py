@@ -14,11 +14,11 @@ from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox
 from autograder.submission import CellStep, Plan, ProbeStep
 from autograder.submission.helpers import helper_cells
 from coursekit import rules
-from coursekit.judge import Attempt, ExerciseFacts, Expectation, Judgement, judge, tidy_message
+from coursekit.judge import Attempt, ExerciseSpec, Expectation, Judgement, judge, tidy_message
 from coursekit.statements import read_cells
 
 DEMONSTRATION_TAG = "demonstration"  # of cells that only show something; they are not run
-MOST_LOSSES = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out
+MAX_RESTARTS = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out
 OWN_BUDGETS = 3  # of the student's own cells together, in budgets of one step
 LEAST_SECONDS = 0.1
 SHORTAGES = ("MemoryError", "OSError", "BlockingIOError", "ResourceExhaustedError", "RuntimeError: can't start new")
@@ -45,14 +45,14 @@ class _Spent:
 
 @dataclass(frozen=True)
 class PreparedExercise:
-    """An exercise with its hidden cases and their references. `facts` reveal no reference value."""
+    """An exercise with its hidden cases and their references. `spec` reveals no reference value."""
 
     exercise: Declaration
-    facts: ExerciseFacts
+    spec: ExerciseSpec
     cases: list[Expectation]
 
 
-class Run:
+class SubmissionRun:
     """One submission's way through the sandbox.
 
     Cells run in the plan's order, and an exercise is probed where its test cell stands. When the process is lost, the
@@ -100,9 +100,9 @@ class Run:
         read = read_cells([plan.steps[index].source for index in code])
         self._cells = dict(zip(code, read, strict=True))
         self._errors: dict[str, CellError] = {}
-        self._losses: Counter[str | int | None] = Counter()
+        self._restarts: Counter[str | int | None] = Counter()
         self._helpers = helper_cells(plan.steps)
-        self._spent: defaultdict[str | int | None, _Spent] = defaultdict(_Spent)  # by `_purse`
+        self._spent: defaultdict[str | int | None, _Spent] = defaultdict(_Spent)  # by `_budget_key`
         self._was_lost = False
         self._crashed: set[int] = set()  # steps in which the process ended itself, and that were taken again
         self._short: set[str] = set()  # exercises that ran out of something, and were tried again
@@ -117,7 +117,7 @@ class Run:
             WorkerLost: the process was lost twice by no fault of the submission; nothing is said about it either.
         """
         for name in self._plan.missing:
-            self._nothing(name, "missing", self._plan.reasons.get(name) or "Its cell is not in the notebook.")
+            self._record_zero(name, "missing", self._plan.reasons.get(name) or "Its cell is not in the notebook.")
         while (last := self._last_waiting_probe()) is not None:
             if self._wall > self._most_wall:
                 self._give_up()
@@ -147,13 +147,13 @@ class Run:
         with self._sandbox.session() as session:
             try:
                 for index in range(last + 1):
-                    if self._take(session, index):
+                    if self._run_step(session, index):
                         return
             except SessionLost as lost:
                 self._wall += lost.wall
-                self._lose(index, lost)
+                self._record_loss(index, lost)
 
-    def _take(self, session: Session, index: int) -> bool:
+    def _run_step(self, session: Session, index: int) -> bool:
         """Take one step; return whether the process is used up, so that what follows needs a fresh one."""
         step = self._plan.steps[index]
         if isinstance(step, ProbeStep):
@@ -164,10 +164,10 @@ class Run:
             return False
         if step.locked:
             self._wall += session.run_cell(step.source).wall
-        elif self._has_used_up(self._purse(index)):
+        elif self._has_used_up(self._budget_key(index)):
             self._leave_out(index, step.exercise, "timeout", "Its cells together took too long.")
         else:
-            reply = self._ask(self._purse(index), partial(session.run_cell, step.source))
+            reply = self._ask(self._budget_key(index), partial(session.run_cell, step.source))
             if reply.error is not None and step.exercise is not None:
                 self._errors[step.exercise] = reply.error
             if session.is_exhausted():
@@ -189,8 +189,8 @@ class Run:
                 name,
                 case.inputs,
                 mode=case.mode,
-                forbidden=prepared.facts.forbidden,
-                probe=prepared.facts.probe,
+                forbidden=prepared.spec.forbidden,
+                probe=prepared.spec.probe,
             )
             attempts.append(attempt_of(self._ask(name, ask)))
         is_short = any(attempt.kind == "error" and attempt.message.startswith(SHORTAGES) for attempt in attempts)
@@ -198,8 +198,8 @@ class Run:
             self._short.add(name)
             return True
         cells = [cell for at, cell in self._cells.items() if at < index]
-        broken = rules.violations(cells, name, forbidden=prepared.facts.forbidden, no_loops=prepared.facts.no_loops)
-        judgement = judge(prepared.facts, prepared.cases, attempts, broken)
+        broken = rules.violations(cells, name, forbidden=prepared.spec.forbidden, no_loops=prepared.spec.no_loops)
+        judgement = judge(prepared.spec, prepared.cases, attempts, broken)
         error = self._errors.get(name)
         if judgement.status == "missing" and error is not None and error.type != "NotImplementedError":
             text = f"The cell stops with {error.type}: {tidy_message(error.message)}"
@@ -209,23 +209,23 @@ class Run:
 
     # -- time ----------------------------------------------------------------------------------------------------
 
-    def _purse(self, index: int) -> str | int | None:
+    def _budget_key(self, index: int) -> str | int | None:
         """Whose budget a step is taken from: its exercise's; its own, as a helper; else that of all other own cells."""
         return self._plan.steps[index].exercise or (index if index in self._helpers else None)
 
-    def _budget(self, purse: str | int | None) -> float:
-        if purse is None:
+    def _budget(self, key: str | int | None) -> float:
+        if key is None:
             return OWN_BUDGETS * self._limits.cpu_seconds_per_step
-        own = self._prepared[purse].exercise.cpu_seconds if isinstance(purse, str) else None
+        own = self._prepared[key].exercise.cpu_seconds if isinstance(key, str) else None
         return own or self._limits.cpu_seconds_per_step
 
-    def _has_used_up(self, purse: str | int | None) -> bool:
-        budget, spent = self._budget(purse), self._spent[purse]
+    def _has_used_up(self, key: str | int | None) -> bool:
+        budget, spent = self._budget(key), self._spent[key]
         return spent.cpu > budget or spent.wall > self._limits.wall_seconds(budget)
 
-    def _ask(self, purse: str | int | None, ask: Callable[..., Reply]) -> Reply:
+    def _ask(self, key: str | int | None, ask: Callable[..., Reply]) -> Reply:
         """Ask the process for one step within what is left of the budget."""
-        budget, spent = self._budget(purse), self._spent[purse]
+        budget, spent = self._budget(key), self._spent[key]
         wall = min(self._limits.wall_seconds(budget) - spent.wall, self._most_wall - self._wall)
         reply = ask(cpu_seconds=max(budget - spent.cpu, LEAST_SECONDS), wall_seconds=max(wall, LEAST_SECONDS))
         spent.cpu += reply.seconds
@@ -235,7 +235,7 @@ class Run:
 
     # -- losses --------------------------------------------------------------------------------------------------
 
-    def _lose(self, index: int, lost: SessionLost) -> None:
+    def _record_loss(self, index: int, lost: SessionLost) -> None:
         """Make one step of the student's responsible for the loss, and go round it from now on.
 
         A process that ends itself does so once more before anybody is blamed: a library that gets no thread from a
@@ -250,22 +250,22 @@ class Run:
         if isinstance(step, CellStep) and step.locked:
             index, step = self._own_cell_before(index, lost)
             text = f"A cell of the lab that comes after it did not run. {text}"
-        purse = self._purse(index)
-        seconds = self._spent[purse].cpu + lost.seconds
+        key = self._budget_key(index)
+        seconds = self._spent[key].cpu + lost.seconds
         if isinstance(step, ProbeStep):
-            self._nothing(step.exercise, status, text, seconds)
+            self._record_zero(step.exercise, status, text, seconds)
             return
         self._leave_out(index, step.exercise, status, text, seconds)
-        self._losses[purse] += 1
-        if self._losses[purse] == MOST_LOSSES:
+        self._restarts[key] += 1
+        if self._restarts[key] == MAX_RESTARTS:
             self._left_out |= {
                 at
                 for at, each in enumerate(self._plan.steps)
-                if isinstance(each, CellStep) and not each.locked and self._purse(at) == purse
+                if isinstance(each, CellStep) and not each.locked and self._budget_key(at) == key
             }
-            if purse is None:
+            if key is None:
                 self.notes.append(
-                    f"After {MOST_LOSSES} such cells, all of your own cells that no answer uses were left out."
+                    f"After {MAX_RESTARTS} such cells, all of your own cells that no answer uses were left out."
                 )
 
     def _own_cell_before(self, index: int, lost: SessionLost) -> tuple[int, CellStep]:
@@ -283,20 +283,20 @@ class Run:
             if note not in self.notes:
                 self.notes.append(note)
         elif exercise not in self._finished:
-            self._nothing(exercise, status, why, seconds)
+            self._record_zero(exercise, status, why, seconds)
 
     def _give_up(self) -> None:
         for name in self._plan.exercises:
             if name not in self._finished:
-                self._nothing(name, "timeout", "The notebook as a whole did not finish in time.")
+                self._record_zero(name, "timeout", "The notebook as a whole did not finish in time.")
 
-    def _nothing(self, name: str, status: str, message: str, seconds: float = 0.0) -> None:
+    def _record_zero(self, name: str, status: str, message: str, seconds: float = 0.0) -> None:
         self._finished[name] = ExerciseResult(
             name, 0.0, self._plan.exercises[name], status, message=message, seconds=seconds
         )
 
     def _finish(self, judgement: Judgement, seconds: float) -> None:
-        facts = self._prepared[judgement.exercise].facts
+        spec = self._prepared[judgement.exercise].spec
         points = self._plan.exercises[judgement.exercise]
         graded = judgement.status == "graded"
         self._finished[judgement.exercise] = ExerciseResult(
@@ -305,12 +305,12 @@ class Run:
             points,
             judgement.status,
             misconceptions=judgement.misconceptions,
-            sentences=tuple(facts.sentences[each] for each in judgement.misconceptions),
+            sentences=tuple(spec.sentences[each] for each in judgement.misconceptions),
             groups=tuple(
                 GroupResult(
-                    group.facts.name,
-                    group.facts.title,
-                    group.facts.weight,
+                    group.spec.name,
+                    group.spec.title,
+                    group.spec.weight,
                     group.passed,
                     explanation,
                 )
@@ -319,7 +319,7 @@ class Run:
             if graded
             else (),
             message=judgement.message,
-            hint=facts.hints[0] if graded and not judgement.passed and facts.hints else "",
+            hint=spec.hints[0] if graded and not judgement.passed and spec.hints else "",
             seconds=seconds,
         )
 

@@ -12,7 +12,7 @@ import matplotlib
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from autograder.course import Course, Lab
+from autograder.course import Course, CourseLab
 from autograder.declaring.course_exercises import declared_exercises
 from autograder.grading.results import LabResult, write_atomically
 from autograder.pages.rendering import render
@@ -28,11 +28,11 @@ def write_report(course: Course, results: Sequence[LabResult], target: Path) -> 
     write_atomically(target, render("class_report.html.j2", course=course, parts=parts))
 
 
-def _part(course: Course, lab: Lab, results: Sequence[LabResult]) -> dict[str, object]:
+def _part(course: Course, lab: CourseLab, results: Sequence[LabResult]) -> dict[str, object]:
     sentences = {
         (name, id): sentence
         for name, exercise in declared_exercises(course, lab.name).items()
-        for id, sentence in exercise.facts.sentences.items()
+        for id, sentence in exercise.spec.sentences.items()
     }
     mistakes = Counter(
         (exercise.exercise, name)

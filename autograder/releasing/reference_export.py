@@ -15,7 +15,7 @@ import numpy as np
 from autograder.declaring.declaration import Declaration
 from autograder.declaring.exercise import VISIBLE_SEED
 from coursekit.diagnosis import Fingerprint
-from coursekit.judge import ExerciseFacts, Expectation
+from coursekit.judge import ExerciseSpec, Expectation
 
 _ROUNDING = 1e-6  # relative; arrays are stored in float32, numbers with nine digits
 _ZIP = b"PK"  # how an .npz file begins
@@ -41,7 +41,7 @@ def export(
     """
     arrays: dict[str, np.ndarray] = {}
     entries = [
-        _exercise(declared[name].facts, own[name] if name in own else declared[name].expectations(VISIBLE_SEED), arrays)
+        _exercise(declared[name].spec, own[name] if name in own else declared[name].expectations(VISIBLE_SEED), arrays)
         for name in points
     ]
     description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
@@ -64,7 +64,7 @@ def same(old: bytes, new: bytes) -> bool:
 
 
 def differing_exercises(lab: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
-    """The exercises that are in both exports of a lab, and whose facts or cases differ by more than rounding.
+    """The exercises that are in both exports of a lab, and whose declaration or cases differ by more than rounding.
 
     Args:
         lab: folder name of the lab.
@@ -116,19 +116,17 @@ def _same_value(old: Any, new: Any) -> bool:
     return type(old) is type(new) and old == new
 
 
-def _exercise(
-    facts: ExerciseFacts, expectations: Sequence[Expectation], arrays: dict[str, np.ndarray]
-) -> dict[str, Any]:
+def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     return {
-        "name": facts.name,
-        "groups": [vars(group) for group in facts.groups],
-        "sentences": dict(facts.sentences),
-        "hints": list(facts.hints),
-        "forbidden": list(facts.forbidden),
-        "no_loops": facts.no_loops,
-        "reveal": facts.reveal,
-        **({"probe": dict(facts.probe)} if facts.probe else {}),
-        "cases": [_case(case, arrays, f"{facts.name}.{index}") for index, case in enumerate(expectations)],
+        "name": spec.name,
+        "groups": [vars(group) for group in spec.groups],
+        "sentences": dict(spec.sentences),
+        "hints": list(spec.hints),
+        "forbidden": list(spec.forbidden),
+        "no_loops": spec.no_loops,
+        "reveal": spec.reveal,
+        **({"probe": dict(spec.probe)} if spec.probe else {}),
+        "cases": [_case(case, arrays, f"{spec.name}.{index}") for index, case in enumerate(expectations)],
     }
 
 
@@ -156,7 +154,12 @@ def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict
             for key, value in results.items()
             if not (isinstance(value, Fingerprint) and value.shape == usual[key])
         }
-        values.extend(value.values for value in prints.values())
+        if prints.keys() != set(entry["expected_arrays"]):
+            arrays_are = ", ".join(entry["expected_arrays"])
+            raise ValueError(
+                f"{prefix}: {', '.join(prints)} are arrays with {'+'.join(mistakes)}, and {arrays_are} without"
+            )
+        values.extend(prints[key].values for key in entry["expected_arrays"])  # the order in which they are read
     if entry["wrong"]:
         with np.errstate(over="ignore"):  # what is too large for float32 is infinite in a student's result, too
             arrays[f"{prefix}.wrong"] = np.concatenate(values or [np.zeros(0)]).astype("float32")

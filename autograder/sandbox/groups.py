@@ -31,7 +31,7 @@ class Place:
         return 1 if (self.memory / "memory.limit_in_bytes").exists() else 2
 
 
-class Group:
+class ControlGroup:
     """One submission's processes. A process that is moved in takes all along that it starts from then on.
 
     Args:

@@ -18,7 +18,7 @@ from autograder.sandbox import groups
 DEATH_SECONDS = 120.0  # hundreds of processes of a fork bomb take the kernel a while
 
 
-class Tree:
+class ProcessTree:
     """The process that runs a submission and everything it has started.
 
     Inside namespaces the process is the first of its own process namespace: all that it starts stays below it, and
@@ -42,10 +42,10 @@ class Tree:
             raise ProcessLookupError(f"process {pid} has ended") from error
         self.descriptor = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
         self._cpu_seconds = 0.0
-        self._group: groups.Group | None = None
+        self._group: groups.ControlGroup | None = None
         if memory_bytes is not None and isinstance(place := groups.find(), groups.Place):
             with contextlib.suppress(OSError):
-                self._group = groups.Group(place, pid, memory_bytes)
+                self._group = groups.ControlGroup(place, pid, memory_bytes)
         self._schedule = _schedule(pid, pid)[1:]
 
     def cpu_seconds(self) -> float:

@@ -18,7 +18,7 @@ from typing import Any, Literal, NoReturn
 import psutil
 
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.meter import Tree
+from autograder.sandbox.meter import ProcessTree
 from autograder.worker import protocol
 from autograder.worker.walls import WallReport
 
@@ -26,7 +26,7 @@ Reason = Literal["timeout", "crashed", "memory", "protocol"]
 HELLO_SECONDS = 120.0
 
 _TEXT_CHARACTERS = 8192
-_SHORTEST_LOOK = 0.02
+_MIN_POLL_SECONDS = 0.02
 _LONGEST_LOOK = 0.25
 _LAST_BREATH = 10.0  # seconds from the end of a connection to the end of its process, where that is the reason
 _MOST_COUNTED = 1.0  # of the seconds between two looks; when more have passed, the grader itself was not running
@@ -116,7 +116,7 @@ class Session:
         self._limits = limits
         self._signal_that_ended = signal_that_ended
         self._is_large = False
-        self._tree: Tree | None = None
+        self._tree: ProcessTree | None = None
         self._lost: SessionLost | WorkerLost | None = None
         self.walls: list[WallReport] = []
 
@@ -151,7 +151,7 @@ class Session:
                 body += part
             hello = protocol.decode(bytes(body))
             self.walls = [WallReport(**wall) for wall in hello["walls"]]
-            self._tree = Tree(
+            self._tree = ProcessTree(
                 pid if pid else hello["pid"], memory_bytes=self._limits.memory_bytes + self._limits.tmp_bytes
             )
         except (OSError, EOFError, protocol.ProtocolError, KeyError, TypeError) as error:
@@ -176,7 +176,7 @@ class Session:
         """
         reply, used = self._ask({"op": "cell", "source": source}, cpu_seconds, wall_seconds)
         if reply["op"] != "cell_done":
-            self._lose("protocol", "a reply that answers no cell", used)
+            self._raise_lost("protocol", "a reply that answers no cell", used)
         error = reply.get("error")
         if error is not None:
             error = CellError(**self._texts(error, ("type", "message", "traceback"), used))
@@ -223,10 +223,10 @@ class Session:
         if reply["op"] == "outputs" and isinstance(reply.get("outputs"), dict):
             return ProbeReply(reply["outputs"], None, used.cpu, used.wall)
         if reply["op"] != "failed":
-            self._lose("protocol", "a reply that answers no probe", used)
+            self._raise_lost("protocol", "a reply that answers no probe", used)
         failure = Failure(**self._texts(reply, ("kind", "message"), used))
         if failure.kind not in ("missing", "error", "contract", "forbidden"):
-            self._lose("protocol", "a failure of an unknown kind", used)
+            self._raise_lost("protocol", "a failure of an unknown kind", used)
         return ProbeReply(None, failure, used.cpu, used.wall)
 
     def is_exhausted(self) -> bool:
@@ -247,10 +247,10 @@ class Session:
 
     def _texts(self, source: Any, names: Sequence[str], used: _Used) -> dict[str, str]:
         if not isinstance(source, dict) or not all(isinstance(source.get(name), str) for name in names):
-            self._lose("protocol", "a reply without its fields", used)
+            self._raise_lost("protocol", "a reply without its fields", used)
         return {name: source[name][:_TEXT_CHARACTERS] for name in names}
 
-    def _lose(self, reason: Reason, message: str, used: _Used) -> NoReturn:
+    def _raise_lost(self, reason: Reason, message: str, used: _Used) -> NoReturn:
         self._end(SessionLost(reason, message, used.cpu, used.wall))
 
     def _lose_the_ended(self, used: _Used) -> NoReturn:
@@ -261,18 +261,18 @@ class Session:
         """
         if self._tree.ran_out_of_memory():
             limit = self._limits.memory_bytes / (1 << 30)
-            self._lose("memory", f"more than {limit:.3g} GiB of memory", used)
+            self._raise_lost("memory", f"more than {limit:.3g} GiB of memory", used)
         if not self._tree.ends_within(_LAST_BREATH):
-            self._lose("crashed", "the process hung up", used)
+            self._raise_lost("crashed", "the process hung up", used)
         try:
             killed = self._signal_that_ended() == signal.SIGKILL
         except WorkerLost as lost:
             self._end(lost)
         if killed and _SEALS.issubset(wall.name for wall in self.walls if wall.stands):
             if self._is_large:
-                self._lose("memory", "the machine ran out of memory, and it held a lot of it", used)
+                self._raise_lost("memory", "the machine ran out of memory, and it held a lot of it", used)
             self._end(WorkerLost("its process was killed from outside"))
-        self._lose("crashed", "the process ended", used)
+        self._raise_lost("crashed", "the process ended", used)
 
     def _end(self, lost: SessionLost | WorkerLost) -> NoReturn:
         self._lost = lost
@@ -290,23 +290,23 @@ class Session:
         longest = self._limits.wall_seconds(budget) if wall_seconds is None else wall_seconds
         request["id"] = secrets.token_hex(16)
         frame = protocol.encode(request)
-        look = _SHORTEST_LOOK
+        look = _MIN_POLL_SECONDS
         try:
             meter = _StepMeter(self._tree)
             exchange = _Exchange(self._connection, frame, self._limits.reply_bytes)
             while not exchange.step(look):
                 used = meter.look()
                 if used.cpu > budget:
-                    self._lose("timeout", f"more than {budget:g} seconds of computing", used)
+                    self._raise_lost("timeout", f"more than {budget:g} seconds of computing", used)
                 if used.wall > longest:
-                    self._lose("timeout", f"no answer within {longest:.0f} seconds by the clock", used)
+                    self._raise_lost("timeout", f"no answer within {longest:.0f} seconds by the clock", used)
                 if meter.elapsed > longest * self._limits.patience:
                     self._end(WorkerLost(f"in {meter.elapsed:.0f} seconds the machine gave its code {used.cpu:.1f}"))
                 if self._tree.tasks() >= self._limits.processes * 0.9:
-                    self._lose("memory", f"as many processes and threads as {self._limits.processes}", used)
+                    self._raise_lost("memory", f"as many processes and threads as {self._limits.processes}", used)
                 if self._tree.holds_more_than(self._limits.memory_bytes):
                     limit = self._limits.memory_bytes / (1 << 30)
-                    self._lose("memory", f"more than {limit:.3g} GiB of memory", used)
+                    self._raise_lost("memory", f"more than {limit:.3g} GiB of memory", used)
                 self._is_large = self._is_large or self._tree.holds_more_than(_large(self._limits))
                 look = min(look * 1.5, _LONGEST_LOOK)
             used = meter.finish()
@@ -314,18 +314,18 @@ class Session:
         except (ConnectionError, EOFError):
             self._lose_the_ended(meter.finish())
         except protocol.ProtocolError as error:
-            self._lose("protocol", f"a reply that is no message: {error}", meter.finish())
+            self._raise_lost("protocol", f"a reply that is no message: {error}", meter.finish())
         except OSError as error:  # no descriptor is left to look at the process with, for example
             self._end(WorkerLost(f"its process cannot be measured: {error}"))
         if reply.get("id") != request["id"] or not isinstance(reply.get("op"), str):
-            self._lose("protocol", "a reply to a question that was not asked", used)
+            self._raise_lost("protocol", "a reply to a question that was not asked", used)
         return reply, used
 
 
 class _StepMeter:
     """Measures one step of a process tree, look by look."""
 
-    def __init__(self, tree: Tree):
+    def __init__(self, tree: ProcessTree):
         self._tree = tree
         self._cpu_before = tree.cpu_seconds()
         self._begun = self._looked = time.monotonic()

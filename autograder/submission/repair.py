@@ -147,7 +147,7 @@ class _Repair:
         self._forget_plain_copies()
 
     def plan(self) -> Plan:
-        self._swap_labels_that_lie()
+        self._fix_wrong_grade_ids()
         for solution in self.solutions:
             self._choose_copies(solution)
         self._choose_manual()
@@ -260,7 +260,7 @@ class _Repair:
                 else:
                     seen.add(entry.target.position)
 
-    def _swap_labels_that_lie(self) -> None:
+    def _fix_wrong_grade_ids(self) -> None:
         """Give a cell that defines another exercise, and not its own, to that other exercise."""
         for entry in self.entries:
             if not entry.has_role(Role.SOLUTION, Role.MANUAL) or entry.defines(entry.target):

@@ -27,7 +27,7 @@ from traitlets.config import Config
 
 from coursekit.attempts import attempt, failed
 from coursekit.guard import guard
-from coursekit.probes.sharing import Shelf, sharing
+from coursekit.probes.sharing import LayerCache, sharing
 
 from . import protocol
 from .walls import WallReport
@@ -191,7 +191,7 @@ class _Probes:
         self.package = package
         self.import_module = import_module
         self.exercise: tuple[str, str] | None = None
-        self.shelf: Any = None
+        self.layers: Any = None
 
     def forget(self) -> None:
         """Let no later case have a layer that was built before: a cell may have changed the code."""
@@ -206,10 +206,10 @@ class _Probes:
             else:
                 probe = probes.load_probe(request["lab"], request["exercise"])
             if self.exercise != (exercise := (request["lab"], request["exercise"])):
-                self.exercise, self.shelf = exercise, Shelf()
+                self.exercise, self.layers = exercise, LayerCache()
                 _seed_tensorflow()
             _seed()
-            with guard(request["forbidden"]), sharing(self.shelf):
+            with guard(request["forbidden"]), sharing(self.layers):
                 tried = attempt(probe, self.namespace, request["inputs"], request["mode"])
         except BaseException as error:  # patched libraries fail outside of the attempt; nobody here interrupts it
             tried = failed(error, self.namespace)

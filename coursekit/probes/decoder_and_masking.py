@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import ContractError, Driven, Probe, _in_graph, answers, find, function, unpack
-from coursekit.probes.sharing import Making, current_shelf
+from coursekit.probes.driving import BuiltLayer, ContractError, Probe, _in_graph, answers, find, function, unpack
+from coursekit.probes.sharing import LayerKey, current_cache
 
 Step = Callable[[Sequence[int]], np.ndarray]
 
@@ -123,8 +123,8 @@ def _layer(
         raise ContractError(f"`{name}` is not a class derived from `keras.Layer` (Keras {keras.__version__}).")
     positional = [inputs[each] for each in init]
     named = {"dropout": inputs["dropout"]} if "dropout" in inputs else {}
-    making = Making(cls, positional, named, ())
-    return current_shelf().layer(making, make=lambda: cls(*positional, **named), call=first)
+    layer_key = LayerKey(cls, positional, named, ())
+    return current_cache().layer(layer_key, make=lambda: cls(*positional, **named), call=first)
 
 
 @contextlib.contextmanager
@@ -154,7 +154,7 @@ BLOCK = (
 )
 
 
-def _feed_forward(driven: Driven) -> dict[str, Any]:
+def _feed_forward(driven: BuiltLayer) -> dict[str, Any]:
     """The four weights of the block's feed-forward network, told apart by their shapes, whatever they are called."""
     width, hidden = driven.inputs["d_model"], driven.inputs["d_ff"]
     shapes = dict(zip(FEED_FORWARD, ((width, hidden), (hidden,), (hidden, width), (width,)), strict=True))
@@ -169,7 +169,7 @@ def _feed_forward(driven: Driven) -> dict[str, Any]:
     return {name: found[shape] for name, shape in shapes.items()}
 
 
-def _block_variables(driven: Driven) -> dict[str, Any]:
+def _block_variables(driven: BuiltLayer) -> dict[str, Any]:
     """All weights of a decoder block by name, in the order in which a case packs them."""
     network = _feed_forward(driven)
     return {
@@ -186,10 +186,10 @@ def _decoder_block(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
     keywords = {"memory_mask": tf.convert_to_tensor(inputs["memory_mask"])} if "memory_mask" in inputs else {}
     sizes = ("d_model", "num_heads", "d_ff")
     with _layer(namespace, "DecoderBlock", inputs, sizes, lambda new: new(*arguments, **keywords)) as built:
-        return _drive_block(Driven(built, arguments, keywords, inputs, BLOCK), mode)
+        return _drive_block(BuiltLayer(built, arguments, keywords, inputs, BLOCK), mode)
 
 
-def _drive_block(driven: Driven, mode: str) -> dict[str, Any]:
+def _drive_block(driven: BuiltLayer, mode: str) -> dict[str, Any]:
     import tensorflow as tf
 
     built, arguments, keywords, inputs = driven.built, driven.arguments, driven.keywords, driven.inputs

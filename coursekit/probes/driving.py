@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.guard import ForbiddenCall
-from coursekit.probes.sharing import Making, current_shelf, mark_as_built
+from coursekit.probes.sharing import LayerKey, current_cache, mark_as_built
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
 
@@ -233,7 +233,7 @@ def layer(
     init_keywords: Sequence[str] = (),
     unknown_axes: Sequence[int] | None = None,
     packed: str | None = None,
-    modes: Mapping[str, Callable[[Driven], dict[str, Any]]] | None = None,
+    modes: Mapping[str, Callable[[BuiltLayer], dict[str, Any]]] | None = None,
     harmless: Sequence[str] = (),
 ) -> Probe:
     """Probe that builds a layer, puts known weights into its named attributes and calls it.
@@ -276,8 +276,8 @@ def layer(
         def call_with(built: Any, *tensors: Any) -> dict[str, Any]:
             return unpack(built(*tensors, **keywords), names, shown)
 
-        with current_shelf().layer(
-            Making(cls, positional, named, arguments),
+        with current_cache().layer(
+            LayerKey(cls, positional, named, arguments),
             make=lambda: _construct(cls, name, positional, named),
             call=lambda built: call_with(built, *arguments),
             keep=not modes or mode not in modes or mode in harmless,
@@ -287,7 +287,7 @@ def layer(
                 inputs = {**inputs, **_unpacked(built, inputs[packed], paths, name)}
             _assign_all(built, inputs, paths)
             if modes and mode in modes:
-                return modes[mode](Driven(built, arguments, keywords, inputs, paths))
+                return modes[mode](BuiltLayer(built, arguments, keywords, inputs, paths))
             if mode == "parameters":
                 return {"trainable_parameters": sum(int(np.prod(v.shape)) for v in built.trainable_variables)}
             if mode == "reload":
@@ -304,7 +304,7 @@ def layer(
 
 
 @dataclass(frozen=True)
-class Driven:
+class BuiltLayer:
     """A layer that a probe has built: the arguments of its call, the case's inputs, the paths of its named weights."""
 
     built: Any
@@ -317,7 +317,7 @@ class Driven:
         """The layer's attribute at a dotted path, or `ContractError` when there is none."""
         return _variable(self.built, path)
 
-    def reloaded(self) -> Driven:
+    def reloaded(self) -> BuiltLayer:
         """The same with a copy of the layer, made from its `get_config` and its weights."""
         return replace(self, built=_reloaded(self.built, self.arguments, self.keywords))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import ContractError, Driven, function, layer, unpack
+from coursekit.probes.driving import BuiltLayer, ContractError, function, layer, unpack
 
 FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
 BLOCK = (
@@ -24,7 +24,7 @@ def _stack(inputs: Mapping[str, Any]) -> Sequence[str]:
     return (*(f"blocks.{number}.{path}" for number in range(inputs["num_layers"]) for path in BLOCK), *final)
 
 
-def _dropouts(driven: Driven) -> list[Any]:
+def _dropouts(driven: BuiltLayer) -> list[Any]:
     """The dropout layers that the contract names: two in each block."""
     blocks = [f"blocks.{number}." for number in range(driven.inputs.get("num_layers", 0))] or [""]
     return [driven.attribute(f"{block}{name}") for block in blocks for name in ("dropout1", "dropout2")]
@@ -43,7 +43,7 @@ def _replaced_calls(dropouts: Sequence[Any], calls: Sequence[Callable[..., Any]]
             dropout.call = call
 
 
-def loaded_dice(training: bool | None) -> Callable[[Driven], dict[str, Any]]:
+def deterministic_dropout(training: bool | None) -> Callable[[BuiltLayer], dict[str, Any]]:
     """Mode that calls the layer with dropouts whose dice are loaded, so that results are the same every time.
 
     In training, dropout1 keeps the odd features and doubles them, dropout2 keeps the even ones; otherwise they change
@@ -57,7 +57,7 @@ def loaded_dice(training: bool | None) -> Callable[[Driven], dict[str, Any]]:
 
         return drop
 
-    def call(driven: Driven) -> dict[str, Any]:
+    def call(driven: BuiltLayer) -> dict[str, Any]:
         dropouts = _dropouts(driven)
         with _replaced_calls(dropouts, [loaded(number % 2) for number in range(len(dropouts))]):
             result = driven.built(*driven.arguments, **driven.keywords, training=training)
@@ -66,13 +66,13 @@ def loaded_dice(training: bool | None) -> Callable[[Driven], dict[str, Any]]:
     return call
 
 
-def _repeated(driven: Driven) -> dict[str, Any]:
+def _repeated(driven: BuiltLayer) -> dict[str, Any]:
     """Whether two calls in training with loaded dice return the same: if not, something else is left to chance."""
-    first, second = (np.asarray(loaded_dice(True)(driven)["output"]) for _ in range(2))
+    first, second = (np.asarray(deterministic_dropout(True)(driven)["output"]) for _ in range(2))
     return {"same_again": bool(np.array_equal(first, second, equal_nan=True))}
 
 
-def _dropped(driven: Driven) -> dict[str, Any]:
+def _dropped(driven: BuiltLayer) -> dict[str, Any]:
     """What each dropout does, seen from outside: the share of zeros in training, the factor on what is kept,
     and the largest change at inference."""
     dropouts = _dropouts(driven)
@@ -99,12 +99,12 @@ def _dropped(driven: Driven) -> dict[str, Any]:
     return {"dropped": np.array(rows)}
 
 
-def _renamed(driven: Driven) -> dict[str, Any]:
+def _renamed(driven: BuiltLayer) -> dict[str, Any]:
     """Whether a copy made from `get_config` has the name that the layer has."""
     return {"name": "kept" if driven.reloaded().built.name == driven.built.name else "lost"}
 
 
-def _slopes(driven: Driven) -> dict[str, Any]:
+def _directional_derivatives(driven: BuiltLayer) -> dict[str, Any]:
     """Derivatives of ``sum(output * weighting)`` along the given direction, for the inputs and each named weight."""
     import tensorflow as tf
 
@@ -128,13 +128,13 @@ def _slopes(driven: Driven) -> dict[str, Any]:
 
 
 MODES = {
-    "training": loaded_dice(True),
-    "inference": loaded_dice(False),
+    "training": deterministic_dropout(True),
+    "inference": deterministic_dropout(False),
     "repeated": _repeated,
     "dropped": _dropped,
     "renamed": _renamed,
     "dropped_reloaded": lambda driven: _dropped(driven.reloaded()),
-    "slopes": _slopes,
+    "slopes": _directional_derivatives,
 }
 SIZES = ("d_model", "num_heads", "d_ff")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.driving import ContractError, find, function, layer, refusing
-from coursekit.probes.sharing import Making, current_shelf
+from coursekit.probes.sharing import LayerKey, current_cache
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")
 
@@ -44,8 +44,8 @@ def _students_layer(namespace: Mapping[str, Any], d_model: int, num_heads: int, 
     """The student's own layer, built; None when it cannot be used: this exercise does not depend on that one."""
     try:
         cls = namespace["MultiHeadAttention"]
-        with current_shelf().layer(
-            Making(cls, (d_model, num_heads), {}, (tokens, tokens, tokens)),
+        with current_cache().layer(
+            LayerKey(cls, (d_model, num_heads), {}, (tokens, tokens, tokens)),
             make=lambda: cls(d_model, num_heads),
             call=lambda layer: layer(tokens, tokens, tokens),
             keep=False,

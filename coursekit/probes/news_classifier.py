@@ -12,7 +12,7 @@ import numpy as np
 
 from coursekit import bert
 from coursekit.probes.driving import ContractError, find
-from coursekit.probes.sharing import current_shelf
+from coursekit.probes.sharing import current_cache
 from coursekit.probes.token_masking import is_likely
 
 LENGTH, CODES = 13, 17  # of the tiny halves: bytes of a text, and how many ids there are for bytes
@@ -72,7 +72,7 @@ class _News:
         self.width, self.classes = inputs["width"], inputs["num_classes"]
         self.dropout = inputs.get("dropout", 0.2)
         target = find(namespace, "build_news_classifier")
-        handles = current_shelf().once(("halves", self.width), lambda: _written(self.width))
+        handles = current_cache().once(("halves", self.width), lambda: _written(self.width))
         named = {key: inputs[key] for key in ("num_classes", "dropout", "trainable") if key in inputs}
         if inputs["num_classes"] == 4:
             named.pop("num_classes")
@@ -127,7 +127,7 @@ class _News:
 
 def _written(width: int) -> tuple[str, str, Any]:
     folder = tempfile.TemporaryDirectory(prefix="tiny-bert-")
-    return *write_tiny_halves(Path(folder.name), width), folder  # the folder goes when the shelf does
+    return *write_tiny_halves(Path(folder.name), width), folder  # the folder goes when the cache does
 
 
 def _is_keras_3(kind: type) -> bool:
@@ -266,4 +266,4 @@ def build_news_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any
     """Build a model on tiny halves and drive it; cases with the same arguments share it."""
     sizes = tuple(inputs.get(key) for key in ("width", "num_classes", "dropout", "trainable"))
     key = ("news", id(find(namespace, "build_news_classifier")), *sizes)
-    return NEWS[mode](current_shelf().once(key, lambda: _News(namespace, inputs)), inputs)
+    return NEWS[mode](current_cache().once(key, lambda: _News(namespace, inputs)), inputs)

@@ -15,7 +15,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Making:
+class LayerKey:
     """How a layer is made: its class, the constructor's arguments and the inputs of its first call."""
 
     cls: Any
@@ -23,7 +23,7 @@ class Making:
     keywords: Mapping[str, Any]
     inputs: Sequence[Any]
 
-    def key(self) -> Hashable | None:
+    def identity(self) -> Hashable | None:
         """Equal for layers that can stand for each other; None for one that nothing can stand for."""
         shapes = [(tuple(getattr(each, "shape", ()))[1:], getattr(each, "dtype", type(each))) for each in self.inputs]
         given = [*enumerate(self.positional), *self.keywords.items()]
@@ -39,8 +39,8 @@ class Making:
         return key
 
 
-class Shelf:
-    """The layers that the cases of one exercise have built so far. A new exercise, or new code, takes a new shelf."""
+class LayerCache:
+    """The layers that the cases of one exercise have built so far. A new exercise, or new code, takes a new cache."""
 
     def __init__(self) -> None:
         self._layers: dict[Hashable, _Kept] = {}
@@ -55,20 +55,20 @@ class Shelf:
 
     @contextlib.contextmanager
     def layer(
-        self, making: Making, make: Callable[[], Any], call: Callable[[Any], Any], *, keep: bool = True
+        self, layer_key: LayerKey, make: Callable[[], Any], call: Callable[[Any], Any], *, keep: bool = True
     ) -> Iterator[Any]:
         """A layer that has been called once and whose variables are as that call made them.
 
         Args:
-            making: how it is made.
+            layer_key: how it is made.
             make: makes it.
             call: calls it for the first time.
             keep: whether a later case may have it. When the block raises, none gets it.
         """
-        key = making.key()
+        key = layer_key.identity()
         kept = self._layers.pop(key, None)
         if kept is None or not kept.restore():
-            kept = _Kept(self._first_call(id(making.cls), make(), call))
+            kept = _Kept(self._first_call(id(layer_key.cls), make(), call))
         yield kept.layer
         if keep and key is not None:
             self._layers[key] = kept
@@ -77,7 +77,8 @@ class Shelf:
         """Call a layer for the first time, which creates its variables.
 
         Before such a call Keras traces it in a graph of no other use, to find the variables of a layer without a
-        `build` of its own. One layer of each class has to stand that; the call alone creates the same variables.
+        `build` of its own. The first layer of each class is still traced; for the
+        others the call alone creates the same variables.
         """
         if cls in self._traced:
             mark_as_built(layer)
@@ -103,7 +104,7 @@ class _Kept:
 
 
 def mark_as_built(layer: Any) -> None:
-    """Spare a layer the tracing before its first call, because one of its class has stood it already."""
+    """Spare a layer the tracing before its first call, because one of its class was traced already."""
     import keras
 
     for each in layer._flatten_layers():
@@ -111,20 +112,20 @@ def mark_as_built(layer: Any) -> None:
             each.built = True
 
 
-_shelf: Shelf | None = None
+_cache: LayerCache | None = None
 
 
 @contextlib.contextmanager
-def sharing(shelf: Shelf) -> Iterator[None]:
-    """While the block runs, cases take their layers from `shelf` and put them back there."""
-    global _shelf
-    outer, _shelf = _shelf, shelf
+def sharing(cache: LayerCache) -> Iterator[None]:
+    """While the block runs, cases take their layers from `cache` and put them back there."""
+    global _cache
+    outer, _cache = _cache, cache
     try:
         yield
     finally:
-        _shelf = outer
+        _cache = outer
 
 
-def current_shelf() -> Shelf:
-    """The shelf of the innermost `sharing`; outside of one a new one, so that nothing is shared."""
-    return _shelf or Shelf()
+def current_cache() -> LayerCache:
+    """The cache of the innermost `sharing`; outside of one a new one, so that nothing is shared."""
+    return _cache or LayerCache()

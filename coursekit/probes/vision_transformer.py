@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import ContractError, Driven, Probe, answers, find, function, layer, refusing
+from coursekit.probes.driving import BuiltLayer, ContractError, Probe, answers, find, function, layer, refusing
 from coursekit.probes.training import optimizers_built_early
 
 EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
@@ -29,7 +29,7 @@ def _plain_variable(variable: Any, path: str) -> Any:
     return variable
 
 
-def _embedding_gradients(driven: Driven) -> dict[str, Any]:
+def _embedding_gradients(driven: BuiltLayer) -> dict[str, Any]:
     """Gradients of ``sum(output * cotangent)`` for the images and each named weight of a PatchEmbedding."""
     import tensorflow as tf
 

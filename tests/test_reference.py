@@ -1,0 +1,95 @@
+"""Reference files come back as they were written, whatever order the results were made in."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from importlib import resources
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.releasing import reference_export
+from coursekit import reference
+from coursekit.diagnosis import FINGERPRINT_SIZE, fingerprint
+
+LAB = "01_turned"
+SHIPPED = resources.files("coursekit") / "reference"
+LABS = sorted(path.name.removesuffix(".json") for path in SHIPPED.iterdir() if path.name.endswith(".json"))
+
+
+def two_results(x, factor=1.0, rows=None, turned=False):
+    """Results whose order follows `turned`, with another shape where `rows` says so."""
+    results = {"first": factor * x[:rows], "second": factor + np.arange(5.0), "count": 3.0 * factor}
+    return dict(reversed(results.items())) if turned else results
+
+
+def make_exercise(shape: tuple[int, int]) -> Exercise:
+    exercise = Exercise("turned", oracle=two_results)
+
+    @exercise.group("values", points=1)
+    def values(rng):
+        yield Case({"x": np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)}, how="two results")
+
+    exercise.mistakes(
+        halved=wrong("It is half.", factor=0.5),
+        turned=wrong("It is half, and comes in another order.", factor=0.25, turned=True),
+        cut=wrong("Rows are missing, and the order is another.", rows=1, turned=True),
+    )
+    return exercise
+
+
+@given(shape=st.tuples(st.integers(2, 9), st.integers(1, 9)))
+def test_what_is_written_comes_back(tmp_path_factory, shape):
+    folder = tmp_path_factory.mktemp("reference")
+    exercise = make_exercise(shape)
+    for name, content in reference_export.export(LAB, "Turned", {"turned": 2}, {"turned": exercise}, {}).items():
+        (folder / name).write_bytes(content)
+    read = reference._load(LAB, folder)
+    assert (read.title, read.points, read.specs["turned"]) == ("Turned", {"turned": 2}, exercise.spec)
+    (case,) = read.expectations["turned"]
+    (made,) = exercise.expectations(reference_export.VISIBLE_SEED)
+    assert list(case.wrong) == list(made.wrong) and {("halved",), ("turned",), ("cut",)} <= case.wrong.keys()
+    for results in ("inputs", "expected"):
+        assert getattr(case, results).keys() == getattr(made, results).keys()
+    np.testing.assert_array_equal(case.expected["first"], made.expected["first"])
+    for mistakes, results in made.wrong.items():
+        assert case.wrong[mistakes].keys() == results.keys()
+        assert case.wrong[mistakes]["count"] == results["count"]
+        for key in ("first", "second"):
+            assert case.wrong[mistakes][key].shape == results[key].shape
+            np.testing.assert_allclose(case.wrong[mistakes][key].values, results[key].values, rtol=1e-6)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_number_of_a_shipped_lab_is_read_once(lab):
+    """A result with other arrays than the right one would move all that follow it out of place."""
+    description = json.loads((SHIPPED / f"{lab}.json").read_text("utf-8"))
+    with np.load(SHIPPED / f"{lab}.npz", allow_pickle=False) as stored:
+        for entry in description["exercises"]:
+            for index, case in enumerate(entry["cases"]):
+                prefix = f"{entry['name']}.{index}"
+                shapes = [
+                    changed.get(key, stored[f"{prefix}.expected.{key}"].shape)
+                    for changed in case["wrong"].values()
+                    for key in case["expected_arrays"]
+                ]
+                wanted = sum(min(math.prod(shape), FINGERPRINT_SIZE) for shape in shapes)
+                assert not case["wrong"] or stored[f"{prefix}.wrong"].size == wanted, prefix
+
+
+def test_an_array_where_the_right_result_has_none_is_not_written():
+    exercise = make_exercise((2, 3))
+    (made,) = exercise.expectations(reference_export.VISIBLE_SEED)
+    made = replace(made, wrong={("halved",): {**made.wrong[("halved",)], "count": fingerprint(np.zeros(2))}})
+    with pytest.raises(ValueError, match="first, second, count are arrays with halved, and first, second without"):
+        reference_export.export(LAB, "Turned", {"turned": 2}, {"turned": exercise}, {"turned": [made]})
+
+
+def test_a_lab_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(ValueError, match=rf"no lab '99_none'.*{LABS[0]}"):
+        reference.load_reference("99_none")
