@@ -898,7 +898,7 @@ for value, what in ((np.log(10), "guessing: ln 10"), (place_alone, f"knows the p
     ax.axhline(value, color=diagrams.PALETTE["residual"], linestyle=":")
     ax.text(STEPS, value + 0.05, what, ha="right", fontsize=9)
 ax.set(xlabel="step", ylabel="training loss", title=f"{BLOCKS} blocks, learning rate {PEAK}", ylim=(0, 2.7))
-ax.legend(loc="upper right", bbox_to_anchor=(1, 0.83))  # clear of the curves
+ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(
     figure,
     alt="Training loss over 250 steps of three models of twelve blocks, with lines at 2.30 for guessing and at "
