@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping
 from html import escape
 
 from coursekit.judge import ExerciseSpec, Judgement
+from coursekit.statuses import STATUS_WORDS
 
 # Signs, bars and lines in these colours stand out on white and on black: three times as light or dark as either.
 GREEN, RED, GREY = "#2e8b57", "#d9463a", "#7d7d7d"
@@ -42,11 +44,9 @@ class Report:
     def headline(self) -> str:
         """One line: the exercise, and how many of its checks pass."""
         passed = sum(group.passed for group in self.judgement.groups)
-        text = {
-            "missing": "not started yet",
-            "forbidden": "your code uses something that this exercise forbids",
-            "error": "your code raises an error",
-        }.get(self.judgement.status, f"{passed} of {len(self.judgement.groups)} checks pass")
+        text = f"{passed} of {len(self.judgement.groups)} checks pass"
+        if self.judgement.status != "graded":
+            text = STATUS_WORDS[self.judgement.status]
         return f"{self.spec.name}: {text}"
 
     @property
@@ -87,20 +87,21 @@ class Report:
             'max-width:46em;line-height:1.5;overflow-wrap:anywhere">',
             '<div style="padding-left:1.2em;text-indent:-1.2em">'
             f'<span style="color:{colour};font-weight:bold">{"✓" if passed else "✗"}</span> '
-            f"<b>{_code(self.spec.name)}</b>{escape(self.headline[len(self.spec.name) :])}</div>",
+            f"<b>{as_html(self.spec.name)}</b>{escape(self.headline[len(self.spec.name) :])}</div>",
         ]
         for row_passed, title, detail in self._rows():
             row_colour = GREEN if row_passed else RED
             parts.append(
                 f'<div style="padding-left:1.2em;text-indent:-1.2em;margin-left:.6em">'
-                f'<span style="color:{row_colour};font-weight:bold">{"✓" if row_passed else "✗"}</span> {_code(title)}'
-                + (f'<div style="text-indent:0;opacity:.85">{_code(detail)}</div>' if detail else "")
+                f'<span style="color:{row_colour};font-weight:bold">{"✓" if row_passed else "✗"}</span> '
+                + as_html(title)
+                + (f'<div style="text-indent:0;opacity:.85">{as_html(detail)}</div>' if detail else "")
                 + "</div>"
             )
         for sentence in self.sentences:
-            parts.append(f'<div style="margin-top:.4em"><b>It looks like this:</b> {_code(sentence)}</div>')
+            parts.append(f'<div style="margin-top:.4em"><b>It looks like this:</b> {as_html(sentence)}</div>')
         for number, hint in enumerate(self.hints, 1):
-            parts.append(f'<div style="margin-top:.4em"><b>Hint {number}:</b> {_code(hint)}</div>')
+            parts.append(f'<div style="margin-top:.4em"><b>Hint {number}:</b> {as_html(hint)}</div>')
         done = sum(self.progress.values())
         parts.append(
             f'<div style="margin-top:.5em" aria-label="{done} of {len(self.progress)} exercises pass">'
@@ -122,7 +123,6 @@ def fitted(text: str, columns: int) -> str:
     return "\n".join(lines)
 
 
-def _code(text: str) -> str:
+def as_html(text: str) -> str:
     """Escape text for HTML, and set what stands between backquotes as code."""
-    pieces = escape(text).split("`")
-    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from autograder.course import Course
 from autograder.grading.database import GradebookError
-from autograder.nbgrader_cells import cells_by_id
+from autograder.nbgrader_cells import cells_by_id, details
 from autograder.releasing.released import read_released
 
 
@@ -40,7 +40,7 @@ class ReleasedLab:
     def by_hand(self) -> set[str]:
         """Cells that only a person can mark. One without points has no mark to wait for."""
         answers = {name for name, cell in self.graded.items() if is_solution(cell) or cell.cell_type != "code"}
-        return {name for name in (*answers, *self.tasks) if self.cells[name].metadata.nbgrader["points"]}
+        return {name for name in (*answers, *self.tasks) if details(self.cells[name])["points"]}
 
 
 def released_lab(course: Course, lab: str) -> ReleasedLab:
@@ -116,7 +116,7 @@ def _remove_cell(session: Session, lab: str, cell: api.BaseCell | api.SourceCell
 
 
 def _points(cell: NotebookNode) -> dict[str, object]:
-    return {"max_score": float(cell.metadata.nbgrader["points"]), "cell_type": cell.cell_type}
+    return {"max_score": float(details(cell)["points"]), "cell_type": cell.cell_type}
 
 
 def _source(cell: NotebookNode) -> dict[str, object]:
@@ -124,7 +124,7 @@ def _source(cell: NotebookNode) -> dict[str, object]:
         "cell_type": cell.cell_type,
         "locked": is_locked(cell),
         "source": cell.source,
-        "checksum": cell.metadata.nbgrader.get("checksum"),
+        "checksum": details(cell).get("checksum"),
     }
 
 

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.printable import printable
+from coursekit.statuses import STATUS_WORDS
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode  # slow to import, and a worker can start meanwhile
 
-STATUSES = ("graded", "missing", "error", "timeout", "crashed", "forbidden")
+STATUSES = tuple(STATUS_WORDS)
 RESULTS_COLUMNS = ("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds")
 GRADES_COLUMNS = ("student", "lab", "score", "max_score", "percent", "state")
 PASSED_OVER_COLUMNS = ("path", "reason")

@@ -15,24 +15,18 @@ from autograder.course import Course
 from autograder.grading.results import ExerciseResult, LabResult, write_atomically
 from autograder.nbgrader_cells import grade_id, is_test
 from autograder.releasing.released import read_released
+from coursekit.statuses import STATUS_WORDS
 
 NOTE_ID = "autograder-note"
 SECRET, LONGEST_SECRET = "submission_secret.txt", 1024  # bytes
 LINE = 76  # characters that Formgrader shows beside its margins; nothing wraps the lines of an output
-_UNTESTED = {
-    "missing": "There is nothing to test: the exercise is not defined.",
-    "error": "The exercise could not be tested: its code raised an error.",
-    "timeout": "The exercise could not be tested: its code did not finish in time.",
-    "crashed": "The exercise could not be tested: its code ended the Python process.",
-    "forbidden": "The exercise uses something that its rules exclude.",
-}
 
 
 def verdict_text(result: ExerciseResult) -> str:
     """The verdict on one exercise as plain text: points, groups of cases, named mistakes, a hint."""
     lines = [f"{'PASSED' if result.passed else 'NOT PASSED'}  {result.exercise}: {_points(result)}"]
-    if result.status in _UNTESTED:
-        lines += _wrapped(_UNTESTED[result.status])
+    if result.status != "graded":
+        lines += _wrapped(f"Not tested: {STATUS_WORDS[result.status]}.")
     lines += _wrapped(result.message)
     for group in result.groups:
         lines += _wrapped(group.title, "  ✓ " if group.passed else "  ✗ ")

@@ -15,15 +15,8 @@ from autograder.course import Course
 from autograder.grading.results import LabResult, write_atomically
 from autograder.nbgrader_cells import grade_id
 from autograder.pages.rendering import render
+from coursekit.statuses import STATUS_WORDS
 
-STATUS_WORDS = {
-    "graded": "graded",
-    "missing": "not done",
-    "error": "your code raises an error",
-    "timeout": "did not finish in time",
-    "crashed": "ended the Python process",
-    "forbidden": "uses what the exercise rules out",
-}
 MAX_SHOWN_CHARACTERS = 20_000
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+
+from coursekit.report import as_html
 
 
 def render(template: str, **values: Any) -> bytes:
@@ -17,7 +18,7 @@ def render(template: str, **values: Any) -> bytes:
 
 def marked(text: str) -> Markup:
     """Escape a text, and set what stands between backquotes as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(Markup.escape(text))))
+    return Markup(as_html(text))
 
 
 @functools.cache

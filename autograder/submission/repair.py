@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from nbformat import NotebookNode
 
+from autograder.nbgrader_cells import grade_id
 from autograder.submission.names import checked_exercise, defined_names, only_checks
 from autograder.submission.reading import SubmittedNotebook, Unreadable, free_id, read_notebook, tidy
 from autograder.submission.skeleton import PRELUDE, Release, ReleaseCell, Role, bare, read_release
@@ -162,7 +163,7 @@ class _Repair:
     def _refuse_other_labs(self, notebook: SubmittedNotebook, known: Mapping[str, Collection[str]]) -> None:
         tests = {cell.grade_id for cell in self.release.with_role(Role.TEST, Role.MANUAL)}
         others = {lab: set(ids) for lab, ids in known.items() if not tests or not tests <= set(ids)}
-        found = {_grade_id(cell) for cell in notebook["cells"]} - {None}
+        found = {grade_id(cell) for cell in notebook["cells"]} - {""}
         mine = {gid for gid, cell in self.release.named.items() if cell.role not in (Role.LOCKED, Role.TASK)}
         certain = (found & mine).difference(*others.values())
         if certain:
@@ -194,7 +195,7 @@ class _Repair:
     def _labels(self, cells: list[NotebookNode]) -> list[ReleaseCell | None]:
         """Return for each submitted cell the release cell it stands for, as far as ids and fixed text tell."""
         by_id = {cell.cell["id"]: cell for cell in self.release.cells if "id" in cell.cell}
-        labels = [self.release.named.get(_grade_id(cell)) for cell in cells]
+        labels = [self.release.named.get(grade_id(cell)) for cell in cells]
         for i, cell in enumerate(cells):
             labels[i] = labels[i] or by_id.get(cell["id"])
         taken = {label.position for label in labels if label is not None}
@@ -477,11 +478,6 @@ class _Repair:
                 untouched = target.role is Role.MANUAL and target.has_source(entry.source)
                 found.append(ManualCell(target.grade_id, target.points, entry.source, untouched))
         return found
-
-
-def _grade_id(cell: NotebookNode) -> str | None:
-    nbgrader = cell["metadata"].get("nbgrader")
-    return nbgrader["grade_id"] if nbgrader else None
 
 
 def _limited(source: str) -> str:

@@ -7,6 +7,7 @@ from enum import Enum
 
 from nbformat import NotebookNode
 
+from autograder.nbgrader_cells import details, grade_id
 from autograder.submission.names import defined_names
 
 PRELUDE = ("setup", "imports")
@@ -80,21 +81,17 @@ def read_release(notebook: NotebookNode) -> Release:
     keys = _keys(cells, exercises)
     described = []
     for position, (cell, role) in enumerate(zip(cells, roles, strict=True)):
-        grade_id = _grade_id(cell) if role is not Role.PLAIN else ""
-        points = float(cell["metadata"]["nbgrader"].get("points") or 0.0) if role is not Role.PLAIN else 0.0
+        name = grade_id(cell) if role is not Role.PLAIN else ""
+        points = float(details(cell).get("points") or 0.0) if role is not Role.PLAIN else 0.0
         answered, key = exercises.get(position, ()), keys.get(position, frozenset())
-        described.append(ReleaseCell(position, grade_id, role, cell, points, answered, key))
+        described.append(ReleaseCell(position, name, role, cell, points, answered, key))
     named = {cell.grade_id: cell for cell in described if cell.role is not Role.PLAIN}
     return Release(notebook, tuple(described), named)
 
 
-def _grade_id(cell: NotebookNode) -> str:
-    return cell["metadata"]["nbgrader"]["grade_id"]
-
-
 def _role(cell: NotebookNode) -> Role:
-    flags = cell["metadata"].get("nbgrader")
-    if not flags or not flags.get("grade_id"):
+    flags = details(cell)
+    if not flags.get("grade_id"):
         return Role.PLAIN
     if flags.get("task"):
         return Role.TASK
@@ -108,11 +105,11 @@ def _role(cell: NotebookNode) -> Role:
 def _exercises_by_solution(cells: list[NotebookNode], roles: list[Role]) -> dict[int, tuple[str, ...]]:
     """Return, by position of each solution cell, the exercises it answers."""
     answered: dict[int, tuple[str, ...]] = {i: () for i, role in enumerate(roles) if role is Role.SOLUTION}
-    by_id = {_grade_id(cells[i]): i for i in answered}
+    by_id = {grade_id(cells[i]): i for i in answered}
     for position, role in enumerate(roles):
         if role is not Role.TEST:
             continue
-        exercise = _grade_id(cells[position])
+        exercise = grade_id(cells[position])
         above = [i for i in answered if i < position]
         home = by_id.get(f"{exercise}-code", above[-1] if above else None)
         if home is not None:
