@@ -70,7 +70,7 @@ def test_an_instructor_changes_a_lab_and_a_student_does_it(course, tmp_path):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "self_attention_matrix":
             cell.metadata.nbgrader["points"] = 6
     nbformat.write(notebook, solution)
-    declared = course / "autograder" / "exercises" / "self_attention.py"
+    declared = course / "autograder" / "exercises" / "self_attention" / "attention_cost.py"
     declared.write_text(declared.read_text("utf-8").replace("Count one score first", "Begin with one score"), "utf-8")
 
     done = run(course, *release)
