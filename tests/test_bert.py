@@ -142,7 +142,7 @@ def test_it_is_small_and_comes_with_the_package():
     patterns = project["tool"]["setuptools"]["package-data"]["coursekit"]
     package = Path(bert.__file__).parent
     assert all(any(fnmatch.fnmatch(path.relative_to(package).as_posix(), each) for each in patterns) for path in files)
-    assert "data/bert/**" in (ROOT / "autograder" / "publish.py").read_text()
+    assert "data/bert/**" in (ROOT / "autograder" / "releasing" / "templates" / "pyproject.toml.j2").read_text()
 
 
 def test_it_forgets():

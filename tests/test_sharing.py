@@ -9,6 +9,7 @@ from lab_matrix import LABS, expectations, namespace, solution_sources
 from autograder.exercises import load_lab
 from coursekit.diagnosis import agrees
 from coursekit.lab import run_cases
+from coursekit.plain import plain
 from coursekit.probes import load_probe
 from coursekit.probes.driving import BuiltLayer, layer
 from coursekit.probes.sharing import LayerCache, sharing
@@ -60,7 +61,7 @@ def test_sharing_changes_no_result_of_a_solution(lab, name):
     for case, attempt in zip(cases, shared, strict=True):
         if case.property or case.mode == "refusal":  # left to chance, or to an error
             continue
-        alone = {key: np.asarray(value) for key, value in drive(names, case.inputs, case.mode).items()}
+        alone = {key: plain(value) for key, value in drive(names, case.inputs, case.mode).items()}
         assert attempt.outputs is not None and agrees(attempt.outputs, alone, case.tolerance), case.how
 
 

@@ -152,11 +152,14 @@ def _share(masked: _Masked) -> dict[str, str]:
         return {"share": "not known"}
     _, _, words, chosen = seen
     count, size, rate = int((chosen & words).sum()), int(words.sum()), masked.rate
+    texts, hit = masked.by_call(words)[0], masked.by_call(chosen & words)[0]
+    if masked.inputs["rows"] and ((hit == texts).all(axis=1) | ~hit.any(axis=1)).all():
+        count, size = int(hit.any(axis=1).sum()), len(texts)  # all of a text or none: texts are counted then, not words
     hypotheses = {
         "the rate": rate,
         "15 %, whatever the rate": 0.15,
         "all but the rate": 1 - rate,
-        "the rate, of the special tokens' number as well": rate * len(words) / size,
+        "the rate, of the special tokens' number as well": rate * len(words) / int(words.sum()),
         "nine tenths of the rate": 0.9 * rate,
         "eight tenths of the rate": 0.8 * rate,
     }
