@@ -331,11 +331,11 @@ def data(
                 out.print("The samples are up to date.")
             else:
                 out.print("Their checksums stand in data/README.md: bring it up to date.")
-        elif known[name].load is None:
+        elif (load := known[name].load) is None:
             out.print(f"{name}: nothing to fetch, it is {known[name].where()}", highlight=False)
         else:
             try:
-                known[name].load(path)
+                load(path)
             except DataError as error:
                 _stop(str(error))
 

@@ -271,7 +271,7 @@ class _CourseFile(_Table):
     labs: list[_LabTable] = []
 
 
-_TABLES = {
+_TABLES: dict[str, type[BaseModel]] = {
     "course": _CourseTable,
     "distribution": _DistributionTable,
     "grading": _GradingTable,

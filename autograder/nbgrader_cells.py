@@ -33,7 +33,7 @@ def is_solution(cell: NotebookNode) -> bool:
     return bool(details(cell).get("solution"))
 
 
-def points(notebook: NotebookNode) -> dict[str, float]:
+def points(notebook: NotebookNode) -> dict[str, Any]:
     """The points of each exercise, by its name, in the notebook's order."""
     return {grade_id(cell): details(cell).get("points") for cell in notebook["cells"] if is_test(cell)}
 

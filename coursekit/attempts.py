@@ -69,7 +69,8 @@ def failed(error: BaseException, namespace: Mapping[str, Any]) -> Attempt:
 def _words(error: BaseException) -> tuple[str, str]:
     """An exception's name and text, whatever the student's own class of errors does when it is asked for them."""
     try:
-        name, text = type(error).__name__, str(error)[:LONGEST_TEXT]
-        return tuple(each.encode("utf-8", "replace").decode("utf-8") for each in (name, text))
+        said = type(error).__name__, str(error)[:LONGEST_TEXT]
+        name, text = (each.encode("utf-8", "replace").decode("utf-8") for each in said)
+        return name, text
     except BaseException:
         return "Exception", "(the error's own text cannot be shown)"

@@ -115,9 +115,9 @@ def diagnose(
         wrong: fingerprints of the results by case, with each set of mistakes that changes them.
         tolerances: by case, the largest difference that rounding explains.
     """
-    cases = [index for index, result in enumerate(outputs) if result is not None]
-    failing = [index for index in cases if not agrees(outputs[index], expected[index], tolerances[index])]
-    results = {index: _Results(outputs[index], expected[index], tolerances[index]) for index in failing}
+    cases = {index: result for index, result in enumerate(outputs) if result is not None}
+    failing = [index for index in cases if not agrees(cases[index], expected[index], tolerances[index])]
+    results = {index: _Results(cases[index], expected[index], tolerances[index]) for index in failing}
     best: Mistakes = ()
     best_rank = (0, -len(cases) - 2)  # as many cases may contradict a mistake as speak for it, and no more
     for mistakes in possible_mistakes(ids) if failing else ():
@@ -187,8 +187,9 @@ def _both_are_seen(
 def _effects(both: Any, without: Sequence[Any], right: Any, tolerance: float) -> np.ndarray | None:
     """The effects of two mistakes on one result, and by how much they do not add up, (3, numbers), in units of its
     tolerance; None if they change more than numbers."""
-    values = [_numbers(value) for value in (both, *without, right)]
-    if any(value is None or value.shape != values[0].shape for value in values):
+    found = [_numbers(value) for value in (both, *without, right)]
+    values = [each for each in found if each is not None]
+    if len(values) < len(found) or any(value.shape != values[0].shape for value in values):
         return None
     told = ~np.isnan(values[-1].values)
     together, *others = (np.nan_to_num(each.values, nan=2e30, posinf=1e30, neginf=-1e30)[told] for each in values)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, cast
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,6 +25,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path
+from matplotlib.typing import ColorType
 
 PALETTE = {
     "ink": "#1a1d24",  # text, plain lines
@@ -41,12 +43,12 @@ HATCHES = {"key": "//", "value": "..", "output": "\\\\", "mask": "xx"}
 Point = tuple[float, float]
 
 
-def luminance(colour: str) -> float:
+def luminance(colour: ColorType | np.ndarray) -> float:
     """Return the grey level of a colour, 0 (black) to 1 (white), as a grey print shows it (ITU-R BT.601)."""
-    return float(np.dot(to_rgb(colour), (0.299, 0.587, 0.114)))
+    return float(np.dot(to_rgb(cast(ColorType, colour)), (0.299, 0.587, 0.114)))
 
 
-def text_colour(background: str) -> str:
+def text_colour(background: ColorType | np.ndarray) -> str:
     """Return the text colour, ink or white, that reads better on the given background."""
     return "white" if luminance(background) < 0.47 else PALETTE["ink"]
 
@@ -118,7 +120,7 @@ def box(
         )
     )  # fmt: skip
     shift = min(0.12, height / 5) if detail else 0
-    style = {"ha": "center", "va": "center", "color": text_colour(fill), "zorder": 3}
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": text_colour(fill), "zorder": 3}
     ax.text(x, y + shift, text, fontsize=fontsize, **style)
     if detail:
         ax.text(x, y - 1.25 * shift, detail, fontsize=fontsize - 2, family="monospace", **style)
@@ -265,7 +267,8 @@ def grid(
         for column in range(columns):
             corner = (left + column * cell, bottom + row * cell)
             square = Rectangle(corner, cell, cell, facecolor=PALETTE[role], edgecolor="white", linewidth=1.2, zorder=2)
-            square.set_hatch(HATCHES.get(role))
+            if role in HATCHES:
+                square.set_hatch(HATCHES[role])
             ax.add_patch(square)
     ax.add_patch(
         Rectangle((left, bottom), outline.width, outline.height, fill=False, edgecolor=PALETTE["ink"], zorder=2)

@@ -51,7 +51,8 @@ def _stopper(name: str, original: Any) -> Any:
         raise ForbiddenCall(forbidden_sentence(name))
 
     with contextlib.suppress(ValueError, TypeError):
-        stop.__signature__ = _signature(original)  # Keras reads the signature before it calls
+        # Keras reads the signature before it calls
+        stop.__signature__ = _signature(original)  # type: ignore[attr-defined]  # a name of `inspect`'s
     return stop
 
 

@@ -11,6 +11,7 @@ import base64
 import html
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -69,12 +70,12 @@ def show(figure: Figure | Axes, alt: str) -> None:
     """
     if not alt.strip():
         raise ValueError("show needs alternative text: say in a sentence or two what the reader should see")
-    figure = figure.figure if isinstance(figure, Axes) else figure
+    drawn: Any = figure.figure if isinstance(figure, Axes) else figure
     alt = " ".join(alt.split())
     buffer = io.BytesIO()
     keywords = {"Description": alt, "Software": None}
-    figure.savefig(buffer, format="png", bbox_inches="tight", facecolor="white", metadata=keywords)
-    plt.close(figure)
+    drawn.savefig(buffer, format="png", bbox_inches="tight", facecolor="white", metadata=keywords)
+    plt.close(drawn)
     picture = {"image/png": base64.b64encode(buffer.getvalue()).decode("ascii"), "text/plain": f"[Figure: {alt}]"}
     display(picture, raw=True, metadata={"image/png": {"alt": alt}})
     words = f"<details><summary><small>Figure in words</small></summary><small>{html.escape(alt)}</small></details>"
@@ -115,7 +116,7 @@ def matrix_map(
     ax.grid(visible=False)
     ax.tick_params(length=0)
     long_names = max(map(len, columns or [""])) > 4
-    slant = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if long_names else {}
+    slant: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if long_names else {}
     ax.set_xticks(range(len(columns or [])), columns, **slant)
     ax.set_yticks(range(len(rows or [])), rows)
     if values if values is not None else max(matrix.shape) <= 12:
@@ -250,10 +251,10 @@ def training_history(
         epochs = range(1, len(history[metric]) + 1)
         ax.plot(epochs, history[metric], color=style["color"], marker=style["marker"], label=f"{name}, training")
         if f"val_{metric}" in history:
-            look = {"color": style["color"], "linestyle": "--", "marker": style["marker"], "markerfacecolor": "white"}
-            ax.plot(epochs, history[f"val_{metric}"], label=f"{name}, validation", **look)
+            look: dict[str, Any] = {"color": style["color"], "linestyle": "--", "marker": style["marker"]}
+            ax.plot(epochs, history[f"val_{metric}"], label=f"{name}, validation", markerfacecolor="white", **look)
     ax.set(xlabel="epoch", ylabel=metric)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     ax.legend()
     return ax
 

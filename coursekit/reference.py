@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -41,7 +41,8 @@ def load_reference(lab: str) -> LabReference:
         ValueError: there is no such lab; the message lists those that there are.
     """
     own = Path.cwd() / BESIDE
-    return _load(lab, own if (own / f"{lab}.json").is_file() else resources.files("coursekit") / "reference")
+    ours = cast(Path, resources.files("coursekit") / "reference")  # the package is not imported from an archive
+    return _load(lab, own if (own / f"{lab}.json").is_file() else ours)
 
 
 @functools.cache

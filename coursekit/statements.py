@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, TypeGuard
 
 from coursekit import source as sources
 
@@ -67,7 +67,8 @@ class Statement:
 
     def mentions(self, name: str) -> bool:
         """Whether the name is a word of the source that cannot be read."""
-        return name in self.text and re.search(rf"\b{re.escape(name)}\b", self.text) is not None
+        text = self.text or ""
+        return name in text and re.search(rf"\b{re.escape(name)}\b", text) is not None
 
     @property
     def writes(self) -> bool:
@@ -254,14 +255,14 @@ class _Reader:
                 name, full = item.asname or root, item.name if item.asname else root
             else:
                 name, full = item.asname or item.name, f"{'.' * node.level}{node.module or ''}.{item.name}"
-            if name == "*":
+            if name == "*" and isinstance(node, ast.ImportFrom):
                 self.found.stars.append(node.module or "")
                 continue
             self.found.imports[name] = full
             self._bind(name, scope)
 
 
-def _is_name(node: ast.AST) -> bool:
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name)
 
 

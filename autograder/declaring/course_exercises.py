@@ -55,6 +55,7 @@ def _of_this_package(lab: str) -> Mapping[str, Declaration]:
 
 def _read(path: Path) -> OwnExercise:
     spec = importlib.util.spec_from_file_location(f"own_exercise_{path.stem}", path)
+    assert spec is not None  # the file's name ends in .py
     module = importlib.util.module_from_spec(spec)
     try:
         exec(compile(path.read_text(encoding="utf-8"), path, "exec"), module.__dict__)  # leaves no __pycache__ behind

@@ -30,7 +30,7 @@ class Case:
         scale: size of the numbers that are rounded on the way to the results, where it is not about 1.
     """
 
-    inputs: Mapping[str, Any]
+    inputs: dict[str, Any]
     mode: str = "call"
     how: str = ""
     dtype: str | None = None

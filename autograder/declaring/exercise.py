@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -141,7 +141,8 @@ def _catches_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
     """Whether the drawn cases catch the mistakes that they must, and no other, so clearly that no rounding decides."""
 
     def fails(mistake: str, tolerances: float) -> bool:
-        return any(expectation.wrong.differs_by(tolerances, (mistake,)) for expectation in drawn)
+        wrong = (cast(_WrongResults, expectation.wrong) for expectation in drawn)
+        return any(each.differs_by(tolerances, (mistake,)) for each in wrong)
 
     return all(fails(each, 2) for each in group.must_fail_for) and not any(
         fails(each, 0.5) for each in group.must_pass_for

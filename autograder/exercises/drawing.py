@@ -48,4 +48,4 @@ def masks_matter(scores: np.ndarray, mask: np.ndarray) -> bool:
     best_is_blocked = ~np.take_along_axis(mask, scores.argmax(axis=-1)[..., None], axis=-1)
     sees_negative = np.where(mask, scores, -np.inf).max(axis=-1) < -1000
     is_clear = is_far_apart(scores, 1000) and is_far_apart(np.where(mask, scores, scores.min() - 1e5), 1000)
-    return is_clear and best_is_blocked.any() and sees_negative.any()
+    return bool(is_clear and best_is_blocked.any() and sees_negative.any())

@@ -73,4 +73,6 @@ def schema_head() -> str:
     """The version of nbgrader's tables, as alembic names it."""
     config = AlembicConfig()
     config.set_main_option("script_location", str(Path(nbgrader.__file__).parent / "alembic"))
-    return ScriptDirectory.from_config(config).get_current_head()
+    head = ScriptDirectory.from_config(config).get_current_head()
+    assert head is not None  # nbgrader's folder of migrations is not empty
+    return head

@@ -18,6 +18,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Connection,
     DateTime,
     MetaData,
@@ -352,7 +353,7 @@ def _answered(name: str, cells: dict[str, NotebookNode], released: ReleasedLab) 
     return name in cells and cells[name].source.strip() != released.cells[name].source.strip()
 
 
-def _submission_id(student: str, lab: str):
+def _submission_id(student: str | ColumnElement[str], lab: str | ColumnElement[str]):
     return (
         select(api.SubmittedAssignment.id)
         .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import api
@@ -73,7 +75,7 @@ def store_lab(session: Session, course: Course, lab: str, released: ReleasedLab)
     notebook.kernelspec = released.kernelspec
     session.flush()
 
-    kinds = (
+    kinds: tuple[tuple[type[Any], Mapping[str, NotebookNode], Callable[[NotebookNode], dict[str, object]]], ...] = (
         (api.GradeCell, released.graded, _points),
         (api.TaskCell, released.tasks, _points),
         (api.SolutionCell, released.solutions, lambda cell: {}),
@@ -137,7 +139,7 @@ def notebook_query(lab: str):
     )
 
 
-def _stored_cells(session: Session, notebook_id: str, kind: type) -> dict[str, object]:
+def _stored_cells(session: Session, notebook_id: str, kind: type[Any]) -> dict[str, Any]:
     return {cell.name: cell for cell in session.scalars(select(kind).where(kind.notebook_id == notebook_id))}
 
 
@@ -157,7 +159,7 @@ def comment_rows(session: Session, submitted: api.SubmittedNotebook) -> dict[str
     )
 
 
-def _rows_for_cells(session: Session, submitted: api.SubmittedNotebook, kind: type, cells: dict) -> dict:
+def _rows_for_cells(session: Session, submitted: api.SubmittedNotebook, kind: type[Any], cells: dict) -> dict:
     """One Grade or Comment of a submission per cell, created where it is missing."""
     stored = {row.cell_id: row for row in session.scalars(select(kind).where(kind.notebook_id == submitted.id))}
     rows: dict = {}

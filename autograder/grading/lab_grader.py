@@ -8,7 +8,7 @@ import os
 import secrets
 import tempfile
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,6 +24,7 @@ import coursekit
 from autograder import nbgrader_cells
 from autograder.course import Course, CourseError
 from autograder.declaring.course_exercises import declared_exercises, own_exercises, own_files
+from autograder.declaring.exercise import Exercise
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.grading.solution_run import own_expectations
@@ -33,6 +34,7 @@ from autograder.releasing.released import read_released
 from autograder.releasing.text_pairs import PairError, read_pair
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
 from autograder.submission import FoundSubmission, Plan, Unreadable, read_plan
+from coursekit.judge import Expectation
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -100,7 +102,7 @@ class LabGrader:
         self._prepared = {
             name: PreparedExercise(exercise, replace(exercise.spec, reveal=False), exercise.expectations(seed))
             for name, exercise in declared.items()
-            if name not in self._own
+            if isinstance(exercise, Exercise)
         }
         self._own_prepared: dict[str, PreparedExercise] | None = None
         self._preparing = Lock()
@@ -148,7 +150,9 @@ class LabGrader:
         """The exercises with their hidden cases; those whose references the solution gives need the sandbox for it."""
         with self._preparing:
             if self._own_prepared is None:
-                cases = own_expectations(self.lab, self._solution, self._own, self._seed, sandbox) if self._own else {}
+                cases: Mapping[str, list[Expectation]] = {}
+                if self._solution is not None:
+                    cases = own_expectations(self.lab, self._solution, self._own, self._seed, sandbox)
                 self._own_prepared = {
                     name: PreparedExercise(self._own[name], replace(self._own[name].spec, reveal=False), each)
                     for name, each in cases.items()
@@ -276,7 +280,7 @@ def _sources() -> str:
 
     Code, templates, and the models in coursekit's data.
     """
-    folders = [Path(package.__file__).parent for package in (autograder, coursekit)]
+    folders = [Path(folder) for package in (autograder, coursekit) for folder in package.__path__]
     files = sorted(
         path
         for folder in folders

@@ -38,9 +38,9 @@ def own_expectations(
                         exercise = exercises[where]
                         found[where] = exercise.expectations(seed, partial(_try, session, lab, exercise))
                 elif cell.cell_type == "code" and DEMONSTRATION_TAG not in cell.metadata.get("tags", ()):
-                    exercise = exercises.get(where.removesuffix("-code"))
-                    reply = session.run_cell(cell.source, cpu_seconds=exercise.cpu_seconds if exercise else None)
-                    if exercise and reply.error:
+                    answered = exercises.get(where.removesuffix("-code"))
+                    reply = session.run_cell(cell.source, cpu_seconds=answered.cpu_seconds if answered else None)
+                    if answered and reply.error:
                         raise ValueError(f"the cell {where} stops with {reply.error.type}: {reply.error.message}")
                 if len(found) == len(exercises):
                     break

@@ -96,9 +96,8 @@ class SubmissionRun:
             for index, step in enumerate(plan.steps)
             if isinstance(step, CellStep) and step.locked and step.source in demonstrations
         }
-        code = [index for index, step in enumerate(plan.steps) if isinstance(step, CellStep)]
-        read = read_cells([plan.steps[index].source for index in code])
-        self._cells = dict(zip(code, read, strict=True))
+        code = {index: step.source for index, step in enumerate(plan.steps) if isinstance(step, CellStep)}
+        self._cells = dict(zip(code, read_cells([*code.values()]), strict=True))
         self._errors: dict[str, CellError] = {}
         self._restarts: Counter[str | int | None] = Counter()
         self._helpers = helper_cells(plan.steps)

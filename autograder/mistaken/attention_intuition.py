@@ -265,9 +265,9 @@ def attend(
         weights = np.where(np.asarray(mask).astype(bool), scores, 0) if open_only else scores
     else:
         weights = attention.masked_softmax(scores, mask, softmax_axis=softmax_axis, stable=stable, masking=masking)
-    closed = np.zeros(scores.shape[:-1], bool)
+    closed: np.ndarray = np.zeros(scores.shape[:-1], bool)
     if mask is not None:
-        closed = ~np.broadcast_to(np.asarray(mask).astype(bool), scores.shape).any(axis=-1)
+        closed = np.logical_not(np.broadcast_to(np.asarray(mask).astype(bool), scores.shape).any(axis=-1))
     filled = np.where(closed[..., None], 0, weights)
     context = np.einsum("...ts,...se->...te", filled, values)
     context = np.where(closed[..., None], np.nan, context).astype(values.dtype)

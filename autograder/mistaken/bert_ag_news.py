@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,8 +84,9 @@ def wordpiece_tokenize(
         return {"pieces": [unknown]}
     if search in ("any cover", "fewest pieces"):
         covers = _covers(word, 0, vocabulary, prefix)
-        best = min(covers, key=len) if search == "fewest pieces" and covers else covers[:1]
-        return {"pieces": (best if search == "fewest pieces" else best[0]) if covers else [unknown]}
+        if not covers:
+            return {"pieces": [unknown]}
+        return {"pieces": min(covers, key=len) if search == "fewest pieces" else covers[0]}
     if search == "from the end":
         return {"pieces": _from_the_end(word, vocabulary, prefix) or [unknown]}
     pieces: list[str] = []
@@ -259,7 +260,7 @@ def mask_tokens(
     if mode == "independent":
         if numbers == "always the same" and not rows:
             chosen = "the same places in every call"
-        unseen = ("at least one token",) if rows or columns > 20 else ()
+        unseen: tuple[str, ...] = ("at least one token",) if rows or columns > 20 else ()
         if not rows:
             unseen += ("the same places in every row", "neighbours together")
         return {"chosen": ("each token for itself" if chosen in unseen else chosen) if known else hidden}
@@ -378,6 +379,7 @@ def build_news_classifier(
         return {"gradients": gradients}
     if outside != "the same result":
         raise ValueError("the result is left to chance")
+    assert table is not None  # every mode but those above gives it
     ids = tiny_ids(texts, length, codes)
     real = (ids != 0)[..., None]
     x = table[ids]  # (B, L, D)
@@ -435,8 +437,8 @@ def predict_class_names(
     if pick == "over one half":
         places = [int(np.argmax(row > 0.5)) for row in probabilities]
     else:
-        best = {"largest": np.argmax, "smallest": np.argmin, "second": _second}[pick]
-        places = [int(each) for each in best(probabilities, axis)]
+        best: dict[str, Callable[..., np.ndarray]] = {"largest": np.argmax, "smallest": np.argmin, "second": _second}
+        places = [int(each) for each in best[pick](probabilities, axis)]
     chosen = [names[(place + shift) % len(names)] for place in places]
     if which == "first only":
         chosen, places = chosen[:1], places[:1]

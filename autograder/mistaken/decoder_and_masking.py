@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -237,12 +238,15 @@ def decoder_block(
     if mode == "dropped":
         return {}  # left to chance: a property judges it
 
+    assert weights is not None  # all modes but those above give them
+
     def run(x: np.ndarray, memory: np.ndarray, vector: np.ndarray) -> np.ndarray:
         return _decode(x, memory, unpacked(vector, shapes), memory_mask, mode == "training", **flags)
 
     if mode in ("slopes", "graph"):
         _only_without(flags)
     if mode == "slopes":
+        assert direction is not None and weighting is not None
         steps = [
             (direction_x, 0, 0),
             (0, direction_memory, 0),
@@ -306,6 +310,7 @@ def transformer(
         return {"trainable_parameters": count + (max_length * d_model if learned_positions else 0)}
     if learned_positions or key_dim != "D/H":
         raise ValueError("the weights do not fit into this model")
+    assert weights is not None  # all modes but the one above give them
     shapes = transformer_shapes(d_model, num_heads, d_ff, vocab_size)
 
     def run(target: np.ndarray, vector: np.ndarray) -> np.ndarray:
@@ -316,6 +321,7 @@ def transformer(
     if mode in ("slopes", "graph"):
         _only_without(flags)
     if mode == "slopes":
+        assert direction is not None and weighting is not None
         steps = [[piece] for piece in one_by_one(direction, shapes)]
         return {"slopes": along(lambda vector: run(target, vector), [weights], steps, weighting)}
     if mode == "prefix":
@@ -389,14 +395,14 @@ def _transformer(
     for number in range(num_layers):
         memory = {"last block": outputs[-1], "same block": outputs[number + 1], "embedding": outputs[0]}[memory_from]
         y = half(y, lambda h: attend(h, h, own))
-        y = half(y, lambda h, memory=memory: attend(h, memory, masks[memory_mask]))
+        y = half(y, partial(attend, memory=memory, mask=masks[memory_mask]))
         y = half(y, lambda h: _transform(h, w))
     scores = y @ embedding.T
     if logits == "scaled":
         return scores / math.sqrt(d_model)
     if logits == "log softmax":
         return np.log(softmax(scores))
-    return {"scores": scores, "softmax": None}[logits] if logits == "scores" else softmax(scores, _axis(logits))
+    return scores if logits == "scores" else softmax(scores, _axis(logits))
 
 
 def _axis(logits: str) -> int:

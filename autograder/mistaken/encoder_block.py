@@ -211,6 +211,7 @@ def encoder_block(
         return {"name": "kept" if super_config else "lost"}
     if third_dropout and mode == "training":
         raise ValueError("what a third dropout erases is left to chance")
+    assert x is not None and weights is not None  # all modes but those above give them
     shapes = block_shapes(d_model, num_heads if heads == "H" else d_model // num_heads, d_ff)
     norm = "post" if mode == "reload" and config == "without norm" else norm
 
@@ -219,6 +220,7 @@ def encoder_block(
         return _block(x, unpacked(vector, shapes), norm, mask, training, norms=norms, extra_norm=extra_norm, **flags)
 
     if mode == "slopes":
+        assert weighting is not None and direction is not None and direction_x is not None
         sizes = [math.prod(shape) for shape in shapes.values()]
         return {"slopes": weight_by_weight(run, x, weights, sizes, weighting, direction, direction_x)}
     return {"output": run(x, weights)}
@@ -268,6 +270,7 @@ def encoder(
         raise ValueError("the weights are those of num_layers blocks")
     if third_dropout and mode == "training":
         raise ValueError("what a third dropout erases is left to chance")
+    assert x is not None and weights is not None  # all modes but those above give them
     shapes = block_shapes(d_model, num_heads, d_ff)
     size = block_size(d_model, num_heads, d_ff)
 
@@ -285,6 +288,7 @@ def encoder(
         return stream
 
     if mode == "slopes":
+        assert weighting is not None and direction is not None and direction_x is not None
         sizes = num_layers * [math.prod(shape) for shape in shapes.values()] + 2 * [d_model] * (norm == "pre")
         return {"slopes": weight_by_weight(run, x, weights, sizes, weighting, direction, direction_x)}
     return {"output": run(x, weights)}

@@ -256,6 +256,7 @@ def build_classifier(
         total = sum(parts.values())
         return {"parameters": total, "trainable": total - parts["words"] * frozen}
     if mode == "values":
+        assert ids is not None
         sizes = (len(ids), *(() if pooled else (max_length,)), *(() if squeezed and outputs == 1 else (outputs,)))
         return {
             "shape": str(sizes),
@@ -307,6 +308,7 @@ def train_classifier(
             return {"watched": "other reviews", **unknown}
         best = kept == "the best epoch" or watched == "the training reviews" or not several
         return {"watched": watched, "kept": "the best epoch" if best else kept, "loss": loss}
+    assert x_test is not None  # every mode but the one above gives it
     training = "nothing" if unmoved else "a part of the reviews" if part else "all reviews"
     return {
         "history": "no validation loss" if watched == "nothing" else "complete" if accuracy else "no accuracy",

@@ -87,7 +87,7 @@ def js_divergence(
     """JS(p, q) = ½ KL(p ‖ m) + ½ KL(q ‖ m) with m = ½ (p + q), in nats (Lin 1991)."""
     m = {"mean": (p + q) / 2, "sum": p + q, "root": np.sqrt(p * q)}[middle]
 
-    def divergence(a: np.ndarray, b: np.ndarray) -> float:
+    def divergence(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return kl_divergence(a, b, log=log, eps=eps, zeros=zeros)["output"]
 
     total = {

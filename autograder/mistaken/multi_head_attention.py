@@ -130,8 +130,9 @@ def multi_head_attention(
     """
     if mode == "refusal":
         return {"raised": refusal}
-    kernels = {"q": w_q_kernel, "k": w_k_kernel, "v": w_v_kernel, "o": w_o_kernel}
-    biases = {"q": w_q_bias, "k": w_k_bias, "v": w_v_bias, "o": w_o_bias}
+    # Annotated as in every mode but the refusals: there none is given.
+    kernels: dict[str, Any] = {"q": w_q_kernel, "k": w_k_kernel, "v": w_v_kernel, "o": w_o_kernel}
+    biases: dict[str, Any] = {"q": w_q_bias, "k": w_k_bias, "v": w_v_bias, "o": w_o_bias}
     if mode == "parameters":
         used = [*sorted(set(roles)), *("o" if project_out else "")]
         return {"trainable_parameters": int(sum(kernels[name].size + bias * biases[name].size for name in used))}

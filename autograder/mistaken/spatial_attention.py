@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autograder.mistaken import attention
@@ -78,7 +80,7 @@ def spatial_attention(
         hidden = {"relu": np.maximum(together, 0), "none": together, "tanh": np.tanh(together)}[activation]
     scores = np.einsum("bhwf,fo->bhwo", hidden, score_conv_kernel[0, 0])
     scores = np.maximum(scores, 0) if activation == "on the scores" else scores
-    axes = {"positions": (1, 2), "channels": -1, "rows": 1, "columns": 2, "batch": (0, 1, 2)}
+    axes: dict[str, Any] = {"positions": (1, 2), "channels": -1, "rows": 1, "columns": 2, "batch": (0, 1, 2)}
     if normalised in axes:
         weights = attention.softmax(scores, axis=axes[normalised])
     else:
@@ -88,7 +90,7 @@ def spatial_attention(
         "product": product,
         "local": local * weights,
         "hidden": hidden * weights,
-        "global": resize(global_features, *features.shape[1:3], method) * weights,
+        "global": resize(global_features, features.shape[1], features.shape[2], method) * weights,
         "features": features,
         "summed": product.sum(axis=(1, 2)),
         "residual": features + product,

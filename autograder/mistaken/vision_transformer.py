@@ -146,12 +146,14 @@ def vit(
         return _dropouts(dropout, drop, drop_when, flags.get("residuals", (True, True)))
     if key_dim == "D":
         raise ValueError("weights for D/H do not fit into this model")
+    assert images is not None and weights is not None  # all modes but those above give them
     settings = {**flags, "norms": norms, "final_norm": final_norm}
 
     def run(vector: np.ndarray) -> np.ndarray:
         return _vit(images.astype(vector.dtype), by_role(vector, sizes), patch_size, depth, **settings)
 
     if mode == "slopes":
+        assert weighting is not None and direction is not None
         return {"slopes": role_by_role(run, weights, weighting, direction, sizes)}
     return {"logits": run(weights)}
 
@@ -370,7 +372,8 @@ def attention_rollout(
         (B, T, T).
     """
     if heads == "one by one":
-        rest = dict(identity=identity, normalised=normalised, product=product, layers=layers, transposed=transposed)
+        rest: dict[str, Any] = dict(identity=identity, normalised=normalised, product=product, layers=layers)
+        rest["transposed"] = transposed
         each = [attention_rollout(attentions[:, :, [h]], **rest)["output"] for h in range(attentions.shape[2])]
         return {"output": np.mean(each, axis=0)}
     joined = {

@@ -47,7 +47,7 @@ def evaluate_predictions(
     tn, fp, fn, tp = (int(np.sum(each)) for each in (~said & ~true, said & ~true, ~said & true, said & true))
     precision, recall = _share(tp, tp + fp), _share(tp, tp + fn)
     f1 = _share(2 * precision * recall, precision + recall)
-    measures = {"accuracy": (tp + tn) / said.size, "precision": precision, "recall": recall, "f1": f1}
+    measures: dict[str, Any] = {"accuracy": (tp + tn) / said.size, "precision": precision, "recall": recall, "f1": f1}
     measures["confusion"] = [[tn, fp], [fn, tp]]
     return {name: np.array(value, float) for name, value in measures.items()}
 

@@ -108,7 +108,7 @@ def load_keras_weights(
     """Kernels (D, H, K) become (D, H·K), head after head; the output kernel (H, K, D) becomes (H·K, D)."""
     kernels = (keras_query_kernel, keras_key_kernel, keras_value_kernel, keras_output_kernel)
     biases = (keras_query_bias, keras_key_bias, keras_value_bias, keras_output_bias)
-    mine = {
+    mine: dict[str, np.ndarray] = {
         f"{name}.kernel": kernel.reshape(d_model, d_model) for name, kernel in zip(DENSE.values(), kernels, strict=True)
     }
     mine |= {f"{name}.bias": bias.reshape(-1) for name, bias in zip(DENSE.values(), biases, strict=True)}

@@ -62,14 +62,14 @@ def _marks(percents: Sequence[float]) -> Markup:
     axes = figure.subplots()
     axes.hist(percents, bins=range(0, 105, 5), color=GREEN, edgecolor="white")
     axes.set(xlabel="% of the points", ylabel="students", xlim=(0, 100))
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params(axis="y", integer=True)
     return _svg(figure)
 
 
 def _exercises(results: Sequence[LabResult]) -> Markup:
     """For each exercise the share of students with full marks, with some, with none, and without a submission."""
     names = list(dict.fromkeys(each.exercise for result in results for each in result.exercises))
-    shares = {"full marks": [], "some points": [], "no points": [], "not done": []}
+    shares: dict[str, list[float]] = {"full marks": [], "some points": [], "no points": [], "not done": []}
     for name in names:
         found = [each for result in results for each in result.exercises if each.exercise == name]
         missing = sum(each.status == "missing" for each in found)

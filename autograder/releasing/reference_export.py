@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.declaring.declaration import Declaration
-from autograder.declaring.exercise import VISIBLE_SEED
+from autograder.declaring.exercise import VISIBLE_SEED, Exercise
 from coursekit.diagnosis import Fingerprint
 from coursekit.judge import ExerciseSpec, Expectation
 
@@ -41,7 +41,7 @@ def export(
     """
     arrays: dict[str, np.ndarray] = {}
     entries = [
-        _exercise(declared[name].spec, own[name] if name in own else declared[name].expectations(VISIBLE_SEED), arrays)
+        _exercise(declared[name].spec, own[name] if name in own else _drawn(declared[name]), arrays)
         for name in points
     ]
     description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
@@ -130,6 +130,11 @@ def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: d
     }
 
 
+def _drawn(declared: Declaration) -> Sequence[Expectation]:
+    assert isinstance(declared, Exercise), f"{declared.name}: its cases need the solution"
+    return declared.expectations(VISIBLE_SEED)
+
+
 def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"group": case.group, "how": case.how, "mode": case.mode}
     parts = {"inputs": case.inputs, "expected": case.expected} | ({"withheld": case.withheld} if case.withheld else {})
@@ -145,10 +150,10 @@ def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict
     entry["dtype"] = case.dtype
     entry["property"] = case.property
     entry["wrong"] = {}
-    values: list[np.ndarray] = []
+    wrong: list[np.ndarray] = []
     for mistakes, results in case.wrong.items():
         prints = {key: value for key, value in results.items() if isinstance(value, Fingerprint)}
-        usual = {key: np.shape(case.expected.get(key)) for key in prints}
+        usual = {key: np.shape(case.expected.get(key, 0)) for key in prints}
         entry["wrong"]["+".join(mistakes)] = {
             key: list(value.shape) if isinstance(value, Fingerprint) else _nine_digits(value)
             for key, value in results.items()
@@ -159,10 +164,10 @@ def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict
             raise ValueError(
                 f"{prefix}: {', '.join(prints)} are arrays with {'+'.join(mistakes)}, and {arrays_are} without"
             )
-        values.extend(prints[key].values for key in entry["expected_arrays"])  # the order in which they are read
+        wrong.extend(prints[key].values for key in entry["expected_arrays"])  # the order in which they are read
     if entry["wrong"]:
         with np.errstate(over="ignore"):  # what is too large for float32 is infinite in a student's result, too
-            arrays[f"{prefix}.wrong"] = np.concatenate(values or [np.zeros(0)]).astype("float32")
+            arrays[f"{prefix}.wrong"] = np.concatenate(wrong or [np.zeros(0)]).astype("float32")
     return entry
 
 

@@ -111,14 +111,16 @@ def _dictionary(path: Path, name: str) -> dict[str, int | None] | None:
     A value whose length only running the file would tell has None.
     """
     spelt = spelt_out(_text(path), name)
-    if spelt is None or not all(isinstance(key, ast.Constant) for key in spelt.keys):
+    if spelt is None:
         return None
-    return {key.value: _length(value) for key, value in zip(spelt.keys, spelt.values, strict=True)}
+    keys = [key.value for key in spelt.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+    return dict(zip(keys, map(_length, spelt.values), strict=True)) if len(keys) == len(spelt.keys) else None
 
 
 def _length(value: ast.expr) -> int | None:
-    plain = isinstance(value, ast.List) and not any(isinstance(each, ast.Starred) for each in value.elts)
-    return len(value.elts) if plain else None
+    if not isinstance(value, ast.List) or any(isinstance(each, ast.Starred) for each in value.elts):
+        return None
+    return len(value.elts)
 
 
 def _placeholder(path: Path, name: str) -> int | None:

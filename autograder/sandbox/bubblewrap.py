@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from autograder.course import FILE_NAME, ROOT_VARIABLE
 
@@ -135,7 +136,7 @@ def working_variant() -> Variant | str:
     return "; ".join(dict.fromkeys(reasons))
 
 
-def identity(variant: Variant) -> dict[str, object]:
+def identity(variant: Variant) -> dict[str, Any]:
     """Return the arguments for `subprocess` that start bubblewrap as the variant's user."""
     if variant.start_as is None:
         return {}
@@ -153,9 +154,9 @@ def _variants() -> Iterator[Variant]:
 
 def _files(variant: Variant) -> list[str]:
     view = _View()
-    for folder in _SYSTEM:
-        if Path(folder).is_dir():
-            view.show(Path(folder))
+    for name in _SYSTEM:
+        if Path(name).is_dir():
+            view.show(Path(name))
     for name in _SYSTEM_LINKS:
         if os.path.islink(name):
             view.line += ["--symlink", os.readlink(name), name]

@@ -113,8 +113,9 @@ def _first_version() -> Place | None:
     """Use version 1 where nobody else has put the grader into a group: only root may, and nothing is handed over."""
     found = []
     for name in ("memory", "cpuacct"):
-        own = _own(mount := _mounts().get(name), name)
-        if own is None or own != Path(mount[1]):
+        mount = _mounts().get(name)
+        own = _own(mount, name)
+        if mount is None or own is None or own != Path(mount[1]):
             return None
         found.append(own)
     return Place(*found)

@@ -149,7 +149,7 @@ class Session:
                 if not part:
                     raise EOFError
                 body += part
-            hello = protocol.decode(bytes(body))
+            hello: dict[str, Any] = protocol.decode(bytes(body))
             self.walls = [WallReport(**wall) for wall in hello["walls"]]
             self._tree = ProcessTree(
                 pid if pid else hello["pid"], memory_bytes=self._limits.memory_bytes + self._limits.tmp_bytes
@@ -259,6 +259,7 @@ class Session:
         Behind its walls nothing can send the first process of a namespace SIGKILL but the kernel and the machine's
         users. They do when the machine runs out of memory, which is the submission's own doing if it holds a lot.
         """
+        assert self._tree is not None  # a request was under way
         if self._tree.ran_out_of_memory():
             limit = self._limits.memory_bytes / (1 << 30)
             self._raise_lost("memory", f"more than {limit:.3g} GiB of memory", used)

@@ -169,15 +169,15 @@ class _Worker:
         self._hung_up = False
         self._sessions: WeakSet[Session] = WeakSet()
         self._folder: tempfile.TemporaryDirectory[str] | None = None  # where cells run when there are no walls
-        walled = isinstance(variant, bubblewrap.Variant)
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         settings = json.dumps({
             "control": theirs.fileno(),
             "preload": list(preload),
-            "walled": walled,
-            "become": variant.become if walled else None,
+            "walled": isinstance(variant, bubblewrap.Variant),
+            "become": variant.become if isinstance(variant, bubblewrap.Variant) else None,
         })  # fmt: skip
-        if walled:
+        way: dict[str, Any]  # arguments of Popen
+        if isinstance(variant, bubblewrap.Variant):
             words = bubblewrap.interpreter("from worker.zygote import main; main(sys.argv[1])", settings)
             command, way = [*bubblewrap.arguments(variant), *words], bubblewrap.identity(variant)
         else:
@@ -204,7 +204,7 @@ class _Worker:
         """
         try:
             self._control.settimeout(_START_SECONDS)
-            ready = protocol.receive(self._control.recv)
+            ready: dict[str, Any] = protocol.receive(self._control.recv)
             self._control.settimeout(_ANSWER_SECONDS)
             return ready["missing"]
         except (OSError, EOFError, protocol.ProtocolError) as error:

@@ -15,6 +15,7 @@ def with_entry(source: str, dictionary: str, entry: str) -> str:
     found = spelt_out(source, dictionary)
     if found is None:
         raise ValueError(f"{dictionary} = {{…}} is not spelt out")
+    assert found.end_lineno is not None and found.end_col_offset is not None  # as whatever `ast.parse` returns
     lines = source.splitlines(keepends=True)
     last = found.end_lineno - 1
     brace = len(lines[last].encode()[: found.end_col_offset - 1].decode())

@@ -122,6 +122,7 @@ class Chooser:
         if chosen is None:
             return replace(submission, problem=self._which_of(sound))
         source = chosen.item.source
+        assert source is not None  # it is a sound one
         time = claim.timestamp or self._time_beside(claim, chosen)
         note = self._note_on_others(claim, chosen, candidates, submission)
         return replace(submission, path=source.path, source=source, timestamp=time, note=note)
@@ -163,7 +164,7 @@ class Chooser:
         if len(notebooks) == 1:
             return notebooks[0]
         looked_into = notebooks[:MAX_CANDIDATES]
-        contents = read_each(each.item.source for each in looked_into)
+        contents = read_each(each.item.source for each in looked_into if each.item.source is not None)
         scored = [
             (each, self.names.score(data), hashlib.sha256(data).digest())
             for each, data in zip(looked_into, contents, strict=True)

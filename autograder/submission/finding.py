@@ -323,7 +323,8 @@ def _with_unique_ids(found: list[tuple[FoundSubmission, str]]) -> tuple[list[Fou
     for submission, place in found:
         if submission.source is None or submission.source not in seen:
             claimants.setdefault(submission.student.casefold(), []).append((submission, place))
-            seen.update({submission.source} - {None})
+            if submission.source is not None:
+                seen.add(submission.source)
     result, told = [], []
     taken = set(claimants)
     for claims in claimants.values():

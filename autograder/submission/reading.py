@@ -82,8 +82,8 @@ def tidy(content: Any, notes: list[str] | None = None) -> SubmittedNotebook:
         Unreadable: the content is no notebook, or too large.
     """
     notes = [] if notes is None else notes
-    cells = [_tidy_cell(cell, number, notes) for number, cell in enumerate(_find_cells(content, notes), start=1)]
-    cells = [cell for cell in cells if cell is not None]
+    tidied = [_tidy_cell(cell, number, notes) for number, cell in enumerate(_find_cells(content, notes), start=1)]
+    cells = [cell for cell in tidied if cell is not None]
     size = sum(len(cell["source"]) for cell in cells)
     if size > MAX_SOURCE_CHARACTERS:
         raise Unreadable(
@@ -156,7 +156,7 @@ def _parse_elsewhere(text: str, notes: list[str]) -> Any:
     ran = subprocess.run(
         command, input=text.encode("utf-8", "surrogatepass"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
-    answer = json.loads(ran.stdout) if ran.returncode == 0 else {"error": "MemoryError"}
+    answer: dict[str, Any] = json.loads(ran.stdout) if ran.returncode == 0 else {"error": "MemoryError"}
     match answer:
         case {"error": "RecursionError"}:
             raise Unreadable("The file is nested too deeply to be a notebook.")

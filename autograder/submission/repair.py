@@ -119,6 +119,12 @@ class _Entry:
     def has_role(self, *roles: Role) -> bool:
         return self.target is not None and self.target.role in roles
 
+    @property
+    def released(self) -> ReleaseCell:
+        """`target`, of an entry that has one: `has_role` or `_stands_for` has told so."""
+        assert self.target is not None
+        return self.target
+
     def defines(self, solution: ReleaseCell) -> bool:
         return any(name in self.source for name in solution.key) and not self.names.isdisjoint(solution.key)
 
@@ -183,7 +189,7 @@ class _Repair:
     def _recognised(self, notebook: SubmittedNotebook) -> int:
         """Count the exercises whose solution or test can be told by cell id or content."""
         ids = {cell.cell.get("id"): cell.grade_id for cell in self.release.with_role(Role.SOLUTION, Role.TEST)}
-        seen = set()
+        seen: set[str] = set()
         for cell in notebook["cells"]:
             entry = _Entry(_limited(cell["source"]), cell)
             seen.update(solution.grade_id for solution in self.solutions if entry.defines(solution))
@@ -221,7 +227,7 @@ class _Repair:
                 if label is None or label.role is Role.SOLUTION:
                     continue
             entry = _Entry(cell["source"], cell, label, number, is_code=cell["cell_type"] == "code")
-            if entry.has_role(*_FIXED):
+            if label is not None and label.role in _FIXED:
                 if not label.has_source(entry.source):
                     entries.extend(self._addition(entry))
                 entries.append(_Entry(label.source, None, label, number, is_code=label.is_code))
@@ -237,7 +243,7 @@ class _Repair:
 
     def _addition(self, entry: _Entry) -> list[_Entry]:
         """Return what a student wrote into a locked cell as a cell of the student's own, if it may do anything."""
-        label = entry.target
+        label = entry.released
         own = _Entry(entry.source, entry.cell, None, entry.number, altered=True, is_code=entry.is_code)
         holds_answer = any(own.defines(solution) for solution in self.solutions)
         if label.is_code:
@@ -256,19 +262,19 @@ class _Repair:
         seen: set[int] = set()
         for entry in self.entries:
             if entry.has_role(Role.PLAIN):
-                if entry.target.position in seen:
+                if entry.released.position in seen:
                     entry.target = None
                 else:
-                    seen.add(entry.target.position)
+                    seen.add(entry.released.position)
 
     def _fix_wrong_grade_ids(self) -> None:
         """Give a cell that defines another exercise, and not its own, to that other exercise."""
         for entry in self.entries:
-            if not entry.has_role(Role.SOLUTION, Role.MANUAL) or entry.defines(entry.target):
+            if not entry.has_role(Role.SOLUTION, Role.MANUAL) or entry.defines(entry.released):
                 continue
             real = next((solution for solution in self.solutions if entry.defines(solution)), None)
-            if real is not None and (entry.target.key or entry.has_role(Role.MANUAL)):
-                wrong = entry.target.grade_id
+            if real is not None and (entry.released.key or entry.has_role(Role.MANUAL)):
+                wrong = entry.released.grade_id
                 self.notes.append(f"Cell {entry.number} was labelled “{wrong}”; it is “{real.grade_id}”.")
                 entry.target = real
 
@@ -355,9 +361,9 @@ class _Repair:
     def _keep_one_of_each_fixed_cell(self) -> None:
         seen: set[int] = set()
         for entry in [entry for entry in self.entries if entry.has_role(Role.LOCKED, Role.TASK)]:
-            if entry.target.position in seen:
-                self._remove([entry], f"A second copy of the locked cell “{entry.target.grade_id}” was left out.")
-            seen.add(entry.target.position)
+            if entry.released.position in seen:
+                self._remove([entry], f"A second copy of the locked cell “{entry.released.grade_id}” was left out.")
+            seen.add(entry.released.position)
 
     def _place_tests(self) -> None:
         """Keep one test cell for each exercise, where the probe belongs."""
@@ -409,7 +415,7 @@ class _Repair:
         return min(place, following) if cell.role is Role.LOCKED and following is not None else place
 
     def _move_prelude_up(self) -> None:
-        prelude = [e for gid in PRELUDE for e in self.entries if e.has_role(Role.LOCKED) and e.target.grade_id == gid]
+        prelude = [e for gid in PRELUDE for e in self.entries if e.has_role(Role.LOCKED) and e.released.grade_id == gid]
         code = [entry for entry in self.entries if entry.is_code]
         if code[: len(prelude)] == prelude:
             return
@@ -421,7 +427,7 @@ class _Repair:
 
     def _build(self) -> Plan:
         standing = [entry for entry in self.entries if self._stands_for(entry)]
-        taken = {entry.target.cell["id"] for entry in standing if "id" in entry.target.cell}
+        taken = {entry.released.cell["id"] for entry in standing if "id" in entry.released.cell}
         steps: list[CellStep | ProbeStep] = []
         prelude: list[CellStep] = []
         cells: list[NotebookNode] = []
@@ -430,13 +436,14 @@ class _Repair:
             cells.append(cell)
             taken.add(cell["id"])
             if entry.has_role(Role.TEST):
-                steps.append(ProbeStep(entry.target.grade_id, entry.target.points, entry.target.grade_id))
+                steps.append(ProbeStep(entry.released.grade_id, entry.released.points, entry.released.grade_id))
             elif entry.is_code and entry.source.strip() and not (entry.restored and entry.has_role(Role.SOLUTION)):
                 served = sorted(entry.serves, key=lambda solution: solution is not entry.target)
                 exercise = next((name for solution in served for name in solution.exercises), None)
-                steps.append(CellStep(entry.source, exercise, entry.has_role(Role.LOCKED), index, cell["id"]))
-                if entry.has_role(Role.LOCKED) and entry.target.grade_id in PRELUDE:
-                    prelude.append(steps[-1])
+                step = CellStep(entry.source, exercise, entry.has_role(Role.LOCKED), index, cell["id"])
+                steps.append(step)
+                if entry.has_role(Role.LOCKED) and entry.released.grade_id in PRELUDE:
+                    prelude.append(step)
                 elif _RESET.search(entry.source):  # on top of a notebook it cost nothing at home
                     steps += prelude
         metadata = copy.deepcopy(self.release.notebook["metadata"])
@@ -455,10 +462,10 @@ class _Repair:
         kind = "code" if entry.is_code else entry.cell["cell_type"] if entry.cell is not None else None
         metadata, cell_id = NotebookNode(), entry.cell["id"] if entry.cell is not None else f"restored-{index}"
         if self._stands_for(entry):
-            original = entry.target.cell
+            original = entry.released.cell
             kind = original["cell_type"]
             metadata = copy.deepcopy(original["metadata"])
-            if entry.has_role(Role.PLAIN):
+            if entry.cell is not None and entry.has_role(Role.PLAIN):
                 kind = entry.cell["cell_type"]
             if "id" in original:
                 cell_id = original["id"]
@@ -474,7 +481,7 @@ class _Repair:
         found = []
         for entry in self.entries:
             if entry.has_role(Role.TASK) or (entry.has_role(Role.MANUAL) and (entry.carries or entry.restored)):
-                target = entry.target
+                target = entry.released
                 untouched = target.role is Role.MANUAL and target.has_source(entry.source)
                 found.append(ManualCell(target.grade_id, target.points, entry.source, untouched))
         return found

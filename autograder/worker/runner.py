@@ -14,7 +14,7 @@ import random
 import socket
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -41,6 +41,7 @@ TRACEBACK_CHARACTERS = 6000
 class _SilentDisplayHook(DisplayHook):
     def __call__(self, result: Any = None) -> None:
         if result is not None:
+            assert self.shell is not None
             self.shell.user_ns["_"] = result
 
 
@@ -97,7 +98,7 @@ def make_shell() -> InteractiveShell:
     config.HistoryManager.enabled = False
     shell = _Shell.instance(config=config)
     shell.run_cell("pass", store_history=False)
-    builtins.get_ipython = shell.get_ipython
+    builtins.get_ipython = shell.get_ipython  # type: ignore[attr-defined]  # as IPython itself does
     return shell
 
 
@@ -118,10 +119,10 @@ def serve(
         probes.forget()
         return cells(request)
 
-    answers = {"cell": run_cell, "probe": probes}
+    answers: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {"cell": run_cell, "probe": probes}
     try:
         while True:
-            request = decode_next(receive)
+            request: dict[str, Any] = decode_next(receive)
             undo_hooks()
             reply = answers[request["op"]](request)
             try:
@@ -218,7 +219,7 @@ class _Probes:
         return {"op": "outputs", "outputs": tried.outputs}
 
 
-def _failed(kind: str, message: str) -> dict[str, Any]:
+def _failed(kind: str | None, message: str) -> dict[str, Any]:
     return {"op": "failed", "kind": kind, "message": message}
 
 

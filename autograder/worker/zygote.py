@@ -52,7 +52,7 @@ class _Warm:
 
     def __init__(self, preload: Sequence[str], *, walled: bool):
         self.walled = walled
-        self.missing = {}
+        self.missing: dict[str, protocol.Value] = {}
         for name in preload:
             try:
                 importlib.import_module(name)
@@ -79,10 +79,11 @@ class _Warm:
         """Do what the grader asks for, and say what came of it."""
         if request["op"] == "fate":
             return {"op": "fate", "signal": self._signal_that_ended(request["child"])}
+        (descriptor,) = descriptors
         try:
-            child = self._fork(*descriptors, request["limits"])
+            child = self._fork(descriptor, request["limits"])
         except OSError as error:  # the process table is full, or the memory; it need not stay so
-            return {"op": "refused", "why": os.strerror(error.errno)}
+            return {"op": "refused", "why": os.strerror(error.errno or 0)}
         return {"op": "forked", "child": child}
 
     def _signal_that_ended(self, child: int) -> int:

@@ -42,7 +42,7 @@ def news(source: str = "sample", path: str | os.PathLike | None = None) -> tuple
     """
     check_request(source, path)
     if source == "sample":
-        parts = sample_news("train"), sample_news("test")
+        parts: tuple[tuple[list[str], list[int]], ...] = sample_news("train"), sample_news("test")
         origin = "sample (synthetic, this project's grammar)"
     elif (files := local_files(_names(path), path, sample=SAMPLE)) is not None:
         parts = tuple(_read(file) for file in files)

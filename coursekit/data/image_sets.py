@@ -76,8 +76,8 @@ def _digits() -> tuple[Part, Part]:
 def _fashion_mnist(path: str | os.PathLike | None) -> tuple[tuple[Part, Part], str]:
     if (files := local_files([FASHION_FILE], path, sample=SAMPLE)) is not None:
         with np.load(files[0]) as arrays:
-            parts = tuple(_shuffled(arrays[f"x_{part}"], arrays[f"y_{part}"]) for part in ("train", "test"))
-        return parts, "real (Fashion-MNIST, local file)"
+            train, test = (_shuffled(arrays[f"x_{part}"], arrays[f"y_{part}"]) for part in ("train", "test"))
+        return (train, test), "real (Fashion-MNIST, local file)"
     import keras
 
     with fetching("Fashion-MNIST", FASHION_FILE, sample=SAMPLE):
@@ -109,9 +109,11 @@ def read_jpegs(path: Path) -> tuple[Part, Part]:
     """
     with tarfile.open(path, "r:*") as archive:
         files = {
-            member.name: archive.extractfile(member).read()
+            member.name: file.read()
             for member in archive
-            if member.isfile() and re.fullmatch(r"(train|test)/[^/]+/[^/]+\.jpg", member.name)
+            if re.fullmatch(r"(train|test)/[^/]+/[^/]+\.jpg", member.name)
+            and member.isfile()
+            and (file := archive.extractfile(member)) is not None
         }
     names = sorted(files)
     classes = sorted({name.split("/")[1] for name in names})

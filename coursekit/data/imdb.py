@@ -34,7 +34,7 @@ def reviews(source: str = "sample", path: str | os.PathLike | None = None) -> tu
     """
     check_request(source, path)
     if source == "sample":
-        parts = sample_reviews("train"), sample_reviews("test")
+        parts: tuple[tuple[list[str], list[int]], ...] = sample_reviews("train"), sample_reviews("test")
         origin = "sample (synthetic, this project's grammar)"
     elif (files := local_files(FILES, path, sample=SAMPLE)) is not None:
         parts = tuple(_read(file) for file in files)

@@ -93,9 +93,10 @@ def function(
     def in_graph(target: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
         import tensorflow as tf
 
-        tensors = {key: tf.convert_to_tensor(inputs[key]) for key in unknown_axes or {}}
+        unknown = unknown_axes or {}
+        tensors = {key: tf.convert_to_tensor(inputs[key]) for key in unknown}
         signature = [
-            tf.TensorSpec(_shape_in_graph(tensor.shape, unknown_axes[key]), tensor.dtype)
+            tf.TensorSpec(_shape_in_graph(tensor.shape, unknown[key]), tensor.dtype)
             for key, tensor in tensors.items()
         ]
 
@@ -283,7 +284,7 @@ def layer(
             keep=not modes or mode not in modes or mode in harmless,
         ) as built:
             run = partial(call_with, built)
-            if packed in inputs:
+            if packed is not None and packed in inputs:
                 inputs = {**inputs, **_unpacked(built, inputs[packed], paths, name)}
             _assign_all(built, inputs, paths)
             if modes and mode in modes:

@@ -260,7 +260,7 @@ def _dropped(model: Any, roles: _Roles, images: Any, weights: Mapping[str, np.nd
         }
         roles.assign(changed)
         # Said or not: a functional model that is told training=False tells it to dropouts that are set to True, too.
-        kinds = ({"training": True}, {"training": False}, {})
+        kinds: tuple[dict[str, bool], ...] = ({"training": True}, {"training": False}, {})
         with _without_dropout(roles.attentions):
             calls = [np.asarray(_logits(model, images, **kind)) for kind in kinds]
         rows.append([np.abs(calls[0] - calls[1]).max() > 1e-4, np.abs(calls[1] - calls[2]).max() > 1e-4])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from coursekit.generator import Generator
 
@@ -17,7 +19,7 @@ def _spatial(rng: Generator, size: tuple[int, int] = (5, 7), small: tuple[int, i
     """Inputs of spatial attention in which no sum is so close to 0 that rounding could decide about its ReLU."""
     channels, wide_channels = 3, 11
     while True:
-        inputs = {
+        inputs: dict[str, Any] = {
             "filters": filters,
             "features": normal(rng, 2, *size, channels),
             "global_features": normal(rng, 2, *small, wide_channels),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -37,7 +39,7 @@ exercise = Exercise(
 
 @exercise.group("labels, special ids, and the argument", points=2, advice="Labels are the original ids where a token is chosen and -100 elsewhere; what is not chosen stays.")
 def labels(rng: Generator) -> list[Case]:
-    one = {"vocabulary": LARGE, "calls": 1}
+    one: dict[str, Any] = {"vocabulary": LARGE, "calls": 1}
     return [
         _texts(rng, "labels", how="ids (53, 61)", **one, rows=53, columns=61),
         _texts(rng, "labels", how="ids (997,), rate=0.4", **one, rows=0, columns=997, rate=0.4),
@@ -46,7 +48,7 @@ def labels(rng: Generator) -> list[Case]:
 
 @exercise.group("the right share is chosen", points=1, advice="Counted over 40,723 words: a right function falls outside of what is allowed here less than once in a million marks.")
 def share(rng: Generator) -> list[Case]:
-    big = {"vocabulary": LARGE, "calls": 1, "rows": 211, "columns": 241}
+    big: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 211, "columns": 241}
     return [
         _texts(rng, "share", how="how many of 40,723 words are chosen by default", **big),
         _texts(rng, "share", how="how many of 40,723 words are chosen with rate=0.4", rate=0.4, **big),
@@ -69,10 +71,10 @@ def random(rng: Generator) -> list[Case]:
 
 @exercise.group("each token for itself, by the numbers of rng", points=2, advice="Whether a token is chosen says nothing about any other. How many are chosen is left to chance, too.")
 def independent(rng: Generator) -> list[Case]:
-    rows = {"vocabulary": LARGE, "calls": 1, "rows": 300, "columns": 63}
-    calls = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 63}
-    short = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 7}
-    again = {"vocabulary": LARGE, "calls": 1, "rows": 11, "columns": 61}
+    rows: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 300, "columns": 63}
+    calls: dict[str, Any] = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 63}
+    short: dict[str, Any] = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 7}
+    again: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 11, "columns": 61}
     return [
         _texts(rng, "independent", how="which words of a text (300, 63) are chosen", **rows),
         _texts(rng, "independent", how="how many words of 150 texts (63,) are chosen", **calls),

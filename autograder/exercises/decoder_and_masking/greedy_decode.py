@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 from coursekit.generator import Generator
@@ -21,10 +23,10 @@ def values(rng: Generator) -> list[Case]:
 
     def ends(inputs: dict) -> bool:
         tokens = greedy(inputs)
-        changed = [{"handed": "last"}, {"handed": "without start"}, {"stop": False}, {"choice": "smallest"}]
+        changed: list[dict[str, Any]] = [{"handed": "last"}, {"handed": "without start"}, {"stop": False}, {"choice": "smallest"}]
         return 3 < tokens.count(",") < 7 and all(greedy(inputs, **flags) != tokens for flags in changed)
 
-    inputs = [until(lambda words=words: search(rng, words=words, max_length=9), ends) for words in (5, 7)]
+    inputs = [until(partial(search, rng, words=words, max_length=9), ends) for words in (5, 7)]
     last = until(
         lambda: search(rng, words=7, kind="last token", max_length=9),
         lambda each: 2 < greedy(each).count(",") < 7,

@@ -62,8 +62,7 @@ def masked(rng: Generator) -> list[Case]:
 
 @exercise.group("layer norms with epsilon 1e-6", points=1, advice="Keras's own default for epsilon is 1e-3. The contract says 1e-6, for both norms.")
 def epsilon(rng: Generator) -> list[Case]:
-    small = {"scale": 0.02, "spread": 0.01}
-    return [Case(block_inputs(rng, norm, **small), how=f"tokens whose features hardly differ, norm={norm!r}", scale=0.1) for norm in ("post", "pre")]
+    return [Case(block_inputs(rng, norm, scale=0.02, spread=0.01), how=f"tokens whose features hardly differ, norm={norm!r}", scale=0.1) for norm in ("post", "pre")]
 
 
 @exercise.group(

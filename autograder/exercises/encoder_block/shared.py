@@ -32,7 +32,7 @@ def block_inputs(
     sizes: tuple[int, int, int] = (15, 3, 11),
     scale: float = 0.5,
     spread: float = 1.5,
-    dropout: float = 0.3,
+    dropout: float | None = 0.3,
 ) -> dict:
     """Inputs of one block, or of a stack of `blocks`; without `norm` the layer's own default is tried."""
     inputs: dict = {} if blocks is None else {"num_layers": blocks}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from coursekit.generator import Generator
 
@@ -19,7 +21,7 @@ def _attentions(rng: Generator, *shape: int, pruned: bool = False, dtype: str = 
     return weights.astype(dtype)
 
 
-def _rollouts(*shapes: tuple[int, ...], pruned: bool = False, floats: str = "float32", **case: str) -> Draw:
+def _rollouts(*shapes: tuple[int, ...], pruned: bool = False, floats: str = "float32", **case: Any) -> Draw:
     def draw(rng: Generator) -> list[Case]:
         cases = []
         for shape in shapes:

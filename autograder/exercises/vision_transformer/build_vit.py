@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import role_shapes
@@ -13,7 +15,7 @@ from autograder.mistaken import vision_transformer as mistaken
 from autograder.oracles import vision_transformer as oracles
 
 # Two sets of sizes, and no more: building a model takes much longer than calling it, and cases may share one.
-FIRST = {
+FIRST: dict[str, Any] = {
     "image_shape": [6, 9, 2],
     "patch_size": 3,
     "num_classes": 5,

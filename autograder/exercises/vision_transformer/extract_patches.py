@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -11,7 +13,7 @@ from autograder.mistaken import patches as mistaken
 from autograder.oracles import patches as oracles
 
 
-def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: str) -> Draw:
+def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: Any) -> Draw:
     """Cases of extract_patches: batch, patches down and across, patch size, channels."""
 
     def draw(rng: Generator) -> list[Case]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -18,13 +20,13 @@ READY_MERGERS = (
 )
 
 
-def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float32", **case: str) -> Draw:
+def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float32", **case: Any) -> Draw:
     """Cases of merge_patches: batch, patches down and across, patch size, channels."""
 
     def draw(rng: Generator) -> list[Case]:
         cases = []
         for batch, (rows, columns), size, channels in shapes:
-            inputs = {
+            inputs: dict[str, Any] = {
                 "patches": normal(rng, batch, rows * columns, size * size * channels, dtype=floats),
                 "height": rows * size,
                 "width": columns * size,
