@@ -44,8 +44,9 @@ sandbox: ## install bubblewrap where that can be done without asking, else say w
 release: setup ## regenerate labs/ and the reference outputs from solutions/
 	$(WITH) course release
 
-lint: setup ## check the code, and the notebooks' text pairs, with ruff
+lint: setup ## check the code, and the notebooks' text pairs, with ruff; the types of both packages with mypy
 	$(WITH) ruff check .
+	$(WITH) mypy
 
 lock: setup ## resolve pyproject.toml again, keeping pins that still fit (UPGRADE=1: take the newest)
 	$(WITH) tools/lock.sh $(if $(UPGRADE),--upgrade)
@@ -63,7 +64,7 @@ image-test: ## build it, then start JupyterLab, run a lecture and grade a lab in
 	tools/image.sh test
 
 clean: ## remove what demo, tests and builds leave behind; .venv stays
-	rm -rf demo grades build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf demo grades build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.installed: requirements/lock.txt requirements/bootstrap.txt pyproject.toml tools/setup.sh
