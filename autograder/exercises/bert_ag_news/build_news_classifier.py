@@ -57,7 +57,9 @@ exercise = Exercise(
 )
 
 
-@exercise.group("16 hidden values, as many results as classes, and the right parts learn", points=2, advice="`model.summary()` lists every layer. The head has two: Dense 16 and Dense num_classes, each with bias.")
+@exercise.group(
+    "16 hidden values, as many results as classes, and the right parts learn", points=2, advice="`model.summary()` lists every layer. The head has two: Dense 16 and Dense num_classes, each with bias."
+)
 def head(rng: Generator) -> list[Case]:
     return _both_news("parameters", "trainable numbers")(rng)
 

@@ -138,7 +138,8 @@ def penalty(rng: Generator) -> list[Case]:
     "the beam is cut by the scores",
     points=1,
     advice="All candidates compete by their scores, the finished ones too. A hypothesis that has ended can be pushed out.",
-    must_fail_for=("pruned_by_sums",),
+    must_fail_for=("pruned_by_sums", "finished_expanded"),
+    must_pass_for=("finished_ignored",),
 )
 def ranking(rng: Generator) -> list[Case]:
     inputs = _beams(rng, *CUT_WRONGLY, tokens=True, readings=KIND, width=2, words=5, max_length=7, penalty=1.2, end=1.0)

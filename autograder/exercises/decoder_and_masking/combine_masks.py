@@ -55,8 +55,11 @@ def types(rng: Generator) -> list[Case]:
         _joined(ones, partial_mask(rng, 3, 1, 5), how="one mask of int32, one of bool"),
         _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), mode="tensor", how="TensorFlow tensors"),
         _joined(
-            partial_mask(rng, 5, 5).astype("int32"), partial_mask(rng, 3, 1, 5).astype("float32"), partial_mask(rng, 3, 1, 5),
-            mode="tensor", how="TensorFlow tensors of int32, float32 and bool",
+            partial_mask(rng, 5, 5).astype("int32"),
+            partial_mask(rng, 3, 1, 5).astype("float32"),
+            partial_mask(rng, 3, 1, 5),
+            mode="tensor",
+            how="TensorFlow tensors of int32, float32 and bool",
         ),
     ]
 

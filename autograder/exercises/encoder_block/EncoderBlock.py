@@ -118,9 +118,7 @@ exercise.mistakes(
     values_not_normed=wrong("In pre-norm only the query is normalised: attention takes the values from the token as it came.", value_input="raw"),
     **MASK_MISTAKES,
     norm_not_in_config=wrong("The rebuilt block is post-norm although the first was pre-norm: `get_config` does not hold `norm`.", config="without norm"),
-    config_without_super=wrong(
-        "The rebuilt block has another name: what `super().get_config()` returns, name and dtype among it, is missing from `get_config`.", super_config=False
-    ),
+    config_without_super=wrong("The rebuilt block has another name: what `super().get_config()` returns, name and dtype among it, is missing from `get_config`.", super_config=False),
     dropout_never=DROPOUT_NEVER,
     dropout_always=DROPOUT_ALWAYS,
     third_dropout=THIRD_DROPOUT,

@@ -33,7 +33,9 @@ def parameters(rng: Generator) -> list[Case]:
 
 
 @exercise.group(
-    "works inside tf.function, and gradients reach the word table", points=1, advice="Inside tf.function the length is not known in advance. Make the table once, for max_length, as a tensor (`ops.convert_to_tensor`), and cut it in `call`: a NumPy array cannot be cut at a tensor."
+    "works inside tf.function, and gradients reach the word table",
+    points=1,
+    advice="Inside tf.function the length is not known in advance. Make the table once, for max_length, as a tensor (`ops.convert_to_tensor`), and cut it in `call`: a NumPy array cannot be cut at a tensor.",
 )
 def training(rng: Generator) -> list[Case]:
     return SINUSOIDAL["training"](rng)

@@ -44,7 +44,11 @@ def positions(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("arrays and tensors, float type kept", points=1, advice="Positions come as integers. In TensorFlow, integers times fractions cut the fractions to whole numbers, so the values are wrong as well: cast the positions to the float type of x first.")
+@exercise.group(
+    "arrays and tensors, float type kept",
+    points=1,
+    advice="Positions come as integers. In TensorFlow, integers times fractions cut the fractions to whole numbers, so the values are wrong as well: cast the positions to the float type of x first.",
+)
 def types(rng: Generator) -> list[Case]:
     return [
         _rotary(rng, 2, mode="tensor", dtype="float32", how="TensorFlow tensors, positions of int32"),

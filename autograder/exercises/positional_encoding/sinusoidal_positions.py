@@ -46,7 +46,11 @@ def long(rng: Generator) -> list[Case]:
     return _tables((601, 14))(rng)
 
 
-@exercise.group("ValueError for an odd d_model, and only then", points=1, advice="Look at d_model % 2 first, and raise a ValueError that names the number. The second case has an even width: there the values have to be right.")
+@exercise.group(
+    "ValueError for an odd d_model, and only then",
+    points=1,
+    advice="Look at d_model % 2 first, and raise a ValueError that names the number. The second case has an even width: there the values have to be right.",
+)
 def odd_width(rng: Generator) -> list[Case]:
     width = int(rng.choice([5, 7, 11]))
     return [
