@@ -1,7 +1,5 @@
 """Lab 01, exercise `BahdanauAttention`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -36,10 +34,7 @@ exercise = Exercise(
 
 @exercise.group("right values", points=2)
 def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_bahdanau(rng), how="query (2, 5, 7), values (2, 3, 11), units=13"),
-        Case(_bahdanau(rng, t=5, s=5, d_q=3, d_v=3, units=3), how="query (2, 5, 3), values (2, 5, 3), units=3"),
-    ]
+    return [Case(_bahdanau(rng), how="query (2, 5, 7), values (2, 3, 11), units=13"), Case(_bahdanau(rng, t=5, s=5, d_q=3, d_v=3, units=3), how="query (2, 5, 3), values (2, 5, 3), units=3")]
 
 
 @exercise.group("mask (B, S): padding of the source", points=1)
@@ -84,10 +79,7 @@ def training(rng: Generator) -> list[Case]:
     mask = drawn_until(lambda drawn: (drawn.sum(axis=-1) > 1).all(), lambda: partial_mask(rng, 2, 3))
     inputs = {**_bahdanau(rng, units=2), "mask": mask}
     cotangents = {"cotangent.context": normal(rng, 2, 5, 11), "cotangent.weights": normal(rng, 2, 5, 3)}
-    return [
-        Case(inputs, mode="graph", how="inside tf.function, batch size and lengths unknown"),
-        Case({**inputs, **cotangents}, mode="gradient", how="gradients, compared with numerical ones"),
-    ]
+    return [Case(inputs, mode="graph", how="inside tf.function, batch size and lengths unknown"), Case({**inputs, **cotangents}, mode="gradient", how="gradients, compared with numerical ones")]
 
 
 exercise.mistakes(

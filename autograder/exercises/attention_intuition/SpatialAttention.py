@@ -1,7 +1,5 @@
 """Lab 01, exercise `SpatialAttention`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -55,10 +53,7 @@ def sizes(rng: Generator) -> list[Case]:
 def training(rng: Generator) -> list[Case]:
     inputs = _spatial(rng, (3, 5), (2, 3), filters=2)
     cotangents = {"cotangent.attended": normal(rng, 2, 3, 5, 3), "cotangent.map": normal(rng, 2, 3, 5, 1)}
-    return [
-        Case(inputs, mode="graph", how="inside tf.function, batch size unknown"),
-        Case({**inputs, **cotangents}, mode="gradient", how="gradients, compared with numerical ones"),
-    ]
+    return [Case(inputs, mode="graph", how="inside tf.function, batch size unknown"), Case({**inputs, **cotangents}, mode="gradient", how="gradients, compared with numerical ones")]
 
 
 exercise.mistakes(

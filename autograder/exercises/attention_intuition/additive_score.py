@@ -1,7 +1,5 @@
 """Lab 01, exercise `additive_score`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong

@@ -1,7 +1,5 @@
 """Lab 01, exercise `answers`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -66,6 +64,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Each number takes a line on paper. The lecture has the same calculations with other numbers.",
-)
+exercise.hints("Each number takes a line on paper. The lecture has the same calculations with other numbers.")

@@ -1,7 +1,5 @@
 """Lab 01, exercise `attend`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -20,18 +18,12 @@ exercise = Exercise("attend", oracle=oracles.attend, mistaken=mistaken.attend, f
 
 @exercise.group("right values", points=1)
 def values(rng: Generator) -> list[Case]:
-    return [
-        Case({"scores": normal(rng, 5, 3), "values": normal(rng, 3, 7)}),
-        Case({"scores": normal(rng, 5, 5), "values": normal(rng, 5, 2)}),
-    ]
+    return [Case({"scores": normal(rng, 5, 3), "values": normal(rng, 3, 7)}), Case({"scores": normal(rng, 5, 5), "values": normal(rng, 5, 2)})]
 
 
 @exercise.group("leading dimensions", points=1)
 def batched(rng: Generator) -> list[Case]:
-    return [
-        Case({"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7)}),
-        Case({"scores": normal(rng, 2, 3, 5, 11), "values": normal(rng, 2, 3, 11, 7)}),
-    ]
+    return [Case({"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7)}), Case({"scores": normal(rng, 2, 3, 5, 11), "values": normal(rng, 2, 3, 11, 7)})]
 
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, S); bool, int, float", points=2)

@@ -1,7 +1,5 @@
 """Lab 01, exercise `attention_pooling`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -13,11 +11,7 @@ from autograder.oracles import attention_intuition as oracles
 
 
 def _pool(rng: Generator, d: int = 3, m: int = 5, e: int = 2, dtype: str = "float32") -> dict:
-    return {
-        "query": normal(rng, d, dtype=dtype),
-        "keys": normal(rng, m, d, dtype=dtype),
-        "values": normal(rng, m, e, dtype=dtype),
-    }
+    return {"query": normal(rng, d, dtype=dtype), "keys": normal(rng, m, d, dtype=dtype), "values": normal(rng, m, e, dtype=dtype)}
 
 
 exercise = Exercise("attention_pooling", oracle=oracles.attention_pooling, mistaken=mistaken.attention_pooling)
@@ -42,10 +36,7 @@ def far(rng: Generator) -> list[Case]:
     offsets = np.eye(3)[rng.integers(3, size=5)] * rng.permutation(np.arange(1, 6))[:, None]
     narrow["query"] = rng.integers(-3, 4, size=3).astype("float32")
     narrow["keys"] = (narrow["query"] + offsets).astype("float32")
-    return [
-        Case(far, how="a query far from all keys"),
-        Case({**narrow, "bandwidth": 1 / 64}, how="keys at distances from 1 to 5, bandwidth=1/64"),
-    ]
+    return [Case(far, how="a query far from all keys"), Case({**narrow, "bandwidth": 1 / 64}, how="keys at distances from 1 to 5, bandwidth=1/64")]
 
 
 @exercise.group(TYPES, points=1, advice=TYPES_ADVICE)

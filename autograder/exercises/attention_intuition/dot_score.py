@@ -1,7 +1,5 @@
 """Lab 01, exercise `dot_score`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -31,6 +29,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "All T·S dot products are one matrix product. Which of the two has to be transposed?",
-)
+exercise.hints("All T·S dot products are one matrix product. Which of the two has to be transposed?")

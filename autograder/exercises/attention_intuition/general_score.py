@@ -1,7 +1,5 @@
 """Lab 01, exercise `general_score`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -13,11 +11,7 @@ from autograder.oracles import attention_intuition as oracles
 
 
 def _general(rng: Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
-    return {
-        "q": normal(rng, 5, d_q, dtype=dtype),
-        "k": normal(rng, 3, d_k, dtype=dtype),
-        "w": normal(rng, d_q, d_k, dtype=dtype),
-    }
+    return {"q": normal(rng, 5, d_q, dtype=dtype), "k": normal(rng, 3, d_k, dtype=dtype), "w": normal(rng, d_q, d_k, dtype=dtype)}
 
 
 SCALED_GENERAL = "The scores are divided by the root of a width; the general score has no divisor."
@@ -46,6 +40,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "q (T, dq) times w (dq, dk) is (T, dk): as wide as a key. What remains to do?",
-)
+exercise.hints("q (T, dq) times w (dq, dk) is (T, dk): as wide as a key. What remains to do?")

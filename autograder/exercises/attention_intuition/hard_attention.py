@@ -1,7 +1,5 @@
 """Lab 01, exercise `hard_attention`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -30,10 +28,7 @@ exercise = Exercise("hard_attention", oracle=oracles.hard_attention, mistaken=mi
 
 @exercise.group("right values", points=1)
 def values(rng: Generator) -> list[Case]:
-    return [
-        Case({"weights": np.array([0.1, 0.35, 0.3, 0.25], "float32")[rng.permutation(4)]}),
-        Case({"weights": _distribution(rng, 5, 3)}),
-    ]
+    return [Case({"weights": np.array([0.1, 0.35, 0.3, 0.25], "float32")[rng.permutation(4)]}), Case({"weights": _distribution(rng, 5, 3)})]
 
 
 @exercise.group("leading dimensions", points=1)

@@ -1,7 +1,5 @@
 """Lab 01, exercise `scaled_dot_score`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -34,6 +32,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "The divisor is the root of the width of q and k. `x ** 0.5` of a Python int keeps float32 as it is.",
-)
+exercise.hints("The divisor is the root of the width of q and k. `x ** 0.5` of a Python int keeps float32 as it is.")

@@ -1,7 +1,5 @@
 """What several exercises of lab 01 share."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 

@@ -1,7 +1,5 @@
 """Lab 01, exercise `softmax`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -46,10 +44,7 @@ def axis(rng: Generator) -> list[Case]:
 def large(rng: Generator) -> list[Case]:
     row = np.array([1e4, -1e4, 9000, 0, 5000], "float32")
     levels = np.array([[1e4], [0], [-1e4]], "float32") + apart(rng, 3, 5, step=150)
-    return [
-        Case({"x": row[rng.permutation(5)]}, how="entries of ±1e4"),
-        Case({"x": levels[rng.permutation(3)]}, how="rows around 1e4, around 0 and around −1e4"),
-    ]
+    return [Case({"x": row[rng.permutation(5)]}, how="entries of ±1e4"), Case({"x": levels[rng.permutation(3)]}, how="rows around 1e4, around 0 and around −1e4")]
 
 
 @exercise.group(TYPES, points=1, advice=TYPES_ADVICE)

@@ -1,7 +1,5 @@
 """Lab 07, exercise `answers`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -66,6 +64,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Each takes a line on paper; the text of the exercises has all that is needed.",
-)
+exercise.hints("Each takes a line on paper; the text of the exercises has all that is needed.")

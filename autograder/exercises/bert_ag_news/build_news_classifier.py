@@ -1,7 +1,5 @@
 """Lab 07, exercise `build_news_classifier`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -49,11 +47,7 @@ exercise = Exercise(
     "build_news_classifier",
     oracle=oracles.build_news_classifier,
     mistaken=mistaken.build_news_classifier,
-    by_mode={
-        "parameters": oracles.news_classifier_parameters,
-        "dropout": oracles.news_classifier_dropout,
-        "gradients": oracles.news_classifier_gradients,
-    },
+    by_mode={"parameters": oracles.news_classifier_parameters, "dropout": oracles.news_classifier_dropout, "gradients": oracles.news_classifier_gradients},
 )
 
 

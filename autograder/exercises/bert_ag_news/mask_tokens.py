@@ -1,7 +1,5 @@
 """Lab 07, exercise `mask_tokens`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from coursekit.generator import Generator
@@ -26,13 +24,7 @@ exercise = Exercise(
     "mask_tokens",
     oracle=oracles.masked_labels,
     mistaken=mistaken.mask_tokens,
-    by_mode={
-        "share": oracles.masked_share,
-        "kinds": oracles.masked_kinds,
-        "random": oracles.random_ids,
-        "independent": oracles.chosen_independently,
-        "numbers": oracles.numbers_from_the_generator,
-    },
+    by_mode={"share": oracles.masked_share, "kinds": oracles.masked_kinds, "random": oracles.random_ids, "independent": oracles.chosen_independently, "numbers": oracles.numbers_from_the_generator},
     probe_only=("calls", "dtype", "mask_id", "seed", "special_ids", "unused", "vocab_size", "words"),
 )
 
@@ -40,19 +32,13 @@ exercise = Exercise(
 @exercise.group("labels, special ids, and the argument", points=2, advice="Labels are the original ids where a token is chosen and -100 elsewhere; what is not chosen stays.")
 def labels(rng: Generator) -> list[Case]:
     one: dict[str, Any] = {"vocabulary": LARGE, "calls": 1}
-    return [
-        _texts(rng, "labels", how="ids (53, 61)", **one, rows=53, columns=61),
-        _texts(rng, "labels", how="ids (997,), rate=0.4", **one, rows=0, columns=997, rate=0.4),
-    ]
+    return [_texts(rng, "labels", how="ids (53, 61)", **one, rows=53, columns=61), _texts(rng, "labels", how="ids (997,), rate=0.4", **one, rows=0, columns=997, rate=0.4)]
 
 
 @exercise.group("the right share is chosen", points=1, advice="Counted over 40,723 words: a right function falls outside of what is allowed here less than once in a million marks.")
 def share(rng: Generator) -> list[Case]:
     big: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 211, "columns": 241}
-    return [
-        _texts(rng, "share", how="how many of 40,723 words are chosen by default", **big),
-        _texts(rng, "share", how="how many of 40,723 words are chosen with rate=0.4", rate=0.4, **big),
-    ]
+    return [_texts(rng, "share", how="how many of 40,723 words are chosen by default", **big), _texts(rng, "share", how="how many of 40,723 words are chosen with rate=0.4", rate=0.4, **big)]
 
 
 @exercise.group(

@@ -1,7 +1,5 @@
 """Lab 07, exercise `pack_inputs`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 

@@ -1,7 +1,5 @@
 """Lab 07, exercise `predict_class_names`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,11 +31,7 @@ def _named(rng: Generator, names: Sequence[str], count: int) -> Case:
     for row in (0, 1):
         rows[row] = 0.9 * rows[row] + 0.1 / classes
     texts = [f"{sentence} {number}" for number, sentence in enumerate(rng.permutation(SENTENCES)[: len(top)])]
-    inputs = {
-        "texts": [str(each) for each in texts],
-        "probabilities": rows.astype("float32"),
-        "class_names": list(names),
-    }
+    inputs = {"texts": [str(each) for each in texts], "probabilities": rows.astype("float32"), "class_names": list(names)}
     return Case(inputs, how=f"{len(texts)} texts, {classes} classes")
 
 
@@ -81,7 +75,5 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "`model.predict(texts)` wants the texts as an array or a tensor: `tf.constant(texts)`.",
-    "`np.argmax(…, axis=-1)` gives one place for each text.",
-    "A list comprehension turns places into names.",
+    "`model.predict(texts)` wants the texts as an array or a tensor: `tf.constant(texts)`.", "`np.argmax(…, axis=-1)` gives one place for each text.", "A list comprehension turns places into names."
 )

@@ -1,7 +1,5 @@
 """What several exercises of lab 07 share."""
 
-from __future__ import annotations
-
 SENTENCES = (
     "Bees find home", "Rain stops play", "Shares fall", "A comet", "Vote delayed", "Goal!", "New chip", "Oil", "Ülkü wins",
     "Peace talks go on", "Robots pick plums", "x",

@@ -1,7 +1,5 @@
 """Lab 07, exercise `warmup_linear_decay`."""
 
-from __future__ import annotations
-
 import math
 
 from coursekit.generator import Generator

@@ -1,7 +1,5 @@
 """Lab 07, exercise `wordpiece_tokenize`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -50,11 +48,7 @@ def values(rng: Generator) -> list[Case]:
 
 @exercise.group("words that it does not cover", points=2, advice="Where no piece fits, the whole word becomes `[unknown]`: one entry, whatever was found before.")
 def unknown(rng: Generator) -> list[Case]:
-    return [
-        _word(rng, "abcdef", "ab abc ##cd ##ef ##f", "set"),
-        _word(rng, "abc", "b ##b ##c ##bc bc", unknown="<oov>"),
-        _word(rng, "abc", "ab a ##b abcd ##d", "dict"),
-    ]
+    return [_word(rng, "abcdef", "ab abc ##cd ##ef ##f", "set"), _word(rng, "abc", "b ##b ##c ##bc bc", unknown="<oov>"), _word(rng, "abc", "ab a ##b abcd ##d", "dict")]
 
 
 @exercise.group("words of more than max_chars characters", points=1, advice="A word of exactly max_chars characters is still cut into pieces. Count characters, not bytes.")

@@ -1,7 +1,5 @@
 """Lab 08, exercise `DecoderBlock`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from coursekit.generator import Generator
@@ -14,15 +12,7 @@ from autograder.oracles import decoder_and_masking as oracles
 
 
 def _block_inputs(
-    rng: Generator,
-    *,
-    batch: int = 2,
-    length: int = 5,
-    memory: int = 7,
-    sizes: tuple[int, int, int] = (15, 3, 11),
-    scale: float = 0.5,
-    spread: float = 1.5,
-    dropout: float | None = 0.3,
+    rng: Generator, *, batch: int = 2, length: int = 5, memory: int = 7, sizes: tuple[int, int, int] = (15, 3, 11), scale: float = 0.5, spread: float = 1.5, dropout: float | None = 0.3
 ) -> dict:
     inputs: dict[str, Any] = dict(zip(("d_model", "num_heads", "d_ff"), sizes, strict=True))
     inputs |= {} if dropout is None else {"dropout": dropout}
@@ -56,10 +46,7 @@ exercise = Exercise(
 def values(rng: Generator) -> list[Case]:
     return [
         Case(_block_inputs(rng), how="x (2, 5, 15), memory (2, 7, 15), num_heads=3, d_ff=11"),
-        Case(
-            _block_inputs(rng, sizes=SMALL, batch=3, length=7, memory=5),
-            how="x (3, 7, 6), memory (3, 5, 6), num_heads=2, d_ff=5",
-        ),
+        Case(_block_inputs(rng, sizes=SMALL, batch=3, length=7, memory=5), how="x (3, 7, 6), memory (3, 5, 6), num_heads=2, d_ff=5"),
     ]
 
 
@@ -108,18 +95,8 @@ def dropout(rng: Generator) -> list[Case]:
     return [
         Case(_block_inputs(rng), mode="training", how=f"training=True, {erased}"),
         Case(_block_inputs(rng), mode="inference", how=f"training=False, {erased}"),
-        Case(
-            _block_inputs(rng, **many),
-            mode="dropped",
-            how="dropout=0.3, called with training=True and False",
-            property="drops at its rate",
-        ),
-        Case(
-            _block_inputs(rng, **many, dropout=None),
-            mode="dropped",
-            how="dropout as it is by default, called with training=True and False",
-            property="drops at its rate",
-        ),
+        Case(_block_inputs(rng, **many), mode="dropped", how="dropout=0.3, called with training=True and False", property="drops at its rate"),
+        Case(_block_inputs(rng, **many, dropout=None), mode="dropped", how="dropout as it is by default, called with training=True and False", property="drops at its rate"),
     ]
 
 
@@ -134,10 +111,7 @@ def training(rng: Generator) -> list[Case]:
     inputs = _block_inputs(rng, sizes=SMALL, length=3, memory=4)
     inputs |= {"weighting": normal(rng, 2, 3, 6), "direction_x": normal(rng, 2, 3, 6)}
     inputs |= {"direction_memory": normal(rng, 2, 4, 6), "direction": normal(rng, len(inputs["weights"]))}
-    return [
-        Case(_block_inputs(rng), mode="graph", how="inside tf.function, batch size and lengths unknown"),
-        Case(inputs, mode="slopes", how="gradients, compared with numerical ones"),
-    ]
+    return [Case(_block_inputs(rng), mode="graph", how="inside tf.function, batch size and lengths unknown"), Case(inputs, mode="slopes", how="gradients, compared with numerical ones")]
 
 
 exercise.mistakes(

@@ -1,7 +1,5 @@
 """Lab 08, exercise `Transformer`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -11,15 +9,7 @@ from autograder.mistaken import decoder_and_masking as mistaken
 from autograder.oracles import decoder_and_masking as oracles
 
 
-def _model_inputs(
-    rng: Generator,
-    num_layers: int = 1,
-    *,
-    source: tuple[int, int] = (2, 7),
-    length: int = 5,
-    dropout: float | None = 0.3,
-    scale: float = 0.4,
-) -> dict:
+def _model_inputs(rng: Generator, num_layers: int = 1, *, source: tuple[int, int] = (2, 7), length: int = 5, dropout: float | None = 0.3, scale: float = 0.4) -> dict:
     sizes = {"num_layers": num_layers, "d_model": 10, "num_heads": 2, "d_ff": 7, "vocab_size": 13, "max_length": 11}
     shapes = oracles.transformer_shapes(10, 2, 7, 13)
     return {
@@ -55,10 +45,7 @@ def embedding(rng: Generator) -> list[Case]:
 
 @exercise.group("right logits with one and two layers", points=2)
 def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_model_inputs(rng), how="one layer, source (2, 7), target_in (2, 5)"),
-        Case(_model_inputs(rng, 2, source=(3, 5), length=7), how="two layers, source (3, 5), target_in (3, 7)"),
-    ]
+    return [Case(_model_inputs(rng), how="one layer, source (2, 7), target_in (2, 5)"), Case(_model_inputs(rng, 2, source=(3, 5), length=7), how="two layers, source (3, 5), target_in (3, 7)")]
 
 
 @exercise.group("padding in the source changes nothing", points=2, advice="Padding is masked twice: in the encoder's self-attention and in the decoder's cross-attention.")
@@ -77,14 +64,7 @@ def padding(rng: Generator) -> list[Case]:
 
 @exercise.group("what stands later in the target changes nothing", points=1)
 def causal(rng: Generator) -> list[Case]:
-    return [
-        Case(
-            {**_model_inputs(rng), "cut": cut},
-            mode="prefix",
-            how=f"target_in of five tokens, and the first {cut} alone",
-        )
-        for cut in (2, 4)
-    ]
+    return [Case({**_model_inputs(rng), "cut": cut}, mode="prefix", how=f"target_in of five tokens, and the first {cut} alone") for cut in (2, 4)]
 
 
 @exercise.group(

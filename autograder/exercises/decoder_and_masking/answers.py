@@ -1,7 +1,5 @@
 """Lab 08, exercise `answers`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -58,6 +56,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "The exercises of this lab and section “What other texts get wrong” of the lecture hold all six.",
-)
+exercise.hints("The exercises of this lab and section “What other texts get wrong” of the lecture hold all six.")

@@ -1,7 +1,5 @@
 """Lab 08, exercise `beam_search`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,12 +27,7 @@ def _beam(inputs: Mapping[str, Any], **flags: Any) -> tuple[str, float]:
 
 
 def _beams(
-    rng: Generator,
-    *mistakes: Flags,
-    tokens: bool = False,
-    readings: tuple[Flags, ...] = READINGS,
-    also: Callable[[dict, tuple[str, float]], bool] = lambda inputs, right: True,
-    **settings: Any,
+    rng: Generator, *mistakes: Flags, tokens: bool = False, readings: tuple[Flags, ...] = READINGS, also: Callable[[dict, tuple[str, float]], bool] = lambda inputs, right: True, **settings: Any
 ) -> dict:
     """Inputs for which all readings of the contract agree and each of the mistakes changes the result.
 
@@ -92,10 +85,7 @@ def values(rng: Generator) -> list[Case]:
     return [
         Case(_beams(rng, ONE, *prefix, width=2, words=5), how="beam_width=2, 5 tokens, max_length=6"),
         Case(_beams(rng, ONE, *prefix, width=3, words=7), how="beam_width=3, 7 tokens, max_length=6"),
-        Case(
-            _beams(rng, ONE, {"pruning": "each by itself"}, width=3, words=5, kind="last token"),
-            how="beam_width=3, 5 tokens, the last one decides about the next, max_length=6",
-        ),
+        Case(_beams(rng, ONE, {"pruning": "each by itself"}, width=3, words=5, kind="last token"), how="beam_width=3, 5 tokens, the last one decides about the next, max_length=6"),
     ]
 
 
@@ -110,10 +100,7 @@ def trapped(rng: Generator) -> list[Case]:
         rng, ONE, tokens=True, width=3, words=7, max_length=7, penalty=0.6,
         also=lambda inputs, right: right[1] > _beam(inputs, **ONE)[1] + 0.3 and right[0].endswith(f" {inputs['end_id']}]"),
     )  # fmt: skip
-    return [
-        Case(_trap(rng), how="the most probable first token leads into a trap, beam_width=2"),
-        Case(drawn, how="greedy search is trapped, beam_width=3, length_penalty=0.6"),
-    ]
+    return [Case(_trap(rng), how="the most probable first token leads into a trap, beam_width=2"), Case(drawn, how="greedy search is trapped, beam_width=3, length_penalty=0.6")]
 
 
 @exercise.group(
@@ -188,10 +175,7 @@ def width_one(rng: Generator) -> list[Case]:
     def is_greedy(inputs: dict, right: tuple[str, float]) -> bool:
         return right[0] == greedy(inputs) and right[0].count(",") > 2
 
-    return [
-        Case(_beams(rng, width=1, words=7, also=is_greedy), how="beam_width=1, 7 tokens"),
-        Case(_beams(rng, width=1, words=5, penalty=0.7, also=is_greedy), how="beam_width=1, length_penalty=0.7"),
-    ]
+    return [Case(_beams(rng, width=1, words=7, also=is_greedy), how="beam_width=1, 7 tokens"), Case(_beams(rng, width=1, words=5, penalty=0.7, also=is_greedy), how="beam_width=1, length_penalty=0.7")]
 
 
 @exercise.group("wide beams, an early end, −inf, ties", points=1, must_fail_for=("finished_ignored", "unfinished_ignored"), must_pass_for=("one_child_each",))

@@ -1,7 +1,5 @@
 """Lab 08, exercise `causal_mask`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -29,6 +27,5 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Row t belongs to the query at position t, column s to the key at position s.",
-    "NumPy and `keras.ops` have a function that keeps one triangle of a matrix. A comparison of positions does it too.",
+    "Row t belongs to the query at position t, column s to the key at position s.", "NumPy and `keras.ops` have a function that keeps one triangle of a matrix. A comparison of positions does it too."
 )

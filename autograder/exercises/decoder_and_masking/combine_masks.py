@@ -1,7 +1,5 @@
 """Lab 08, exercise `combine_masks`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -23,29 +21,17 @@ exercise = Exercise("combine_masks", oracle=oracles.combine_masks, mistaken=mist
 @exercise.group("two masks, broadcast", points=2)
 def two(rng: Generator) -> list[Case]:
     """Random masks and not the usual ones, so that no shortcut for a causal mask helps."""
-    return [
-        _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)),
-        _joined(partial_mask(rng, 2, 1, 7), partial_mask(rng, 2, 5, 7)),
-        _joined(partial_mask(rng, 7), partial_mask(rng, 2, 3, 5, 7)),
-    ]
+    return [_joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)), _joined(partial_mask(rng, 2, 1, 7), partial_mask(rng, 2, 5, 7)), _joined(partial_mask(rng, 7), partial_mask(rng, 2, 3, 5, 7))]
 
 
 @exercise.group("one mask, three masks", points=1)
 def counts(rng: Generator) -> list[Case]:
-    return [
-        _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), np.array([[[True], [True], [False], [True], [True]]])),
-        _joined(partial_mask(rng, 3, 1, 5)),
-    ]
+    return [_joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), np.array([[[True], [True], [False], [True], [True]]])), _joined(partial_mask(rng, 3, 1, 5))]
 
 
 @exercise.group("None, and no mask at all", points=1, advice="A mask that is None blocks nothing, so it can be left out. Without any mask the result is None.")
 def none(rng: Generator) -> list[Case]:
-    return [
-        _joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)),
-        _joined(partial_mask(rng, 3, 1, 5), None),
-        _joined(None, None),
-        _joined(how="no mask at all"),
-    ]
+    return [_joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)), _joined(partial_mask(rng, 3, 1, 5), None), _joined(None, None), _joined(how="no mask at all")]
 
 
 @exercise.group("integers and tensors", points=1, advice="TensorFlow joins no masks of different types: make truth values of each mask first.")
@@ -54,13 +40,7 @@ def types(rng: Generator) -> list[Case]:
     return [
         _joined(ones, partial_mask(rng, 3, 1, 5), how="one mask of int32, one of bool"),
         _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), mode="tensor", how="TensorFlow tensors"),
-        _joined(
-            partial_mask(rng, 5, 5).astype("int32"),
-            partial_mask(rng, 3, 1, 5).astype("float32"),
-            partial_mask(rng, 3, 1, 5),
-            mode="tensor",
-            how="TensorFlow tensors of int32, float32 and bool",
-        ),
+        _joined(partial_mask(rng, 5, 5).astype("int32"), partial_mask(rng, 3, 1, 5).astype("float32"), partial_mask(rng, 3, 1, 5), mode="tensor", how="TensorFlow tensors of int32, float32 and bool"),
     ]
 
 
@@ -75,7 +55,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Two masks are joined by a logical and, which broadcasts. How do you get from two to any number?",
-    "Start with the first mask and join the others to it, one after the other.",
-)
+exercise.hints("Two masks are joined by a logical and, which broadcasts. How do you get from two to any number?", "Start with the first mask and join the others to it, one after the other.")

@@ -1,7 +1,5 @@
 """Lab 08, exercise `cross_entropy`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -46,7 +44,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "H(p, q) is the mean, under p, of −log q.",
-    "Select the entries where p is positive, and sum over those. A logarithm of 0 is −inf by itself.",
-)
+exercise.hints("H(p, q) is the mean, under p, of −log q.", "Select the entries where p is positive, and sum over those. A logarithm of 0 is −inf by itself.")

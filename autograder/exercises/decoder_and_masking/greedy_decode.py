@@ -1,7 +1,5 @@
 """Lab 08, exercise `greedy_decode`."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any
@@ -27,29 +25,15 @@ def values(rng: Generator) -> list[Case]:
         return 3 < tokens.count(",") < 7 and all(greedy(inputs, **flags) != tokens for flags in changed)
 
     inputs = [until(partial(search, rng, words=words, max_length=9), ends) for words in (5, 7)]
-    last = until(
-        lambda: search(rng, words=7, kind="last token", max_length=9),
-        lambda each: 2 < greedy(each).count(",") < 7,
-    )
-    return [
-        Case(inputs[0], how="5 tokens, max_length=9"),
-        Case(inputs[1], how="7 tokens, max_length=9"),
-        Case(last, how="7 tokens, the last one decides about the next, max_length=9"),
-    ]
+    last = until(lambda: search(rng, words=7, kind="last token", max_length=9), lambda each: 2 < greedy(each).count(",") < 7)
+    return [Case(inputs[0], how="5 tokens, max_length=9"), Case(inputs[1], how="7 tokens, max_length=9"), Case(last, how="7 tokens, the last one decides about the next, max_length=9")]
 
 
 @exercise.group("no end in sight, an end at once, max_length=1", points=1, must_fail_for=("only_last_token",))
 def limits(rng: Generator) -> list[Case]:
-    never = until(
-        lambda: search(rng, words=7, end=-3.0, max_length=5),
-        lambda each: greedy(each).count(",") == 4 and not greedy(each).endswith(f" {each['end_id']}]"),
-    )
+    never = until(lambda: search(rng, words=7, end=-3.0, max_length=5), lambda each: greedy(each).count(",") == 4 and not greedy(each).endswith(f" {each['end_id']}]"))
     first = until(lambda: search(rng, words=5, end=3.0), lambda each: greedy(each).count(",") == 1)
-    return [
-        Case(never, how="the end id never comes, max_length=5"),
-        Case(first, how="the end id comes first"),
-        Case({**never, "max_length": 1}, how="max_length=1: only the start id has a place"),
-    ]
+    return [Case(never, how="the end id never comes, max_length=5"), Case(first, how="the end id comes first"), Case({**never, "max_length": 1}, how="max_length=1: only the start id has a place")]
 
 
 @exercise.group("ties and impossible tokens", points=1, must_fail_for=("only_last_token", "start_not_handed", "generated_counted"), must_pass_for=("end_ignored", "end_not_returned"))
@@ -79,7 +63,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "A list that begins with start_id; append one token after the other.",
-    "Two reasons to stop: the token was end_id, or the list is max_length long. Check both before you ask again.",
-)
+exercise.hints("A list that begins with start_id; append one token after the other.", "Two reasons to stop: the token was end_id, or the list is max_length long. Check both before you ask again.")

@@ -1,7 +1,5 @@
 """Lab 08, exercise `kl_divergence`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -47,7 +45,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "It is the cross-entropy of p and q minus that of p with itself.",
-    "p·log(p/q) entry by entry, over the entries where p is positive.",
-)
+exercise.hints("It is the cross-entropy of p and q minus that of p with itself.", "p·log(p/q) entry by entry, over the entries where p is positive.")

@@ -1,7 +1,5 @@
 """Lab 08, exercise `masked_cross_entropy`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -23,10 +21,7 @@ exercise = Exercise("masked_cross_entropy", oracle=oracles.masked_cross_entropy,
 @exercise.group("mean over all real tokens of the batch", points=2, advice="These are logits. A ready-made loss takes them for probabilities unless it is told `from_logits=True`.")
 def values(rng: Generator) -> list[Case]:
     wide = _loss_inputs(rng, 2, 7, 11)
-    return [
-        Case(_loss_inputs(rng), how="logits (3, 5, 7), sentences of different lengths"),
-        Case({**wide, "targets": wide["targets"].astype("int64")}, how="logits (2, 7, 11), targets of int64"),
-    ]
+    return [Case(_loss_inputs(rng), how="logits (3, 5, 7), sentences of different lengths"), Case({**wide, "targets": wide["targets"].astype("int64")}, how="logits (2, 7, 11), targets of int64")]
 
 
 @exercise.group("another padding id, and a sentence without tokens", points=1, advice="Count the real tokens of the whole batch. A sentence without any adds 0 to both sums.")
@@ -35,10 +30,7 @@ def padding(rng: Generator) -> list[Case]:
     other["targets"] = np.where(other["targets"] == 4, 0, other["targets"]).astype("int32")
     other["targets"][0, 0], other["targets"][1, 1] = 4, 0
     empty["targets"][1] = 0
-    return [
-        Case({**other, "pad_id": 4}, how="logits (3, 5, 7), pad_id=4"),
-        Case(empty, how="logits (3, 5, 7), one sentence is padding alone"),
-    ]
+    return [Case({**other, "pad_id": 4}, how="logits (3, 5, 7), pad_id=4"), Case(empty, how="logits (3, 5, 7), one sentence is padding alone")]
 
 
 @exercise.group("label smoothing", points=2, advice="The right word gets 1 − ε + ε/V and every other word ε/V: together 1.")
@@ -53,10 +45,7 @@ def smoothing(rng: Generator) -> list[Case]:
 
 @exercise.group("finite and right for large logits", points=1, advice="The softmax of large logits has exact zeros, and their logarithm is −inf. There is a log-softmax.")
 def large_logits(rng: Generator) -> list[Case]:
-    return [
-        Case(_loss_inputs(rng, scale=1000), how="logits (3, 5, 7) in the thousands"),
-        Case({**_loss_inputs(rng, scale=1000), "label_smoothing": 0.1}, how="the same with label_smoothing=0.1"),
-    ]
+    return [Case(_loss_inputs(rng, scale=1000), how="logits (3, 5, 7) in the thousands"), Case({**_loss_inputs(rng, scale=1000), "label_smoothing": 0.1}, how="the same with label_smoothing=0.1")]
 
 
 @exercise.group("tensors, tf.function, gradients", points=1)

@@ -1,7 +1,5 @@
 """Lab 08, exercise `padding_mask`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -16,10 +14,7 @@ exercise = Exercise("padding_mask", oracle=oracles.padding_mask, mistaken=mistak
 def values(rng: Generator) -> list[Case]:
     whole = draw_ids(rng, 2, 5)
     whole[1] = 0
-    return [
-        Case({"ids": draw_ids(rng, 3, 7)}, how="ids (3, 7), padded at the end and in the middle"),
-        Case({"ids": whole}, how="ids (2, 5), one sentence is padding alone"),
-    ]
+    return [Case({"ids": draw_ids(rng, 3, 7)}, how="ids (3, 7), padded at the end and in the middle"), Case({"ids": whole}, how="ids (2, 5), one sentence is padding alone")]
 
 
 @exercise.group("another padding id", points=1)
@@ -32,10 +27,7 @@ def pad_id(rng: Generator) -> list[Case]:
 
 @exercise.group("arrays and tensors", points=1)
 def types(rng: Generator) -> list[Case]:
-    return [
-        Case({"ids": draw_ids(rng, 3, 5)}, mode="tensor", how="a TensorFlow tensor of int32"),
-        Case({"ids": draw_ids(rng, 2, 7).astype("int64")}, how="a NumPy array of int64"),
-    ]
+    return [Case({"ids": draw_ids(rng, 3, 5)}, mode="tensor", how="a TensorFlow tensor of int32"), Case({"ids": draw_ids(rng, 2, 7).astype("int64")}, how="a NumPy array of int64")]
 
 
 exercise.mistakes(
@@ -49,7 +41,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "A comparison of all ids with pad_id gives one truth value each.",
-    "The mask says who is looked at, so it lies along the keys; the axis of size 1 stands for every query.",
-)
+exercise.hints("A comparison of all ids with pad_id gives one truth value each.", "The mask says who is looked at, so it lies along the keys; the axis of size 1 stands for every query.")

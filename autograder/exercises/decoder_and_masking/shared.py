@@ -1,7 +1,5 @@
 """What several exercises of lab 08 share."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -54,20 +52,14 @@ def zeros_in_p(rng: Generator) -> list[Case]:
     one_hot[int(rng.integers(7))] = 1
     both = distribution(rng, 7, zeros=2)
     other = np.where(both == 0, 0, distribution(rng, 7))
-    return [
-        Case({"p": one_hot, "q": distribution(rng, 7)}, how="p one-hot (7,), no zero in q"),
-        Case({"p": both, "q": other / other.sum()}, how="p and q (7,) are 0 at the same places"),
-    ]
+    return [Case({"p": one_hot, "q": distribution(rng, 7)}, how="p one-hot (7,), no zero in q"), Case({"p": both, "q": other / other.sum()}, how="p and q (7,) are 0 at the same places")]
 
 
 def zeros_in_q(rng: Generator) -> list[Case]:
     p, q = distribution(rng, 5), distribution(rng, 5, zeros=1)
     second = np.where(np.arange(7) < 2, 0, distribution(rng, 7))
     other = np.where((np.arange(7) > 0) & (np.arange(7) < 5), distribution(rng, 7), 0)
-    return [
-        Case({"p": p, "q": q}, how="q (5,) is 0 once where p is positive"),
-        Case({"p": second / second.sum(), "q": other / other.sum()}, how="p and q (7,) are 0 at different places"),
-    ]
+    return [Case({"p": p, "q": q}, how="q (5,) is 0 once where p is positive"), Case({"p": second / second.sum(), "q": other / other.sum()}, how="p and q (7,) are 0 at different places")]
 
 
 def pair_types(rng: Generator) -> list[Case]:
@@ -91,15 +83,7 @@ def draw_table(rng: Generator, words: int, kind: str, *, rows: int = 23, end_id:
 
 
 def search(
-    rng: Generator,
-    *,
-    words: int = 5,
-    kind: str = "all tokens",
-    end: float = 0.0,
-    max_length: int = 6,
-    width: int | None = None,
-    penalty: float | None = None,
-    table: np.ndarray | None = None,
+    rng: Generator, *, words: int = 5, kind: str = "all tokens", end: float = 0.0, max_length: int = 6, width: int | None = None, penalty: float | None = None, table: np.ndarray | None = None
 ) -> dict:
     start, end_id = rng.choice(words, size=2, replace=False)
     inputs: dict[str, Any] = {

@@ -1,7 +1,5 @@
 """Lab 08, exercise `transformer_schedule`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -55,6 +53,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Two curves, one rising and one falling; the rate is the smaller of them, times D^−0.5.",
-)
+exercise.hints("Two curves, one rising and one falling; the rate is the smaller of them, times D^−0.5.")

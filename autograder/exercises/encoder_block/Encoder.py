@@ -1,7 +1,5 @@
 """Lab 04, exercise `Encoder`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -14,23 +12,14 @@ exercise = Exercise(
     "Encoder",
     oracle=oracles.encoder,
     mistaken=mistaken.encoder,
-    by_mode={
-        "training": oracles.encoder_training,
-        "slopes": oracles.encoder_slopes,
-        "parameters": oracles.stack_parameters,
-        "repeated": oracles.same_again,
-        "dropped": oracles.left_to_chance,
-    },
+    by_mode={"training": oracles.encoder_training, "slopes": oracles.encoder_slopes, "parameters": oracles.stack_parameters, "repeated": oracles.same_again, "dropped": oracles.left_to_chance},
     probe_only=("dropout",),
 )
 
 
 @exercise.group("post-norm, right values", points=1)
 def values_post(rng: Generator) -> list[Case]:
-    return [
-        Case(block_inputs(rng, blocks=2), how="two blocks, x (2, 7, 15)"),
-        Case(block_inputs(rng, "post", blocks=3, sizes=(6, 2, 5)), how='three blocks, x (2, 7, 6), norm="post"'),
-    ]
+    return [Case(block_inputs(rng, blocks=2), how="two blocks, x (2, 7, 15)"), Case(block_inputs(rng, "post", blocks=3, sizes=(6, 2, 5)), how='three blocks, x (2, 7, 6), norm="post"')]
 
 
 @exercise.group("pre-norm with its final norm, right values", points=1, advice="A pre-norm stack ends with a layer norm (epsilon 1e-6) under the name `norm`.")
@@ -55,14 +44,7 @@ def dropout(rng: Generator) -> list[Case]:
 
 @exercise.group("each block has weights of its own", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    return [
-        Case(
-            unassigned(block_inputs(rng, norm, blocks=3, sizes=(6, 2, 5))),
-            mode="parameters",
-            how=f"trainable parameters of three blocks, norm={norm!r}",
-        )
-        for norm in ("post", "pre")
-    ]
+    return [Case(unassigned(block_inputs(rng, norm, blocks=3, sizes=(6, 2, 5))), mode="parameters", how=f"trainable parameters of three blocks, norm={norm!r}") for norm in ("post", "pre")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, name="training")

@@ -1,7 +1,5 @@
 """Lab 04, exercise `EncoderBlock`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -88,12 +86,7 @@ def reload(rng: Generator) -> list[Case]:
     watched = block_inputs(rng, "pre", batch=29)
     return [
         Case(block_inputs(rng, "pre"), mode="reload", how='norm="pre", rebuilt by from_config(get_config())'),
-        Case(
-            watched,
-            mode="dropped_reloaded",
-            how="dropout=0.3, rebuilt, called in training",
-            property="drops at its rate",
-        ),
+        Case(watched, mode="dropped_reloaded", how="dropout=0.3, rebuilt, called in training", property="drops at its rate"),
         Case(block_inputs(rng), mode="renamed", how="rebuilt by from_config(get_config()): its name"),
     ]
 

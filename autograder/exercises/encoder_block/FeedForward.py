@@ -1,7 +1,5 @@
 """Lab 04, exercise `FeedForward`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -22,21 +20,12 @@ def _feed_inputs(rng: Generator, d_model: int, d_ff: int, batch: int = 2, length
     }
 
 
-exercise = Exercise(
-    "FeedForward",
-    oracle=oracles.feed_forward,
-    mistaken=mistaken.feed_forward,
-    by_mode={"parameters": oracles.feed_forward_parameters},
-    probe_only=("d_ff", "d_model"),
-)
+exercise = Exercise("FeedForward", oracle=oracles.feed_forward, mistaken=mistaken.feed_forward, by_mode={"parameters": oracles.feed_forward_parameters}, probe_only=("d_ff", "d_model"))
 
 
 @exercise.group("right values", points=2, advice="`dense_in` makes d_ff features, ReLU follows, and `dense_out` comes back to d_model.")
 def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_feed_inputs(rng, 7, 11), how="x (2, 5, 7), d_ff=11"),
-        Case(_feed_inputs(rng, 7, 3, batch=3), how="x (3, 5, 7), d_ff=3"),
-    ]
+    return [Case(_feed_inputs(rng, 7, 11), how="x (2, 5, 7), d_ff=11"), Case(_feed_inputs(rng, 7, 3, batch=3), how="x (3, 5, 7), d_ff=3")]
 
 
 @exercise.group("two Dense layers with bias", points=1)
@@ -49,11 +38,7 @@ def training(rng: Generator) -> list[Case]:
     inputs = _feed_inputs(rng, 5, 3, length=4)
     return [
         Case(inputs, mode="graph", how="inside tf.function, batch size and length unknown"),
-        Case(
-            {**inputs, "cotangent.output": normal(rng, 2, 4, 5)},
-            mode="gradient",
-            how="gradients, compared with numerical ones",
-        ),
+        Case({**inputs, "cotangent.output": normal(rng, 2, 4, 5)}, mode="gradient", how="gradients, compared with numerical ones"),
     ]
 
 
@@ -67,7 +52,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Make two `keras.layers.Dense` in `__init__`, and keep them as `self.dense_in` and `self.dense_out`.",
-    "How wide is the token between the two layers, and how wide after the second?",
-)
+exercise.hints("Make two `keras.layers.Dense` in `__init__`, and keep them as `self.dense_in` and `self.dense_out`.", "How wide is the token between the two layers, and how wide after the second?")

@@ -1,7 +1,5 @@
 """Lab 04, exercise `encoder_parameter_count`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong

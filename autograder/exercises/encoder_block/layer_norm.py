@@ -1,7 +1,5 @@
 """Lab 04, exercise `layer_norm`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -26,11 +24,7 @@ READY_NORMS = (
 
 def _norm_inputs(rng: Generator, *shape: int, dtype: str = "float32") -> dict:
     width = shape[-1]
-    return {
-        "x": (2 * rng.normal(size=shape) + 1.5).astype(dtype),
-        "gamma": (1 + 0.5 * rng.normal(size=width)).astype(dtype),
-        "beta": rng.normal(size=width).astype(dtype),
-    }
+    return {"x": (2 * rng.normal(size=shape) + 1.5).astype(dtype), "gamma": (1 + 0.5 * rng.normal(size=width)).astype(dtype), "beta": rng.normal(size=width).astype(dtype)}
 
 
 def _norms(*shapes: tuple[int, ...]):

@@ -1,7 +1,5 @@
 """What several exercises of lab 04 share."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -39,11 +37,7 @@ def block_inputs(
     inputs |= dict(zip(("d_model", "num_heads", "d_ff"), sizes, strict=True))
     inputs |= {"dropout": dropout} | ({"norm": norm} if norm else {})
     final = blocks is not None and norm == "pre"
-    return {
-        **inputs,
-        "x": (spread * rng.normal(size=(batch, length, sizes[0]))).astype("float32"),
-        "weights": weights(rng, blocks or 1, sizes, final, scale),
-    }
+    return {**inputs, "x": (spread * rng.normal(size=(batch, length, sizes[0]))).astype("float32"), "weights": weights(rng, blocks or 1, sizes, final, scale)}
 
 
 def draw_dropout(blocks: int | None, *norms: str | None):
@@ -61,14 +55,7 @@ def draw_dropout(blocks: int | None, *norms: str | None):
             if rate is None:
                 del inputs["dropout"]
             how = f"dropout={rate}" if rate else "dropout as it is by default"
-            cases.append(
-                Case(
-                    inputs,
-                    mode="dropped",
-                    how=f"{how}, called with training=True and False",
-                    property="drops at its rate",
-                )
-            )
+            cases.append(Case(inputs, mode="dropped", how=f"{how}, called with training=True and False", property="drops at its rate"))
         return cases
 
     return draw

@@ -1,7 +1,5 @@
 """Lab 06, exercise `answers`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -67,6 +65,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Each number takes a line on paper. The formulas are in lecture 04, the sizes in exercise 5, and what is cut at 600 in lecture 06.",
-)
+exercise.hints("Each number takes a line on paper. The formulas are in lecture 04, the sizes in exercise 5, and what is cut at 600 in lecture 06.")

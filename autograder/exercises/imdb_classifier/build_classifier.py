@@ -1,7 +1,5 @@
 """Lab 06, exercise `build_classifier`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -24,12 +22,7 @@ def _reviews_case(rng: Generator, mode: str, how: str, batch: int = 7, **more) -
 exercise = Exercise(
     "build_classifier",
     oracle=oracles.classifier_values,
-    by_mode={
-        "parameters": oracles.classifier_parameters,
-        "padding": oracles.classifier_padding,
-        "order": oracles.classifier_order,
-        "learning": oracles.classifier_learning,
-    },
+    by_mode={"parameters": oracles.classifier_parameters, "padding": oracles.classifier_padding, "order": oracles.classifier_order, "learning": oracles.classifier_learning},
     mistaken=mistaken.build_classifier,
     probe_only=("more", "reordered", "weights", "word"),
     cpu_seconds=40,
@@ -41,10 +34,7 @@ def parameters(rng: Generator) -> list[Case]:
     heads = int(rng.integers(2, 6))
     sizes = {"max_length": 37, "vocab_size": int(rng.integers(100, 900)), "d_model": heads * int(rng.integers(3, 9))}
     sizes |= {"num_heads": heads, "d_ff": int(rng.integers(41, 90))}
-    return [
-        Case({}, mode="parameters", how="parameters of build_classifier()"),
-        Case(sizes, mode="parameters", how=f"parameters, {', '.join(f'{key}={value}' for key, value in sizes.items())}"),
-    ]
+    return [Case({}, mode="parameters", how="parameters of build_classifier()"), Case(sizes, mode="parameters", how=f"parameters, {', '.join(f'{key}={value}' for key, value in sizes.items())}")]
 
 
 @exercise.group("one number from 0 to 1 for each review", points=1, advice="A review's result depends on that review alone: not on its neighbours in the batch, not on chance.")

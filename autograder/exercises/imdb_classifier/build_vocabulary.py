@@ -1,7 +1,5 @@
 """Lab 06, exercise `build_vocabulary`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong

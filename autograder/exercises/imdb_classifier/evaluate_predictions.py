@@ -1,7 +1,5 @@
 """Lab 06, exercise `evaluate_predictions`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,11 +20,7 @@ def _results(rng: Generator, tn: int, fp: int, fn: int, tp: int, threshold: floa
         start = tn if group is fp else tn + fp + fn
         above[start : start + min(group, 1)] = threshold
     order = rng.permutation(n)
-    return {
-        "probabilities": np.where(said, above, below).astype("float32")[order],
-        "labels": labels[order].astype("int32"),
-        **({} if threshold == 0.5 else {"threshold": threshold}),
-    }
+    return {"probabilities": np.where(said, above, below).astype("float32")[order], "labels": labels[order].astype("int32"), **({} if threshold == 0.5 else {"threshold": threshold})}
 
 
 def _shown(counts: Sequence[int], **others) -> str:

@@ -1,7 +1,5 @@
 """Lab 06, exercise `masked_mean`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -29,10 +27,7 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group("padding in other places", points=1, advice="An id of 0 is padding wherever it stands.")
 def anywhere(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 7)
-    return [
-        _mean_case(rng, ids[:, ::-1].copy(), 5, how="x (3, 7, 5), padding in front"),
-        _mean_case(rng, rng.permuted(ids, axis=1), 5, how="x (3, 7, 5), padding anywhere"),
-    ]
+    return [_mean_case(rng, ids[:, ::-1].copy(), 5, how="x (3, 7, 5), padding in front"), _mean_case(rng, rng.permuted(ids, axis=1), 5, how="x (3, 7, 5), padding anywhere")]
 
 
 @exercise.group("a row that is all padding gives 0", points=1, advice="A row without words has the sum 0. What may its count be, so that 0 divided by it is 0?")

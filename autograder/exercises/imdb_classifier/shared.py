@@ -1,7 +1,5 @@
 """What several exercises of lab 06 share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lab 06, exercise `standardize`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -35,13 +33,7 @@ def words(rng: Generator) -> list[Case]:
 
 @exercise.group("line breaks of HTML become spaces", points=1, advice="Three spellings, `<br>`, `<br/>` and `<br />`, in capitals too. A `<` alone is punctuation.")
 def breaks(rng: Generator) -> list[Case]:
-    return _texts_of(
-        rng,
-        "A {0}.<br /><br />The {1}",
-        "bad {0}<br>good {1}<br/>fine {2}",
-        "{0}<BR />{1}<Br>{2}",
-        "{0} 5 < 6 but {1} 7 > 3 {2}",
-    )
+    return _texts_of(rng, "A {0}.<br /><br />The {1}", "bad {0}<br>good {1}<br/>fine {2}", "{0}<BR />{1}<Br>{2}", "{0} 5 < 6 but {1} 7 > 3 {2}")
 
 
 @exercise.group("letters of other languages and digits stay", points=1)

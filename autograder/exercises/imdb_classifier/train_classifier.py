@@ -1,7 +1,5 @@
 """Lab 06, exercise `train_classifier`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 

@@ -1,7 +1,5 @@
 """Lab 06, exercise `vectorize`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from coursekit.generator import Generator
@@ -19,10 +17,7 @@ def _ids_case(rng: Generator, lengths: Sequence[int], max_length: int, known: in
     texts = [" ".join(str(word) for word in rng.choice(words, size=length)) for length in lengths]
     if known:  # in every text that has room, a stranger first, a known word last
         texts = [" ".join([words[-1], *text.split()[1:-1], words[0]]) if len(text.split()) > 1 else text for text in texts]
-    return Case(
-        {"texts": texts, "vocabulary": vocabulary, "max_length": max_length},
-        how=f"texts of {', '.join(map(str, lengths))} words, {len(vocabulary)} entries, max_length={max_length}",
-    )
+    return Case({"texts": texts, "vocabulary": vocabulary, "max_length": max_length}, how=f"texts of {', '.join(map(str, lengths))} words, {len(vocabulary)} entries, max_length={max_length}")
 
 
 def _ids(*sizes: tuple[Sequence[int], int], known: int = 8):

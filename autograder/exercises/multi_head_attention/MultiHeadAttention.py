@@ -1,7 +1,5 @@
 """Lab 03, exercise `MultiHeadAttention`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -16,13 +14,7 @@ DENSE = ("w_q", "w_k", "w_v", "w_o")
 
 def _layer_inputs(rng: Generator, *, heads: int = 3, size: int = 5, batch: int = 2, queries: int = 7, keys: int = 11) -> dict:
     width = heads * size
-    inputs = {
-        "d_model": width,
-        "num_heads": heads,
-        "query": normal(rng, batch, queries, width),
-        "key": normal(rng, batch, keys, width),
-        "value": normal(rng, batch, keys, width),
-    }
+    inputs = {"d_model": width, "num_heads": heads, "query": normal(rng, batch, queries, width), "key": normal(rng, batch, keys, width), "value": normal(rng, batch, keys, width)}
     for name in DENSE:
         inputs[f"{name}.kernel"] = normal(rng, width, width) / width**0.5
         inputs[f"{name}.bias"] = normal(rng, width)
@@ -47,10 +39,7 @@ def values(rng: Generator) -> list[Case]:
         Case(_layer_inputs(rng), how="d_model=15, num_heads=3, query (2, 7, 15), key and value (2, 11, 15)"),
         Case(other, how="d_model=15, num_heads=5, query (2, 11, 15), key and value (2, 7, 15)"),
         Case(same, how="d_model=15, num_heads=3, query, key and value the same (2, 7, 15)"),
-        Case(
-            _layer_inputs(rng, heads=1, size=13),
-            how="d_model=13, num_heads=1, query (2, 7, 13), key and value (2, 11, 13)",
-        ),
+        Case(_layer_inputs(rng, heads=1, size=13), how="d_model=13, num_heads=1, query (2, 7, 13), key and value (2, 11, 13)"),
     ]
 
 
@@ -62,18 +51,8 @@ def weights(rng: Generator) -> list[Case]:
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, T, S)", points=2)
 def masked(rng: Generator) -> list[Case]:
-    masks = (
-        partial_mask(rng, 7, 11),
-        partial_mask(rng, 2, 7, 11).astype("int32"),
-        partial_mask(rng, 2, 1, 7, 11).astype("float32"),
-    )
-    return [
-        Case(
-            {**_layer_inputs(rng), "mask": mask, "return_weights": True},
-            how=f"query (2, 7, 15), key (2, 11, 15), mask {mask.shape} of {mask.dtype}",
-        )
-        for mask in masks
-    ]
+    masks = (partial_mask(rng, 7, 11), partial_mask(rng, 2, 7, 11).astype("int32"), partial_mask(rng, 2, 1, 7, 11).astype("float32"))
+    return [Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, how=f"query (2, 7, 15), key (2, 11, 15), mask {mask.shape} of {mask.dtype}") for mask in masks]
 
 
 @exercise.group("mask (B, T, S) where B happens to be H", points=1, advice="Shapes are aligned from the right. Which axis of the scores does the first axis of the mask meet?")
@@ -86,13 +65,7 @@ def batch_of_heads(rng: Generator) -> list[Case]:
 def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 7, 11)
     mask[0, 1] = mask[1, 4] = False
-    return [
-        Case(
-            {**_layer_inputs(rng), "mask": mask, "return_weights": True},
-            how="two queries may attend to nothing",
-            property="rows are distributions",
-        )
-    ]
+    return [Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, how="two queries may attend to nothing", property="rows are distributions")]
 
 
 @exercise.group("finite for large scores", points=1)
@@ -116,15 +89,7 @@ def parameters(rng: Generator) -> list[Case]:
 @exercise.group("ValueError when num_heads does not divide d_model", points=1, advice="Compare d_model % num_heads with 0 in `__init__`, and raise a ValueError that names both numbers.")
 def refusal(rng: Generator) -> list[Case]:
     return [
-        Case(
-            {
-                "d_model": width,
-                "num_heads": heads,
-                **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")},
-            },
-            mode="refusal",
-            how=f"d_model={width}, num_heads={heads}",
-        )
+        Case({"d_model": width, "num_heads": heads, **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")}}, mode="refusal", how=f"d_model={width}, num_heads={heads}")
         for width, heads in ((10, 3), (7, 11))
     ]
 
@@ -139,11 +104,7 @@ def training(rng: Generator) -> list[Case]:
     small = {**_layer_inputs(rng, heads=2, size=2, batch=1, queries=3, keys=5), "mask": partial_mask(rng, 1, 3, 5)}
     return [
         Case(wide, mode="graph", how="inside tf.function, batch size and lengths unknown"),
-        Case(
-            {**small, "cotangent.output": normal(rng, 1, 3, 4)},
-            mode="gradient",
-            how="gradients, compared with numerical ones",
-        ),
+        Case({**small, "cotangent.output": normal(rng, 1, 3, 4)}, mode="gradient", how="gradients, compared with numerical ones"),
     ]
 
 

@@ -1,7 +1,5 @@
 """Lab 03, exercise `ablate_heads`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -17,13 +15,7 @@ def values(rng: Generator) -> list[Case]:
     def case(shape: tuple[int, ...], keep: list[int]) -> Case:
         return Case({"head_outputs": normal(rng, *shape), "keep": keep})
 
-    return [
-        case((2, 5, 3, 7), [0, 3]),
-        case((2, 5, 3, 7), [4, 1, 2]),
-        case((2, 3, 5, 7), [1]),
-        case((2, 3, 5, 7), []),
-        case((2, 3, 5, 7), [0, 1, 2]),
-    ]
+    return [case((2, 5, 3, 7), [0, 3]), case((2, 5, 3, 7), [4, 1, 2]), case((2, 3, 5, 7), [1]), case((2, 3, 5, 7), []), case((2, 3, 5, 7), [0, 1, 2])]
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
@@ -31,12 +23,7 @@ def types(rng: Generator) -> list[Case]:
     single, keep = normal(rng, 2, 3, 5, 7), [2, 0]
     double = rng.normal(size=(2, 3, 5, 7))
     return [
-        Case(
-            {"head_outputs": single, "keep": keep},
-            mode="tensor",
-            how="a TensorFlow tensor, keep=[2, 0]",
-            dtype="float32",
-        ),
+        Case({"head_outputs": single, "keep": keep}, mode="tensor", how="a TensorFlow tensor, keep=[2, 0]", dtype="float32"),
         Case({"head_outputs": single, "keep": keep}, how="a NumPy array of float32, keep=[2, 0]", dtype="float32"),
         Case({"head_outputs": double, "keep": keep}, how="a NumPy array of float64, keep=[2, 0]", dtype="float64"),
     ]
@@ -57,6 +44,5 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Make a vector of H ones and zeros. Which shape does it need to broadcast to (B, H, T, K)?",
-    "Tensors cannot be assigned to by index; a multiplication works for arrays and tensors alike.",
+    "Make a vector of H ones and zeros. Which shape does it need to broadcast to (B, H, T, K)?", "Tensors cannot be assigned to by index; a multiplication works for arrays and tensors alike."
 )

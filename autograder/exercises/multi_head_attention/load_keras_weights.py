@@ -1,7 +1,5 @@
 """Lab 03, exercise `load_keras_weights`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong

@@ -1,7 +1,5 @@
 """Lab 03, exercise `merge_heads`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -43,7 +41,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "It is `split_heads` backwards: undo its last step first.",
-    "Only when the axes are (B, T, H, K) do the features of one token lie side by side.",
-)
+exercise.hints("It is `split_heads` backwards: undo its last step first.", "Only when the axes are (B, T, H, K) do the features of one token lie side by side.")

@@ -1,7 +1,5 @@
 """Lab 03, exercise `mha_parameter_count`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -67,6 +65,5 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Write down the shapes of the four matrices and of their four biases, then add up.",
-    "W_Q and W_K are (D, H·key_dim), W_V is (D, H·value_dim). What does W_O read, and what does it write?",
+    "Write down the shapes of the four matrices and of their four biases, then add up.", "W_Q and W_K are (D, H·key_dim), W_V is (D, H·value_dim). What does W_O read, and what does it write?"
 )

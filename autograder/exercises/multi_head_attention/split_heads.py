@@ -1,7 +1,5 @@
 """Lab 03, exercise `split_heads`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -50,7 +48,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Two steps: cut the last axis into two, then change the order of the axes.",
-    "After the cut the shape is (B, T, H, D/H): which two axes have to change places?",
-)
+exercise.hints("Two steps: cut the last axis into two, then change the order of the axes.", "After the cut the shape is (B, T, H, D/H): which two axes have to change places?")

@@ -1,7 +1,5 @@
 """Lab 05, exercise `TokenAndPositionEmbedding`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong

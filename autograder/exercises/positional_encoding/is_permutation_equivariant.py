@@ -1,7 +1,5 @@
 """Lab 05, exercise `is_permutation_equivariant`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -27,14 +25,7 @@ def _neighbours_kept(permutation: np.ndarray) -> np.ndarray:
 def _judged(rng: Generator, *names: str, shape: tuple[int, ...] = (2, 5, 3), mode: str = "call", **settings) -> list[Case]:
     kind = "TensorFlow tensors, " if mode == "tensor" else ""
     wording = "".join(f", {key}={value:g}" for key, value in settings.items())
-    return [
-        Case(
-            {"fn": name, "x": normal(rng, *shape), "permutation": cycle(rng, shape[1]), **settings},
-            mode=mode,
-            how=f"{kind}fn = “{name}”, x {shape}{wording}",
-        )
-        for name in names
-    ]
+    return [Case({"fn": name, "x": normal(rng, *shape), "permutation": cycle(rng, shape[1]), **settings}, mode=mode, how=f"{kind}fn = “{name}”, x {shape}{wording}") for name in names]
 
 
 def _given_permutation(rng: Generator) -> list[Case]:
@@ -58,15 +49,7 @@ exercise = Exercise("is_permutation_equivariant", oracle=oracles.is_permutation_
 
 @exercise.group("equivariant maps, and others", points=2)
 def values(rng: Generator) -> list[Case]:
-    cases = _judged(
-        rng,
-        "self-attention",
-        "positions added",
-        "each token by itself",
-        "each token plus its predecessor",
-        "distance from the mean token",
-        "running sum",
-    )
+    cases = _judged(rng, "self-attention", "positions added", "each token by itself", "each token plus its predecessor", "distance from the mean token", "running sum")
     # A map of neighbours hardly notices a shift of all tokens: some neighbours stay together, and some do not.
     permutation = drawn_until(lambda drawn: 0 < _neighbours_kept(drawn).sum() < len(drawn), lambda: cycle(rng, cases[0].inputs["x"].shape[1]))
     for case in cases:
@@ -88,21 +71,12 @@ def tolerance(rng: Generator) -> list[Case]:
 @exercise.group("one entry, or one sequence, that differs", points=1, advice="A single entry that is too far off is enough for False: look at the largest absolute difference.")
 def corners(rng: Generator) -> list[Case]:
     single = "0.5 added to the first feature of the first token"
-    return [
-        *_judged(rng, "self-attention", "positions added in the last sequence only", shape=(3, 5, 2)),
-        *_judged(rng, single, shape=(3, 13, 7), tolerance=0.1),
-        *_one_sided(rng),
-    ]
+    return [*_judged(rng, "self-attention", "positions added in the last sequence only", shape=(3, 5, 2)), *_judged(rng, single, shape=(3, 13, 7), tolerance=0.1), *_one_sided(rng)]
 
 
 @exercise.group("the tokens are shuffled, in the order given", points=1)
 def axes(rng: Generator) -> list[Case]:
-    names = (
-        "self-attention",
-        "positions added",
-        "distance from the mean token",
-        "positions added in the last sequence only",
-    )
+    names = ("self-attention", "positions added", "distance from the mean token", "positions added in the last sequence only")
     return [*_judged(rng, *names, shape=(5, 5, 5)), *_given_permutation(rng)]
 
 

@@ -1,7 +1,5 @@
 """Lab 05, exercise `rotary`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -15,10 +13,7 @@ from autograder.oracles import positional_encoding as oracles
 def _rotary(rng: Generator, *leading: int, positions=None, length: int = 5, width: int = 6, **case) -> Case:
     dtype = case.pop("float_type", "float32")
     places = np.arange(length) if positions is None else np.asarray(positions)
-    inputs = {
-        "x": normal(rng, *leading, len(places), width, dtype=dtype),
-        "positions": places.astype(case.pop("kind", "int32")),
-    }
+    inputs = {"x": normal(rng, *leading, len(places), width, dtype=dtype), "positions": places.astype(case.pop("kind", "int32"))}
     return Case(inputs, **case)
 
 
@@ -38,10 +33,7 @@ def batched(rng: Generator) -> list[Case]:
 @exercise.group("positions with gaps, in any order", points=1, advice="Use the positions given, not a count of the rows.")
 def positions(rng: Generator) -> list[Case]:
     some = np.sort(rng.choice(200, size=7, replace=False)) + 1
-    return [
-        _rotary(rng, 2, positions=some, how=f"x (2, 7, 6), positions {some.tolist()}"),
-        _rotary(rng, positions=[9, 2, 5], kind="float32", how="x (3, 6), positions [9., 2., 5.]"),
-    ]
+    return [_rotary(rng, 2, positions=some, how=f"x (2, 7, 6), positions {some.tolist()}"), _rotary(rng, positions=[9, 2, 5], kind="float32", how="x (3, 6), positions [9., 2., 5.]")]
 
 
 @exercise.group(

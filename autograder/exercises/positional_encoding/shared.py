@@ -1,7 +1,5 @@
 """What several exercises of lab 05 share."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, wrong
@@ -53,13 +51,7 @@ def embedding_inputs(rng: Generator, length: int, *, max_length: int, vocab_size
     """Inputs of both embedding layers, 3 sequences of the given length; ids reach up to the last word."""
     ids = rng.integers(0, vocab_size, size=(3, length)).astype("int32")
     ids[0, 0] = vocab_size - 1
-    return {
-        "max_length": max_length,
-        "vocab_size": vocab_size,
-        "d_model": width,
-        "ids": ids,
-        "token_embedding.embeddings": normal(rng, vocab_size, width),
-    }
+    return {"max_length": max_length, "vocab_size": vocab_size, "d_model": width, "ids": ids, "token_embedding.embeddings": normal(rng, vocab_size, width)}
 
 
 def embeddings(width: int, *, learned: bool):
@@ -72,10 +64,7 @@ def embeddings(width: int, *, learned: bool):
         return made
 
     def values(rng: Generator) -> list[Case]:
-        return [
-            Case(inputs(rng, 13, 13, 23), how="ids (3, 13), max_length=13"),
-            Case(inputs(rng, 13, 13, 11), how="ids (3, 13), max_length=13, 11 words"),
-        ]
+        return [Case(inputs(rng, 13, 13, 23), how="ids (3, 13), max_length=13"), Case(inputs(rng, 13, 13, 11), how="ids (3, 13), max_length=13, 11 words")]
 
     def shorter(rng: Generator) -> list[Case]:
         shown = inputs(rng, 7, 17, 11)
@@ -90,10 +79,7 @@ def embeddings(width: int, *, learned: bool):
     def training(rng: Generator) -> list[Case]:
         shown = inputs(rng, 5, 7, 11)
         weighted = {**shown, "cotangent.output": normal(rng, 3, 5, width)}
-        return [
-            Case(shown, mode="graph", how="inside tf.function, batch size and length unknown"),
-            Case(weighted, mode="gradient", how="gradients, compared with numerical ones"),
-        ]
+        return [Case(shown, mode="graph", how="inside tf.function, batch size and length unknown"), Case(weighted, mode="gradient", how="gradients, compared with numerical ones")]
 
     def reload(rng: Generator) -> list[Case]:
         return [Case(inputs(rng, 5, 7, 11), mode="reload", how="rebuilt from get_config(), weights copied")]

@@ -1,7 +1,5 @@
 """Lab 05, exercise `sinusoidal_positions`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -15,11 +13,7 @@ COLUMN_EXPONENT = wrong("The cosine of a pair has another frequency than its sin
 DOUBLE_COLUMN = wrong("The exponent doubles the column's number. In 2i/D, i is the number of the pair: columns 2i and 2i + 1 share it.", exponent="double_column")
 
 
-EXPONENTS = dict(
-    **PAIR_EXPONENTS,
-    exponent_by_column=COLUMN_EXPONENT,
-    exponent_by_doubled_column=DOUBLE_COLUMN,
-)
+EXPONENTS = dict(**PAIR_EXPONENTS, exponent_by_column=COLUMN_EXPONENT, exponent_by_doubled_column=DOUBLE_COLUMN)
 
 
 ONE_BASED = wrong("The first row is position 1; positions count from 0.", first=1)
@@ -34,11 +28,7 @@ exercise = Exercise("sinusoidal_positions", oracle=oracles.sinusoidal_positions,
 
 @exercise.group("right values", points=2)
 def values(rng: Generator) -> list[Case]:
-    return [
-        Case({"length": int(rng.integers(5, 9)), "d_model": 6}),
-        Case({"length": int(rng.integers(11, 19)), "d_model": 10}),
-        Case({"length": 3, "d_model": 26}),
-    ]
+    return [Case({"length": int(rng.integers(5, 9)), "d_model": 6}), Case({"length": int(rng.integers(11, 19)), "d_model": 10}), Case({"length": 3, "d_model": 26})]
 
 
 @exercise.group("hundreds of positions", points=1)
@@ -53,10 +43,7 @@ def long(rng: Generator) -> list[Case]:
 )
 def odd_width(rng: Generator) -> list[Case]:
     width = int(rng.choice([5, 7, 11]))
-    return [
-        Case({"length": 3, "d_model": width}, mode="refusal", how=f"d_model={width}, an odd width"),
-        Case({"length": 5, "d_model": 6}, how="length=5, d_model=6, an even width"),
-    ]
+    return [Case({"length": 3, "d_model": width}, mode="refusal", how=f"d_model={width}, an odd width"), Case({"length": 5, "d_model": 6}, how="length=5, d_model=6, an even width")]
 
 
 exercise.mistakes(

@@ -1,7 +1,5 @@
 """Lab 02, exercise `SelfAttention`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -13,14 +11,7 @@ from autograder.oracles import self_attention as oracles
 
 def _layer_inputs(rng: Generator, batch: int = 2, length: int = 5, width: int = 7) -> dict:
     d_k, d_v = 3, 11
-    return {
-        "d_k": d_k,
-        "d_v": d_v,
-        "x": normal(rng, batch, length, width),
-        "w_q.kernel": normal(rng, width, d_k),
-        "w_k.kernel": normal(rng, width, d_k),
-        "w_v.kernel": normal(rng, width, d_v),
-    }
+    return {"d_k": d_k, "d_v": d_v, "x": normal(rng, batch, length, width), "w_q.kernel": normal(rng, width, d_k), "w_k.kernel": normal(rng, width, d_k), "w_v.kernel": normal(rng, width, d_v)}
 
 
 exercise = Exercise(
@@ -35,10 +26,7 @@ exercise = Exercise(
 
 @exercise.group("right values", points=2)
 def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_layer_inputs(rng), how="x (2, 5, 7), d_k=3, d_v=11"),
-        Case({**_layer_inputs(rng), "return_weights": True}, how="x (2, 5, 7), return_weights=True"),
-    ]
+    return [Case(_layer_inputs(rng), how="x (2, 5, 7), d_k=3, d_v=11"), Case({**_layer_inputs(rng), "return_weights": True}, how="x (2, 5, 7), return_weights=True")]
 
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, S)", points=1)
@@ -65,11 +53,7 @@ def training(rng: Generator) -> list[Case]:
     inputs = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 5, 5)}
     return [
         Case(inputs, mode="graph", how="inside tf.function, batch size and length unknown"),
-        Case(
-            {**inputs, "cotangent.output": normal(rng, 2, 5, 11)},
-            mode="gradient",
-            how="gradients, compared with numerical ones",
-        ),
+        Case({**inputs, "cotangent.output": normal(rng, 2, 5, 11)}, mode="gradient", how="gradients, compared with numerical ones"),
     ]
 
 

@@ -1,7 +1,5 @@
 """Lab 02, exercise `answers`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -46,6 +44,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Each number takes one line on paper; the lecture does the same calculation with other numbers.",
-)
+exercise.hints("Each number takes one line on paper; the lecture does the same calculation with other numbers.")

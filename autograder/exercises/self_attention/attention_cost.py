@@ -1,7 +1,5 @@
 """Lab 02, exercise `attention_cost`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong

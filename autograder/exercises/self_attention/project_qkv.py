@@ -1,7 +1,5 @@
 """Lab 02, exercise `project_qkv`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -14,12 +12,7 @@ def _projections(*leading: tuple[int, ...], dtype: str = "float32", mode: str = 
     def draw(rng: Generator) -> list[Case]:
         return [
             Case(
-                {
-                    "x": normal(rng, *batch, 5, 7, dtype=dtype),
-                    "w_q": normal(rng, 7, 3, dtype=dtype),
-                    "w_k": normal(rng, 7, 3, dtype=dtype),
-                    "w_v": normal(rng, 7, 11, dtype=dtype),
-                },
+                {"x": normal(rng, *batch, 5, 7, dtype=dtype), "w_q": normal(rng, 7, 3, dtype=dtype), "w_k": normal(rng, 7, 3, dtype=dtype), "w_v": normal(rng, 7, 11, dtype=dtype)},
                 mode=mode,
                 dtype=dtype if check_dtype else None,
             )
@@ -63,7 +56,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Each token is multiplied with the same matrix: the tokens are the rows of x.",
-    "(…, T, D) times (D, d_k) gives (…, T, d_k).",
-)
+exercise.hints("Each token is multiplied with the same matrix: the tokens are the rows of x.", "(…, T, D) times (D, d_k) gives (…, T, d_k).")

@@ -1,7 +1,5 @@
 """Lab 02, exercise `scaled_dot_product_attention`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 
@@ -35,10 +33,7 @@ exercise = Exercise("scaled_dot_product_attention", oracle=attention_oracles.sca
 
 @exercise.group("right values", points=2)
 def values(rng: Generator) -> list[Case]:
-    return [
-        Case({"q": normal(rng, 5, 7), "k": normal(rng, 3, 7), "v": normal(rng, 3, 11)}),
-        Case({"q": normal(rng, 5, 3), "k": normal(rng, 5, 3), "v": normal(rng, 5, 2)}),
-    ]
+    return [Case({"q": normal(rng, 5, 7), "k": normal(rng, 3, 7), "v": normal(rng, 3, 11)}), Case({"q": normal(rng, 5, 3), "k": normal(rng, 5, 3), "v": normal(rng, 5, 2)})]
 
 
 @exercise.group("leading dimensions", points=1, advice="One sequence works, a batch does not? Swap the last two axes of k only, and sum over the last axis.")
@@ -55,12 +50,7 @@ def masked(rng: Generator) -> list[Case]:
         return Case({"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask})
 
     flat = {"q": normal(rng, 5, 7), "k": normal(rng, 5, 7), "v": normal(rng, 5, 11), "mask": partial_mask(rng, 5, 5)}
-    return [
-        Case(flat),
-        case(partial_mask(rng, 5, 3)),
-        case(partial_mask(rng, 2, 5, 3).astype("int32")),
-        case(partial_mask(rng, 2, 1, 3).astype("float32")),
-    ]
+    return [Case(flat), case(partial_mask(rng, 5, 3)), case(partial_mask(rng, 2, 5, 3).astype("int32")), case(partial_mask(rng, 2, 1, 3).astype("float32"))]
 
 
 @exercise.group("a query that may attend to nothing gives no NaN", points=1, advice="The softmax of a row of minus infinity is 0/0. A large negative number blocks just as well.")
@@ -73,15 +63,9 @@ def fully_masked(rng: Generator) -> list[Case]:
 
 @exercise.group("finite for large scores", points=1)
 def large_scores(rng: Generator) -> list[Case]:
-    q, k, mask = drawn_until(
-        lambda drawn: masks_matter(drawn[0] @ drawn[1].T, drawn[2]),
-        lambda: (normal(rng, 5, 7) * 300, normal(rng, 3, 7) * 300, partial_mask(rng, 5, 3)),
-    )
+    q, k, mask = drawn_until(lambda drawn: masks_matter(drawn[0] @ drawn[1].T, drawn[2]), lambda: (normal(rng, 5, 7) * 300, normal(rng, 3, 7) * 300, partial_mask(rng, 5, 3)))
     v = normal(rng, 3, 11)
-    return [
-        Case({"q": q, "k": k, "v": v}, how="scores of tens of thousands"),
-        Case({"q": q, "k": k, "v": v, "mask": mask}, how="scores of tens of thousands, and a mask"),
-    ]
+    return [Case({"q": q, "k": k, "v": v}, how="scores of tens of thousands"), Case({"q": q, "k": k, "v": v, "mask": mask}, how="scores of tens of thousands, and a mask")]
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)

@@ -1,7 +1,5 @@
 """Lab 02, exercise `self_attention_loops`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise
@@ -27,9 +25,7 @@ def types(rng: Generator) -> list[Case]:
     return plain_types(rng)
 
 
-exercise.mistakes(
-    **PLAIN_MISTAKES,
-)
+exercise.mistakes(**PLAIN_MISTAKES)
 
 
 exercise.hints(

@@ -1,7 +1,5 @@
 """Lab 02, exercise `self_attention_matrix`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -38,12 +36,7 @@ def types(rng: Generator) -> list[Case]:
     return plain_types(rng)
 
 
-exercise.mistakes(
-    **PLAIN_MISTAKES,
-    softmax_over_axis_1=AXIS_ONE,
-    keepdims_forgotten=KEEPDIMS_FORGOTTEN,
-    features_attend=FEATURES_ATTEND,
-)
+exercise.mistakes(**PLAIN_MISTAKES, softmax_over_axis_1=AXIS_ONE, keepdims_forgotten=KEEPDIMS_FORGOTTEN, features_attend=FEATURES_ATTEND)
 
 
 exercise.hints(

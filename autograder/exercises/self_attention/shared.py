@@ -1,7 +1,5 @@
 """What several exercises of lab 02 share."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, wrong

@@ -1,7 +1,5 @@
 """Lab 09, exercise `PatchEmbedding`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -48,10 +46,7 @@ def parameters(rng: Generator) -> list[Case]:
 def training(rng: Generator) -> list[Case]:
     graph = _embedding_inputs(rng, 2, (2, 3), 2, 3, 5)
     small = {**_embedding_inputs(rng, 2, (1, 3), 2, 1, 5), "cotangent.output": normal(rng, 2, 4, 5)}
-    return [
-        Case(graph, mode="graph", how="inside tf.function, batch size unknown"),
-        Case(small, mode="gradient", how="gradients, compared with numerical ones"),
-    ]
+    return [Case(graph, mode="graph", how="inside tf.function, batch size unknown"), Case(small, mode="gradient", how="gradients, compared with numerical ones")]
 
 
 @exercise.group("survives the round trip through get_config", points=1)

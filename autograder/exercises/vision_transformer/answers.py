@@ -1,7 +1,5 @@
 """Lab 09, exercise `answers`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -62,6 +60,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Each answer takes a line on paper. Draw the grid of patches.",
-)
+exercise.hints("Each answer takes a line on paper. Draw the grid of patches.")

@@ -1,7 +1,5 @@
 """Lab 09, exercise `attention_rollout`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -54,11 +52,7 @@ def pruned(rng: Generator) -> list[Case]:
 @exercise.group("arrays and tensors, float type kept", points=1)
 def types(rng: Generator) -> list[Case]:
     shape = (3, 2, 2, 5)
-    return [
-        *_rollouts(shape, mode="tensor", dtype="float32")(rng),
-        *_rollouts(shape, dtype="float32")(rng),
-        *_rollouts(shape, floats="float64", dtype="float64")(rng),
-    ]
+    return [*_rollouts(shape, mode="tensor", dtype="float32")(rng), *_rollouts(shape, dtype="float32")(rng), *_rollouts(shape, floats="float64", dtype="float64")(rng)]
 
 
 exercise.mistakes(

@@ -1,7 +1,5 @@
 """Lab 09, exercise `build_vit`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -15,27 +13,10 @@ from autograder.mistaken import vision_transformer as mistaken
 from autograder.oracles import vision_transformer as oracles
 
 # Two sets of sizes, and no more: building a model takes much longer than calling it, and cases may share one.
-FIRST: dict[str, Any] = {
-    "image_shape": [6, 9, 2],
-    "patch_size": 3,
-    "num_classes": 5,
-    "num_layers": 2,
-    "d_model": 12,
-    "num_heads": 3,
-    "d_ff": 17,
-    "dropout": 0.5,
-}
+FIRST: dict[str, Any] = {"image_shape": [6, 9, 2], "patch_size": 3, "num_classes": 5, "num_layers": 2, "d_model": 12, "num_heads": 3, "d_ff": 17, "dropout": 0.5}
 
 
-SECOND = {
-    "image_shape": [10, 4, 1],
-    "patch_size": 2,
-    "num_classes": 7,
-    "num_layers": 1,
-    "d_model": 6,
-    "num_heads": 2,
-    "d_ff": 11,
-}
+SECOND = {"image_shape": [10, 4, 1], "patch_size": 2, "num_classes": 7, "num_layers": 1, "d_model": 6, "num_heads": 2, "d_ff": 11}
 
 
 BATCH = 2
@@ -67,16 +48,7 @@ def _models(mode: str, *each: tuple[dict, str], **settings: float) -> Draw:
     return lambda rng: [Case(_model_inputs(rng, sizes, **settings), mode=mode, how=how) for sizes, how in each]
 
 
-exercise = Exercise(
-    "build_vit",
-    oracle=oracles.vit,
-    mistaken=mistaken.vit,
-    by_mode={
-        "parameters": oracles.vit_parameters,
-        "dropout": oracles.vit_dropout,
-        "slopes": oracles.vit_slopes,
-    },
-)
+exercise = Exercise("build_vit", oracle=oracles.vit, mistaken=mistaken.vit, by_mode={"parameters": oracles.vit_parameters, "dropout": oracles.vit_dropout, "slopes": oracles.vit_slopes})
 
 
 @exercise.group("right logits with known weights", points=3, advice='Does check("PatchEmbedding") pass? Then compare your blocks with the five lines of the text.')
@@ -111,14 +83,8 @@ def dropout(rng: Generator) -> list[Case]:
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1)
 def training(rng: Generator) -> list[Case]:
     inputs = _model_inputs(rng, FIRST)
-    inputs |= {
-        "weighting": normal(rng, BATCH, FIRST["num_classes"]),
-        "direction": normal(rng, len(inputs["weights"])),
-    }
-    return [
-        *_models("graph", (FIRST, "inside tf.function, batch size unknown"))(rng),
-        Case(inputs, mode="slopes", how="gradients, compared with numerical ones"),
-    ]
+    inputs |= {"weighting": normal(rng, BATCH, FIRST["num_classes"]), "direction": normal(rng, len(inputs["weights"]))}
+    return [*_models("graph", (FIRST, "inside tf.function, batch size unknown"))(rng), Case(inputs, mode="slopes", how="gradients, compared with numerical ones")]
 
 
 @exercise.group("can be saved and loaded", points=1, advice="A layer of your own needs a get_config that holds the arguments of its __init__. A Lambda layer cannot be loaded safely.")

@@ -1,7 +1,5 @@
 """Lab 09, exercise `extract_patches`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from coursekit.generator import Generator
@@ -44,11 +42,7 @@ def corners(rng: Generator) -> list[Case]:
 def types(rng: Generator) -> list[Case]:
     shape = (2, (3, 5), 2, 3)
     wide = {"images": draw_images(rng, *shape, dtype="float64"), "patch_size": 2}
-    return [
-        *_cut(shape, mode="tensor", dtype="float32")(rng),
-        *_cut(shape, dtype="float32")(rng),
-        Case(wide, how="images of float64", dtype="float64"),
-    ]
+    return [*_cut(shape, mode="tensor", dtype="float32")(rng), *_cut(shape, dtype="float32")(rng), Case(wide, how="images of float64", dtype="float64")]
 
 
 @exercise.group("ValueError where the patch size does not divide height or width", points=1, advice="Look at both remainders before anything else, and raise a ValueError that names the numbers.")
@@ -61,11 +55,7 @@ def refusal(rng: Generator) -> list[Case]:
         (4, 9, 6, "divides neither height nor width"),
     ]
     return [
-        Case(
-            {"images": normal(rng, 2, height, width, 3), "patch_size": patch},
-            mode="refusal",
-            how=f"images (2, {height}, {width}, 3), patch_size={patch}, which {what}",
-        )
+        Case({"images": normal(rng, 2, height, width, 3), "patch_size": patch}, mode="refusal", how=f"images (2, {height}, {width}, 3), patch_size={patch}, which {what}")
         for height, width, patch, what in shapes
     ]
 

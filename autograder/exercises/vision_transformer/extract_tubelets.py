@@ -1,7 +1,5 @@
 """Lab 09, exercise `extract_tubelets`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from coursekit.generator import Generator
@@ -43,11 +41,7 @@ def corners(rng: Generator) -> list[Case]:
 @exercise.group("arrays and tensors, float type kept", points=1)
 def types(rng: Generator) -> list[Case]:
     shape = (2, (2, 3, 1), 3, 2, 2)
-    return [
-        *_tubes(shape, mode="tensor", dtype="float32")(rng),
-        *_tubes(shape, dtype="float32")(rng),
-        *_tubes(shape, floats="float64", dtype="float64")(rng),
-    ]
+    return [*_tubes(shape, mode="tensor", dtype="float32")(rng), *_tubes(shape, dtype="float32")(rng), *_tubes(shape, floats="float64", dtype="float64")(rng)]
 
 
 @exercise.group("ValueError where a size does not fit", points=1, advice="Three remainders: length by frames, height and width by patch_size.")
@@ -87,7 +81,4 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "As in exercise 1, with one more axis that is split in two: time, (f/frames, frames).",
-    "The three axes that number the tubelets move in front of the three that lie inside.",
-)
+exercise.hints("As in exercise 1, with one more axis that is split in two: time, (f/frames, frames).", "The three axes that number the tubelets move in front of the three that lie inside.")

@@ -1,7 +1,5 @@
 """Lab 09, exercise `merge_patches`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from coursekit.generator import Generator
@@ -12,12 +10,7 @@ from autograder.exercises.vision_transformer.shared import LAYOUT_MISTAKES, Draw
 from autograder.mistaken import patches as mistaken
 from autograder.oracles import patches as oracles
 
-READY_MERGERS = (
-    "keras.ops.depth_to_space",
-    "keras.ops.nn.depth_to_space",
-    "tensorflow.nn.depth_to_space",
-    "tensorflow.compat.v1.depth_to_space",
-)
+READY_MERGERS = ("keras.ops.depth_to_space", "keras.ops.nn.depth_to_space", "tensorflow.nn.depth_to_space", "tensorflow.compat.v1.depth_to_space")
 
 
 def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float32", **case: Any) -> Draw:
@@ -26,12 +19,7 @@ def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float
     def draw(rng: Generator) -> list[Case]:
         cases = []
         for batch, (rows, columns), size, channels in shapes:
-            inputs: dict[str, Any] = {
-                "patches": normal(rng, batch, rows * columns, size * size * channels, dtype=floats),
-                "height": rows * size,
-                "width": columns * size,
-                "channels": channels,
-            }
+            inputs: dict[str, Any] = {"patches": normal(rng, batch, rows * columns, size * size * channels, dtype=floats), "height": rows * size, "width": columns * size, "channels": channels}
             how = f"patches {inputs['patches'].shape}, height={rows * size}, width={columns * size}, channels={channels}"
             cases.append(Case(inputs, how=how, **case))
         return cases
@@ -55,17 +43,10 @@ def corners(rng: Generator) -> list[Case]:
 @exercise.group("arrays and tensors, float type kept", points=1)
 def types(rng: Generator) -> list[Case]:
     shape = (2, (3, 5), 2, 3)
-    return [
-        *_joined(shape, mode="tensor", dtype="float32")(rng),
-        *_joined(shape, dtype="float32")(rng),
-        *_joined(shape, floats="float64", dtype="float64")(rng),
-    ]
+    return [*_joined(shape, mode="tensor", dtype="float32")(rng), *_joined(shape, dtype="float32")(rng), *_joined(shape, floats="float64", dtype="float64")(rng)]
 
 
-exercise.mistakes(
-    **LAYOUT_MISTAKES,
-    image_turned=wrong("The images come back on their side: (B, w, h, C) instead of (B, h, w, C).", image_turned=True),
-)
+exercise.mistakes(**LAYOUT_MISTAKES, image_turned=wrong("The images come back on their side: (B, w, h, C) instead of (B, h, w, C).", image_turned=True))
 
 
 exercise.hints(

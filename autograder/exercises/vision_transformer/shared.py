@@ -1,7 +1,5 @@
 """What several exercises of lab 09 share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -54,12 +52,7 @@ SIDES_SWAPPED = wrong("Height and width change places. With square images nobody
 
 
 LAYOUT_MISTAKES = dict(
-    columns_first=COLUMNS_FIRST,
-    pixels_turned=PIXELS_TURNED,
-    channels_first=CHANNELS_FIRST,
-    reshape_alone=RESHAPE_ALONE,
-    every_nth_pixel=EVERY_NTH_PIXEL,
-    sides_swapped=SIDES_SWAPPED,
+    columns_first=COLUMNS_FIRST, pixels_turned=PIXELS_TURNED, channels_first=CHANNELS_FIRST, reshape_alone=RESHAPE_ALONE, every_nth_pixel=EVERY_NTH_PIXEL, sides_swapped=SIDES_SWAPPED
 )
 
 

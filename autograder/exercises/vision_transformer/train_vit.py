@@ -1,7 +1,5 @@
 """Lab 09, exercise `train_vit`."""
 
-from __future__ import annotations
-
 import numpy as np
 from coursekit.generator import Generator
 from scipy.linalg import hadamard
@@ -10,13 +8,7 @@ from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import vision_transformer as mistaken
 from autograder.oracles import vision_transformer as oracles
 
-exercise = Exercise(
-    "train_vit",
-    oracle=oracles.train_vit,
-    mistaken=mistaken.train_vit,
-    probe_only=("images", "labels", "seed"),
-    cpu_seconds=60,
-)
+exercise = Exercise("train_vit", oracle=oracles.train_vit, mistaken=mistaken.train_vit, probe_only=("images", "labels", "seed"), cpu_seconds=60)
 
 
 TRAINED, UNSEEN, PATTERNS = 256, 200, 10  # 256 are whole batches of 32: the usual step is compiled once
@@ -35,13 +27,7 @@ def unseen(rng: Generator) -> list[Case]:
     images = (0.5 * patterns[labels] + 0.3 * rng.normal(size=(len(labels), 8, 8, 1))).astype("float32")
     return [
         Case(
-            {
-                "images": images[:TRAINED],
-                "labels": labels[:TRAINED],
-                "num_classes": PATTERNS,
-                "unseen": images[TRAINED:],
-                "seed": int(rng.integers(1 << 30)),
-            },
+            {"images": images[:TRAINED], "labels": labels[:TRAINED], "num_classes": PATTERNS, "unseen": images[TRAINED:], "seed": int(rng.integers(1 << 30))},
             how="320 images of ten patterns to train on, 200 to see what was learned",
             property="names the classes",
             withheld={"withheld_labels": labels[TRAINED:], "least_accuracy": LEAST_ACCURACY},

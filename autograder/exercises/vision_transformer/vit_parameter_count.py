@@ -1,7 +1,5 @@
 """Lab 09, exercise `vit_parameter_count`."""
 
-from __future__ import annotations
-
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
@@ -18,14 +16,7 @@ def _counts(*, classes: bool) -> Draw:
         for patch, channels in ((5, 1), (7, 4)):
             side = int(rng.integers(3, 9))
             cases.append(
-                {
-                    "image_size": side * patch,
-                    "patch_size": patch,
-                    "channels": channels,
-                    "d_model": int(rng.integers(20, 90)),
-                    "num_layers": int(rng.integers(2, 8)),
-                    "d_ff": int(rng.integers(91, 300)),
-                }
+                {"image_size": side * patch, "patch_size": patch, "channels": channels, "d_model": int(rng.integers(20, 90)), "num_layers": int(rng.integers(2, 8)), "d_ff": int(rng.integers(91, 300))}
             )
         if classes:
             cases = [{**case, "num_classes": number} for case, number in zip(cases, (1000, 2, 17), strict=True)]
