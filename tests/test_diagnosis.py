@@ -120,8 +120,8 @@ def test_shapes_and_words_do_not_add_up():
 @pytest.mark.parametrize(
     ("norms", "biases", "named"),
     [
-        (2, "4D", ("half_the_norms",)),  # as a pair: no bias in the attention, a norm too many
-        (4, "4D", ()),
+        (2, "4D", ("half_the_norms", "biases_of_width_d")),  # both are made; so is the sum of two others
+        (4, "4D", ("biases_of_width_d",)),
         (2, "3HK + D", ("half_the_norms",)),
         (4, "ignored", ("key_dim_ignored",)),
         (2, "ignored", ("key_dim_ignored", "half_the_norms")),
