@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from coursekit import rules
@@ -68,7 +71,7 @@ class Lab:
             raise ValueError(f"no exercise {exercise!r} in this lab; there are {', '.join(self.reference.specs)}")
         spec = self.reference.specs[exercise]
         expectations = self.reference.expectations[exercise]
-        trees = read_cells(namespace.get("In", ()))
+        trees = read_cells(_cells(namespace))
         broken = rules.violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops)
         with guard(spec.forbidden), _calm_tensorflow():
             attempts = run_cases(self.reference.lab, exercise, expectations, namespace, spec.probe)
@@ -77,6 +80,16 @@ class Lab:
         if judgement.status != "missing" and not judgement.passed:
             self.attempts[exercise] += 1
         return Report(spec, judgement, self.attempts[exercise], self.progress)
+
+
+def _cells(namespace: Mapping[str, Any]) -> list[str]:
+    """The cells that were run, as IPython's history has them; where it keeps none, those that define what is there."""
+    history = [str(cell) for cell in namespace.get("In", ())]
+    if "In" not in namespace or any(cell.strip() for cell in history):
+        return history
+    defined = [each for value in namespace.values() for each in (value, *getattr(value, "__dict__", {}).values())]
+    files = dict.fromkeys(each.__code__.co_filename for each in defined if isinstance(each, FunctionType))
+    return ["".join(linecache.getlines(name)) for name in files if not Path(name).exists()]  # a cell is no file
 
 
 def run_cases(

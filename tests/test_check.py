@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import time
 
 import numpy as np
@@ -159,3 +160,14 @@ class TokenAndPositionEmbedding(keras.Layer):
     exec("import keras\n" + source, names)
     report = Lab(load_reference("05_positional_encoding")).report("TokenAndPositionEmbedding", names)
     assert "are the two exchanged?" in str(report)
+
+
+@pytest.mark.parametrize(("loop", "status"), [(False, "graded"), (True, "forbidden")])
+def test_the_rules_hold_where_ipython_keeps_no_history(loop, status):
+    """As under nbval, which runs cells without it: the cells of the functions that are there are read."""
+    body = "np.stack([row for row in x])" if loop else "x"
+    source = f"import numpy as np\n\ndef self_attention_matrix(x):\n    return np.asarray({body})\n"
+    names: dict = {"In": [""]}
+    linecache.cache["<cell of a test>"] = (len(source), None, source.splitlines(True), "<cell of a test>")
+    exec(compile(source, "<cell of a test>", "exec"), names)
+    assert Lab(load_reference("02_self_attention")).report("self_attention_matrix", names).judgement.status == status
