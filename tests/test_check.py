@@ -28,7 +28,7 @@ def cost(factor):
 def test_a_right_answer_passes_and_counts(lab):
     report = lab.report("attention_cost", {"attention_cost": cost(2)})
     assert report.judgement.passed and lab.progress["attention_cost"]
-    assert "1 of 7 exercises pass" in str(report)
+    assert f"1 of {len(lab.progress)} exercises pass" in str(report)
 
 
 def test_a_mistake_is_named_and_hints_grow(lab):
