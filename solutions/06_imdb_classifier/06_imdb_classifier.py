@@ -332,7 +332,7 @@ check("build_classifier")
 # - The model learns in place. It comes without being compiled, and need not be the one of exercise 5: the check brings a small
 #   one of its own, so that nothing goes wrong here because of something there.
 # - The check trains twice. The first time on 512 short reviews, in which single words decide: at least **90 %** of 500 others have to
-#   be classified rightly afterwards. The second time with validation labels that are turned round, so that the validation
+#   be classified correctly afterwards. The second time with validation labels that are turned round, so that the validation
 #   loss gets worse all the time: you should stop soon, with the weights of an early epoch. Together you have 60 seconds of
 #   computing on a CPU; a few are enough.
 #

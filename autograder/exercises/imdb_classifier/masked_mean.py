@@ -64,7 +64,7 @@ def training(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     padding_in_the_mean=wrong("This is the mean over all places: padding is part of it.", kept="all"),
-    divided_by_length=wrong("The words alone are added up, but the sum is divided by T. How many words has the row?", divisor="length"),
+    divided_by_length=wrong("The words alone are added up, but the sum is divided by T. How many words does the row have?", divisor="length"),
     divided_by_one_more=wrong("The divisor is one larger than the number of words.", divisor="one more"),
     divided_by_the_longest=wrong("All rows are divided by the same number. Each row has its own number of words.", divisor="most words"),
     divided_by_the_batch=wrong("The words of the whole batch are counted together: sum the mask along the tokens only.", divisor="batch"),
