@@ -1,6 +1,6 @@
 # Every target is one command a person could type; `make help` shows them. The programs live in .venv, made on first use.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lab setup sandbox release lint lock gpu-check colab-check image image-test clean
+.PHONY: help demo test test-notebooks test-all lab setup sandbox release site lint lock gpu-check colab-check image image-test clean
 
 VENV    := .venv
 WORKERS ?= 2
@@ -14,7 +14,7 @@ export GPU IMAGE PYTHON
 help: ## this list
 	@echo 'Start with "make demo" (sets up, grades sample submissions) and "make test". Then:'
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-19s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-23s%s\n", $$1, $$2 }'
 	@echo
 	@echo 'Switches: GPU=1 (CUDA wheels, Linux)   PYTHON=python3.12   WORKERS=2 (in parallel)'
 	@echo 'The "course" command does the rest: .venv/bin/course --help'
@@ -26,12 +26,18 @@ demo: setup sandbox ## grade the sample submissions of lab 02 and show the marks
 	set -- course grade $(LAB) autograder/samples/$(LAB) --out demo --db sqlite:///demo/gradebook.db \
 	--workers $(WORKERS) $$unsafe; echo "$$@"; $(WITH) "$$@"
 
-test test-all: setup sandbox  # test leaves out what is marked "long" in tests/
+PYTEST  := python -m pytest -n $(WORKERS) --dist loadfile
+NBVAL   := --nbval-lax --nbval-current-env lectures solutions
+test: setup sandbox ## run the tests: the released labs are current, and pytest without what takes minutes
 	$(WITH) course release --check
-	$(WITH) python -m pytest -n $(WORKERS) --dist loadfile $(if $(filter test,$@),-m 'not long') \
-	--nbval-lax --nbval-current-env tests lectures solutions
-test: ## run the tests: the released labs are current, pytest, and nbval on every notebook
-test-all: ## run them with the tests that take minutes (marked "long")
+	$(WITH) $(PYTEST) -m 'not long' tests
+
+test-notebooks: setup ## run every lecture and every solution from top to bottom, with nbval
+	$(WITH) $(PYTEST) $(NBVAL)
+
+test-all: setup sandbox ## run all of that, and the tests that take minutes (marked "long")
+	$(WITH) course release --check
+	$(WITH) $(PYTEST) $(NBVAL) tests
 
 lab: setup ## open JupyterLab, with nbgrader's extension, on the course
 	$(WITH) jupyter lab
@@ -43,6 +49,9 @@ sandbox: ## install bubblewrap where that can be done without asking, else say w
 
 release: setup ## regenerate labs/ and the reference outputs from solutions/
 	$(WITH) course release
+
+site: setup ## build the web site into build/site; npm fetches the script for formulas once
+	$(WITH) course site
 
 lint: setup ## check the code, and the notebooks' text pairs, with ruff; the types of both packages with mypy
 	$(WITH) ruff check .
