@@ -23,7 +23,7 @@ class Case:
     Attributes:
         inputs: named inputs, handed to the probe and, without those that only the probe knows, to the oracle.
         mode: the probe's mode (see `coursekit.probes.driving`).
-        how: what is tried, in the student's terms; shapes of the inputs when empty.
+        description: what is tried, in the student's terms; shapes of the inputs when empty.
         dtype: the float type that every result must have; None when any float type will do.
         property: name of a property in `coursekit.properties` to be met besides.
         withheld: what the oracle and the property need and the probe must not have, such as the labels of test data.
@@ -32,7 +32,7 @@ class Case:
 
     inputs: dict[str, Any]
     mode: str = "call"
-    how: str = ""
+    description: str = ""
     dtype: str | None = None
     property: str | None = None
     withheld: Mapping[str, Any] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Declaration:
         tolerance: fixed tolerance, for answers that are rounded by hand; None for the bound of rounding.
         cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
         groups: the groups of cases, in the order of their declaration.
-        hint_texts: hints of rising strength for the student; none states the answer.
+        hint_texts: by group, hints of rising strength for who fails it; none states the answer.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Declaration:
     tolerance: float | None = None
     cpu_seconds: float | None = None
     groups: list[Group] = field(default_factory=list, init=False)
-    hint_texts: tuple[str, ...] = field(default=(), init=False)
+    hint_texts: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
 
     def group(
         self,
@@ -113,18 +113,32 @@ class Declaration:
 
         return declare
 
-    def hints(self, *texts: str) -> None:
-        """Declare hints of rising strength; none states the answer."""
-        self.hint_texts = texts
+    def hints(self, *texts: str, group: str = "") -> None:
+        """Declare the hints for who fails a group, in rising strength; none states the answer.
+
+        Args:
+            texts: the hints. The first is shown after the second check that fails at this group, and so on.
+            group: the group's name; the exercise's first group when empty.
+
+        Raises:
+            ValueError: there is no such group yet, or it has its hints.
+        """
+        names = [declared.name for declared in self.groups]
+        name = group or next(iter(names), "")
+        if name not in names or name in self.hint_texts:
+            raise ValueError(f"{self.name}: hints for {name!r}, but the groups without hints so far are {names}")
+        self.hint_texts[name] = texts
 
     @property
     def spec(self) -> ExerciseSpec:
         """What a student may know of the exercise."""
         return ExerciseSpec(
             name=self.name,
-            groups=tuple(GroupSpec(group.name, group.title, group.weight, group.advice) for group in self.groups),
+            groups=tuple(
+                GroupSpec(group.name, group.title, group.weight, group.advice, self.hint_texts.get(group.name, ()))
+                for group in self.groups
+            ),
             sentences=self._sentences(),
-            hints=self.hint_texts,
             forbidden=self.forbidden,
             no_loops=self.no_loops,
             reveal=self.reveal,

@@ -82,7 +82,7 @@ class Exercise(Declaration):
         tolerance = {key: self.bound(case, value) for key, value in exact.items()}
         return Expectation(
             group=group.name,
-            how=case.how or describe(case),
+            description=case.description or describe(case),
             inputs=case.inputs,
             mode=case.mode,
             expected=exact,

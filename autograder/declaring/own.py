@@ -82,22 +82,24 @@ class OwnExercise(Declaration):
         if missing := [key for key in self.call or () if key not in case.inputs]:
             raise ValueError(f"{where}: a case has no {', '.join(missing)}")
         if case.mode not in _MODES or case.property or case.withheld:
-            raise ValueError(f"{where}: a case of your own has inputs, how, dtype, scale and a mode, call or tensor")
+            raise ValueError(
+                f"{where}: a case of your own has inputs, description, dtype, scale and a mode, call or tensor"
+            )
 
     def _expectation(self, group: Group, case: Case, solution: Solution) -> Expectation:
-        how = case.how or describe(case) or self.name
+        description = case.description or describe(case) or self.name
         attempt = solution(case)
         if attempt.outputs is None:
-            raise SolutionFails(f"{self.name}, group {group.name}: tried {how}: {attempt.message}")
+            raise SolutionFails(f"{self.name}, group {group.name}: tried {description}: {attempt.message}")
         for key, value in attempt.outputs.items():
             if value is None or _has_nan(value):
                 raise SolutionFails(
-                    f"{self.name}, group {group.name}: tried {how}: the solution's `{key}` "
+                    f"{self.name}, group {group.name}: tried {description}: the solution's `{key}` "
                     + ("is None" if value is None else "has values that are not a number (NaN)")
                 )
         return Expectation(
             group=group.name,
-            how=how,
+            description=description,
             inputs=case.inputs,
             mode=case.mode,
             expected=attempt.outputs,

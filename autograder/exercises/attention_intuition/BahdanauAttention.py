@@ -34,14 +34,17 @@ exercise = Exercise(
 
 @exercise.group("right values", points=2)
 def values(rng: Generator) -> list[Case]:
-    return [Case(_bahdanau(rng), how="query (2, 5, 7), values (2, 3, 11), units=13"), Case(_bahdanau(rng, t=5, s=5, d_q=3, d_v=3, units=3), how="query (2, 5, 3), values (2, 5, 3), units=3")]
+    return [
+        Case(_bahdanau(rng), description="query (2, 5, 7), values (2, 3, 11), units=13"),
+        Case(_bahdanau(rng, t=5, s=5, d_q=3, d_v=3, units=3), description="query (2, 5, 3), values (2, 5, 3), units=3"),
+    ]
 
 
 @exercise.group("mask (B, S): padding of the source", points=1)
 def source_mask(rng: Generator) -> list[Case]:
     def case(inputs: dict, mask: np.ndarray) -> Case:
-        how = f"query {inputs['query'].shape}, values {inputs['values'].shape}, mask {mask.shape} of {mask.dtype}"
-        return Case({**inputs, "mask": mask}, how=how)
+        description = f"query {inputs['query'].shape}, values {inputs['values'].shape}, mask {mask.shape} of {mask.dtype}"
+        return Case({**inputs, "mask": mask}, description=description)
 
     return [
         case(_bahdanau(rng, batch=2), partial_mask(rng, 2, 3)),
@@ -54,7 +57,7 @@ def source_mask(rng: Generator) -> list[Case]:
 @exercise.group("mask (B, T, S)", points=1, advice="Only a mask (B, S) needs an axis for the queries; this one has it.")
 def pair_mask(rng: Generator) -> list[Case]:
     inputs = _bahdanau(rng)
-    return [Case({**inputs, "mask": partial_mask(rng, 2, 5, 3)}, how="query (2, 5, 7), mask (2, 5, 3)")]
+    return [Case({**inputs, "mask": partial_mask(rng, 2, 5, 3)}, description="query (2, 5, 7), mask (2, 5, 3)")]
 
 
 @exercise.group("a query that may attend to nothing", points=1, advice="A row of minus infinities is 0/0 in a softmax. Does `attend` survive it?")
@@ -63,14 +66,14 @@ def fully_masked(rng: Generator) -> list[Case]:
     source[1] = False
     pair[0, 1] = pair[1, 4] = False
     return [
-        Case({**_bahdanau(rng), "mask": mask}, how=f"mask {mask.shape}, {what}", property="rows are distributions")
+        Case({**_bahdanau(rng), "mask": mask}, description=f"mask {mask.shape}, {what}", property="rows are distributions")
         for mask, what in ((source, "one source is all padding"), (pair, "two queries may attend to nothing"))
     ]
 
 
 @exercise.group("three Dense layers without bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    return [Case(_bahdanau(rng), mode="parameters", how="trainable parameters, dq=7, dv=11, units=13")]
+    return [Case(_bahdanau(rng), mode="parameters", description="trainable parameters, dq=7, dv=11, units=13")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, advice=TRAINING_ADVICE)
@@ -79,7 +82,10 @@ def training(rng: Generator) -> list[Case]:
     mask = drawn_until(lambda drawn: (drawn.sum(axis=-1) > 1).all(), lambda: partial_mask(rng, 2, 3))
     inputs = {**_bahdanau(rng, units=2), "mask": mask}
     cotangents = {"cotangent.context": normal(rng, 2, 5, 11), "cotangent.weights": normal(rng, 2, 5, 3)}
-    return [Case(inputs, mode="graph", how="inside tf.function, batch size and lengths unknown"), Case({**inputs, **cotangents}, mode="gradient", how="gradients, compared with numerical ones")]
+    return [
+        Case(inputs, mode="graph", description="inside tf.function, batch size and lengths unknown"),
+        Case({**inputs, **cotangents}, mode="gradient", description="gradients, compared with numerical ones"),
+    ]
 
 
 exercise.mistakes(
@@ -107,5 +113,10 @@ exercise.mistakes(
 exercise.hints(
     "Three Dense layers in `__init__`: two with `units`, one with a single unit, all with `use_bias=False`.",
     "Queries (B, T, U) and values (B, S, U) meet in (B, T, S, U): give each an axis of size 1 where it has none.",
-    "score_proj leaves an axis of size 1 at the end; take it off before the softmax. A mask (B, S) needs an axis in the middle.",
+    "score_proj leaves an axis of size 1 at the end; take it off before the softmax.",
 )
+exercise.hints("Scores are (B, T, S). A mask (B, S) has no axis for the queries: where does it belong?", group="source_mask")
+exercise.hints("`len(mask.shape)` tells the two kinds of masks apart.", group="pair_mask")
+exercise.hints("Which number do you write in place of a blocked score, and what does a row of them give?", group="fully_masked")
+exercise.hints("Which of the three layers has a bias, and which argument of Dense leaves it out?", group="parameters")
+exercise.hints("Follow the call: which of the functions that it reaches uses NumPy, or a size from `.shape` that may be None?", group="training")

@@ -36,16 +36,16 @@ exercise = Exercise("SpatialAttention", oracle=oracles.spatial_attention, mistak
 @exercise.group("right values", points=2)
 def values(rng: Generator) -> list[Case]:
     return [
-        Case(_spatial(rng, (3, 5), (3, 5)), how="features (2, 3, 5, 3), global features of the same size"),
-        Case(_spatial(rng, (4, 6), (2, 3)), how="features (2, 4, 6, 3), global features (2, 2, 3, 11)"),
+        Case(_spatial(rng, (3, 5), (3, 5)), description="features (2, 3, 5, 3), global features of the same size"),
+        Case(_spatial(rng, (4, 6), (2, 3)), description="features (2, 4, 6, 3), global features (2, 2, 3, 11)"),
     ]
 
 
 @exercise.group("global features of any size", points=1, advice="`UpSampling2D` knows whole factors only; `ops.image.resize` takes the size that you want.")
 def sizes(rng: Generator) -> list[Case]:
     return [
-        Case(_spatial(rng, (5, 7), (2, 3)), how="features (2, 5, 7, 3), global features (2, 2, 3, 11)"),
-        Case(_spatial(rng, (7, 3), (1, 1)), how="features (2, 7, 3, 3), global features (2, 1, 1, 11)"),
+        Case(_spatial(rng, (5, 7), (2, 3)), description="features (2, 5, 7, 3), global features (2, 2, 3, 11)"),
+        Case(_spatial(rng, (7, 3), (1, 1)), description="features (2, 7, 3, 3), global features (2, 1, 1, 11)"),
     ]
 
 
@@ -53,7 +53,7 @@ def sizes(rng: Generator) -> list[Case]:
 def training(rng: Generator) -> list[Case]:
     inputs = _spatial(rng, (3, 5), (2, 3), filters=2)
     cotangents = {"cotangent.attended": normal(rng, 2, 3, 5, 3), "cotangent.map": normal(rng, 2, 3, 5, 1)}
-    return [Case(inputs, mode="graph", how="inside tf.function, batch size unknown"), Case({**inputs, **cotangents}, mode="gradient", how="gradients, compared with numerical ones")]
+    return [Case(inputs, mode="graph", description="inside tf.function, batch size unknown"), Case({**inputs, **cotangents}, mode="gradient", description="gradients, compared with numerical ones")]
 
 
 exercise.mistakes(
@@ -86,3 +86,5 @@ exercise.hints(
     "Resize the global part to (h, w) of the features with `ops.image.resize(…, interpolation='bilinear')`.",
     "One softmax over all places: reshape the scores (B, h, w, 1) to (B, h·w), softmax, reshape back.",
 )
+exercise.hints("Which two numbers does the resizing need, and from which of the two inputs do they come?", group="sizes")
+exercise.hints("Which of your sizes is None when the batch is not known? A reshape takes −1 once.", group="training")

@@ -51,3 +51,4 @@ exercise.hints(
     "Project first: q w_q is (T, U), k w_k is (S, U). How do (T, U) and (S, U) become (T, S, U)?",
     "`a[:, None] + b[None]` adds every row of a to every row of b. Then tanh, then the product with v over U.",
 )
+exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

@@ -8,7 +8,7 @@ from autograder.oracles import attention_intuition as oracles
 
 
 def _answer(entry: str):
-    return lambda rng: [Case({"entry": entry}, how=f'answers["{entry}"]')]
+    return lambda rng: [Case({"entry": entry}, description=f'answers["{entry}"]')]
 
 
 exercise = Exercise("answers", oracle=oracles.hand_calculation, mistaken=mistaken.hand_calculation, reveal=False, tolerance=0.0051)
@@ -65,3 +65,8 @@ exercise.mistakes(
 
 
 exercise.hints("Each number takes a line on paper. The lecture has the same calculations with other numbers.")
+exercise.hints("Use the weights of the first question, and the two values.", group="pooling_output")
+exercise.hints("A row of the matrix is one word that is written.", group="weights_shape")
+exercise.hints("In each formula look for a letter that is neither q nor k nor their width. Location-based: the scores come from the query alone, through what?", group="learnable")
+exercise.hints("Write down the shape of each of the three, two matrices and a vector.", group="additive_parameters")
+exercise.hints("Move one score a little. What does that change in the result of hard attention?", group="hard_attention")

@@ -46,7 +46,7 @@ def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False
     inputs = {"scores": normal(rng, 2, 5, 3), "values": normal(rng, 2, 3, 7), "mask": mask}
-    return [Case(inputs, how="two queries may attend to nothing", property="rows are distributions")]
+    return [Case(inputs, description="two queries may attend to nothing", property="rows are distributions")]
 
 
 @exercise.group(
@@ -59,9 +59,9 @@ def large_scores(rng: Generator) -> list[Case]:
     low = (normal(rng, 5, 3) - 1e4).astype("float32")
     scores, mask = drawn_until(lambda drawn: masks_matter(*drawn), lambda: (apart(rng, 5, 3, step=5000), partial_mask(rng, 5, 3)))
     return [
-        Case({"scores": scores, "values": values}, how="scores of thousands"),
-        Case({"scores": scores, "values": values, "mask": mask}, how="scores of thousands, and a mask"),
-        Case({"scores": low, "values": values, "mask": mask}, how="scores around −10,000, and a mask"),
+        Case({"scores": scores, "values": values}, description="scores of thousands"),
+        Case({"scores": scores, "values": values, "mask": mask}, description="scores of thousands, and a mask"),
+        Case({"scores": low, "values": values, "mask": mask}, description="scores around −10,000, and a mask"),
     ]
 
 
@@ -71,9 +71,9 @@ def types(rng: Generator) -> list[Case]:
     double = {key: rng.normal(size=value.shape) for key, value in single.items()}
     mask = partial_mask(rng, 2, 5, 3)
     return [
-        Case({**single, "mask": mask}, mode="tensor", how="TensorFlow tensors", dtype="float32"),
-        Case(single, how="NumPy arrays of float32", dtype="float32"),
-        Case({**double, "mask": mask}, how="NumPy arrays of float64", dtype="float64"),
+        Case({**single, "mask": mask}, mode="tensor", description="TensorFlow tensors"),
+        Case(single, description="NumPy arrays of float32"),
+        Case({**double, "mask": mask}, description="NumPy arrays of float64"),
     ]
 
 
@@ -92,6 +92,10 @@ exercise.mistakes(
 
 exercise.hints(
     "Mask the scores, take the softmax over the keys, multiply with the values: three lines.",
-    "A blocked key needs a score whose exponential is 0. What does a whole row of such scores give?",
-    "`ops.where(ops.cast(mask, 'bool'), scores, …)` with a large negative number of the scores' float type.",
+    "The weights are (…, T, S) and the values (…, S, dv): which product gives (…, T, dv)?",
 )
+exercise.hints("One sequence works, a batch does not: does anything count its axes from the front?", group="batched")
+exercise.hints("A blocked key needs a score whose exponential is 0. Change the score, not the weight.", "`ops.where(ops.cast(mask, 'bool'), scores, …)` with a large negative number of the scores' float type.", group="masked")
+exercise.hints("What does a softmax make of a row in which all scores are the same?", group="fully_masked")
+exercise.hints("Is the number that blocks a key far below every score that can occur?", group="large_scores")
+exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

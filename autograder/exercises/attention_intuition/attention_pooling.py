@@ -36,15 +36,15 @@ def far(rng: Generator) -> list[Case]:
     offsets = np.eye(3)[rng.integers(3, size=5)] * rng.permutation(np.arange(1, 6))[:, None]
     narrow["query"] = rng.integers(-3, 4, size=3).astype("float32")
     narrow["keys"] = (narrow["query"] + offsets).astype("float32")
-    return [Case(far, how="a query far from all keys"), Case({**narrow, "bandwidth": 1 / 64}, how="keys at distances from 1 to 5, bandwidth=1/64")]
+    return [Case(far, description="a query far from all keys"), Case({**narrow, "bandwidth": 1 / 64}, description="keys at distances from 1 to 5, bandwidth=1/64")]
 
 
 @exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
 def types(rng: Generator) -> list[Case]:
     return [
-        Case({**_pool(rng), "bandwidth": 1.5}, mode="tensor", how="TensorFlow tensors", dtype="float32"),
-        Case(_pool(rng), how="NumPy arrays of float32", dtype="float32"),
-        Case(_pool(rng, dtype="float64"), how="NumPy arrays of float64", dtype="float64"),
+        Case({**_pool(rng), "bandwidth": 1.5}, mode="tensor", description="TensorFlow tensors"),
+        Case(_pool(rng), description="NumPy arrays of float32"),
+        Case(_pool(rng, dtype="float64"), description="NumPy arrays of float64"),
     ]
 
 
@@ -74,3 +74,6 @@ exercise.hints(
     "The weights are the softmax of −distance²/(2·bandwidth²). You have a safe softmax already.",
     "The output is the weights (m,) times the values (m, e).",
 )
+exercise.hints("Put bandwidth 2 into the formula by hand and compare.", "A wide kernel should let far keys count more.", group="bandwidth")
+exercise.hints("exp(−800) is 0 in a computer. Which of your steps divides by a sum of such zeros?", group="far")
+exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

@@ -41,3 +41,4 @@ exercise.hints(
     "Divide every row of q and of k by its own length first; what is left is a dot product.",
     "The length of a row: root of the sum of its squares, with `keepdims=True` so that the division broadcasts.",
 )
+exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

@@ -30,3 +30,4 @@ exercise.mistakes(
 
 
 exercise.hints("All T·S dot products are one matrix product. Which of the two has to be transposed?")
+exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

@@ -41,3 +41,4 @@ exercise.mistakes(
 
 
 exercise.hints("q (T, dq) times w (dq, dk) is (T, dk): as wide as a key. What remains to do?")
+exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

@@ -20,7 +20,7 @@ def _distribution(rng: Generator, *shape: int, dtype: str = "float32") -> np.nda
     return drawn_until(lambda drawn: drawn.max(axis=-1).min() < 0.45 and drawn.max() > 0.55, draw)
 
 
-ONE_HOT_ADVICE = "A comparison gives bool, `np.eye` float64 and `ops.one_hot` float32 when they are not told the dtype: ask for the one of the weights."
+ONE_HOT_ADVICE = "Tensors have few of NumPy's methods: use `ops.argmax` and `ops.one_hot`, or make an array first."
 
 
 exercise = Exercise("hard_attention", oracle=oracles.hard_attention, mistaken=mistaken.hard_attention)
@@ -39,15 +39,15 @@ def batched(rng: Generator) -> list[Case]:
 @exercise.group("the first of equal weights", points=1)
 def ties(rng: Generator) -> list[Case]:
     rows = np.array([[0.25, 0.25, 0.25, 0.25], [0.1, 0.4, 0.1, 0.4], [0.4, 0.1, 0.1, 0.4]], "float32")
-    return [Case({"weights": rows[rng.permutation(3)]}, how="rows in which the largest weight occurs more than once")]
+    return [Case({"weights": rows[rng.permutation(3)]}, description="rows in which the largest weight occurs more than once")]
 
 
 @exercise.group(TYPES, points=1, advice=ONE_HOT_ADVICE)
 def types(rng: Generator) -> list[Case]:
     return [
-        Case({"weights": _distribution(rng, 5, 3)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
-        Case({"weights": _distribution(rng, 5, 3)}, how="a NumPy array of float32", dtype="float32"),
-        Case({"weights": _distribution(rng, 5, 3, dtype="float64")}, how="a NumPy array of float64", dtype="float64"),
+        Case({"weights": _distribution(rng, 5, 3)}, mode="tensor", description="a TensorFlow tensor"),
+        Case({"weights": _distribution(rng, 5, 3)}, description="a NumPy array of float32"),
+        Case({"weights": _distribution(rng, 5, 3, dtype="float64")}, description="a NumPy array of float64"),
     ]
 
 
@@ -69,3 +69,6 @@ exercise.hints(
     "Which function gives the place of the largest entry of a row, and which one takes the first on ties?",
     "`argmax` over the last axis gives (…); `one_hot` makes (…, S) of it. How many classes are there?",
 )
+exercise.hints("Which axis holds the keys, whatever stands before it?", "An index such as `out[i, j]` supposes two axes. `one_hot` of the places takes any number of them.", group="batched")
+exercise.hints("Comparing with the largest weight marks all that equal it. Which function returns one place alone?", group="ties")
+exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

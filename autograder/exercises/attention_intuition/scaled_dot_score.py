@@ -33,3 +33,4 @@ exercise.mistakes(
 
 
 exercise.hints("The divisor is the root of the width of q and k. `x ** 0.5` of a Python int keeps float32 as it is.")
+exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

@@ -40,9 +40,9 @@ def pair_values(rng: Generator) -> list[Case]:
 
 def pair_types(rng: Generator) -> list[Case]:
     return [
-        Case(pairs(rng, 5, 3, 7), mode="tensor", how="TensorFlow tensors", dtype="float32"),
-        Case(pairs(rng, 5, 3, 7), how="NumPy arrays of float32", dtype="float32"),
-        Case(pairs(rng, 5, 3, 7, dtype="float64"), how="NumPy arrays of float64", dtype="float64"),
+        Case(pairs(rng, 5, 3, 7), mode="tensor", description="TensorFlow tensors"),
+        Case(pairs(rng, 5, 3, 7), description="NumPy arrays of float32"),
+        Case(pairs(rng, 5, 3, 7, dtype="float64"), description="NumPy arrays of float64"),
     ]
 
 
@@ -52,16 +52,16 @@ def widths(make, first: tuple[int, int], second: tuple[int, int]):
 
 def weighted_types(make):
     return lambda rng: [
-        Case(make(rng, 7, 2), mode="tensor", how="TensorFlow tensors", dtype="float32"),
-        Case(make(rng, 7, 2), how="NumPy arrays of float32", dtype="float32"),
-        Case(make(rng, 7, 2, dtype="float64"), how="NumPy arrays of float64", dtype="float64"),
+        Case(make(rng, 7, 2), mode="tensor", description="TensorFlow tensors"),
+        Case(make(rng, 7, 2), description="NumPy arrays of float32"),
+        Case(make(rng, 7, 2, dtype="float64"), description="NumPy arrays of float64"),
     ]
 
 
-TYPES = "arrays and tensors, float type kept"
+TYPES = "arrays and tensors"
 
 
-TYPES_ADVICE = "A Keras layer calculates in float32, whatever it is given; `np.zeros` and `np.eye` make float64."
+TYPES_ADVICE = "Tensors have few of NumPy's methods, and float32 meets float64 in no product. Make one kind of all arguments first: `ops.convert_to_tensor(x)`, or `np.asarray(x)`."
 
 
 TRAINING_ADVICE = "Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients."

@@ -4,7 +4,7 @@ import numpy as np
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.exercises.attention_intuition.shared import TYPES, TYPES_ADVICE, UNSTABLE, apart
+from autograder.exercises.attention_intuition.shared import UNSTABLE, apart
 from autograder.exercises.drawing import normal
 from autograder.mistaken import attention_intuition as mistaken
 from autograder.oracles import attention_intuition as oracles
@@ -44,15 +44,15 @@ def axis(rng: Generator) -> list[Case]:
 def large(rng: Generator) -> list[Case]:
     row = np.array([1e4, -1e4, 9000, 0, 5000], "float32")
     levels = np.array([[1e4], [0], [-1e4]], "float32") + apart(rng, 3, 5, step=150)
-    return [Case({"x": row[rng.permutation(5)]}, how="entries of ±1e4"), Case({"x": levels[rng.permutation(3)]}, how="rows around 1e4, around 0 and around −1e4")]
+    return [Case({"x": row[rng.permutation(5)]}, description="entries of ±1e4"), Case({"x": levels[rng.permutation(3)]}, description="rows around 1e4, around 0 and around −1e4")]
 
 
-@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
+@exercise.group("arrays and tensors, float type kept", points=1, advice="A Keras layer calculates in float32, whatever it is given; `np.zeros` and `np.eye` make float64.")
 def types(rng: Generator) -> list[Case]:
     return [
-        Case({"x": normal(rng, 5, 3)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
-        Case({"x": normal(rng, 5, 3)}, how="a NumPy array of float32", dtype="float32"),
-        Case({"x": rng.normal(size=(5, 3)), "axis": 0}, how="a NumPy array of float64, axis=0", dtype="float64"),
+        Case({"x": normal(rng, 5, 3)}, mode="tensor", description="a TensorFlow tensor", dtype="float32"),
+        Case({"x": normal(rng, 5, 3)}, description="a NumPy array of float32", dtype="float32"),
+        Case({"x": rng.normal(size=(5, 3)), "axis": 0}, description="a NumPy array of float64, axis=0", dtype="float64"),
     ]
 
 
@@ -79,3 +79,6 @@ exercise.hints(
     "Adding the same number to all entries of a row changes nothing. Which number makes every exponent at most 0?",
     "Both reductions, largest entry and sum, run along `axis` with `keepdims=True`.",
 )
+exercise.hints("Try a (2, 3) array with axis 0: what do its columns sum to, and what its rows?", group="axis")
+exercise.hints("Which is the largest power of e that a float32 can hold? Which one is needed here?", group="large")
+exercise.hints("Print the `dtype` of what goes in and of what comes out. Which line changes it?", group="types")

@@ -1,0 +1,32 @@
+"""The exercise `find_the_bug` of a lab: given code that runs and is wrong, to be mended."""
+
+from __future__ import annotations
+
+from autograder.declaring.declaration import Case
+from autograder.declaring.exercise import Exercise
+from coursekit.generator import Generator
+
+NAME = "find_the_bug"
+
+
+def find_the_bug(original: Exercise) -> Exercise:
+    """An exercise graded like `original`, all or nothing; its mistakes have no names, because finding one is the task.
+
+    All cases are one group: the given code is right in most of them, and as it stands it earns nothing.
+    """
+    exercise = Exercise(
+        NAME,
+        oracle=original.oracle,
+        by_mode=original.by_mode,
+        probe_only=original.probe_only,
+        forbidden=original.forbidden,
+        no_loops=original.no_loops,
+        tolerance=original.tolerance,
+        cpu_seconds=original.cpu_seconds,
+    )
+
+    @exercise.group(f"all that `{original.name}` is asked for", points=1)
+    def mended(rng: Generator) -> list[Case]:
+        return [case for group in original.groups for case in group.draw(rng)]
+
+    return exercise
