@@ -15,7 +15,13 @@ def softmax(x: np.ndarray, axis: int | tuple[int, ...] = -1, stable: bool = True
 
 
 def masked_softmax(
-    scores: np.ndarray, mask: Any = None, *, softmax_axis: Any = -1, stable: bool = True, masking: str = "block"
+    scores: np.ndarray,
+    mask: Any = None,
+    *,
+    softmax_axis: Any = -1,
+    stable: bool = True,
+    masking: str = "block",
+    peak: str = "row",
 ) -> np.ndarray:
     """Softmax of attention scores over the keys that the mask leaves.
 
@@ -28,9 +34,14 @@ def masked_softmax(
             multiplied by the mask), ``weak`` (blocked scores lose 10), ``-1e4`` (blocked scores become that), ``after``
             (weights multiplied by the mask, not normalised again), ``queries`` (the mask read as (S, T)).
 
+        peak: what is subtracted where all else is right: the largest score of its ``row`` (right), of the ``whole``
+            array, or ``columns``: the largest of the rows, (…, T), which broadcast along the columns.
+
     Returns:
         Weights (…, T, S). Rows without any key are NaN: no single value is right there.
     """
+    if peak != "row":
+        return _badly_centred(scores, mask, peak)
     if mask is None or masking == "ignore":
         return softmax(scores, softmax_axis, stable)
     allowed = np.asarray(mask).astype(bool)
@@ -51,8 +62,8 @@ def masked_softmax(
         return softmax(scores, softmax_axis, stable) * allowed
     blocked = np.where(allowed, scores, scores.dtype.type(-np.inf))
     if softmax_axis != -1:
-        peak = blocked.max(axis=softmax_axis, keepdims=True)
-        powers = np.where(allowed, np.exp(blocked - np.where(np.isfinite(peak), peak, 0)), 0)
+        largest = blocked.max(axis=softmax_axis, keepdims=True)
+        powers = np.where(allowed, np.exp(blocked - np.where(np.isfinite(largest), largest, 0)), 0)
         total = powers.sum(axis=softmax_axis, keepdims=True)
         equal = scores.dtype.type(1 / np.prod(np.take(scores.shape, softmax_axis)))  # what equally blocked scores get
         return np.where(total == 0, equal, powers / np.where(total == 0, 1, total))
@@ -60,10 +71,19 @@ def masked_softmax(
         powers = np.where(allowed, np.exp(scores), 0)
         weights = powers / powers.sum(axis=-1, keepdims=True)
     else:
-        peak = np.where(np.isfinite(blocked.max(-1, keepdims=True)), blocked.max(-1, keepdims=True), 0)
-        powers = np.where(allowed, np.exp(blocked - peak), 0)
+        largest = np.where(np.isfinite(blocked.max(-1, keepdims=True)), blocked.max(-1, keepdims=True), 0)
+        powers = np.where(allowed, np.exp(blocked - largest), 0)
         weights = powers / np.where(allowed.any(-1, keepdims=True), powers.sum(-1, keepdims=True), 1)
     return np.where(allowed.any(axis=-1, keepdims=True), weights, np.nan).astype(scores.dtype)
+
+
+def _badly_centred(scores: np.ndarray, mask: Any, peak: str) -> np.ndarray:
+    """A softmax of blocked scores that subtracts another number than the largest of the row."""
+    kept = blocked_scores(scores, mask)
+    if peak == "columns" and (kept.ndim != 2 or kept.shape[0] != kept.shape[1]):
+        raise ValueError("maxima (…, T) do not broadcast to scores (…, T, S)")
+    powers = np.exp(kept - (kept.max() if peak == "whole" else kept.max(axis=-1)))
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def scale_factor(scale: str | float, d_k: int, d_v: int, queries: int, keys: int) -> float:
@@ -97,6 +117,7 @@ def scaled_dot_product_attention(
     swapped_results: bool = False,
     normalised: str = "rows",
     scores_returned: bool = False,
+    peak: str = "row",
 ) -> dict[str, np.ndarray]:
     """softmax(QKᵀ / √d_k) V (Vaswani et al. 2017, equation 1).
 
@@ -117,7 +138,9 @@ def scaled_dot_product_attention(
     if no_softmax:
         weights = scores if mask is None else np.where(np.asarray(mask).astype(bool), scores, 0)
     else:
-        weights = masked_softmax(scores, mask, softmax_axis=softmax_axis, stable=stable, masking=masking)
+        weights = masked_softmax(
+            scores, mask, softmax_axis=softmax_axis, stable=stable, masking=masking, peak=peak
+        )
     if normalising == "sum":
         kept = scores if mask is None else np.where(np.asarray(mask).astype(bool), scores, 0)
         weights = kept / kept.sum(axis=-1, keepdims=True)

@@ -419,3 +419,33 @@ def hand_calculation(
         "weights_shape": np.array({"right": [7.0, 11.0], "swapped": [11.0, 7.0], "target": [7.0, 7.0]}[cross]),
     }
     return {"answer": answers[entry]}
+
+
+def pooling_of_many(
+    queries: np.ndarray,
+    keys: np.ndarray,
+    values: np.ndarray,
+    bandwidth: float = 1.0,
+    *,
+    over: str = "keys",
+    summed: str = "axis",
+    **flags: Any,
+) -> dict[str, np.ndarray]:
+    """Pooling for many queries: queries (T, d), keys (S, d), values (S, dv).
+
+    Args:
+        over: ``queries`` lets the weights of each key sum to 1.
+        summed: ``all``: one sum divides all kernels.
+    """
+    if over == "keys" and summed == "axis":
+        pooled = [attention_pooling(query, keys, values, bandwidth, **flags) for query in queries]
+        return {name: np.stack([each[name] for each in pooled]) for name in ("output", "weights")}
+    exponents = -((queries[:, None] - keys) ** 2).sum(axis=-1) / (2 * bandwidth**2)
+    axis = 0 if over == "queries" else None
+    weights = attention.softmax(exponents, (0, 1) if axis is None else axis)
+    return {"output": weights @ values, "weights": weights}
+
+
+def keys_that_count(*, thought: float = 17.72) -> dict[str, float]:
+    """1/Σα² at half the bandwidth; `thought` is a wrong one."""
+    return {"value": thought}

@@ -323,3 +323,71 @@ def encoder_parameter_count(
         attention += width * d_model + (bias if attention_bias else 0)
     feed = 2 * d_model * d_ff + (d_ff + d_model if feed_forward_bias else 0)
     return {"output": attention + feed + norms * per_norm * d_model}
+
+
+def rms_norm(
+    x: np.ndarray,
+    gamma: np.ndarray,
+    eps: float = 1e-6,
+    *,
+    over: str = "features",
+    divisor: str = "√(mean+ε)",
+    centred: bool = False,
+    use_gamma: bool = True,
+    fixed_eps: float | None = None,
+) -> dict[str, np.ndarray]:
+    """γ x / √(mean x² + ε) over the last axis (Zhang and Sennrich 2019, equation 4).
+
+    Args:
+        over: ``features`` (right), ``tokens`` or ``sentence``: what the mean runs over.
+        divisor: ``√mean+ε``, ``mean+ε`` (no root), ``√(sum+ε)`` or ``√(σ²+ε)`` in place of the right one.
+        centred: the mean is subtracted first, as in layer norm.
+    """
+    eps = eps if fixed_eps is None else fixed_eps
+    axis: Any = {"features": -1, "tokens": -2, "sentence": (-2, -1)}[over]
+    mean = x.mean(axis=axis, keepdims=True)
+    x = x - mean if centred else x
+    square = (x**2).mean(axis=axis, keepdims=True)
+    by = {
+        "√(mean+ε)": np.sqrt(square + eps),
+        "√mean+ε": np.sqrt(square) + eps,
+        "mean+ε": square + eps,
+        "√(sum+ε)": np.sqrt((x**2).sum(axis=axis, keepdims=True) + eps),
+        "√(σ²+ε)": np.sqrt(x.var(axis=axis, keepdims=True) + eps),
+    }[divisor]
+    return {"output": x / by * (gamma if use_gamma else 1)}
+
+
+def pre_norm_stack(
+    x: np.ndarray,
+    scales: np.ndarray,
+    matrices: np.ndarray,
+    final_scale: np.ndarray,
+    *,
+    carried: str = "token",
+    place: str = "before",
+    final: str = "once",
+) -> dict[str, np.ndarray]:
+    """x + tanh(norm(x) M) for each M of `matrices` (n, D, D), then a last norm.
+
+    Args:
+        carried: ``token`` (right), ``normed`` (the sum takes the norm's result), or ``nothing``.
+        place: ``before`` (right), ``after`` the sum, or ``nowhere``: where the norm of a sub-layer stands.
+        final: ``once`` (right), ``never``, or ``every time``.
+    """
+
+    def norm(tokens: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        return scale * tokens / np.abs(tokens).max(axis=-1, keepdims=True)
+
+    for scale, matrix in zip(scales, matrices, strict=True):
+        read = norm(x, scale) if place == "before" else x
+        kept = {"token": x, "normed": read, "nothing": 0}[carried]
+        x = kept + np.tanh(read @ matrix)
+        x = norm(x, scale) if place == "after" else x
+        x = norm(x, final_scale) if final == "every time" else x
+    return {"output": norm(x, final_scale) if final == "once" else x}
+
+
+def spread_after_sums(*, thought: float = 5.0) -> dict[str, float]:
+    """The deviation of tokens after 24 sums; `thought` is a wrong one."""
+    return {"value": thought}

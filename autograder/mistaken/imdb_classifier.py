@@ -325,16 +325,12 @@ def hand_calculation(
     *,
     first_word: str = "right",
     longer: str = "right",
-    narrower: str = "right",
-    unit: str = "right",
     measures: str = "right",
     report: str = "right",
 ) -> dict[str, Any]:
     """The numbers and letters that lab 06 asks for."""
     sizes, long = (200, 20_000, 32, 2, 32), (600, 20_000, 32, 2, 32)
     total = sum(classifier_parameters(*sizes).values())
-    slim = sum(classifier_parameters(*sizes, key_dim="D/H").values())
-    attention = 4 * 32 * 64 + 3 * 64 + 32
     answers = {
         "first_word": {"right": 197.0, "end": 0.0, "from one": 198.0, "last word": 199.0}[first_word],
         "longer": {
@@ -343,13 +339,6 @@ def hand_calculation(
             "tripled": float(3 * total),
             "added all 600": float(total + 600 * 32),
         }[longer],
-        "narrower": {
-            "right": float(total - slim),
-            "half of all": float(attention // 2),
-            "no biases": float(4 * 32 * 32),
-            "one matrix": float(32 * 32),
-        }[narrower],
-        "unit": {"right": "b", "characters": "a", "reviews": "c"}[unit],
         "measures": np.array(
             {
                 "right": [30 / 38, 30 / 40],
@@ -361,3 +350,62 @@ def hand_calculation(
         "report": {"right": "c", "best validation": "a", "kept epoch": "b", "training": "d"}[report],
     }
     return {"answer": answers[entry]}
+
+
+def linear_baseline(
+    train_texts: Sequence[str],
+    train_labels: np.ndarray,
+    texts: Sequence[str],
+    *,
+    fitted: str = "training",
+    sizes: tuple[int, ...] = (1, 2),
+    weighting: str = "tf-idf",
+    result: str = "probabilities",
+) -> dict[str, np.ndarray]:
+    """Logistic regression on TF-IDF of terms of these sizes, by gradient steps of Newton in the space of reviews."""
+
+    def terms(text: str) -> Counter[str]:
+        words = re.findall(r"\w{2,}", text.lower())
+        return Counter(" ".join(words[i : i + n]) for n in sizes for i in range(len(words) - n + 1))
+
+    train, new = [terms(text) for text in train_texts], [terms(text) for text in texts]
+    seen = train + new if fitted == "all" else train
+    frequency = {term: sum(term in each for each in seen) for term in set().union(*seen)}
+    found = {term: math.log((1 + len(seen)) / (1 + count)) + 1 for term, count in frequency.items()}
+
+    def vector(counts: Counter[str]) -> dict[str, float]:
+        if weighting == "counts":
+            return {term: float(count) for term, count in counts.items() if term in found}
+        weighed = {term: count * found[term] for term, count in counts.items() if term in found}
+        length = math.sqrt(sum(value * value for value in weighed.values())) or 1.0
+        return {term: value / length for term, value in weighed.items()}
+
+    def alike(one: Sequence[dict[str, float]], other: Sequence[dict[str, float]]) -> np.ndarray:
+        return np.array([[sum(value * b.get(term, 0.0) for term, value in a.items()) for b in other] for a in one])
+
+    # With w = Xᵀa the gradient is Xᵀ(p − y + a) for the weights and Σ (p − y) for the bias: both are 0 in the end.
+    x, y = [vector(each) for each in train], [vector(each) for each in new]
+    kernel, labels, count = alike(x, x), np.asarray(train_labels, float), len(x)
+    unknown = np.zeros(count + 1)
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-(kernel @ unknown[:-1] + unknown[-1])))
+        slope = p * (1 - p)
+        jacobian = np.block([[np.eye(count) + slope[:, None] * kernel, slope[:, None]], [slope @ kernel, slope.sum()]])
+        unknown = unknown - np.linalg.solve(jacobian, np.append(unknown[:-1] + p - labels, (p - labels).sum()))
+    scores = alike(y, x) @ unknown[:-1] + unknown[-1]
+    p = 1 / (1 + np.exp(-scores))
+    return {"output": {"probabilities": p, "negative": 1 - p, "decisions": (p > 0.5) * 1.0, "scores": scores}[result]}
+
+
+def predict(reviews: int, accuracy: float, *, thought: str = "right") -> dict[str, np.ndarray]:
+    """The standard deviation of an accuracy, in percentage points; `thought` chooses a wrong one."""
+    one = math.sqrt(accuracy * (1 - accuracy))
+    right = 100 * one / math.sqrt(reviews)
+    found = {
+        "right": right,
+        "share": right / 100,
+        "reviews": one * math.sqrt(reviews),
+        "two": 1.96 * right,
+        "one review": 100 * one,
+    }
+    return {"prediction": np.asarray(found[thought])}

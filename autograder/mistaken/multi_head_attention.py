@@ -1,4 +1,4 @@
-"""Mistakes of lab 03: in splitting and merging heads, the layer, its parameters, Keras's weights, ablation."""
+"""Mistakes of lab 03: in splitting and merging heads, the layers, their parameters and cache, Keras's weights."""
 
 from __future__ import annotations
 
@@ -202,6 +202,7 @@ def mha_parameter_count(
     values_like_keys: bool = False,
     widths_given: bool = True,
     bias_heads: str = "all",
+    bias_widths: str = "of the outputs",
 ) -> dict[str, int]:
     """Weights of W_Q, W_K (D, H·key_dim), W_V (D, H·value_dim) and W_O (H·value_dim, D), with their biases.
 
@@ -221,6 +222,8 @@ def mha_parameter_count(
     count += inner * d_model if output_matrix else 0
     if (use_bias or bias_always) and output_bias != "no bias anywhere":
         of_heads = (projections * keys + values) // (heads if bias_heads == "one" else 1)
+        if bias_widths == "D":
+            of_heads = (projections + 1) * d_model
         count += of_heads + {"D": d_model, "none": 0, "inner": inner}[output_bias] * output_matrix
     return {"output": int(count)}
 
@@ -306,3 +309,116 @@ def ablate_heads(
     factor = heads / max(int(stays.sum()), 1) if rescale else 1.0
     replacement = head_outputs.mean(axis=axis, keepdims=True) if fill == "mean" else head_outputs.dtype.type(0)
     return {"output": np.where(stays.reshape(shape), head_outputs * factor, replacement).astype(head_outputs.dtype)}
+
+
+def grouped_query_attention(
+    d_model: int,
+    num_heads: int,
+    num_kv_heads: int,
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    w_q_kernel: np.ndarray | None = None,
+    w_q_bias: np.ndarray | None = None,
+    w_k_kernel: np.ndarray | None = None,
+    w_k_bias: np.ndarray | None = None,
+    w_v_kernel: np.ndarray | None = None,
+    w_v_bias: np.ndarray | None = None,
+    w_o_kernel: np.ndarray | None = None,
+    w_o_bias: np.ndarray | None = None,
+    mask: Any = None,
+    return_weights: bool = False,
+    *,
+    mode: str = "call",
+    shared: str = "neighbours",
+    key_heads_shown: bool = False,
+    bias: bool = True,
+    scale: str = "sqrt_d_k",
+    heads_refused: str = "ValueError",
+    groups_refused: str = "ValueError",
+    **flags: Any,
+) -> dict[str, Any]:
+    """Grouped-query attention, as multi-head attention whose key and value kernels are written out for every head.
+
+    Args:
+        shared: ``neighbours`` (right): head h reads key head h // (H/G); ``in turn``: key head h mod G.
+        key_heads_shown: of each group of query heads only the weights of the first one come back.
+        scale: besides those of multi-head attention ``sqrt_shared``, the root of G·K.
+        heads_refused, groups_refused: what is raised where H does not divide D, and where G does not divide H.
+    """
+    if mode == "refusal":
+        return {"raised": heads_refused if d_model % num_heads else groups_refused}
+    # Annotated as in every mode but the refusals: there none is given.
+    kernels: dict[str, Any] = {"q": w_q_kernel, "k": w_k_kernel, "v": w_v_kernel, "o": w_o_kernel}
+    biases: dict[str, Any] = {"q": w_q_bias, "k": w_k_bias, "v": w_v_bias, "o": w_o_bias}
+    if mode == "parameters":
+        return {"trainable_parameters": int(sum(kernels[n].size + bias * biases[n].size for n in "qkvo"))}
+    size, heads = d_model // num_heads, np.arange(num_heads)
+    read = heads // (num_heads // num_kv_heads) if shared == "neighbours" else heads % num_kv_heads
+    columns = (read[:, None] * size + np.arange(size)).reshape(-1)
+    written = {f"w_{n}_kernel": kernels[n][:, columns] if n in "kv" else kernels[n] for n in "qkvo"}
+    written |= {f"w_{n}_bias": biases[n][columns] if n in "kv" else biases[n] for n in "qkvo"}
+    if scale == "sqrt_shared":
+        written["w_q_kernel"] = written["w_q_kernel"] / math.sqrt(num_kv_heads)
+        written["w_q_bias"] = written["w_q_bias"] / math.sqrt(num_kv_heads)
+        scale = "sqrt_d_k"
+    result = multi_head_attention(
+        d_model, num_heads, query, key, value, **written, mask=mask, return_weights=return_weights,
+        bias=bias, scale=scale, **flags,
+    )  # fmt: skip
+    if key_heads_shown and return_weights:
+        result["weights"] = result["weights"][:, :: num_heads // num_kv_heads]
+    return result
+
+
+def kv_cache_numbers(
+    length: int,
+    num_layers: int,
+    num_kv_heads: int,
+    head_dim: int,
+    batch: int = 1,
+    *,
+    kinds: int = 2,
+    layers: str = "all",
+    batches: str = "all",
+    heads: str = "all",
+    length_power: int = 1,
+    factor: int = 1,
+) -> dict[str, int]:
+    """A key and a value for each token, layer and key head; with `factor` bytes are counted in place of numbers."""
+    count = factor * kinds * length**length_power * head_dim
+    count *= num_layers if layers == "all" else 1
+    count *= batch if batches == "all" else 1
+    return {"output": count * (num_kv_heads if heads == "all" else 1)}
+
+
+def heads_beside_tokens(
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    *,
+    mixed: str = "right",
+    scale: str = "sqrt_d_k",
+    softmax_axis: int = -1,
+    heads_first: bool = False,
+) -> dict[str, np.ndarray]:
+    """Attention of every head where the heads stand behind the tokens. q (B, T, H, K), k, v (B, S, H, K).
+
+    Args:
+        mixed: ``own value``: each weight meets the value of its query; ``queries``: the sum runs over the queries.
+        softmax_axis: -1 (keys), -2 (queries) or 1 (heads), of scores (B, H, T, S).
+        heads_first: the result is (B, H, T, K).
+    """
+    scores = np.einsum("bthk,bshk->bhts", q, k)
+    scores = scores / scale_factor(scale, q.shape[-1], v.shape[-1], q.shape[1], k.shape[1])
+    weights = softmax(scores, softmax_axis)
+    if mixed != "right" and q.shape[1] != k.shape[1]:
+        raise ValueError("T and S differ")
+    how = {"right": "bhts,bshk->bhtk", "own value": "bhts,bthk->bhtk", "queries": "bhts,bthk->bhsk"}[mixed]
+    output = np.einsum(how, weights, v)
+    return {"output": output if heads_first else output.swapaxes(1, 2)}
+
+
+def share_of_parameters(*, thought: float = 0.625) -> dict[str, float]:
+    """The parameters of a grouped layer over those of the multi-head layer; `thought` is a wrong share."""
+    return {"value": thought}

@@ -93,7 +93,8 @@ def merge_patches(
         rows, columns = columns, rows
     sizes = {"b": len(patches), "r": rows, "c": columns, "p": size, "q": size, "k": channels}
     source = _order("rc", "pqk", order=order, turned=turned, channels_first=channels_first)
-    target = {"blocks": "brpcqk", "every n-th pixel": "bprqck", "reshape": source}[how]
+    target = {"blocks": "brpcqk", "every n-th pixel": "bprqck", "reshape": source, "read as an image": source}[how]
+    source = "brpcqk" if how == "read as an image" else source
     images = rearranged(patches, source, target, sizes).reshape(-1, height, width, channels)
     return {"output": images.swapaxes(1, 2) if image_turned else images}
 
@@ -111,6 +112,7 @@ def extract_tubelets(
     time: str = "first",
     inner_time: str = "first",
     frames_apart: bool = False,
+    inside_first: bool = False,
     refusal: str = "ValueError",
     checked: str | None = None,
 ) -> dict[str, Any]:
@@ -128,11 +130,13 @@ def extract_tubelets(
     sizes = {"b": batch, "t": length // frames, "f": frames, "r": height // size, "p": size, "c": width // size}
     sizes |= {"q": size, "k": channels}
     grid = {"first": "trc", "last": "rct"}[time]
-    inside = {"first": "fpqk", "after the pixels": "pqfk", "last": "pqkf"}[inner_time]
+    inside = {"first": "fpqk", "between": "pfqk", "after the pixels": "pqfk", "last": "pqkf"}[inner_time]
     if inner_time == "last" and channels_first:
         raise ValueError("the channels cannot be first and last but one")
     target = _order(grid, inside, order=order, turned=turned, channels_first=channels_first)
-    source = {"blocks": "btfrpcqk", "every n-th frame": "bftrpcqk", "reshape": target}[how]
+    target = f"b{target[4:]}{target[1:4]}" if inside_first else target
+    ways = {"blocks": "btfrpcqk", "every n-th frame": "bftrpcqk", "every n-th pixel": "btfprqck", "reshape": target}
+    source = ways[how]
     return {
         "output": rearranged(video, source, target, sizes).reshape(batch, math.prod(sizes[each] for each in "trc"), -1)
     }

@@ -258,3 +258,33 @@ def rotary(
     if layout in ("halves", "not interleaved"):
         return {"output": np.concatenate([first, second], axis=-1)}
     return {"output": np.stack([first, second], axis=-1).reshape(x.shape)}
+
+
+def rotary_scores(
+    q: np.ndarray,
+    k: np.ndarray,
+    positions: np.ndarray,
+    *,
+    keys_turn: int = 1,
+    mirrored: bool = False,
+    scaled: bool = True,
+    **flags: Any,
+) -> dict[str, np.ndarray]:
+    """Scores of queries and keys (…, T, D) turned by their positions (T,).
+
+    Args:
+        keys_turn: 1 as the queries, −1 the other way, 0 not at all.
+        mirrored: the second number of each pair of k changes its sign, as in a complex conjugate.
+        scaled: whether √D divides.
+    """
+    if mirrored:
+        k = k * np.where(np.arange(k.shape[-1]) % 2, -1, 1).astype(k.dtype)
+    turned_q = rotary(q, positions, **flags)["output"]
+    turned_k = rotary(k, keys_turn * np.asarray(positions), **flags)["output"] if keys_turn else k
+    scores = np.einsum("...td,...sd->...ts", turned_q, turned_k)
+    return {"output": scores / math.sqrt(q.shape[-1]) if scaled else scores}
+
+
+def slow_pairs(*, thought: float = 11.0) -> dict[str, float]:
+    """Of the 32 pairs those that turn by less than a quarter; `thought` is a wrong number."""
+    return {"value": thought}

@@ -1,7 +1,8 @@
-"""Mistakes of lab 02: in self-attention with and without parameters, its cost, and the numbers calculated by hand."""
+"""Mistakes of lab 02: in self-attention with and without parameters, in blocks, causal, its cost, numbers by hand."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def attention_cost(
 
 
 def hand_calculation(
-    entry: str, *, scaling: str = "√d_k", queries_for_keys: bool = False, effect: str = "right"
+    entry: str, *, scaling: str = "√d_k", queries_for_keys: bool = False, row: int = 1, effect: str = "right"
 ) -> dict:
     """The numbers that lab 02 asks for: a key by hand, two scaled scores, their weights, what √d_k is for.
 
@@ -115,9 +116,87 @@ def hand_calculation(
     scores = np.array([126.0, 120.0])
     scaled = {"√d_k": scores / 6, "d_k": scores / 36, "none": scores}[scaling]
     answers = {
-        "key_row": keys[1],
+        "key_row": keys[row],
         "scaled_scores": scaled,
         "weights": softmax(scaled),
         "without_scaling": {"right": "b", "flatter": "a", "nothing": "c", "sum": "d"}[effect],
     }
     return {"answer": answers[entry]}
+
+
+def online_attention(
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    block_size: int,
+    *,
+    mode: str = "call",
+    held: str = "never held",
+    scale: str = "sqrt_d_k",
+    rescaled: str = "both",
+    peak: str = "running",
+    first_peak: float = -np.inf,
+    rest: str = "read",
+    combined: str = "running",
+    divided: bool = True,
+) -> dict[str, Any]:
+    """Attention with keys in blocks. q (T, d), k (S, d), v (S, e) -> ``output`` (T, e).
+
+    Args:
+        held: the result of the mode ``memory``.
+        rescaled: ``both``, ``sum``, ``output`` or ``none``: what follows a maximum that grows.
+        peak: ``running`` (right), ``block`` (one maximum for all queries), or ``none``: what is subtracted.
+        first_peak: the running maximum before the first block.
+        rest: ``dropped`` leaves out the keys behind the last whole block.
+        combined: ``added`` or ``averaged``: blocks with a softmax each.
+        divided: whether the sum divides at the end.
+    """
+    if mode == "memory":
+        return {"all_scores": held}
+    scores = np.einsum("td,sd->ts", q, k) / {"sqrt_d_k": math.sqrt(q.shape[-1]), "none": 1.0, "d_k": q.shape[-1]}[scale]
+    keys = len(k) // block_size * block_size if rest == "dropped" else len(k)
+    blocks = [slice(start, min(start + block_size, keys)) for start in range(0, keys, block_size)]
+    if combined != "running":
+        each = [softmax(scores[:, block]) @ v[block] for block in blocks]
+        return {"output": np.sum(each, axis=0) / (len(each) if combined == "averaged" else 1)}
+    output, total = np.zeros((len(q), v.shape[-1]), q.dtype), np.zeros((len(q), 1), q.dtype)
+    largest = np.full((len(q), 1), first_peak, q.dtype)
+    for block in blocks:
+        part = scores[:, block]
+        top = {"running": part.max(axis=-1, keepdims=True), "block": part.max(), "none": largest}[peak]
+        new = np.maximum(largest, top) if peak != "none" else np.zeros_like(largest)
+        shrink = np.exp(largest - new) if peak != "none" else np.ones_like(largest)
+        powers = np.exp(part - new)
+        total = total * (shrink if rescaled in ("both", "sum") else 1) + powers.sum(axis=-1, keepdims=True)
+        output = output * (shrink if rescaled in ("both", "output") else 1) + powers @ v[block]
+        largest = new
+    return {"output": output / total if divided else output}
+
+
+def causal_self_attention(
+    x: np.ndarray,
+    w_q: np.ndarray,
+    w_k: np.ndarray,
+    w_v: np.ndarray,
+    *,
+    causal: bool = True,
+    renormalised: bool = False,
+    **flags: Any,
+) -> dict[str, np.ndarray]:
+    """Self-attention in which token t mixes the values of tokens 0 to t. x (…, T, D) -> ``output`` (…, T, d_v).
+
+    Args:
+        causal: without it every token sees all.
+        renormalised: the weights of later tokens are cut off after the softmax, and the others divided by their sum.
+    """
+    q, k, v = project_qkv(x, w_q, w_k, w_v).values()
+    past = np.tri(x.shape[-2], dtype=bool)
+    if renormalised:
+        weights = softmax(np.einsum("...td,...sd->...ts", q, k) / math.sqrt(q.shape[-1])) * past
+        return {"output": weights / weights.sum(axis=-1, keepdims=True) @ v}
+    return {"output": scaled_dot_product_attention(q, k, v, past if causal else None, **flags)["output"]}
+
+
+def spread_of_scaled_scores(*, thought: float = 4.0) -> dict[str, float]:
+    """The deviation of q·k / √100 where the entries of q and k have the deviation 2; `thought` is a wrong one."""
+    return {"value": thought}

@@ -146,3 +146,18 @@ def hand_calculation(entry: str) -> dict[str, Any]:
         "weights_shape": np.array([7.0, 11.0]),
     }
     return {"answer": answers[entry]}
+
+
+def pooling_of_many(
+    queries: np.ndarray, keys: np.ndarray, values: np.ndarray, bandwidth: float = 1.0
+) -> dict[str, np.ndarray]:
+    """`attention_pooling` for each of the queries (T, d); returns ``output`` (T, dv) and ``weights`` (T, S)."""
+    pooled = [attention_pooling(query, keys, values, bandwidth) for query in queries]
+    return {name: np.stack([each[name] for each in pooled]) for name in ("output", "weights")}
+
+
+def keys_that_count() -> dict[str, float]:
+    """1/Σα² of a query amid keys at distances of 0.1, at a bandwidth of 0.5: 2√π · 0.5 / 0.1, about 17.7."""
+    keys = np.arange(-100, 101)[:, None] * 0.1
+    weights = attention_pooling(np.zeros(1), keys, keys, 0.5)["weights"]
+    return {"value": float(1 / np.sum(weights**2))}

@@ -165,11 +165,13 @@ def predict_class_names(probabilities: np.ndarray, class_names: Sequence[str]) -
 def hand_calculation(entry: str) -> dict[str, Any]:
     """The numbers and letters that lab 07 asks for."""
     answers = {
-        "pieces": 3.0,
         "masked": 12.0,
-        "rate": 2.0,
-        "head": float(512 * 16 + 16 + 16 * 4 + 4),
         "decision": "b",
         "keras": "c",
     }
     return {"answer": answers[entry]}
+
+
+def predict(classes: int) -> dict[str, np.ndarray]:
+    """The cross-entropy, in nats, of a model that finds all classes equally probable."""
+    return {"prediction": np.asarray(-np.log(1 / classes))}

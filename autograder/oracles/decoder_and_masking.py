@@ -10,7 +10,7 @@ import numpy as np
 
 from autograder.oracles.attention import masked_softmax
 from autograder.oracles.encoder_block import normalised, unpacked
-from autograder.oracles.losses import cross_entropy, kl_divergence
+from autograder.oracles.losses import cross_entropy
 
 Weights = Mapping[str, np.ndarray]
 Dropout = Callable[[np.ndarray, int], np.ndarray]
@@ -348,13 +348,16 @@ def along(
 
 def answers(entry: str) -> dict[str, Any]:
     """The answers by hand."""
-    p, q = np.array([0.5, 0.5]), np.array([0.25, 0.75])
     found = {
         "inference": "b",
         "vocabulary": "c",
         "untracked": "a",
         "base_model": np.array([512.0, 8.0, 2048.0, 6.0]),
-        "divergence": np.array([cross_entropy(p, q)["output"], kl_divergence(p, q)["output"]], "float64"),
-        "beam": np.array([-2.0, -2.4]) / ((5 + np.array([3.0, 7.0])) / 6),
     }
     return {"answer": found[entry]}
+
+
+def predict(words: int, smoothing: float) -> dict[str, np.ndarray]:
+    """The entropy of a smoothed target (nats), below which no cross-entropy with it goes."""
+    p = (1 - smoothing) * np.eye(words)[0] + smoothing / words
+    return {"prediction": np.asarray(cross_entropy(p, p)["output"])}

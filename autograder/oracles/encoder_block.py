@@ -1,4 +1,4 @@
-"""Oracles of lab 04: layer norm, the feed-forward network, the encoder block, a stack of blocks, their parameters."""
+"""Oracles of lab 04: layer and RMS norm, the feed-forward network, the encoder block, stacks, their parameters."""
 
 from __future__ import annotations
 
@@ -244,3 +244,29 @@ def encoder_parameter_count(d_model: int, num_heads: int, d_ff: int, key_dim: in
     width = d_model if key_dim is None else num_heads * key_dim
     attention = 3 * (d_model * width + width) + width * d_model + d_model
     return {"output": attention + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model}
+
+
+def rms_norm(x: np.ndarray, gamma: np.ndarray, eps: float = 1e-6) -> dict[str, np.ndarray]:
+    """γ x / √(mean x² + ε) over the last axis (Zhang and Sennrich 2019, equation 4)."""
+    return {"output": gamma * x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + eps)}
+
+
+def pre_norm_stack(
+    x: np.ndarray, scales: np.ndarray, matrices: np.ndarray, final_scale: np.ndarray
+) -> dict[str, np.ndarray]:
+    """x + tanh(norm(x) M) for each M of `matrices` (n, D, D), then a last norm.
+
+    The norms are those that the probe hands over: a token over its largest size, times the scale, (n, D) and (D,).
+    """
+    for scale, matrix in zip(scales, matrices, strict=True):
+        x = x + np.tanh(_over_largest(x, scale) @ matrix)
+    return {"output": _over_largest(x, final_scale)}
+
+
+def _over_largest(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    return x * scale / abs(x).max(axis=-1)[..., None]
+
+
+def spread_after_sums() -> dict[str, float]:
+    """24 independent summands of variance 1 on tokens of variance 1: the variance is 25."""
+    return {"value": math.sqrt(1 + 24)}

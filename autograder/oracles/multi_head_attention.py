@@ -1,4 +1,4 @@
-"""Oracles of lab 03: splitting and merging heads, the layer, its parameters, Keras's weights, ablation."""
+"""Oracles of lab 03: splitting and merging heads, the layers, their parameters and cache, Keras's weights, ablation."""
 
 from __future__ import annotations
 
@@ -119,3 +119,60 @@ def ablate_heads(head_outputs: np.ndarray, keep: Sequence[int]) -> dict[str, np.
     """head_outputs (B, H, T, K) with the heads that are not in `keep` set to zero (Michel et al. 2019, section 2.3)."""
     stays = np.isin(np.arange(head_outputs.shape[1]), np.asarray(list(keep), int))
     return {"output": np.where(stays[:, None, None], head_outputs, head_outputs.dtype.type(0))}
+
+
+def grouped_query_attention(
+    num_heads: int,
+    num_kv_heads: int,
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    w_q_kernel: np.ndarray,
+    w_q_bias: np.ndarray,
+    w_k_kernel: np.ndarray,
+    w_k_bias: np.ndarray,
+    w_v_kernel: np.ndarray,
+    w_v_bias: np.ndarray,
+    w_o_kernel: np.ndarray,
+    w_o_bias: np.ndarray,
+    mask: Any = None,
+    return_weights: bool = False,
+) -> dict[str, np.ndarray]:
+    """Grouped-query attention (Ainslie et al. 2023, section 2.2): H query heads share G heads of keys and values.
+
+    Query head h reads key head h // (H/G). Other arguments and results as for `multi_head_attention`.
+    """
+    q = split(query @ w_q_kernel + w_q_bias, num_heads)
+    shared = np.arange(num_heads) // (num_heads // num_kv_heads)
+    k = split(key @ w_k_kernel + w_k_bias, num_kv_heads)[:, shared]
+    v = split(value @ w_v_kernel + w_v_bias, num_kv_heads)[:, shared]
+    if np.ndim(mask) == 3:
+        mask = np.asarray(mask)[:, None]  # the axis of the heads
+    result = scaled_dot_product_attention(q, k, v, mask)
+    output = {"output": merge(result["output"]) @ w_o_kernel + w_o_bias}
+    return {**output, "weights": result["weights"]} if return_weights else output
+
+
+def grouped_parameters(d_model: int, num_heads: int, num_kv_heads: int) -> dict[str, int]:
+    """W_Q and W_O are (D, D), W_K and W_V (D, G·K); each has a bias as wide as its output."""
+    shared = num_kv_heads * (d_model // num_heads)
+    return {"trainable_parameters": 2 * (d_model + 1) * d_model + 2 * (d_model + 1) * shared}
+
+
+def kv_cache_numbers(
+    length: int, num_layers: int, num_kv_heads: int, head_dim: int, batch: int = 1
+) -> dict[str, int]:
+    """A key and a value for each token, layer and key head (Shazeer 2019, section 2.4)."""
+    return {"output": 2 * batch * num_layers * num_kv_heads * head_dim * length}
+
+
+def heads_beside_tokens(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+    """Attention of every head where the heads stand behind the tokens. q (B, T, H, K), k, v (B, S, H, K)."""
+    q, k, v = (each.swapaxes(1, 2) for each in (q, k, v))
+    return {"output": scaled_dot_product_attention(q, k, v)["output"].swapaxes(1, 2)}
+
+
+def share_of_parameters() -> dict[str, float]:
+    """The parameters of a grouped layer over those of the multi-head layer, D = 512, H = 8, G = 2."""
+    grouped = grouped_parameters(512, 8, 2)["trainable_parameters"]
+    return {"value": grouped / layer_parameters(512)["trainable_parameters"]}

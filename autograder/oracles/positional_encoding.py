@@ -82,3 +82,14 @@ def rotary(x: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
     cosine, sine = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
     a, b = x[..., 0::2], x[..., 1::2]
     return {"output": np.stack([a * cosine - b * sine, a * sine + b * cosine], axis=-1).reshape(x.shape)}
+
+
+def rotary_scores(q: np.ndarray, k: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
+    """Scaled scores of queries and keys (…, T, D) turned by their positions (T,) (Su et al. 2021, equation 16)."""
+    turned_q, turned_k = (rotary(each, positions)["output"] for each in (q, k))
+    return {"output": np.einsum("...td,...sd->...ts", turned_q, turned_k) / math.sqrt(q.shape[-1])}
+
+
+def slow_pairs() -> dict[str, float]:
+    """Of the 32 pairs of D = 64, those that turn by less than a quarter from position 0 to 511."""
+    return {"value": float(np.sum(511 * angular_speeds(64) < math.pi / 2))}

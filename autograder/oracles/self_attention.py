@@ -1,7 +1,8 @@
-"""Oracles of lab 02: self-attention with and without parameters, its cost, and the numbers calculated by hand."""
+"""Oracles of lab 02: self-attention with and without parameters, in blocks, causal, its cost, numbers by hand."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -62,3 +63,24 @@ def hand_calculation(entry: str) -> dict[str, Any]:
         "without_scaling": "b",
     }
     return {"answer": answers[entry]}
+
+
+def online_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, block_size: int) -> dict[str, np.ndarray]:
+    """Attention without a mask: reading keys in blocks changes the memory, not the result (Dao et al. 2022, 3.1)."""
+    return {"output": scaled_dot_product_attention(q, k, v)["output"]}
+
+
+def few_scores_at_once() -> dict[str, str]:
+    """A matrix (T, S) of scores is never held."""
+    return {"all_scores": "never held"}
+
+
+def causal_self_attention(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> dict[str, np.ndarray]:
+    """Self-attention in which token t mixes the values of tokens 0 to t. x (…, T, D) -> ``output`` (…, T, d_v)."""
+    past = np.tri(x.shape[-2], dtype=bool)
+    return {"output": scaled_dot_product_attention(**project_qkv(x, w_q, w_k, w_v), mask=past)["output"]}
+
+
+def spread_of_scaled_scores() -> dict[str, float]:
+    """Entries of deviation 2 give products of deviation 4, 100 of them a sum of deviation 40, and 40 / √100 is 4."""
+    return {"value": 2 * 2 * math.sqrt(100) / math.sqrt(100)}

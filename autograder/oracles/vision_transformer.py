@@ -204,10 +204,13 @@ def attention_rollout(attentions: np.ndarray) -> dict[str, np.ndarray]:
 def answers(entry: str) -> dict[str, Any]:
     """The answers to the questions at the end of the lab."""
     found = {
-        "tokens": float((96 // 16) * (160 // 16) + 1),
-        "finer_patches": 16.0,
         "class_token_numbers": 768.0,
         "rollout_patch": np.array(divmod(6, 4), "float64"),
         "shuffled_patches": "b",
     }
     return {"answer": found[entry]}
+
+
+def predict(width: int) -> dict[str, np.ndarray]:
+    """The standard deviation of the cosine of two random directions: a direction's number has the variance 1/D."""
+    return {"prediction": np.asarray(np.sqrt(width * (1 / width) ** 2))}

@@ -1,6 +1,6 @@
 """Probes of lab 01, attention intuition."""
 
-from coursekit.probes.driving import answers, function, layer
+from coursekit.probes.driving import answers, function, layer, value
 
 SCORES = ("scores",)
 
@@ -33,4 +33,8 @@ PROBES = {
         unknown_axes=(0,),
     ),
     "answers": answers(),
+    "find_the_bug": function(
+        "find_the_bug", "queries", "keys", "values", optional=("bandwidth",), returns=("output", "weights")
+    ),
+    "predict": value("predict"),
 }

@@ -11,6 +11,7 @@ from coursekit import bert
 from coursekit.probes.driving import ContractError, answers, find, numbers
 from coursekit.probes.news_classifier import build_news_classifier
 from coursekit.probes.token_masking import mask_tokens
+from coursekit.probes.transfer import mended, prediction
 
 
 def _wordpiece_tokenize(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -60,6 +61,8 @@ def _warmup_linear_decay(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
     )
     if result is None:
         raise ContractError("warmup_linear_decay(…) returned None. Is the `return` missing, or one of several?")
+    if hasattr(result, "numpy"):  # a tensor, of either Keras
+        raise ContractError("warmup_linear_decay(…) returned a tensor; expected a Python float, without `tf.`")
     value = np.asarray(result)
     if value.size != 1 or value.dtype.kind not in "iuf":
         raise ContractError(f"warmup_linear_decay(…) returned {repr(result)[:80]}; expected one number.")
@@ -131,5 +134,7 @@ PROBES = {
     "warmup_linear_decay": _warmup_linear_decay,
     "build_news_classifier": build_news_classifier,
     "predict_class_names": _predict_class_names,
+    "find_the_bug": mended(_warmup_linear_decay, "warmup_linear_decay"),
+    "predict": prediction(),
     "answers": answers(),
 }

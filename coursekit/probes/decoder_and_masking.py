@@ -11,55 +11,7 @@ import numpy as np
 
 from coursekit.probes.driving import BuiltLayer, ContractError, Probe, _in_graph, answers, find, function, unpack
 from coursekit.probes.sharing import LayerKey, current_cache
-
-Step = Callable[[Sequence[int]], np.ndarray]
-
-
-def table_step(table: np.ndarray, kind: str) -> Step:
-    """Return the ``step_fn`` that a table of log-probabilities makes; its argument is a list of token ids.
-
-    With the kind ``last token`` the next token depends on the last one, and row i of the table (V, V) belongs to
-    token i. With ``all tokens`` every token of the prefix decides, by its place, which row of the table (R, V) counts.
-    """
-
-    def step(prefix: Sequence[int]) -> np.ndarray:
-        tokens = [int(token) for token in prefix]
-        if kind == "last token":
-            row = tokens[-1] if tokens else 0
-        else:
-            row = sum((place + 2) * (3 * token + 1) for place, token in enumerate(tokens))
-        return table[row % len(table)].copy()
-
-    return step
-
-
-def _sentence(value: Any, call: str) -> str:
-    """Token ids as text, such as "[0, 4, 1]"; numbers of any kind are taken, one axis of them."""
-    try:
-        ids = np.asarray(value)
-    except (ValueError, TypeError):
-        ids = np.asarray(None)
-    if ids.ndim != 1 or ids.dtype.kind not in "iuf" or (ids != np.round(ids)).any():
-        raise ContractError(f"{call} gives {str(value)[:80]} as tokens; expected a list of token ids.")
-    return str([int(each) for each in ids])
-
-
-def _greedy_decode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    step = table_step(inputs["table"], inputs["kind"])
-    result = find(namespace, "greedy_decode")(step, inputs["start_id"], inputs["end_id"], inputs["max_length"])
-    call = "greedy_decode(step_fn, …)"
-    return {"tokens": _sentence(unpack(result, ("tokens",), call)["tokens"], call)}
-
-
-def _beam_search(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    step, call = table_step(inputs["table"], inputs["kind"]), "beam_search(step_fn, …)"
-    sizes = [inputs[key] for key in ("start_id", "end_id", "beam_width", "max_length")]
-    keywords = {"length_penalty": inputs["length_penalty"]} if "length_penalty" in inputs else {}
-    found = unpack(find(namespace, "beam_search")(step, *sizes, **keywords), ("tokens", "score"), call)
-    score = np.asarray(found["score"])
-    if score.size != 1 or score.dtype.kind not in "iuf":
-        raise ContractError(f"{call} gives {str(found['score'])[:80]} as score; expected one number.")
-    return {"tokens": _sentence(found["tokens"], call), "score": score.reshape(()).astype("float64")}
+from coursekit.probes.transfer import mended, prediction
 
 
 def _combine_masks(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -171,6 +123,11 @@ def _feed_forward(driven: BuiltLayer) -> dict[str, Any]:
 
 def _block_variables(driven: BuiltLayer) -> dict[str, Any]:
     """All weights of a decoder block by name, in the order in which a case packs them."""
+    width = driven.inputs["d_model"] // driven.inputs["num_heads"]
+    for name in ("self_attention", "cross_attention"):
+        key_dim = getattr(driven.attribute(name), "key_dim", width)
+        if key_dim != width:
+            raise ContractError(f"`{name}` has key_dim={key_dim}. That is the width of one head: D/H, here {width}.")
     network = _feed_forward(driven)
     return {
         path: network[path.partition(".")[2]] if path.startswith("feed_forward.") else driven.attribute(path)
@@ -430,7 +387,7 @@ PROBES = {
     "js_divergence": _number(function("js_divergence", "p", "q")),
     "masked_cross_entropy": _masked_cross_entropy,
     "transformer_schedule": function("transformer_schedule", "step", "d_model", optional=("warmup_steps",)),
-    "greedy_decode": _greedy_decode,
-    "beam_search": _beam_search,
+    "find_the_bug": mended(_masked_cross_entropy, "masked_cross_entropy"),
+    "predict": prediction(),
     "answers": answers(),
 }

@@ -236,6 +236,7 @@ def layer(
     packed: str | None = None,
     modes: Mapping[str, Callable[[BuiltLayer], dict[str, Any]]] | None = None,
     harmless: Sequence[str] = (),
+    renamed: Mapping[str, str] | None = None,
 ) -> Probe:
     """Probe that builds a layer, puts known weights into its named attributes and calls it.
 
@@ -257,6 +258,8 @@ def layer(
         modes: further modes, by name: functions of the layer as it stands once the weights are in it.
         harmless: those of `modes` that leave the layer as they found it, but for the values of its variables; after
             any other one no later case gets the layer.
+        renamed: arguments of the call that had another name in earlier releases: input -> the name of today. A layer
+            that has the old one alone gets it by that.
     """
 
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -267,7 +270,11 @@ def layer(
         positional = [inputs[key] for key in init]
         named = {key: inputs[key] for key in init_keywords if key in inputs}
         arguments = [_tensors(_copy(inputs[key])) for key in call]
-        keywords = {key: _tensors(_copy(inputs[key])) for key in optional if key in inputs}
+        keywords = {
+            _argument(cls, key, (renamed or {}).get(key, key)): _tensors(_copy(inputs[key]))
+            for key in optional
+            if key in inputs
+        }
         names = list(returns)
         if with_weights and inputs.get("return_weights"):
             keywords["return_weights"] = True
@@ -341,6 +348,15 @@ def _shape_in_graph(shape: Sequence[int], unknown_axes: Sequence[int] | None) ->
 
 def _copy(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _argument(cls: Any, old: str, new: str) -> str:
+    """`old` where the `call` of a class has an argument of this name and none of the `new` one; otherwise `new`."""
+    try:
+        has = inspect.signature(cls.call).parameters
+    except (AttributeError, TypeError, ValueError):  # no layer at all, which is said when it is built
+        return new
+    return old if old in has and new not in has else new
 
 
 def _construct(cls: Any, name: str, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, function, layer, unpack
+from coursekit.probes.driving import BuiltLayer, ContractError, find, function, layer, unpack, value
 
 FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
 BLOCK = (
@@ -127,6 +127,23 @@ def _directional_derivatives(driven: BuiltLayer) -> dict[str, Any]:
     return {"slopes": np.array([float(np.sum(np.ravel(gradient) * np.ravel(along))) for gradient, along in pairs])}
 
 
+def _find_the_bug(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Call the student's stack with norms and sub-layers made here, which take arrays and tensors."""
+    from keras import ops
+
+    def norm(scale: np.ndarray) -> Callable[[Any], Any]:
+        """A norm of no other use: a token divided by the size of its largest feature."""
+        return lambda tokens: tokens / ops.max(ops.abs(tokens), axis=-1, keepdims=True) * scale
+
+    def sublayer(matrix: np.ndarray) -> Callable[[Any], Any]:
+        return lambda tokens: ops.tanh(ops.matmul(tokens, matrix))
+
+    target = find(namespace, "find_the_bug")
+    norms, sublayers = [norm(scale) for scale in inputs["scales"]], [sublayer(each) for each in inputs["matrices"]]
+    result = target(ops.convert_to_tensor(inputs["x"]), norms, sublayers, norm(inputs["final_scale"]))
+    return unpack(result, ("output",), "find_the_bug(x, norms, sublayers, final_norm)")
+
+
 MODES = {
     "training": deterministic_dropout(True),
     "inference": deterministic_dropout(False),
@@ -148,6 +165,7 @@ PROBES = {
         call=("x",),
         weights=lambda inputs: BLOCK if "weights" in inputs else (),
         packed="weights",
+        renamed={"mask": "attention_mask"},
         modes=MODES,
         harmless=tuple(MODES),
     ),
@@ -158,8 +176,12 @@ PROBES = {
         call=("x",),
         weights=lambda inputs: _stack(inputs) if "weights" in inputs else (),
         packed="weights",
+        renamed={"mask": "attention_mask"},
         modes=MODES,
         harmless=tuple(MODES),
     ),
     "encoder_parameter_count": function("encoder_parameter_count", *SIZES, optional=("key_dim",)),
+    "rms_norm": function("rms_norm", "x", "gamma", optional=("eps",)),
+    "find_the_bug": _find_the_bug,
+    "predict": value("predict"),
 }

@@ -10,6 +10,7 @@ import numpy as np
 from coursekit.generator import Generator
 from coursekit.probes.driving import ContractError, answers, find, function, numbers, record, unpack
 from coursekit.probes.training import optimizers_built_early
+from coursekit.probes.transfer import mended, prediction
 
 GUESSING = 0.66  # a binary cross-entropy above it is as good as that of a coin, ln 2 = 0.69
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
@@ -447,5 +448,8 @@ PROBES = {
     "build_classifier": _build_classifier,
     "train_classifier": _train_classifier,
     "evaluate_predictions": _evaluate_predictions,
+    "linear_baseline": function("linear_baseline", "train_texts", "train_labels", "texts"),
+    "find_the_bug": mended(_masked_mean, "masked_mean"),
+    "predict": prediction(),
     "answers": answers(),
 }

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import ContractError, find, function, layer, refusing
+from coursekit.probes.driving import ContractError, find, function, layer, refusing, value
 from coursekit.probes.sharing import LayerKey, current_cache
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")
+DENSE_WEIGHTS = tuple(f"{name}.{variable}" for name in DENSE for variable in ("kernel", "bias"))
 
 
 def _load_keras_weights(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def _stand_in(d_model: int, tokens: Any) -> Any:
             for name in DENSE:
                 setattr(self, name, keras.layers.Dense(d_model))
 
-        def call(self, query: Any, key: Any, value: Any, mask: Any = None, return_weights: bool = False) -> Any:
+        def call(self, query: Any, key: Any, value: Any, return_weights: bool = False, **masks: Any) -> Any:
             if return_weights:
                 raise ContractError("the layer handed to load_keras_weights is a stand-in without attention weights.")
             return self.w_o(self.w_q(query) + self.w_k(key) + self.w_v(value))
@@ -85,8 +86,9 @@ PROBES = {
             "MultiHeadAttention",
             init=("d_model", "num_heads"),
             call=("query", "key", "value"),
-            weights=tuple(f"{name}.{variable}" for name in DENSE for variable in ("kernel", "bias")),
+            weights=DENSE_WEIGHTS,
             with_weights="weights",
+            renamed={"mask": "attention_mask"},
         )
     ),
     "mha_parameter_count": function(
@@ -94,4 +96,19 @@ PROBES = {
     ),
     "load_keras_weights": _load_keras_weights,
     "ablate_heads": function("ablate_heads", "head_outputs", "keep"),
+    "GroupedQueryAttention": refusing(
+        layer(
+            "GroupedQueryAttention",
+            init=("d_model", "num_heads", "num_kv_heads"),
+            call=("query", "key", "value"),
+            weights=DENSE_WEIGHTS,
+            with_weights="weights",
+            renamed={"mask": "attention_mask"},
+        )
+    ),
+    "kv_cache_numbers": function(
+        "kv_cache_numbers", "length", "num_layers", "num_kv_heads", "head_dim", optional=("batch",)
+    ),
+    "find_the_bug": function("find_the_bug", "q", "k", "v"),
+    "predict": value("predict"),
 }

@@ -183,11 +183,13 @@ def _values(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gradients(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether a training step reaches every weight that is to learn."""
+    """Whether a training step reaches every weight that is to learn; the encoder is, with the arguments by default."""
     import tensorflow as tf
 
     _with_weights(built, inputs)
     variables = built.model.trainable_variables
+    if not {id(each) for each in built.encoder() or ()} <= {id(each) for each in variables}:
+        return {"gradients": "do not reach the encoder"}
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(built.model(tf.constant(inputs["texts"]), training=False)[:, 0])
     lost = [each.name for each, slope in zip(variables, tape.gradient(loss, variables), strict=True) if slope is None]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from coursekit.generator import Generator
-from coursekit.probes.driving import find, function, layer, refusing, unpack
+from coursekit.probes.driving import find, function, layer, refusing, unpack, value
 
 
 def token_map(name: str, width: int) -> Callable[[Any], Any]:
@@ -109,4 +109,6 @@ PROBES = {
     ),
     "is_permutation_equivariant": _is_permutation_equivariant,
     "rotary": function("rotary", "x", "positions"),
+    "find_the_bug": function("find_the_bug", "q", "k", "positions"),
+    "predict": value("predict"),
 }

@@ -12,6 +12,7 @@ import numpy as np
 
 from coursekit.probes.driving import BuiltLayer, ContractError, Probe, answers, find, function, layer, refusing
 from coursekit.probes.training import optimizers_built_early
+from coursekit.probes.transfer import prediction
 
 EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
 MODEL_SIZES = ("image_shape", "patch_size", "num_classes", "num_layers", "d_model", "num_heads", "d_ff")
@@ -370,5 +371,7 @@ PROBES = {
     "train_vit": _train_vit,
     "attention_rollout": function("attention_rollout", "attentions"),
     "extract_tubelets": refusing(function("extract_tubelets", "video", "frames", "patch_size")),
+    "find_the_bug": function("find_the_bug", "attentions"),
+    "predict": prediction(),
     "answers": answers(),
 }

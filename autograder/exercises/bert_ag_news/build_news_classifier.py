@@ -20,7 +20,7 @@ FIRST_SHOWN = "build_news_classifier(preprocess_handle, encoder_handle)"
 SECOND_SHOWN = "build_news_classifier(…, num_classes=7, dropout=0.5, trainable=False)"
 
 
-def _news(rng: Generator, mode: str, sizes: dict, how: str) -> Case:
+def _news(rng: Generator, mode: str, sizes: dict, description: str) -> Case:
     width, classes = sizes["width"], sizes["num_classes"]
     weights = {
         "table": normal(rng, 19, width),
@@ -32,15 +32,15 @@ def _news(rng: Generator, mode: str, sizes: dict, how: str) -> Case:
     }
     texts = [str(each) for each in rng.permutation(SENTENCES)[:5]]
     shown = FIRST_SHOWN if sizes is FIRST else SECOND_SHOWN
-    return Case({**sizes, "texts": texts, **weights}, mode=mode, how=f"{how} of {shown}")
+    return Case({**sizes, "texts": texts, **weights}, mode=mode, description=f"{description} of {shown}")
 
 
-def _both_news(mode: str, how: str):
-    return lambda rng: [_news(rng, mode, sizes, how) for sizes in (FIRST, SECOND)]
+def _both_news(mode: str, description: str):
+    return lambda rng: [_news(rng, mode, sizes, description) for sizes in (FIRST, SECOND)]
 
 
-def _one_news(mode: str, sizes: dict, how: str):
-    return lambda rng: [_news(rng, mode, sizes, how)]
+def _one_news(mode: str, sizes: dict, description: str):
+    return lambda rng: [_news(rng, mode, sizes, description)]
 
 
 exercise = Exercise(
@@ -114,3 +114,4 @@ exercise.hints(
     "`hub.KerasLayer(handle)` is called like any layer. The encoder's result is a dictionary with three entries.",
     "`hub.KerasLayer(encoder_handle, trainable=trainable)`. The preprocessing has nothing to learn.",
 )
+exercise.hints("Does `trainable` reach the encoder's layer? `model.trainable_weights` should hold weights besides the four of the head.", group="learning")

@@ -14,10 +14,10 @@ LARGE = {"vocab_size": 1009, "special_ids": [0, 1, 2, 3], "mask_id": 4, "words":
 SMALL = {"vocab_size": 8, "special_ids": [0, 2, 3], "mask_id": 4, "words": [5, 6], "unused": [1, 7]}
 
 
-def _texts(rng: Generator, mode: str, *, how: str, vocabulary: dict, calls: int, rows: int, columns: int, **more) -> Case:
+def _texts(rng: Generator, mode: str, *, description: str, vocabulary: dict, calls: int, rows: int, columns: int, **more) -> Case:
     """Texts that the probe draws: in each row four fifths are words, the rest special ids."""
     sizes = {"calls": calls, "rows": rows, "columns": columns, "dtype": "int64", "seed": int(rng.integers(1 << 40))}
-    return Case({**vocabulary, **sizes, **more}, mode=mode, how=how)
+    return Case({**vocabulary, **sizes, **more}, mode=mode, description=description)
 
 
 exercise = Exercise(
@@ -32,27 +32,30 @@ exercise = Exercise(
 @exercise.group("labels, special ids, and the argument", points=2, advice="Labels are the original ids where a token is chosen and -100 elsewhere; what is not chosen stays.")
 def labels(rng: Generator) -> list[Case]:
     one: dict[str, Any] = {"vocabulary": LARGE, "calls": 1}
-    return [_texts(rng, "labels", how="ids (53, 61)", **one, rows=53, columns=61), _texts(rng, "labels", how="ids (997,), rate=0.4", **one, rows=0, columns=997, rate=0.4)]
+    return [_texts(rng, "labels", description="ids (53, 61)", **one, rows=53, columns=61), _texts(rng, "labels", description="ids (997,), rate=0.4", **one, rows=0, columns=997, rate=0.4)]
 
 
 @exercise.group("the right share is chosen", points=1, advice="Counted over 40,723 words: a right function falls outside of what is allowed here less than once in a million marks.")
 def share(rng: Generator) -> list[Case]:
     big: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 211, "columns": 241}
-    return [_texts(rng, "share", how="how many of 40,723 words are chosen by default", **big), _texts(rng, "share", how="how many of 40,723 words are chosen with rate=0.4", rate=0.4, **big)]
+    return [
+        _texts(rng, "share", description="how many of 40,723 words are chosen by default", **big),
+        _texts(rng, "share", description="how many of 40,723 words are chosen with rate=0.4", rate=0.4, **big),
+    ]
 
 
 @exercise.group(
     "80 % mask, 10 % random, 10 % kept", points=2, advice="Counted over about 16,600 chosen words: a right function falls outside of what is allowed here less than once in a million marks."
 )
 def kinds(rng: Generator) -> list[Case]:
-    how = "what becomes of the words that are chosen, 40 texts (17, 61) with rate=0.5"
-    return [_texts(rng, "kinds", how=how, vocabulary=LARGE, calls=40, rows=17, columns=61, rate=0.5)]
+    description = "what becomes of the words that are chosen, 40 texts (17, 61) with rate=0.5"
+    return [_texts(rng, "kinds", description=description, vocabulary=LARGE, calls=40, rows=17, columns=61, rate=0.5)]
 
 
 @exercise.group("random ids from the whole vocabulary", points=1, advice="Every id from 0 to vocab_size - 1 is as probable as every other, that of a special token, too.")
 def random(rng: Generator) -> list[Case]:
-    how = "which ids replace words, vocabulary of 8, special_ids [0, 2, 3], mask_id 4, four texts (101, 131)"
-    return [_texts(rng, "random", how=how, vocabulary=SMALL, calls=4, rows=101, columns=131, rate=0.8)]
+    description = "which ids replace words, vocabulary of 8, special_ids [0, 2, 3], mask_id 4, four texts (101, 131)"
+    return [_texts(rng, "random", description=description, vocabulary=SMALL, calls=4, rows=101, columns=131, rate=0.8)]
 
 
 @exercise.group("each token for itself, by the numbers of rng", points=2, advice="Whether a token is chosen says nothing about any other. How many are chosen is left to chance, too.")
@@ -62,10 +65,10 @@ def independent(rng: Generator) -> list[Case]:
     short: dict[str, Any] = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 7}
     again: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 11, "columns": 61}
     return [
-        _texts(rng, "independent", how="which words of a text (300, 63) are chosen", **rows),
-        _texts(rng, "independent", how="how many words of 150 texts (63,) are chosen", **calls),
-        _texts(rng, "independent", how="how many words of 150 texts (7,) are chosen", **short),
-        _texts(rng, "numbers", how="the same ids again, with the same rng and with others", **again),
+        _texts(rng, "independent", description="which words of a text (300, 63) are chosen", **rows),
+        _texts(rng, "independent", description="how many words of 150 texts (63,) are chosen", **calls),
+        _texts(rng, "independent", description="how many words of 150 texts (7,) are chosen", **short),
+        _texts(rng, "numbers", description="the same ids again, with the same rng and with others", **again),
     ]
 
 
@@ -131,6 +134,6 @@ exercise.mistakes(
 
 exercise.hints(
     "First which: `rng.random(ids.shape) < rate`, and not a special id (`np.isin`). Then, for these, what becomes of them: a second draw.",
-    "The second draw in three parts: below 0.8, from 0.8 to 0.9, above. What is in the third is left alone.",
     "`labels = np.where(chosen, ids, -100)` before anything is replaced, and replace in a copy.",
 )
+exercise.hints("The second draw in three parts: below 0.8, from 0.8 to 0.9, above. What is in the third is left alone.", group="kinds")

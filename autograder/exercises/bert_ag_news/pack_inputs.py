@@ -15,7 +15,7 @@ def _packed(rng: Generator, a: int, b: int | None, max_length: int, pad_id: int 
     inputs = {"a": ids[:a], **({} if b is None else {"b": ids[a:]}), "max_length": max_length}
     inputs |= {"cls_id": cls_id, "sep_id": sep_id} | ({} if pad_id is None else {"pad_id": pad})
     shown = f"a of {a} ids, " + ("" if b is None else f"b of {b}, ") + f"max_length={max_length}"
-    return Case(inputs, how=shown if pad_id is None else f"{shown}, pad_id={pad}")
+    return Case(inputs, description=shown if pad_id is None else f"{shown}, pad_id={pad}")
 
 
 def _packing(*sizes: tuple):
@@ -92,6 +92,8 @@ exercise.mistakes(
 
 exercise.hints(
     "Count first: how many places are left for tokens of a and b, with one segment and with two?",
-    "`while len(a) + len(b) > room:` and in it one decision: whose last token goes?",
     "Put ids, segment ids and mask together as lists of the same length, then append what is missing to max_length.",
 )
+exercise.hints("Where does your function write 0, and where `pad_id`? The segment ids and the mask keep their zeros.", group="padding")
+exercise.hints("With `max_length` 2 and one segment, no token has room. With an empty second segment there are still two [SEP].", group="edges")
+exercise.hints("`while len(a) + len(b) > room:` and in it one decision: whose last token goes?", group="cut")

@@ -32,7 +32,7 @@ def _named(rng: Generator, names: Sequence[str], count: int) -> Case:
         rows[row] = 0.9 * rows[row] + 0.1 / classes
     texts = [f"{sentence} {number}" for number, sentence in enumerate(rng.permutation(SENTENCES)[: len(top)])]
     inputs = {"texts": [str(each) for each in texts], "probabilities": rows.astype("float32"), "class_names": list(names)}
-    return Case(inputs, how=f"{len(texts)} texts, {classes} classes")
+    return Case(inputs, description=f"{len(texts)} texts, {classes} classes")
 
 
 exercise = Exercise("predict_class_names", oracle=oracles.predict_class_names, mistaken=mistaken.predict_class_names, probe_only=("texts",))
@@ -48,13 +48,13 @@ def values(rng: Generator) -> list[Case]:
 def one(rng: Generator) -> list[Case]:
     case = _named(rng, TOPICS, 6)
     places = {"texts": case.inputs["texts"][:1], "probabilities": case.inputs["probabilities"][:1]}
-    return [Case({**case.inputs, **places}, how="a single text, 4 classes")]
+    return [Case({**case.inputs, **places}, description="a single text, 4 classes")]
 
 
 @exercise.group("no text at all", points=1, advice="Keras refuses to predict nothing. No texts have no names: `[]`.")
 def none(rng: Generator) -> list[Case]:
     nothing = {"texts": [], "probabilities": np.zeros((0, 4), "float32"), "class_names": list(TOPICS)}
-    return [Case(nothing, how="an empty list of texts")]
+    return [Case(nothing, description="an empty list of texts")]
 
 
 exercise.mistakes(
@@ -77,3 +77,4 @@ exercise.mistakes(
 exercise.hints(
     "`model.predict(texts)` wants the texts as an array or a tensor: `tf.constant(texts)`.", "`np.argmax(…, axis=-1)` gives one place for each text.", "A list comprehension turns places into names."
 )
+exercise.hints("One text is a list of one: the result is a list too, and `predict` still gives two axes.", group="one")

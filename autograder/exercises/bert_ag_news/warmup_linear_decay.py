@@ -86,6 +86,8 @@ exercise.mistakes(
 
 exercise.hints(
     "Two straight lines, and a test which of them a step is on.",
-    "The share of the way down that is left is (total_steps - step) / (total_steps - warmup_steps).",
-    "`max(0.0, …)` takes care of all steps beyond the end.",
 )
+exercise.hints("The share of the way down that is left is (total_steps - step) / (total_steps - warmup_steps).", group="descent")
+exercise.hints("Put the four steps 0, warmup_steps, total_steps and one beyond into your function, one after the other.", "`max(0.0, …)` takes care of all steps beyond the end.", group="ends")
+exercise.hints("Nothing may be rounded: `//` and `int` throw the fraction away.", group="fractions")
+exercise.hints("Which of your two lines gets step 0 when warmup_steps is 0? Compare with `<` and with `<=`.", group="no_warmup")

@@ -24,7 +24,7 @@ def _word(rng: Generator, word: str, pieces: str, container: str = "list", **mor
     word = word.translate(table)
     shown = [f'"{word}"' if len(word) < 20 else f"a word of {len(word)} characters"]
     shown += [f"the {container} of pieces {' '.join(vocabulary)}", *(f"{key}={value!r}" for key, value in more.items())]
-    return Case({"word": word, "vocabulary": vocabulary, "container": container, **more}, how=", ".join(shown))
+    return Case({"word": word, "vocabulary": vocabulary, "container": container, **more}, description=", ".join(shown))
 
 
 exercise = Exercise(
@@ -93,5 +93,6 @@ exercise.mistakes(
 exercise.hints(
     "Two loops: the outer one moves the start, the inner one tries ends from the end of the word towards the start.",
     'What is looked up is `word[start:end]`, with "##" in front when start is not 0.',
-    "When the inner loop finds nothing, there is nothing left to decide: return at once.",
 )
+exercise.hints("When the inner loop finds nothing, there is nothing left to decide: return at once.", group="unknown")
+exercise.hints("One comparison at the very beginning is enough.", group="long")

@@ -45,8 +45,8 @@ exercise = Exercise(
 @exercise.group("right values", points=3)
 def values(rng: Generator) -> list[Case]:
     return [
-        Case(_block_inputs(rng), how="x (2, 5, 15), memory (2, 7, 15), num_heads=3, d_ff=11"),
-        Case(_block_inputs(rng, sizes=SMALL, batch=3, length=7, memory=5), how="x (3, 7, 6), memory (3, 5, 6), num_heads=2, d_ff=5"),
+        Case(_block_inputs(rng), description="x (2, 5, 15), memory (2, 7, 15), num_heads=3, d_ff=11"),
+        Case(_block_inputs(rng, sizes=SMALL, batch=3, length=7, memory=5), description="x (3, 7, 6), memory (3, 5, 6), num_heads=2, d_ff=5"),
     ]
 
 
@@ -56,8 +56,8 @@ def values(rng: Generator) -> list[Case]:
 def causal(rng: Generator) -> list[Case]:
     cases = []
     for cut in (1, 3):
-        how = f"five tokens, and the first {cut if cut > 1 else 'one'} of them alone"
-        cases.append(Case({**_block_inputs(rng), "cut": cut}, mode="prefix", how=how))
+        description = f"five tokens, and the first {cut if cut > 1 else 'one'} of them alone"
+        cases.append(Case({**_block_inputs(rng), "cut": cut}, mode="prefix", description=description))
     return cases
 
 
@@ -66,11 +66,11 @@ def memory_mask(rng: Generator) -> list[Case]:
     cases = []
     for shape, dtype in (((2, 1, 7), "bool"), ((5, 7), "int32"), ((2, 5, 7), "float32")):
         mask = partial_mask(rng, *shape).astype(dtype)
-        cases.append(Case({**_block_inputs(rng), "memory_mask": mask}, how=f"memory_mask {shape} of {dtype}"))
+        cases.append(Case({**_block_inputs(rng), "memory_mask": mask}, description=f"memory_mask {shape} of {dtype}"))
     mask = partial_mask(rng, 2, 1, 7)
     mask[1] = False
-    how = "memory_mask (2, 1, 7), one source is padding alone"
-    return [*cases, Case({**_block_inputs(rng), "memory_mask": mask}, how=how)]
+    description = "memory_mask (2, 1, 7), one source is padding alone"
+    return [*cases, Case({**_block_inputs(rng), "memory_mask": mask}, description=description)]
 
 
 @exercise.group(
@@ -80,7 +80,7 @@ def memory_mask(rng: Generator) -> list[Case]:
     must_pass_for=("cross_attention_causal", "feed_forward_from_first"),
 )
 def epsilon(rng: Generator) -> list[Case]:
-    return [Case(_block_inputs(rng, scale=0.012, spread=0.01), how="tokens whose features hardly differ")]
+    return [Case(_block_inputs(rng, scale=0.012, spread=0.01), description="tokens whose features hardly differ")]
 
 
 @exercise.group(
@@ -93,17 +93,17 @@ def dropout(rng: Generator) -> list[Case]:
     erased = "each dropout set to erase a third of the features"
     many: dict[str, Any] = {"batch": 5, "length": 41, "sizes": SMALL}
     return [
-        Case(_block_inputs(rng), mode="training", how=f"training=True, {erased}"),
-        Case(_block_inputs(rng), mode="inference", how=f"training=False, {erased}"),
-        Case(_block_inputs(rng, **many), mode="dropped", how="dropout=0.3, called with training=True and False", property="drops at its rate"),
-        Case(_block_inputs(rng, **many, dropout=None), mode="dropped", how="dropout as it is by default, called with training=True and False", property="drops at its rate"),
+        Case(_block_inputs(rng), mode="training", description=f"training=True, {erased}"),
+        Case(_block_inputs(rng), mode="inference", description=f"training=False, {erased}"),
+        Case(_block_inputs(rng, **many), mode="dropped", description="dropout=0.3, called with training=True and False", property="drops at its rate"),
+        Case(_block_inputs(rng, **many, dropout=None), mode="dropped", description="dropout as it is by default, called with training=True and False", property="drops at its rate"),
     ]
 
 
 @exercise.group("the right number of parameters", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    how = "trainable parameters, d_model=15, num_heads=3, d_ff=11"
-    return [Case(_block_inputs(rng), mode="parameters", how=how)]
+    description = "trainable parameters, d_model=15, num_heads=3, d_ff=11"
+    return [Case(_block_inputs(rng), mode="parameters", description=description)]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1)
@@ -111,7 +111,10 @@ def training(rng: Generator) -> list[Case]:
     inputs = _block_inputs(rng, sizes=SMALL, length=3, memory=4)
     inputs |= {"weighting": normal(rng, 2, 3, 6), "direction_x": normal(rng, 2, 3, 6)}
     inputs |= {"direction_memory": normal(rng, 2, 4, 6), "direction": normal(rng, len(inputs["weights"]))}
-    return [Case(_block_inputs(rng), mode="graph", how="inside tf.function, batch size and lengths unknown"), Case(inputs, mode="slopes", how="gradients, compared with numerical ones")]
+    return [
+        Case(_block_inputs(rng), mode="graph", description="inside tf.function, batch size and lengths unknown"),
+        Case(inputs, mode="slopes", description="gradients, compared with numerical ones"),
+    ]
 
 
 exercise.mistakes(
@@ -159,3 +162,7 @@ exercise.hints(
     "Each line has the form `x = self.norm1(x + self.dropout1(…, training=training))`: what stands at the dots?",
     "Who asks in the cross-attention, and who is asked? The output has one row for each target token.",
 )
+exercise.hints("`use_causal_mask=True` belongs to one of the two attentions.", group="causal")
+exercise.hints("Hand the mask over by its name: the fourth argument by position is `query_mask`.", group="memory_mask")
+exercise.hints("Both attentions have H heads of `key_dim` D/H, and three norms of 2·D numbers. Compare with `block.count_params()`.", group="parameters")
+exercise.hints("Search `call` for `np.` and for sizes that are fixed: inside a graph B and T are not known.", group="training")

@@ -38,14 +38,17 @@ exercise = Exercise(
 @exercise.group("embedding, positions and output, without any block", points=2, advice="Without blocks the logits are (E[ids]·√D + positions) Eᵀ for the target ids.")
 def embedding(rng: Generator) -> list[Case]:
     return [
-        Case(_model_inputs(rng, 0), how="num_layers=0: embedding, positions and output alone, target_in (2, 5)"),
-        Case(_model_inputs(rng, 0, source=(3, 5), length=11), how="num_layers=0, target_in (3, 11), max_length=11"),
+        Case(_model_inputs(rng, 0), description="num_layers=0: embedding, positions and output alone, target_in (2, 5)"),
+        Case(_model_inputs(rng, 0, source=(3, 5), length=11), description="num_layers=0, target_in (3, 11), max_length=11"),
     ]
 
 
 @exercise.group("right logits with one and two layers", points=2)
 def values(rng: Generator) -> list[Case]:
-    return [Case(_model_inputs(rng), how="one layer, source (2, 7), target_in (2, 5)"), Case(_model_inputs(rng, 2, source=(3, 5), length=7), how="two layers, source (3, 5), target_in (3, 7)")]
+    return [
+        Case(_model_inputs(rng), description="one layer, source (2, 7), target_in (2, 5)"),
+        Case(_model_inputs(rng, 2, source=(3, 5), length=7), description="two layers, source (3, 5), target_in (3, 7)"),
+    ]
 
 
 @exercise.group("padding in the source changes nothing", points=2, advice="Padding is masked twice: in the encoder's self-attention and in the decoder's cross-attention.")
@@ -56,15 +59,15 @@ def padding(rng: Generator) -> list[Case]:
     everywhere["target"][0, 3:] = 0
     empty["source"][1, 5:] = empty["source"][2] = 0
     return [
-        Case(ended, how="source (3, 7), two of the sentences padded"),
-        Case(everywhere, how="padding in the source at other places, and at the end of target_in"),
-        Case(empty, how="source (3, 7), one source is padding alone"),
+        Case(ended, description="source (3, 7), two of the sentences padded"),
+        Case(everywhere, description="padding in the source at other places, and at the end of target_in"),
+        Case(empty, description="source (3, 7), one source is padding alone"),
     ]
 
 
 @exercise.group("what stands later in the target changes nothing", points=1)
 def causal(rng: Generator) -> list[Case]:
-    return [Case({**_model_inputs(rng), "cut": cut}, mode="prefix", how=f"target_in of five tokens, and the first {cut} alone") for cut in (2, 4)]
+    return [Case({**_model_inputs(rng), "cut": cut}, mode="prefix", description=f"target_in of five tokens, and the first {cut} alone") for cut in (2, 4)]
 
 
 @exercise.group(
@@ -75,16 +78,16 @@ def causal(rng: Generator) -> list[Case]:
 def dropout(rng: Generator) -> list[Case]:
     erased = "every Dropout set to erase a third of the features"
     return [
-        Case(_model_inputs(rng), mode="training", how=f"training=True, dropout=0.3, {erased}"),
-        Case(_model_inputs(rng), mode="inference", how=f"training=False, {erased}"),
-        Case(_model_inputs(rng, 0, dropout=None), mode="training", how="num_layers=0, dropout as it is by default"),
+        Case(_model_inputs(rng), mode="training", description=f"training=True, dropout=0.3, {erased}"),
+        Case(_model_inputs(rng), mode="inference", description=f"training=False, {erased}"),
+        Case(_model_inputs(rng, 0, dropout=None), mode="training", description="num_layers=0, dropout as it is by default"),
     ]
 
 
 @exercise.group("one table, and blocks with weights of their own", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    how = "trainable parameters, d_model=10, num_heads=2, d_ff=7, 13 words"
-    return [Case(_model_inputs(rng, layers), mode="parameters", how=f"{how}, num_layers={layers}") for layers in (1, 2)]
+    description = "trainable parameters, d_model=10, num_heads=2, d_ff=7, 13 words"
+    return [Case(_model_inputs(rng, layers), mode="parameters", description=f"{description}, num_layers={layers}") for layers in (1, 2)]
 
 
 @exercise.group(
@@ -96,8 +99,8 @@ def training(rng: Generator) -> list[Case]:
     inputs = _model_inputs(rng, source=(2, 4), length=3)
     inputs |= {"weighting": normal(rng, 2, 3, 13), "direction": normal(rng, len(inputs["weights"]))}
     return [
-        Case(_model_inputs(rng), mode="graph", how="inside tf.function, batch size and lengths unknown"),
-        Case(inputs, mode="slopes", how="gradients of each kind of weight, compared with numerical ones"),
+        Case(_model_inputs(rng), mode="graph", description="inside tf.function, batch size and lengths unknown"),
+        Case(inputs, mode="slopes", description="gradients of each kind of weight, compared with numerical ones"),
     ]
 
 
@@ -143,7 +146,9 @@ exercise.mistakes(
 
 exercise.hints(
     "Write it from both ends: the embedding and the logits first, with no block between. That is the first group.",
-    "The mask is made from the source's ids, by your `padding_mask`, and goes to every encoder and every decoder block.",
-    "An encoder block is a decoder block without its middle sub-layer; its self-attention looks both ways.",
     "The table of a `keras.layers.Embedding` is its attribute `embeddings`, (V, D), once it is built: calling the layer builds it.",
 )
+exercise.hints("An encoder block is a decoder block without its middle sub-layer; its self-attention looks both ways.", "All decoder blocks read the same memory: the output of the last encoder block.", group="values")
+exercise.hints("The mask is made from the source's ids, by your `padding_mask`, and goes to every encoder and every decoder block.", group="padding")
+exercise.hints("Does check(\"DecoderBlock\") pass? Then look at what you hand to the blocks besides.", group="causal")
+exercise.hints("One table serves three times. Each block is made by a call of its class of its own.", group="parameters")

@@ -9,10 +9,10 @@ from autograder.mistaken import decoder_and_masking as mistaken
 from autograder.oracles import decoder_and_masking as oracles
 
 
-def _joined(*masks: np.ndarray | None, how: str = "", mode: str = "call") -> Case:
+def _joined(*masks: np.ndarray | None, description: str = "", mode: str = "call") -> Case:
     shapes = " and ".join("None" if mask is None else str(mask.shape) for mask in masks)
     named = {f"mask_{number}": mask for number, mask in enumerate(masks, 1)}
-    return Case({"count": len(masks), **named}, mode=mode, how=how or f"masks {shapes}")
+    return Case({"count": len(masks), **named}, mode=mode, description=description or f"masks {shapes}")
 
 
 exercise = Exercise("combine_masks", oracle=oracles.combine_masks, mistaken=mistaken.combine_masks)
@@ -31,16 +31,22 @@ def counts(rng: Generator) -> list[Case]:
 
 @exercise.group("None, and no mask at all", points=1, advice="A mask that is None blocks nothing, so it can be left out. Without any mask the result is None.")
 def none(rng: Generator) -> list[Case]:
-    return [_joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)), _joined(partial_mask(rng, 3, 1, 5), None), _joined(None, None), _joined(how="no mask at all")]
+    return [_joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)), _joined(partial_mask(rng, 3, 1, 5), None), _joined(None, None), _joined(description="no mask at all")]
 
 
 @exercise.group("integers and tensors", points=1, advice="TensorFlow joins no masks of different types: make truth values of each mask first.")
 def types(rng: Generator) -> list[Case]:
     ones = partial_mask(rng, 5, 5).astype("int32")
     return [
-        _joined(ones, partial_mask(rng, 3, 1, 5), how="one mask of int32, one of bool"),
-        _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), mode="tensor", how="TensorFlow tensors"),
-        _joined(partial_mask(rng, 5, 5).astype("int32"), partial_mask(rng, 3, 1, 5).astype("float32"), partial_mask(rng, 3, 1, 5), mode="tensor", how="TensorFlow tensors of int32, float32 and bool"),
+        _joined(ones, partial_mask(rng, 3, 1, 5), description="one mask of int32, one of bool"),
+        _joined(partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5), mode="tensor", description="TensorFlow tensors"),
+        _joined(
+            partial_mask(rng, 5, 5).astype("int32"),
+            partial_mask(rng, 3, 1, 5).astype("float32"),
+            partial_mask(rng, 3, 1, 5),
+            mode="tensor",
+            description="TensorFlow tensors of int32, float32 and bool",
+        ),
     ]
 
 
@@ -56,3 +62,4 @@ exercise.mistakes(
 
 
 exercise.hints("Two masks are joined by a logical and, which broadcasts. How do you get from two to any number?", "Start with the first mask and join the others to it, one after the other.")
+exercise.hints("Does your function work for one mask and for four? A loop, or `functools.reduce`, takes any number.", group="counts")

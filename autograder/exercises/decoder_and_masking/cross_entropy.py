@@ -44,4 +44,7 @@ exercise.mistakes(
 )
 
 
-exercise.hints("H(p, q) is the mean, under p, of −log q.", "Select the entries where p is positive, and sum over those. A logarithm of 0 is −inf by itself.")
+exercise.hints("H(p, q) is the mean, under p, of −log q.")
+exercise.hints("Select the entries where p is positive, and sum over those.", group="zeros_in_p")
+exercise.hints("A logarithm of 0 is −inf by itself; nothing has to be added.", group="zeros_in_q")
+exercise.hints("`np.asarray` makes a NumPy array of a tensor, and `float` a Python number of the result.", group="types")

@@ -25,7 +25,10 @@ def zeros_in_p_cases(rng: Generator) -> list[Case]:
 def extremes(rng: Generator) -> list[Case]:
     p, q = np.zeros(5), np.zeros(5)
     p[:2], q[2:] = distribution(rng, 2), distribution(rng, 3)
-    return [Case({"p": p, "q": q}, how="p and q (5,) have no word in common"), Case({"p": distribution(rng, 7, zeros=3), "q": distribution(rng, 7, zeros=2)}, how="zeros in p and in q")]
+    return [
+        Case({"p": p, "q": q}, description="p and q (5,) have no word in common"),
+        Case({"p": distribution(rng, 7, zeros=3), "q": distribution(rng, 7, zeros=2)}, description="zeros in p and in q"),
+    ]
 
 
 @exercise.group("TensorFlow tensors", points=1)
@@ -48,3 +51,4 @@ exercise.mistakes(
 
 
 exercise.hints("First the distribution in the middle, m = ½ (p + q).", "Your `kl_divergence` does the rest, called twice.")
+exercise.hints("`np.asarray` makes a NumPy array of a tensor, and `float` a Python number of the result.", group="types")

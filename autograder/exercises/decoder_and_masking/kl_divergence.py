@@ -45,4 +45,6 @@ exercise.mistakes(
 )
 
 
-exercise.hints("It is the cross-entropy of p and q minus that of p with itself.", "p·log(p/q) entry by entry, over the entries where p is positive.")
+exercise.hints("It is the cross-entropy of p and q minus that of p with itself.")
+exercise.hints("p·log(p/q) entry by entry, over the entries where p is positive.", group="zeros_in_p")
+exercise.hints("`np.asarray` makes a NumPy array of a tensor, and `float` a Python number of the result.", group="types")

@@ -21,7 +21,10 @@ exercise = Exercise("masked_cross_entropy", oracle=oracles.masked_cross_entropy,
 @exercise.group("mean over all real tokens of the batch", points=2, advice="These are logits. A ready-made loss takes them for probabilities unless it is told `from_logits=True`.")
 def values(rng: Generator) -> list[Case]:
     wide = _loss_inputs(rng, 2, 7, 11)
-    return [Case(_loss_inputs(rng), how="logits (3, 5, 7), sentences of different lengths"), Case({**wide, "targets": wide["targets"].astype("int64")}, how="logits (2, 7, 11), targets of int64")]
+    return [
+        Case(_loss_inputs(rng), description="logits (3, 5, 7), sentences of different lengths"),
+        Case({**wide, "targets": wide["targets"].astype("int64")}, description="logits (2, 7, 11), targets of int64"),
+    ]
 
 
 @exercise.group("another padding id, and a sentence without tokens", points=1, advice="Count the real tokens of the whole batch. A sentence without any adds 0 to both sums.")
@@ -30,7 +33,7 @@ def padding(rng: Generator) -> list[Case]:
     other["targets"] = np.where(other["targets"] == 4, 0, other["targets"]).astype("int32")
     other["targets"][0, 0], other["targets"][1, 1] = 4, 0
     empty["targets"][1] = 0
-    return [Case({**other, "pad_id": 4}, how="logits (3, 5, 7), pad_id=4"), Case(empty, how="logits (3, 5, 7), one sentence is padding alone")]
+    return [Case({**other, "pad_id": 4}, description="logits (3, 5, 7), pad_id=4"), Case(empty, description="logits (3, 5, 7), one sentence is padding alone")]
 
 
 @exercise.group("label smoothing", points=2, advice="The right word gets 1 − ε + ε/V and every other word ε/V: together 1.")
@@ -38,23 +41,26 @@ def smoothing(rng: Generator) -> list[Case]:
     cases = []
     for epsilon in (0.1, 0.3):
         inputs = {**_loss_inputs(rng), "label_smoothing": epsilon}
-        cases.append(Case(inputs, how=f"logits (3, 5, 7), label_smoothing={epsilon}"))
+        cases.append(Case(inputs, description=f"logits (3, 5, 7), label_smoothing={epsilon}"))
     both = {**_loss_inputs(rng), "pad_id": 2, "label_smoothing": 0.2}
-    return [*cases, Case(both, how="logits (3, 5, 7), pad_id=2, label_smoothing=0.2")]
+    return [*cases, Case(both, description="logits (3, 5, 7), pad_id=2, label_smoothing=0.2")]
 
 
 @exercise.group("finite and right for large logits", points=1, advice="The softmax of large logits has exact zeros, and their logarithm is −inf. There is a log-softmax.")
 def large_logits(rng: Generator) -> list[Case]:
-    return [Case(_loss_inputs(rng, scale=1000), how="logits (3, 5, 7) in the thousands"), Case({**_loss_inputs(rng, scale=1000), "label_smoothing": 0.1}, how="the same with label_smoothing=0.1")]
+    return [
+        Case(_loss_inputs(rng, scale=1000), description="logits (3, 5, 7) in the thousands"),
+        Case({**_loss_inputs(rng, scale=1000), "label_smoothing": 0.1}, description="the same with label_smoothing=0.1"),
+    ]
 
 
 @exercise.group("tensors, tf.function, gradients", points=1)
 def training(rng: Generator) -> list[Case]:
     smooth = {**_loss_inputs(rng), "label_smoothing": 0.1}
     return [
-        Case(_loss_inputs(rng), mode="tensor", how="TensorFlow tensors"),
-        Case(smooth, mode="graph", how="inside tf.function, batch size and length unknown, label_smoothing=0.1"),
-        Case(smooth, mode="derivative", how="gradient with respect to the logits, label_smoothing=0.1"),
+        Case(_loss_inputs(rng), mode="tensor", description="TensorFlow tensors"),
+        Case(smooth, mode="graph", description="inside tf.function, batch size and length unknown, label_smoothing=0.1"),
+        Case(smooth, mode="derivative", description="gradient with respect to the logits, label_smoothing=0.1"),
     ]
 
 
@@ -84,6 +90,7 @@ exercise.mistakes(
 
 exercise.hints(
     "One loss for each position first, (B, T); then a weight of 1 or 0 for each; then one division.",
-    "With smoothing the loss of a token is (1 − ε) times that of the right word plus ε times the mean over all V words.",
-    "`ops.log_softmax` does not overflow, and `ops.one_hot` makes targets (B, T, V).",
 )
+exercise.hints("With smoothing the loss of a token is (1 − ε) times that of the right word plus ε times the mean over all V words.", group="smoothing")
+exercise.hints("`ops.log_softmax` does not overflow, and `ops.one_hot` makes targets (B, T, V).", group="large_logits")
+exercise.hints("A graph has no numbers yet: no `np.`, no `float(…)`, no `.numpy()`, and no `if` on a tensor.", group="training")

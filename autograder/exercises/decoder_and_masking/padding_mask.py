@@ -14,7 +14,7 @@ exercise = Exercise("padding_mask", oracle=oracles.padding_mask, mistaken=mistak
 def values(rng: Generator) -> list[Case]:
     whole = draw_ids(rng, 2, 5)
     whole[1] = 0
-    return [Case({"ids": draw_ids(rng, 3, 7)}, how="ids (3, 7), padded at the end and in the middle"), Case({"ids": whole}, how="ids (2, 5), one sentence is padding alone")]
+    return [Case({"ids": draw_ids(rng, 3, 7)}, description="ids (3, 7), padded at the end and in the middle"), Case({"ids": whole}, description="ids (2, 5), one sentence is padding alone")]
 
 
 @exercise.group("another padding id", points=1)
@@ -22,12 +22,12 @@ def pad_id(rng: Generator) -> list[Case]:
     pad = int(rng.integers(2, 9))
     ids = draw_ids(rng, 3, 7, pad=pad)
     ids[1, 0] = 0  # an ordinary token here
-    return [Case({"ids": ids, "pad_id": pad}, how=f"ids (3, 7), pad_id={pad}")]
+    return [Case({"ids": ids, "pad_id": pad}, description=f"ids (3, 7), pad_id={pad}")]
 
 
 @exercise.group("arrays and tensors", points=1)
 def types(rng: Generator) -> list[Case]:
-    return [Case({"ids": draw_ids(rng, 3, 5)}, mode="tensor", how="a TensorFlow tensor of int32"), Case({"ids": draw_ids(rng, 2, 7).astype("int64")}, how="a NumPy array of int64")]
+    return [Case({"ids": draw_ids(rng, 3, 5)}, mode="tensor", description="a TensorFlow tensor of int32"), Case({"ids": draw_ids(rng, 2, 7).astype("int64")}, description="a NumPy array of int64")]
 
 
 exercise.mistakes(
@@ -42,3 +42,5 @@ exercise.mistakes(
 
 
 exercise.hints("A comparison of all ids with pad_id gives one truth value each.", "The mask says who is looked at, so it lies along the keys; the axis of size 1 stands for every query.")
+exercise.hints("Does your comparison use the argument, or the number 0?", group="pad_id")
+exercise.hints("`ops.not_equal` takes arrays and tensors. Which shape comes out before and after the new axis?", group="types")

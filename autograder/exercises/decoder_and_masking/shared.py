@@ -1,14 +1,12 @@
 """What several exercises of lab 08 share."""
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, wrong
-from autograder.mistaken import decoding as mistaken
 
 
 def draw_ids(rng: Generator, batch: int, length: int, *, words: int = 13, pad: int = 0) -> np.ndarray:
@@ -52,63 +50,28 @@ def zeros_in_p(rng: Generator) -> list[Case]:
     one_hot[int(rng.integers(7))] = 1
     both = distribution(rng, 7, zeros=2)
     other = np.where(both == 0, 0, distribution(rng, 7))
-    return [Case({"p": one_hot, "q": distribution(rng, 7)}, how="p one-hot (7,), no zero in q"), Case({"p": both, "q": other / other.sum()}, how="p and q (7,) are 0 at the same places")]
+    return [
+        Case({"p": one_hot, "q": distribution(rng, 7)}, description="p one-hot (7,), no zero in q"),
+        Case({"p": both, "q": other / other.sum()}, description="p and q (7,) are 0 at the same places"),
+    ]
 
 
 def zeros_in_q(rng: Generator) -> list[Case]:
     p, q = distribution(rng, 5), distribution(rng, 5, zeros=1)
     second = np.where(np.arange(7) < 2, 0, distribution(rng, 7))
     other = np.where((np.arange(7) > 0) & (np.arange(7) < 5), distribution(rng, 7), 0)
-    return [Case({"p": p, "q": q}, how="q (5,) is 0 once where p is positive"), Case({"p": second / second.sum(), "q": other / other.sum()}, how="p and q (7,) are 0 at different places")]
+    return [
+        Case({"p": p, "q": q}, description="q (5,) is 0 once where p is positive"),
+        Case({"p": second / second.sum(), "q": other / other.sum()}, description="p and q (7,) are 0 at different places"),
+    ]
 
 
 def pair_types(rng: Generator) -> list[Case]:
     return [
         Case({"p": distribution(rng, 7, dtype="float32"), "q": distribution(rng, 7, dtype="float32")}, mode="tensor",
-             how="TensorFlow tensors of float32"),
-        Case({"p": distribution(rng, 5), "q": distribution(rng, 5)}, mode="tensor", how="TensorFlow tensors of float64"),
+             description="TensorFlow tensors of float32"),
+        Case({"p": distribution(rng, 5), "q": distribution(rng, 5)}, mode="tensor", description="TensorFlow tensors of float64"),
     ]  # fmt: skip
-
-
-def log_softmax(scores: np.ndarray) -> np.ndarray:
-    shifted = scores - scores.max(-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
-
-
-def draw_table(rng: Generator, words: int, kind: str, *, rows: int = 23, end_id: int = 1, end: float = 0.0) -> np.ndarray:
-    """Log-probabilities of the next token for a `table_step`; a large `end` makes the end id more probable."""
-    scores = 1.5 * rng.normal(size=(words if kind == "last token" else rows, words))
-    scores[:, end_id] += end
-    return log_softmax(scores)
-
-
-def search(
-    rng: Generator, *, words: int = 5, kind: str = "all tokens", end: float = 0.0, max_length: int = 6, width: int | None = None, penalty: float | None = None, table: np.ndarray | None = None
-) -> dict:
-    start, end_id = rng.choice(words, size=2, replace=False)
-    inputs: dict[str, Any] = {
-        "table": draw_table(rng, words, kind, end_id=end_id, end=end) if table is None else table,
-        "kind": kind,
-        "start_id": int(start),
-        "end_id": int(end_id),
-        "max_length": max_length,
-    }
-    inputs |= {} if width is None else {"beam_width": width}
-    return inputs | ({} if penalty is None else {"length_penalty": penalty})
-
-
-def until(make: Callable[[], dict], accept: Callable[[dict], bool], tries: int = 5000) -> dict:
-    """Draw inputs until they are accepted."""
-    for _ in range(tries):
-        inputs = make()
-        if accept(inputs):
-            return inputs
-    raise RuntimeError("no inputs of the wanted kind were drawn")
-
-
-def greedy(inputs: Mapping[str, Any], **flags: Any) -> str:
-    wanted = {key: inputs[key] for key in ("table", "kind", "start_id", "end_id", "max_length")}
-    return mistaken.greedy_decode(**wanted, **flags)["tokens"]
 
 
 LOG_TWO = wrong("The logarithm is to the base 2, so these are bits; nats use ln.", log="2")

@@ -14,13 +14,16 @@ exercise = Exercise("shift_right", oracle=oracles.shift_right, mistaken=mistaken
 def values(rng: Generator) -> list[Case]:
     start = int(rng.integers(2, 6))
     inputs = {"ids": draw_ids(rng, 3, 5), "start_id": start}
-    return [Case(inputs, how=f"ids (3, 5), start_id={start}"), Case({"ids": draw_ids(rng, 2, 7).astype("int64"), "start_id": 11}, how="ids (2, 7) of int64, start_id=11")]
+    return [Case(inputs, description=f"ids (3, 5), start_id={start}"), Case({"ids": draw_ids(rng, 2, 7).astype("int64"), "start_id": 11}, description="ids (2, 7) of int64, start_id=11")]
 
 
 @exercise.group("one token, a square batch, a tensor", points=1)
 def edges(rng: Generator) -> list[Case]:
     square = rng.integers(1, 13, size=(5, 5)).astype("int32")
-    return [Case({"ids": square[:3, :1], "start_id": 17}, how="ids (3, 1): one token each"), Case({"ids": square, "start_id": 17}, mode="tensor", how="ids (5, 5), a TensorFlow tensor")]
+    return [
+        Case({"ids": square[:3, :1], "start_id": 17}, description="ids (3, 1): one token each"),
+        Case({"ids": square, "start_id": 17}, mode="tensor", description="ids (5, 5), a TensorFlow tensor"),
+    ]
 
 
 exercise.mistakes(
@@ -36,3 +39,4 @@ exercise.mistakes(
 
 
 exercise.hints("All tokens but the last of each sentence: which slice of the second axis is that?", "Put a column of start ids, (B, 1), in front of it. `np.full` or `ops.full_like` makes one.")
+exercise.hints("With T = 1 only the start id is left. Along which axis do you join? With as many sentences as tokens both would fit.", group="edges")

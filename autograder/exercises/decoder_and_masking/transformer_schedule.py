@@ -35,7 +35,7 @@ def edges(rng: Generator) -> list[Case]:
         Case({"step": 0, **sizes}),
         Case({"step": 1, **sizes}),
         Case({"step": sizes["warmup_steps"], **sizes}),
-        Case({"step": int(rng.integers(3000, 5000)), "d_model": 2}, how="warmup_steps as it is by default", scale=0.01),
+        Case({"step": int(rng.integers(3000, 5000)), "d_model": 2}, description="warmup_steps as it is by default", scale=0.01),
     ]
 
 

@@ -19,13 +19,13 @@ exercise = Exercise(
 
 @exercise.group("post-norm, right values", points=1)
 def values_post(rng: Generator) -> list[Case]:
-    return [Case(block_inputs(rng, blocks=2), how="two blocks, x (2, 7, 15)"), Case(block_inputs(rng, "post", blocks=3, sizes=(6, 2, 5)), how='three blocks, x (2, 7, 6), norm="post"')]
+    return [Case(block_inputs(rng, blocks=2), description="two blocks, x (2, 7, 15)"), Case(block_inputs(rng, "post", blocks=3, sizes=(6, 2, 5)), description='three blocks, x (2, 7, 6), norm="post"')]
 
 
 @exercise.group("pre-norm with its final norm, right values", points=1, advice="A pre-norm stack ends with a layer norm (epsilon 1e-6) under the name `norm`.")
 def values_pre(rng: Generator) -> list[Case]:
     inputs = block_inputs(rng, "pre", blocks=3, sizes=(6, 2, 5))
-    return [Case(inputs, how='three blocks, x (2, 7, 6), norm="pre"')]
+    return [Case(inputs, description='three blocks, x (2, 7, 6), norm="pre"')]
 
 
 @exercise.group("the mask reaches every block", points=1, advice="With `supports_masking = True` in the block, Keras takes the mask for one of padding, (B, T), and hands it on: leave that line out.")
@@ -33,7 +33,7 @@ def masked(rng: Generator) -> list[Case]:
     cases = []
     for shape, norm in (((7, 7), None), ((2, 7, 7), "pre"), ((2, 1, 7), None)):
         inputs = {**block_inputs(rng, norm, blocks=2), "mask": partial_mask(rng, *shape)}
-        cases.append(Case(inputs, how=f"two blocks, mask {shape}, norm={norm or 'post'!r}"))
+        cases.append(Case(inputs, description=f"two blocks, mask {shape}, norm={norm or 'post'!r}"))
     return cases
 
 
@@ -44,7 +44,7 @@ def dropout(rng: Generator) -> list[Case]:
 
 @exercise.group("each block has weights of its own", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    return [Case(unassigned(block_inputs(rng, norm, blocks=3, sizes=(6, 2, 5))), mode="parameters", how=f"trainable parameters of three blocks, norm={norm!r}") for norm in ("post", "pre")]
+    return [Case(unassigned(block_inputs(rng, norm, blocks=3, sizes=(6, 2, 5))), mode="parameters", description=f"trainable parameters of three blocks, norm={norm!r}") for norm in ("post", "pre")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, name="training")
@@ -73,5 +73,9 @@ exercise.mistakes(
 exercise.hints(
     "`self.blocks` is a list of `num_layers` different blocks, made in `__init__`.",
     "`call` sends x through the blocks one after the other, with the same mask and the same `training` for each.",
-    "What does the lecture say about the size of the tokens at the end of a pre-norm stack?",
 )
+exercise.hints("What does the lecture say about the size of the tokens at the end of a pre-norm stack?", group="values_pre")
+exercise.hints("Does every call of a block in your loop get the mask, by its name?", group="masked")
+exercise.hints("Are `training` and the rate handed on to every block?", group="dropout")
+exercise.hints("How many different blocks are in your list? `[block] * 3` holds one block three times.", group="parameters")
+exercise.hints("Is every block in the list used in `call`, and every layer made in `__init__`?", group="training")

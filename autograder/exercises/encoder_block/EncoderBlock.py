@@ -9,11 +9,11 @@ from autograder.mistaken import encoder_block as mistaken
 from autograder.oracles import encoder_block as oracles
 
 
-def _values(norm: str | None, how: str):
+def _values(norm: str | None, description: str):
     def draw(rng: Generator) -> list[Case]:
         return [
-            Case(block_inputs(rng, norm), how=f"x (2, 7, 15), num_heads=3, d_ff=11, {how}"),
-            Case(block_inputs(rng, norm, sizes=(6, 2, 5), batch=3), how=f"x (3, 7, 6), num_heads=2, d_ff=5, {how}"),
+            Case(block_inputs(rng, norm), description=f"x (2, 7, 15), num_heads=3, d_ff=11, {description}"),
+            Case(block_inputs(rng, norm, sizes=(6, 2, 5), batch=3), description=f"x (3, 7, 6), num_heads=2, d_ff=5, {description}"),
         ]
 
     return draw
@@ -52,15 +52,15 @@ def masked(rng: Generator) -> list[Case]:
     cases = []
     for shape, dtype, norm in shapes:
         mask = partial_mask(rng, *shape).astype(dtype)
-        cases.append(Case({**block_inputs(rng, norm), "mask": mask}, how=f"mask {shape} of {dtype}, norm={norm!r}"))
+        cases.append(Case({**block_inputs(rng, norm), "mask": mask}, description=f"mask {shape} of {dtype}, norm={norm!r}"))
     mask = partial_mask(rng, 2, 7, 7)
     mask[1, 4] = False
-    return [*cases, Case({**block_inputs(rng), "mask": mask}, how="mask (2, 7, 7), one query may attend to nothing")]
+    return [*cases, Case({**block_inputs(rng), "mask": mask}, description="mask (2, 7, 7), one query may attend to nothing")]
 
 
 @exercise.group("layer norms with epsilon 1e-6", points=1, advice="Keras's own default for epsilon is 1e-3. The contract says 1e-6, for both norms.")
 def epsilon(rng: Generator) -> list[Case]:
-    return [Case(block_inputs(rng, norm, scale=0.02, spread=0.01), how=f"tokens whose features hardly differ, norm={norm!r}", scale=0.1) for norm in ("post", "pre")]
+    return [Case(block_inputs(rng, norm, scale=0.02, spread=0.01), description=f"tokens whose features hardly differ, norm={norm!r}", scale=0.1) for norm in ("post", "pre")]
 
 
 @exercise.group(
@@ -73,7 +73,7 @@ def dropout(rng: Generator) -> list[Case]:
 @exercise.group("the right number of parameters", points=1)
 def parameters(rng: Generator) -> list[Case]:
     inputs = unassigned(block_inputs(rng))
-    return [Case(inputs, mode="parameters", how="trainable parameters, d_model=15, num_heads=3, d_ff=11")]
+    return [Case(inputs, mode="parameters", description="trainable parameters, d_model=15, num_heads=3, d_ff=11")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, name="training")
@@ -85,9 +85,9 @@ def training_cases(rng: Generator) -> list[Case]:
 def reload(rng: Generator) -> list[Case]:
     watched = block_inputs(rng, "pre", batch=29)
     return [
-        Case(block_inputs(rng, "pre"), mode="reload", how='norm="pre", rebuilt by from_config(get_config())'),
-        Case(watched, mode="dropped_reloaded", how="dropout=0.3, rebuilt, called in training", property="drops at its rate"),
-        Case(block_inputs(rng), mode="renamed", how="rebuilt by from_config(get_config()): its name"),
+        Case(block_inputs(rng, "pre"), mode="reload", description='norm="pre", rebuilt by from_config(get_config())'),
+        Case(watched, mode="dropped_reloaded", description="dropout=0.3, rebuilt, called in training", property="drops at its rate"),
+        Case(block_inputs(rng), mode="renamed", description="rebuilt by from_config(get_config()): its name"),
     ]
 
 
@@ -129,6 +129,12 @@ exercise.mistakes(
 
 exercise.hints(
     "Two halves of the same form: attention with norm1 and dropout1, the feed-forward network with norm2 and dropout2.",
-    "Post-norm normalises each sum. Pre-norm normalises what goes into the sub-layer, and the sum takes the token as it was.",
-    "Hand `training=training` to both dropouts, and the mask to the attention as `attention_mask=`.",
+    "Post-norm normalises each sum: first attention, dropout, sum, norm1; then the same with the other sub-layer.",
 )
+exercise.hints("Pre-norm normalises what goes into the sub-layer, and the sum takes the token as it was.", group="values_pre")
+exercise.hints("Hand the mask to the attention as `attention_mask=`, whatever its shape.", group="masked")
+exercise.hints("Print `block.norm1.epsilon`.", group="epsilon")
+exercise.hints("Hand `training=training` to both dropouts; each takes what its sub-layer returns.", group="dropout")
+exercise.hints("How wide is a head here, and how many heads are there? Print `block.count_params()` and compare with exercise 5.", group="parameters")
+exercise.hints("Is everything in `call` made of `keras.ops` and layers, and are all layers made in `__init__`?", group="training")
+exercise.hints("Print `block.get_config()`: which argument of `__init__` is missing?", group="reload")

@@ -25,20 +25,20 @@ exercise = Exercise("FeedForward", oracle=oracles.feed_forward, mistaken=mistake
 
 @exercise.group("right values", points=2, advice="`dense_in` makes d_ff features, ReLU follows, and `dense_out` comes back to d_model.")
 def values(rng: Generator) -> list[Case]:
-    return [Case(_feed_inputs(rng, 7, 11), how="x (2, 5, 7), d_ff=11"), Case(_feed_inputs(rng, 7, 3, batch=3), how="x (3, 5, 7), d_ff=3")]
+    return [Case(_feed_inputs(rng, 7, 11), description="x (2, 5, 7), d_ff=11"), Case(_feed_inputs(rng, 7, 3, batch=3), description="x (3, 5, 7), d_ff=3")]
 
 
 @exercise.group("two Dense layers with bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    return [Case(_feed_inputs(rng, 7, 11), mode="parameters", how="trainable parameters, d_model=7, d_ff=11")]
+    return [Case(_feed_inputs(rng, 7, 11), mode="parameters", description="trainable parameters, d_model=7, d_ff=11")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1)
 def training(rng: Generator) -> list[Case]:
     inputs = _feed_inputs(rng, 5, 3, length=4)
     return [
-        Case(inputs, mode="graph", how="inside tf.function, batch size and length unknown"),
-        Case({**inputs, "cotangent.output": normal(rng, 2, 4, 5)}, mode="gradient", how="gradients, compared with numerical ones"),
+        Case(inputs, mode="graph", description="inside tf.function, batch size and length unknown"),
+        Case({**inputs, "cotangent.output": normal(rng, 2, 4, 5)}, mode="gradient", description="gradients, compared with numerical ones"),
     ]
 
 
@@ -53,3 +53,5 @@ exercise.mistakes(
 
 
 exercise.hints("Make two `keras.layers.Dense` in `__init__`, and keep them as `self.dense_in` and `self.dense_out`.", "How wide is the token between the two layers, and how wide after the second?")
+exercise.hints("Are both layers used in `call`, and does each have a bias?", group="parameters")
+exercise.hints("Dense does the work for any number of leading axes. What else is in `call`?", group="training")

@@ -49,3 +49,4 @@ exercise.hints(
     "Queries, keys and values are each a matrix from D to H·key_dim, with a bias; the output projection comes back to D.",
     "Dropout and residual paths have no parameters. Each norm has one number for each feature in gamma, and one in beta.",
 )
+exercise.hints("With a key_dim of its own the heads together are H·key_dim wide. In which of the matrices and biases does this width stand?", group="key_dim")

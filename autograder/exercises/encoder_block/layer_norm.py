@@ -5,21 +5,9 @@ from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until
+from autograder.exercises.encoder_block.shared import READY_NORMS
 from autograder.mistaken import encoder_block as mistaken
 from autograder.oracles import encoder_block as oracles
-
-READY_NORMS = (
-    "keras.layers.LayerNormalization",
-    "keras.layers.RMSNormalization",
-    "keras.layers.GroupNormalization",
-    "keras.layers.UnitNormalization",
-    "keras.layers.BatchNormalization",
-    "keras.layers.Normalization",
-    "keras.ops.layer_normalization",
-    "keras.ops.nn.layer_normalization",
-    "keras.ops.rms_normalization",
-    "keras.ops.nn.rms_normalization",
-)
 
 
 def _norm_inputs(rng: Generator, *shape: int, dtype: str = "float32") -> dict:
@@ -58,18 +46,18 @@ def epsilon(rng: Generator) -> list[Case]:
     mixed = _norm_inputs(rng, 5, 7)
     mixed["x"] *= np.array([[1], [0.1], [1], [0.1], [1]], "float32")  # variances above eps and below
     return [
-        Case({**mixed, "eps": 0.5}, how="x (5, 7), eps=0.5"),
-        Case(nearly, how="x (5, 7), features that hardly differ, eps as it is by default"),
-        Case(flat, how="x (5, 7), all features of a token equal", scale=float(np.abs(flat["x"]).max()) / 1e-5**0.5),
+        Case({**mixed, "eps": 0.5}, description="x (5, 7), eps=0.5"),
+        Case(nearly, description="x (5, 7), features that hardly differ, eps as it is by default"),
+        Case(flat, description="x (5, 7), all features of a token equal", scale=float(np.abs(flat["x"]).max()) / 1e-5**0.5),
     ]
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
 def types(rng: Generator) -> list[Case]:
     return [
-        Case(_norm_inputs(rng, 3, 5, 7), mode="tensor", how="TensorFlow tensors", dtype="float32"),
-        Case(_norm_inputs(rng, 3, 5, 7), how="NumPy arrays of float32", dtype="float32"),
-        Case(_norm_inputs(rng, 5, 7, dtype="float64"), how="NumPy arrays of float64", dtype="float64"),
+        Case(_norm_inputs(rng, 3, 5, 7), mode="tensor", description="TensorFlow tensors", dtype="float32"),
+        Case(_norm_inputs(rng, 3, 5, 7), description="NumPy arrays of float32", dtype="float32"),
+        Case(_norm_inputs(rng, 5, 7, dtype="float64"), description="NumPy arrays of float64", dtype="float64"),
     ]
 
 
@@ -98,3 +86,6 @@ exercise.hints(
     "The variance is the mean of the squared differences from the mean: divided by D.",
     "Subtract the mean, divide by the root of (variance + eps), multiply with gamma, add beta.",
 )
+exercise.hints("The mean of (B, T, D) over the last axis is (B, T). What keeps the axis?", group="batched")
+exercise.hints("Where does eps stand in the formula: under the root, or beside it?", group="epsilon")
+exercise.hints("Print the `dtype` of x and of the result. Which of your numbers is a float64?", group="types")

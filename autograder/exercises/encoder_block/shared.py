@@ -7,6 +7,19 @@ from autograder.declaring import Case, wrong
 from autograder.exercises.drawing import normal
 from autograder.oracles import encoder_block as oracles
 
+READY_NORMS = (
+    "keras.layers.LayerNormalization",
+    "keras.layers.RMSNormalization",
+    "keras.layers.GroupNormalization",
+    "keras.layers.UnitNormalization",
+    "keras.layers.BatchNormalization",
+    "keras.layers.Normalization",
+    "keras.ops.layer_normalization",
+    "keras.ops.nn.layer_normalization",
+    "keras.ops.rms_normalization",
+    "keras.ops.nn.rms_normalization",
+)
+
 
 def weights(rng: Generator, blocks: int, sizes: tuple[int, int, int], final: bool, scale: float) -> np.ndarray:
     """Weights of some blocks, end to end: γ around 1, all others around 0."""
@@ -46,16 +59,16 @@ def draw_dropout(blocks: int | None, *norms: str | None):
         erased = "each dropout set to erase one half of the features"
         for norm in norms:
             inputs = block_inputs(rng, norm, blocks=blocks)
-            cases.append(Case(inputs, mode="training", how=f"training=True, norm={norm or 'post'!r}, {erased}"))
-        cases.append(Case(inputs, mode="inference", how=f"training=False, norm={norm!r}"))
-        cases.append(Case(inputs, mode="repeated", how=f"training=True twice, {erased}: the same result"))
+            cases.append(Case(inputs, mode="training", description=f"training=True, norm={norm or 'post'!r}, {erased}"))
+        cases.append(Case(inputs, mode="inference", description=f"training=False, norm={norm!r}"))
+        cases.append(Case(inputs, mode="repeated", description=f"training=True twice, {erased}: the same result"))
         rates = (0.3,) if blocks else (0.3, None)
         for rate in rates:
             inputs = block_inputs(rng, blocks=blocks, batch=29, dropout=rate)
             if rate is None:
                 del inputs["dropout"]
-            how = f"dropout={rate}" if rate else "dropout as it is by default"
-            cases.append(Case(inputs, mode="dropped", how=f"{how}, called with training=True and False", property="drops at its rate"))
+            description = f"dropout={rate}" if rate else "dropout as it is by default"
+            cases.append(Case(inputs, mode="dropped", description=f"{description}, called with training=True and False", property="drops at its rate"))
         return cases
 
     return draw
@@ -68,14 +81,14 @@ def unassigned(inputs: dict) -> dict:
 def training(blocks: int | None):
     def draw(rng: Generator) -> list[Case]:
         graph = block_inputs(rng, "pre" if blocks else None, blocks=blocks)
-        cases = [Case(graph, mode="graph", how="inside tf.function, batch size and length unknown")]
+        cases = [Case(graph, mode="graph", description="inside tf.function, batch size and length unknown")]
         for norm in ("pre",) if blocks else (None, "pre"):
             inputs = block_inputs(rng, norm, blocks=blocks and 3, sizes=(6, 2, 5))
             shape = inputs["x"].shape
             inputs |= {"weighting": normal(rng, *shape), "direction_x": normal(rng, *shape)}
             inputs["direction"] = normal(rng, len(inputs["weights"]))
-            how = f"gradients, compared with numerical ones, norm={norm or 'post'!r}"
-            cases.append(Case(inputs, mode="slopes", how=how))
+            description = f"gradients, compared with numerical ones, norm={norm or 'post'!r}"
+            cases.append(Case(inputs, mode="slopes", description=description))
         return cases
 
     return draw

@@ -8,7 +8,7 @@ from autograder.oracles import imdb_classifier as oracles
 
 
 def _answer(entry: str):
-    return lambda rng: [Case({"entry": entry}, how=f'answers["{entry}"]')]
+    return lambda rng: [Case({"entry": entry}, description=f'answers["{entry}"]')]
 
 
 exercise = Exercise("answers", oracle=oracles.hand_calculation, mistaken=mistaken.hand_calculation, reveal=False, tolerance=0.0051)
@@ -22,16 +22,6 @@ def first_word(rng: Generator) -> list[Case]:
 @exercise.group("parameters for longer reviews", points=1)
 def longer(rng: Generator) -> list[Case]:
     return _answer("longer")(rng)
-
-
-@exercise.group("what narrower heads would save", points=1)
-def narrower(rng: Generator) -> list[Case]:
-    return _answer("narrower")(rng)
-
-
-@exercise.group("what is counted to 600", points=1)
-def unit(rng: Generator) -> list[Case]:
-    return _answer("unit")(rng)
 
 
 @exercise.group("precision and recall by hand", points=1)
@@ -51,11 +41,6 @@ exercise.mistakes(
     length_thought_free=wrong("Attention has no weight that depends on the length, but one table has a row for every position.", longer="unchanged"),
     length_thought_everything=wrong("Only one table grows with max_length.", longer="tripled"),
     old_rows_counted_again=wrong("200 of the 600 rows were there before.", longer="added all 600"),
-    output_bias_halved=wrong("Half of everything is nearly right. One bias of the four does not depend on key_dim.", narrower="half of all"),
-    biases_forgotten=wrong("Three of the biases shrink, too.", narrower="no biases"),
-    one_matrix_counted=wrong("Four matrices shrink: queries, keys, values, output.", narrower="one matrix"),
-    characters_thought=wrong("600 characters are about a hundred words. What does one row of the ids hold?", unit="characters"),
-    reviews_thought=wrong("Every review is cut, however many there are.", unit="reviews"),
     hand_measures_swapped=wrong("Precision divides by a column, recall by a row.", measures="swapped"),
     hand_matrix_misread=wrong("The matrix is read as [[tp, fp], [fn, tn]]; it is [[tn, fp], [fn, tp]].", measures="tp first"),
     hand_accuracy=wrong("That is the accuracy, twice.", measures="accuracy"),
@@ -65,4 +50,7 @@ exercise.mistakes(
 )
 
 
-exercise.hints("Each number takes a line on paper. The formulas are in lecture 04, the sizes in exercise 5, and what is cut at 600 in lecture 06.")
+exercise.hints("Each number takes a line on paper. The formulas are in lecture 04, the sizes in exercise 6.")
+exercise.hints("Which weights of the model have a size that depends on `max_length`?", group="longer")
+exercise.hints("Precision divides by what was said to be positive, recall by what is positive.", group="measures")
+exercise.hints("Which of these reviews had no part in any decision?", group="report")

@@ -14,9 +14,9 @@ TINY = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff"
 TINY_SHOWN = "max_length=13, vocab_size=31, d_model=6, num_heads=3, d_ff=11"
 
 
-def _reviews_case(rng: Generator, mode: str, how: str, batch: int = 7, **more) -> Case:
+def _reviews_case(rng: Generator, mode: str, description: str, batch: int = 7, **more) -> Case:
     ids = padded(rng, batch, TINY["max_length"], least=3)
-    return Case({**TINY, "ids": ids, "weights": int(rng.integers(1 << 30)), **more}, mode=mode, how=how)
+    return Case({**TINY, "ids": ids, "weights": int(rng.integers(1 << 30)), **more}, mode=mode, description=description)
 
 
 exercise = Exercise(
@@ -34,7 +34,10 @@ def parameters(rng: Generator) -> list[Case]:
     heads = int(rng.integers(2, 6))
     sizes = {"max_length": 37, "vocab_size": int(rng.integers(100, 900)), "d_model": heads * int(rng.integers(3, 9))}
     sizes |= {"num_heads": heads, "d_ff": int(rng.integers(41, 90))}
-    return [Case({}, mode="parameters", how="parameters of build_classifier()"), Case(sizes, mode="parameters", how=f"parameters, {', '.join(f'{key}={value}' for key, value in sizes.items())}")]
+    return [
+        Case({}, mode="parameters", description="parameters of build_classifier()"),
+        Case(sizes, mode="parameters", description=f"parameters, {', '.join(f'{key}={value}' for key, value in sizes.items())}"),
+    ]
 
 
 @exercise.group("one number from 0 to 1 for each review", points=1, advice="A review's result depends on that review alone: not on its neighbours in the batch, not on chance.")
@@ -59,7 +62,7 @@ def order(rng: Generator) -> list[Case]:
     for row in reordered:
         words = np.count_nonzero(row)
         row[:words] = np.roll(row[:words], 1)
-    return [Case({**case.inputs, "reordered": reordered}, mode=case.mode, how=case.how)]
+    return [Case({**case.inputs, "reordered": reordered}, mode=case.mode, description=case.description)]
 
 
 @exercise.group(
@@ -70,7 +73,7 @@ def order(rng: Generator) -> list[Case]:
 def learning(rng: Generator) -> list[Case]:
     case = _reviews_case(rng, "learning", "gradients inside tf.function, batch size unknown")
     ids = case.inputs["ids"].astype("int32")
-    return [Case({**case.inputs, "ids": ids}, mode=case.mode, how=case.how)]
+    return [Case({**case.inputs, "ids": ids}, mode=case.mode, description=case.description)]
 
 
 exercise.mistakes(
@@ -114,5 +117,6 @@ exercise.mistakes(
 exercise.hints(
     '`ids = keras.Input((max_length,), dtype="int32")`, and from there on each layer is called on what the layer before returned. Count after each one.',
     "Positions in the form of ids: `ops.cumsum(ops.ones_like(ids), axis=1) - 1` is 0, 1, 2, … in every row. An Embedding with max_length rows makes vectors of them.",
-    "The mask of the keys is `ids != 0` with an axis for the queries, (B, 1, T). The same ids go into `masked_mean`.",
 )
+exercise.hints("The mask of the keys is `ids != 0` with an axis for the queries, (B, 1, T). The same ids go into `masked_mean`.", group="padding")
+exercise.hints("Do the positions reach the sum with the words? Print `model.summary()`, and look for their 6,400 parameters.", group="order")

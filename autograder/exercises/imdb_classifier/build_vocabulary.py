@@ -26,8 +26,8 @@ def _vocabularies(*limits: int, empty: bool = False):
         cases = []
         for limit in limits:
             texts = _counted_texts(rng, empty)
-            how = f"{len(texts)} texts, {'two of them empty, ' if empty else ''}max_tokens={limit}"
-            cases.append(Case({"texts": texts, "max_tokens": limit}, how=how))
+            description = f"{len(texts)} texts, {'two of them empty, ' if empty else ''}max_tokens={limit}"
+            cases.append(Case({"texts": texts, "max_tokens": limit}, description=description))
         return cases
 
     return draw
@@ -84,5 +84,6 @@ exercise.mistakes(
 exercise.hints(
     "`collections.Counter` counts; `sorted` takes a `key`, and a key may be a pair: what comes first decides first.",
     "For falling counts inside an ordinary sort, take the negative count.",
-    "Put the special entries and the words into one list, and cut it once, at the end.",
 )
+exercise.hints("Put the special entries and the words into one list, and cut it once, at the end.", group="cut")
+exercise.hints("What does a slice with a negative end do? Cutting the whole list at `max_tokens` needs no such end.", group="small")

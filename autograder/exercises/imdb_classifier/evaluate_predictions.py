@@ -28,7 +28,7 @@ def _shown(counts: Sequence[int], **others) -> str:
 
 
 def _measured(*counts: tuple[int, int, int, int]):
-    return lambda rng: [Case(_results(rng, *each), how=_shown(each)) for each in counts]
+    return lambda rng: [Case(_results(rng, *each), description=_shown(each)) for each in counts]
 
 
 exercise = Exercise("evaluate_predictions", oracle=oracles.evaluate_predictions, mistaken=mistaken.evaluate_predictions)
@@ -42,14 +42,14 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group("other thresholds", points=1, advice="A probability that equals the threshold counts as positive.")
 def threshold(rng: Generator) -> list[Case]:
     cases = [((7, 3, 2, 11), 0.25), ((5, 2, 4, 13), 0.75)]
-    return [Case(_results(rng, *each, threshold), how=_shown(each, threshold=threshold)) for each, threshold in cases]
+    return [Case(_results(rng, *each, threshold), description=_shown(each, threshold=threshold)) for each, threshold in cases]
 
 
 @exercise.group("probabilities of shape (n, 1)", points=1, advice="(n, 1) compared with (n,) broadcasts to (n, n). Flatten both first.")
 def column(rng: Generator) -> list[Case]:
     inputs = _results(rng, 7, 3, 2, 11)
     column = {**inputs, "probabilities": inputs["probabilities"][:, None]}
-    return [Case(column, how="probabilities (23, 1), as model.predict returns them")]
+    return [Case(column, description="probabilities (23, 1), as model.predict returns them")]
 
 
 @exercise.group("0 where there is nothing to divide by", points=1, advice="Nothing said to be positive, nothing that is positive, or both: each divisor may be 0.")
@@ -80,5 +80,7 @@ exercise.mistakes(
 exercise.hints(
     "Make two flat boolean arrays first: said to be positive, and really positive.",
     "The four counts are sums of `said & true`, `said & ~true`, `~said & true` and `~said & ~true`.",
-    "A small helper that divides, or gives 0 when the divisor is 0, serves three measures.",
 )
+exercise.hints("`share` of the stub divides, or gives 0. Does every division of yours go through it, that of F1 too?", group="zero")
+exercise.hints("Does a probability that equals the threshold count as positive? And is the argument used, or 0.5?", group="threshold")
+exercise.hints("Print the shapes of what you compare. Flatten both before that.", group="column")

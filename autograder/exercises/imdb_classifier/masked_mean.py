@@ -27,22 +27,22 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group("padding in other places", points=1, advice="An id of 0 is padding wherever it stands.")
 def anywhere(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 7)
-    return [_mean_case(rng, ids[:, ::-1].copy(), 5, how="x (3, 7, 5), padding in front"), _mean_case(rng, rng.permuted(ids, axis=1), 5, how="x (3, 7, 5), padding anywhere")]
+    return [_mean_case(rng, ids[:, ::-1].copy(), 5, description="x (3, 7, 5), padding in front"), _mean_case(rng, rng.permuted(ids, axis=1), 5, description="x (3, 7, 5), padding anywhere")]
 
 
 @exercise.group("a row that is all padding gives 0", points=1, advice="A row without words has the sum 0. What may its count be, so that 0 divided by it is 0?")
 def all_padding(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 7)
     ids[int(rng.integers(3))] = 0
-    return [_mean_case(rng, ids, 5, how="x (3, 7, 5), one row is all padding")]
+    return [_mean_case(rng, ids, 5, description="x (3, 7, 5), one row is all padding")]
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
 def types(rng: Generator) -> list[Case]:
     return [
-        _mean_case(rng, padded(rng, 3, 7), 5, mode="tensor", how="TensorFlow tensors", dtype="float32"),
-        _mean_case(rng, padded(rng, 3, 7).astype("int32"), 5, how="NumPy arrays, ids of int32"),
-        _mean_case(rng, padded(rng, 2, 5), 3, "float64", how="NumPy arrays of float64"),
+        _mean_case(rng, padded(rng, 3, 7), 5, mode="tensor", description="TensorFlow tensors", dtype="float32"),
+        _mean_case(rng, padded(rng, 3, 7).astype("int32"), 5, description="NumPy arrays, ids of int32"),
+        _mean_case(rng, padded(rng, 2, 5), 3, "float64", description="NumPy arrays of float64"),
     ]
 
 
@@ -54,11 +54,11 @@ def types(rng: Generator) -> list[Case]:
 def training(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 5)
     ids[0] = 0
-    slope = _mean_case(rng, ids, 2, mode="gradient", how="gradients, one row is all padding")
+    slope = _mean_case(rng, ids, 2, mode="gradient", description="gradients, one row is all padding")
     return [
-        _mean_case(rng, ids, 3, mode="graph", how="inside tf.function, batch size and length unknown"),
-        _mean_case(rng, ids.astype("int32"), 3, mode="model", how="in a model, between keras.Input and its output"),
-        Case({**slope.inputs, "cotangent.output": normal(rng, 3, 2)}, mode="gradient", how=slope.how),
+        _mean_case(rng, ids, 3, mode="graph", description="inside tf.function, batch size and length unknown"),
+        _mean_case(rng, ids.astype("int32"), 3, mode="model", description="in a model, between keras.Input and its output"),
+        Case({**slope.inputs, "cotangent.output": normal(rng, 3, 2)}, mode="gradient", description=slope.description),
     ]
 
 
@@ -83,5 +83,8 @@ exercise.mistakes(
 exercise.hints(
     "The mask `ids != 0` is (B, T). Which axis does it lack to multiply x (B, T, D)?",
     "Sum the words along axis 1, and sum the mask along the same axis: the second is what to divide by.",
-    "`ops.maximum(count, 1)` leaves every count as it is, but that of a row without words.",
 )
+exercise.hints("`ops.maximum(count, 1)` leaves every count as it is, but that of a row without words.", group="all_padding")
+exercise.hints("`ops.convert_to_tensor(x)` at the beginning takes arrays and tensors alike. Give the mask the type of x: `ops.cast(…, x.dtype)`.", group="types")
+exercise.hints("Does your function look at each id, or only at how many ids are not 0?", group="anywhere")
+exercise.hints("Search your function for `np.`, `tf.` and `.numpy()`: each of them has a relative in `keras.ops`.", group="training")

@@ -70,7 +70,9 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Four steps. Their order matters: what happens to the `<` of a `<br />` if punctuation goes first?",
     "`re.sub` replaces what a pattern finds, `str.translate` many characters at once, `str.split()` without an argument splits at any white space.",
-    'The pattern `r"<br\\s*/?>"` finds all three spellings, in a text that is in lower case already.',
 )
+exercise.hints("Four steps. Their order matters: what happens to the `<` of a `<br />` if punctuation goes first?", "The pattern `r\"<br\\s*/?>\"` finds all three spellings, in a text that is in lower case already.", group="breaks")
+exercise.hints("Which characters does your code remove: those of `string.punctuation`, or all but those that you thought of?", group="letters")
+exercise.hints("A tab and a line break are white space too. What does `split` take for its argument?", group="spaces")
+exercise.hints("Try the empty text, and one of punctuation alone: what is left has no words, and no space either.", group="edges")

@@ -53,7 +53,7 @@ def learning(rng: Generator) -> list[Case]:
                 "seed": int(rng.integers(1 << 30)),
             },
             mode="learning",
-            how="512 reviews to train on, 128 to decide when to stop, 500 to see what was learned",
+            description="512 reviews to train on, 128 to decide when to stop, 500 to see what was learned",
             property="classifies well",
             withheld={"labels": labels, "least_accuracy": LEAST_ACCURACY},
         )
@@ -64,7 +64,7 @@ def learning(rng: Generator) -> list[Case]:
 def stopping(rng: Generator) -> list[Case]:
     (x, y), (x_val, y_val) = _reviews(rng, 512), _reviews(rng, 128)
     inputs = {"x": x, "y": y, "x_val": x_val, "y_val": 1 - y_val, "vocab_size": NEUTRAL.stop, "seed": int(rng.integers(1 << 30))}
-    return [Case(inputs, mode="stopping", how="512 reviews to train on, 128 others whose labels are turned round")]
+    return [Case(inputs, mode="stopping", description="512 reviews to train on, 128 others whose labels are turned round")]
 
 
 exercise.mistakes(
@@ -105,3 +105,4 @@ exercise.hints(
     "Print the `val_loss` of the history. Is the lowest at the end? Then the training stopped too early, or not at all. If not: which weights has the model now?",
     "`restore_best_weights=True` makes EarlyStopping bring the best weights back.",
 )
+exercise.hints("Which weights does the model have when `fit` returns: those of the last epoch, or those of the best?", group="stopping")

@@ -17,7 +17,7 @@ def _ids_case(rng: Generator, lengths: Sequence[int], max_length: int, known: in
     texts = [" ".join(str(word) for word in rng.choice(words, size=length)) for length in lengths]
     if known:  # in every text that has room, a stranger first, a known word last
         texts = [" ".join([words[-1], *text.split()[1:-1], words[0]]) if len(text.split()) > 1 else text for text in texts]
-    return Case({"texts": texts, "vocabulary": vocabulary, "max_length": max_length}, how=f"texts of {', '.join(map(str, lengths))} words, {len(vocabulary)} entries, max_length={max_length}")
+    return Case({"texts": texts, "vocabulary": vocabulary, "max_length": max_length}, description=f"texts of {', '.join(map(str, lengths))} words, {len(vocabulary)} entries, max_length={max_length}")
 
 
 def _ids(*sizes: tuple[Sequence[int], int], known: int = 8):
@@ -73,3 +73,6 @@ exercise.hints(
     "`dictionary.get(word, 1)` has the answer for unknown words ready.",
     "Start with an array of zeros (n, max_length) of whole numbers, and write each row's ids into its beginning.",
 )
+exercise.hints("Which end of a long text stays, and on which side are the zeros of a short one?", group="cut")
+exercise.hints("A text without words is a row of zeros, and no texts are an array of shape (0, max_length).", group="empty")
+exercise.hints("A vocabulary of two entries knows no word. Which id does every word get then?", group="small")

@@ -36,36 +36,36 @@ def values(rng: Generator) -> list[Case]:
     same = _layer_inputs(rng, queries=7, keys=7)
     same["key"] = same["value"] = same["query"]
     return [
-        Case(_layer_inputs(rng), how="d_model=15, num_heads=3, query (2, 7, 15), key and value (2, 11, 15)"),
-        Case(other, how="d_model=15, num_heads=5, query (2, 11, 15), key and value (2, 7, 15)"),
-        Case(same, how="d_model=15, num_heads=3, query, key and value the same (2, 7, 15)"),
-        Case(_layer_inputs(rng, heads=1, size=13), how="d_model=13, num_heads=1, query (2, 7, 13), key and value (2, 11, 13)"),
+        Case(_layer_inputs(rng), description="d_model=15, num_heads=3, query (2, 7, 15), key and value (2, 11, 15)"),
+        Case(other, description="d_model=15, num_heads=5, query (2, 11, 15), key and value (2, 7, 15)"),
+        Case(same, description="d_model=15, num_heads=3, query, key and value the same (2, 7, 15)"),
+        Case(_layer_inputs(rng, heads=1, size=13), description="d_model=13, num_heads=1, query (2, 7, 13), key and value (2, 11, 13)"),
     ]
 
 
 @exercise.group("attention weights of every head", points=1)
 def weights(rng: Generator) -> list[Case]:
     inputs = {**_layer_inputs(rng), "return_weights": True}
-    return [Case(inputs, how="return_weights=True: output (2, 7, 15), weights (2, 3, 7, 11)")]
+    return [Case(inputs, description="return_weights=True: output (2, 7, 15), weights (2, 3, 7, 11)")]
 
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, T, S)", points=2)
 def masked(rng: Generator) -> list[Case]:
     masks = (partial_mask(rng, 7, 11), partial_mask(rng, 2, 7, 11).astype("int32"), partial_mask(rng, 2, 1, 7, 11).astype("float32"))
-    return [Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, how=f"query (2, 7, 15), key (2, 11, 15), mask {mask.shape} of {mask.dtype}") for mask in masks]
+    return [Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, description=f"query (2, 7, 15), key (2, 11, 15), mask {mask.shape} of {mask.dtype}") for mask in masks]
 
 
 @exercise.group("mask (B, T, S) where B happens to be H", points=1, advice="Shapes are aligned from the right. Which axis of the scores does the first axis of the mask meet?")
 def batch_of_heads(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 3, 7, 11)
-    return [Case({**_layer_inputs(rng, batch=3), "mask": mask}, how="as many sentences as heads (3), mask (3, 7, 11)")]
+    return [Case({**_layer_inputs(rng, batch=3), "mask": mask}, description="as many sentences as heads (3), mask (3, 7, 11)")]
 
 
 @exercise.group("a query that may attend to nothing gives no NaN", points=1, advice="The softmax of a row of minus infinity is 0/0. A large negative number blocks just as well.")
 def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 7, 11)
     mask[0, 1] = mask[1, 4] = False
-    return [Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, how="two queries may attend to nothing", property="rows are distributions")]
+    return [Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, description="two queries may attend to nothing", property="rows are distributions")]
 
 
 @exercise.group("finite for large scores", points=1)
@@ -78,18 +78,18 @@ def large_scores(rng: Generator) -> list[Case]:
         query, key = (oracles.split(inputs[name] @ inputs[f"{weight}.kernel"] + inputs[f"{weight}.bias"], inputs["num_heads"]) for name, weight in (("query", "w_q"), ("key", "w_k")))
         return is_far_apart(query @ np.swapaxes(key, -1, -2), 1000)
 
-    return [Case(drawn_until(is_clear, draw), how="scores of many thousands")]
+    return [Case(drawn_until(is_clear, draw), description="scores of many thousands")]
 
 
 @exercise.group("four Dense layers with bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    return [Case(_layer_inputs(rng), mode="parameters", how="trainable parameters, d_model=15, num_heads=3")]
+    return [Case(_layer_inputs(rng), mode="parameters", description="trainable parameters, d_model=15, num_heads=3")]
 
 
 @exercise.group("ValueError when num_heads does not divide d_model", points=1, advice="Compare d_model % num_heads with 0 in `__init__`, and raise a ValueError that names both numbers.")
 def refusal(rng: Generator) -> list[Case]:
     return [
-        Case({"d_model": width, "num_heads": heads, **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")}}, mode="refusal", how=f"d_model={width}, num_heads={heads}")
+        Case({"d_model": width, "num_heads": heads, **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")}}, mode="refusal", description=f"d_model={width}, num_heads={heads}")
         for width, heads in ((10, 3), (7, 11))
     ]
 
@@ -103,8 +103,8 @@ def training(rng: Generator) -> list[Case]:
     wide = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)}
     small = {**_layer_inputs(rng, heads=2, size=2, batch=1, queries=3, keys=5), "mask": partial_mask(rng, 1, 3, 5)}
     return [
-        Case(wide, mode="graph", how="inside tf.function, batch size and lengths unknown"),
-        Case({**small, "cotangent.output": normal(rng, 1, 3, 4)}, mode="gradient", how="gradients, compared with numerical ones"),
+        Case(wide, mode="graph", description="inside tf.function, batch size and lengths unknown"),
+        Case({**small, "cotangent.output": normal(rng, 1, 3, 4)}, mode="gradient", description="gradients, compared with numerical ones"),
     ]
 
 
@@ -153,5 +153,13 @@ exercise.mistakes(
 exercise.hints(
     "`__init__` makes four Dense layers of width d_model, under the names of the contract, after it has checked the two numbers.",
     "`call`: project, `split_heads` three times, attention as in lab 02 (it works for any leading axes), `merge_heads`, `w_o`.",
-    "Bring every mask to rank 4, or to a shape that broadcasts to (B, H, T, S). Only rank 3 needs something done to it.",
+    "By which width are the scores divided: that of a token, or that of a head?",
 )
+exercise.hints("The weights are what the softmax returns, before they meet the values: (B, H, T, S).", group="weights")
+exercise.hints("Bring every mask to rank 4, or to a shape that broadcasts to (B, H, T, S). Only rank 3 needs something done to it.", group="masked")
+exercise.hints("Where does the new axis of a mask (B, T, S) belong, so that B meets B?", group="batch_of_heads")
+exercise.hints("Which number do you write in place of a blocked score?", group="fully_masked")
+exercise.hints("A softmax of your own subtracts the largest score of each row; `ops.softmax` does it for you.", group="large_scores")
+exercise.hints("Four Dense layers, each from D to D. Do all of them have a bias, and is each of them called?", group="parameters")
+exercise.hints("`%` gives the remainder of a division; check it before the layers are made.", group="refusal")
+exercise.hints("A size from `x.shape` may be None in a graph; one from `ops.shape(x)` is not.", group="training")

@@ -18,14 +18,14 @@ def values(rng: Generator) -> list[Case]:
     return [case((2, 5, 3, 7), [0, 3]), case((2, 5, 3, 7), [4, 1, 2]), case((2, 3, 5, 7), [1]), case((2, 3, 5, 7), []), case((2, 3, 5, 7), [0, 1, 2])]
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
+@exercise.group("arrays and tensors", points=1)
 def types(rng: Generator) -> list[Case]:
     single, keep = normal(rng, 2, 3, 5, 7), [2, 0]
     double = rng.normal(size=(2, 3, 5, 7))
     return [
-        Case({"head_outputs": single, "keep": keep}, mode="tensor", how="a TensorFlow tensor, keep=[2, 0]", dtype="float32"),
-        Case({"head_outputs": single, "keep": keep}, how="a NumPy array of float32, keep=[2, 0]", dtype="float32"),
-        Case({"head_outputs": double, "keep": keep}, how="a NumPy array of float64, keep=[2, 0]", dtype="float64"),
+        Case({"head_outputs": single, "keep": keep}, mode="tensor", description="a TensorFlow tensor, keep=[2, 0]"),
+        Case({"head_outputs": single, "keep": keep}, description="a NumPy array of float32, keep=[2, 0]"),
+        Case({"head_outputs": double, "keep": keep}, description="a NumPy array of float64, keep=[2, 0]"),
     ]
 
 
@@ -46,3 +46,4 @@ exercise.mistakes(
 exercise.hints(
     "Make a vector of H ones and zeros. Which shape does it need to broadcast to (B, H, T, K)?", "Tensors cannot be assigned to by index; a multiplication works for arrays and tensors alike."
 )
+exercise.hints("A factor that you make yourself has a float type: which one does `np.zeros` or `np.ones` give, and which one has the tensor?", group="types")

@@ -19,7 +19,7 @@ def _keras_weights(*parts: str):
             out = name == "output"
             inputs[f"keras.{name}.kernel"] = normal(rng, *((heads, size, width) if out else (width, heads, size)))
             inputs[f"keras.{name}.bias"] = normal(rng, *((width,) if out else (heads, size)))
-        return [Case(inputs, how=f"{', '.join(parts)} after load_keras_weights(mine, keras_mha), d_model=15, num_heads=3")]
+        return [Case(inputs, description=f"{', '.join(parts)} after load_keras_weights(mine, keras_mha), d_model=15, num_heads=3")]
 
     return draw
 
@@ -63,3 +63,5 @@ exercise.hints(
     "The numbers are in the right order already: which reshape gives (D, H, K) the shape of your kernel? And (H, K, D)?",
     "A Dense layer takes both at once: `dense.set_weights([kernel, bias])`.",
 )
+exercise.hints("Keras's output kernel is (H, K, D). Which two of its axes become one?", group="output")
+exercise.hints("A bias of Keras is (H, K), yours is (H·K,). And w_o has one, too.", group="biases")

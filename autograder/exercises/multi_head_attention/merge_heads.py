@@ -20,13 +20,13 @@ def values(rng: Generator) -> list[Case]:
     return _heads((2, 3, 5, 7), (2, 5, 3, 11), (2, 1, 3, 5))(rng)
 
 
-@exercise.group("arrays and tensors, float type kept, unknown sizes", points=1)
+@exercise.group("arrays and tensors, unknown sizes", points=1)
 def types(rng: Generator) -> list[Case]:
     return [
-        Case({"x": normal(rng, 2, 3, 5, 7)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
-        Case({"x": normal(rng, 2, 3, 5, 7)}, how="a NumPy array of float32", dtype="float32"),
-        Case({"x": rng.normal(size=(2, 3, 5, 7))}, how="a NumPy array of float64", dtype="float64"),
-        Case({"x": normal(rng, 2, 3, 5, 7)}, mode="graph", how="inside tf.function, batch size and length unknown"),
+        Case({"x": normal(rng, 2, 3, 5, 7)}, mode="tensor", description="a TensorFlow tensor"),
+        Case({"x": normal(rng, 2, 3, 5, 7)}, description="a NumPy array of float32"),
+        Case({"x": rng.normal(size=(2, 3, 5, 7))}, description="a NumPy array of float64"),
+        Case({"x": normal(rng, 2, 3, 5, 7)}, mode="graph", description="inside tf.function, batch size and length unknown"),
     ]
 
 
@@ -42,3 +42,4 @@ exercise.mistakes(
 
 
 exercise.hints("It is `split_heads` backwards: undo its last step first.", "Only when the axes are (B, T, H, K) do the features of one token lie side by side.")
+exercise.hints("Inside tf.function some sizes are None in `x.shape`. `ops.shape(x)` knows all of them, and a reshape takes one −1.", group="types")

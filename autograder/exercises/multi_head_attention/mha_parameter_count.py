@@ -59,6 +59,7 @@ exercise.mistakes(
     no_bias=wrong("No bias is counted; with use_bias=True there are four.", output_bias="no bias anywhere"),
     output_bias_of_heads=wrong("The bias of W_O is as wide as its output, d_model; you count one for its input.", output_bias="inner"),
     bias_of_one_head=wrong("The biases of queries, keys and values are counted for one head; there are num_heads of them.", bias_heads="one"),
+    every_bias_d_model=wrong("Every bias is counted as d_model wide. A bias is as wide as what its projection gives: H·key_dim or H·value_dim.", bias_widths="D"),
     bias_always=wrong("use_bias=False changes nothing.", bias_always=True),
     two_projections=wrong("One of W_Q and W_K is missing.", projections=1),
 )
@@ -67,3 +68,6 @@ exercise.mistakes(
 exercise.hints(
     "Write down the shapes of the four matrices and of their four biases, then add up.", "W_Q and W_K are (D, H·key_dim), W_V is (D, H·value_dim). What does W_O read, and what does it write?"
 )
+exercise.hints("Which of the four matrices have H·key_dim on one side? And when no value_dim is given, what is it?", group="key_dim")
+exercise.hints("Which two matrices have H·value_dim on one side?", group="value_dim")
+exercise.hints("Count the matrices and the biases apart, and add the second only when it is asked for.", group="no_bias")

@@ -29,10 +29,10 @@ def edges(rng: Generator) -> list[Case]:
 @exercise.group("arrays and tensors, float type kept, unknown sizes", points=1)
 def types(rng: Generator) -> list[Case]:
     return [
-        Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
-        Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, how="a NumPy array of float32", dtype="float32"),
-        Case({"x": rng.normal(size=(2, 5, 21)), "num_heads": 3}, how="a NumPy array of float64", dtype="float64"),
-        Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, mode="graph", how="inside tf.function, batch size and length unknown"),
+        Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, mode="tensor", description="a TensorFlow tensor", dtype="float32"),
+        Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, description="a NumPy array of float32", dtype="float32"),
+        Case({"x": rng.normal(size=(2, 5, 21)), "num_heads": 3}, description="a NumPy array of float64", dtype="float64"),
+        Case({"x": normal(rng, 2, 5, 21), "num_heads": 3}, mode="graph", description="inside tf.function, batch size and length unknown"),
     ]
 
 
@@ -49,3 +49,5 @@ exercise.mistakes(
 
 
 exercise.hints("Two steps: cut the last axis into two, then change the order of the axes.", "After the cut the shape is (B, T, H, D/H): which two axes have to change places?")
+exercise.hints("With one head nothing is cut; with D heads each has one feature. Does a size in your reshape come out as 0?", group="edges")
+exercise.hints("Inside tf.function some sizes are None in `x.shape`. `ops.shape(x)` knows all of them, and a reshape takes one −1.", group="types")

@@ -63,3 +63,7 @@ exercise.hints(
     "Scale the word vectors alone, then add the first T rows of the table.",
     "Keep the table as a NumPy array or a constant of float32: what is no weight is not trained.",
 )
+exercise.hints("Which rows of the table belong to 7 tokens, when the table has 17?", group="shorter")
+exercise.hints("What counts as trained: a layer, a variable, an array?", group="parameters")
+exercise.hints("Cutting an array needs a number. Inside the graph the length is a tensor: what can be cut by it?", group="training")
+exercise.hints("Is the table made in `__init__` from the arguments alone?", group="reload")

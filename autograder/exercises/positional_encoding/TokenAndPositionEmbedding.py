@@ -52,3 +52,7 @@ exercise.hints(
     "An Embedding turns any array of integers into vectors. Which integers are the positions of T tokens?",
     "(B, T, D) + (T, D) broadcasts over the batch. The T of this call is ops.shape(ids)[1].",
 )
+exercise.hints("Which positions do the tokens of a short sequence have?", group="shorter")
+exercise.hints("Is each of the two tables an Embedding with its own number of rows, and is each of them called?", group="parameters")
+exercise.hints("Inside the graph `ids.shape[1]` may be None. Where does a number come from instead?", group="training")
+exercise.hints("Leave the three attributes and `get_config` as they are; make the tables from the arguments.", group="reload")

@@ -25,7 +25,7 @@ def _neighbours_kept(permutation: np.ndarray) -> np.ndarray:
 def _judged(rng: Generator, *names: str, shape: tuple[int, ...] = (2, 5, 3), mode: str = "call", **settings) -> list[Case]:
     kind = "TensorFlow tensors, " if mode == "tensor" else ""
     wording = "".join(f", {key}={value:g}" for key, value in settings.items())
-    return [Case({"fn": name, "x": normal(rng, *shape), "permutation": cycle(rng, shape[1]), **settings}, mode=mode, how=f"{kind}fn = “{name}”, x {shape}{wording}") for name in names]
+    return [Case({"fn": name, "x": normal(rng, *shape), "permutation": cycle(rng, shape[1]), **settings}, mode=mode, description=f"{kind}fn = “{name}”, x {shape}{wording}") for name in names]
 
 
 def _given_permutation(rng: Generator) -> list[Case]:
@@ -107,3 +107,8 @@ exercise.hints(
     "Shuffle axis 1 of both. ops.take(…, permutation, axis=1) takes arrays and tensors.",
     "Compare the largest absolute difference with the tolerance, and return a bool.",
 )
+exercise.hints("Print both results for a map that returns the mean of all tokens. Which of them do you shuffle?", group="invariant")
+exercise.hints("By how much may one entry differ?", group="tolerance")
+exercise.hints("Which of sum, mean and maximum notices one entry?", group="corners")
+exercise.hints("Which axis of (B, T, D) holds the tokens? And is the permutation itself applied, or its inverse?", group="axes")
+exercise.hints("What takes an array of places for tensors and arrays alike?", group="tensors")

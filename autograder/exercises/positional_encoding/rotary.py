@@ -33,7 +33,7 @@ def batched(rng: Generator) -> list[Case]:
 @exercise.group("positions with gaps, in any order", points=1, advice="Use the positions given, not a count of the rows.")
 def positions(rng: Generator) -> list[Case]:
     some = np.sort(rng.choice(200, size=7, replace=False)) + 1
-    return [_rotary(rng, 2, positions=some, how=f"x (2, 7, 6), positions {some.tolist()}"), _rotary(rng, positions=[9, 2, 5], kind="float32", how="x (3, 6), positions [9., 2., 5.]")]
+    return [_rotary(rng, 2, positions=some, description=f"x (2, 7, 6), positions {some.tolist()}"), _rotary(rng, positions=[9, 2, 5], kind="float32", description="x (3, 6), positions [9., 2., 5.]")]
 
 
 @exercise.group(
@@ -43,9 +43,9 @@ def positions(rng: Generator) -> list[Case]:
 )
 def types(rng: Generator) -> list[Case]:
     return [
-        _rotary(rng, 2, mode="tensor", dtype="float32", how="TensorFlow tensors, positions of int32"),
-        _rotary(rng, 2, dtype="float32", how="NumPy arrays of float32"),
-        _rotary(rng, 2, float_type="float64", kind="int64", dtype="float64", how="NumPy arrays of float64"),
+        _rotary(rng, 2, mode="tensor", dtype="float32", description="TensorFlow tensors, positions of int32"),
+        _rotary(rng, 2, dtype="float32", description="NumPy arrays of float32"),
+        _rotary(rng, 2, float_type="float64", kind="int64", dtype="float64", description="NumPy arrays of float64"),
     ]
 
 
@@ -73,3 +73,6 @@ exercise.hints(
     "The angles are positions (T, 1) times frequencies (D/2,), and they broadcast to the pairs.",
     "To interleave two arrays: stack them along a new last axis, then reshape to the shape of x.",
 )
+exercise.hints("Do your slices take the last axis, whatever stands before it?", group="batched")
+exercise.hints("Where do the angles come from: from the argument, or from a count of the rows?", group="positions")
+exercise.hints("What is an integer times a fraction in TensorFlow? Cast the positions first.", group="types")

@@ -64,25 +64,25 @@ def embeddings(width: int, *, learned: bool):
         return made
 
     def values(rng: Generator) -> list[Case]:
-        return [Case(inputs(rng, 13, 13, 23), how="ids (3, 13), max_length=13"), Case(inputs(rng, 13, 13, 11), how="ids (3, 13), max_length=13, 11 words")]
+        return [Case(inputs(rng, 13, 13, 23), description="ids (3, 13), max_length=13"), Case(inputs(rng, 13, 13, 11), description="ids (3, 13), max_length=13, 11 words")]
 
     def shorter(rng: Generator) -> list[Case]:
         shown = inputs(rng, 7, 17, 11)
         wide = {**inputs(rng, 5, 13, 29)}
         wide["ids"] = wide["ids"].astype("int64")
-        return [Case(shown, how="ids (3, 7), max_length=17"), Case(wide, how="ids (3, 5) of int64, max_length=13")]
+        return [Case(shown, description="ids (3, 7), max_length=17"), Case(wide, description="ids (3, 5) of int64, max_length=13")]
 
     def parameters(rng: Generator) -> list[Case]:
-        how = f"trainable parameters, max_length=13, vocab_size=23, d_model={width}"
-        return [Case(inputs(rng, 5, 13, 23), mode="parameters", how=how)]
+        description = f"trainable parameters, max_length=13, vocab_size=23, d_model={width}"
+        return [Case(inputs(rng, 5, 13, 23), mode="parameters", description=description)]
 
     def training(rng: Generator) -> list[Case]:
         shown = inputs(rng, 5, 7, 11)
         weighted = {**shown, "cotangent.output": normal(rng, 3, 5, width)}
-        return [Case(shown, mode="graph", how="inside tf.function, batch size and length unknown"), Case(weighted, mode="gradient", how="gradients, compared with numerical ones")]
+        return [Case(shown, mode="graph", description="inside tf.function, batch size and length unknown"), Case(weighted, mode="gradient", description="gradients, compared with numerical ones")]
 
     def reload(rng: Generator) -> list[Case]:
-        return [Case(inputs(rng, 5, 7, 11), mode="reload", how="rebuilt from get_config(), weights copied")]
+        return [Case(inputs(rng, 5, 7, 11), mode="reload", description="rebuilt from get_config(), weights copied")]
 
     return {"values": values, "shorter": shorter, "parameters": parameters, "training": training, "reload": reload}
 

@@ -51,3 +51,5 @@ exercise.hints(
     "Column 2i of M makes the new sine, column 2i + 1 the new cosine. Row 2i is multiplied by the old sine, row 2i + 1 by the old cosine.",
     "Start from np.zeros((d_model, d_model)) and fill one 2 × 2 block for each pair. Test it on a row of your table.",
 )
+exercise.hints("Is a shift by −k the transpose of a shift by k in your matrix?", group="backwards")
+exercise.hints("Is the angle offset times the frequency, without rounding in between?", group="far")

@@ -43,7 +43,7 @@ def long(rng: Generator) -> list[Case]:
 )
 def odd_width(rng: Generator) -> list[Case]:
     width = int(rng.choice([5, 7, 11]))
-    return [Case({"length": 3, "d_model": width}, mode="refusal", how=f"d_model={width}, an odd width"), Case({"length": 5, "d_model": 6}, how="length=5, d_model=6, an even width")]
+    return [Case({"length": 3, "d_model": width}, mode="refusal", description=f"d_model={width}, an odd width"), Case({"length": 5, "d_model": 6}, description="length=5, d_model=6, an even width")]
 
 
 exercise.mistakes(
@@ -64,3 +64,5 @@ exercise.hints(
     "positions as a column (length, 1) times frequencies as a row (D/2,) gives all angles, (length, D/2).",
     "Even columns of an array are table[:, 0::2], odd ones table[:, 1::2]. You can assign to both.",
 )
+exercise.hints("Look at the slowest pair at position 600: is its angle 600 times its frequency?", group="long")
+exercise.hints("Look at d_model % 2 before anything is made.", group="odd_width")

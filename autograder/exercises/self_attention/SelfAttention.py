@@ -26,13 +26,13 @@ exercise = Exercise(
 
 @exercise.group("right values", points=2)
 def values(rng: Generator) -> list[Case]:
-    return [Case(_layer_inputs(rng), how="x (2, 5, 7), d_k=3, d_v=11"), Case({**_layer_inputs(rng), "return_weights": True}, how="x (2, 5, 7), return_weights=True")]
+    return [Case(_layer_inputs(rng), description="x (2, 5, 7), d_k=3, d_v=11"), Case({**_layer_inputs(rng), "return_weights": True}, description="x (2, 5, 7), return_weights=True")]
 
 
 @exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, S)", points=1)
 def masked(rng: Generator) -> list[Case]:
     return [
-        Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, how=f"x (2, 5, 7), mask {mask.shape}")
+        Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, description=f"x (2, 5, 7), mask {mask.shape}")
         for mask in (partial_mask(rng, 5, 5), partial_mask(rng, 2, 5, 5), partial_mask(rng, 2, 1, 5))
     ]
 
@@ -40,20 +40,20 @@ def masked(rng: Generator) -> list[Case]:
 @exercise.group("mask of shape (B, 1, T, S)", points=1, advice="A mask made for several heads has an axis of size 1 for them. This layer has no such axis: take it out.")
 def mask_with_head_axis(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 1, 5, 5)
-    return [Case({**_layer_inputs(rng), "mask": mask}, how="x (2, 5, 7), mask (2, 1, 5, 5)")]
+    return [Case({**_layer_inputs(rng), "mask": mask}, description="x (2, 5, 7), mask (2, 1, 5, 5)")]
 
 
 @exercise.group("three Dense layers without bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    return [Case(_layer_inputs(rng), mode="parameters", how="trainable parameters, d_model=7, d_k=3, d_v=11")]
+    return [Case(_layer_inputs(rng), mode="parameters", description="trainable parameters, d_model=7, d_k=3, d_v=11")]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, advice="Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients.")
 def training(rng: Generator) -> list[Case]:
     inputs = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 5, 5)}
     return [
-        Case(inputs, mode="graph", how="inside tf.function, batch size and length unknown"),
-        Case({**inputs, "cotangent.output": normal(rng, 2, 5, 11)}, mode="gradient", how="gradients, compared with numerical ones"),
+        Case(inputs, mode="graph", description="inside tf.function, batch size and length unknown"),
+        Case({**inputs, "cotangent.output": normal(rng, 2, 5, 11)}, mode="gradient", description="gradients, compared with numerical ones"),
     ]
 
 
@@ -80,5 +80,9 @@ exercise.mistakes(
 exercise.hints(
     "Make the three Dense layers in `__init__` with `use_bias=False`, and keep them as `self.w_q`, `self.w_k`, `self.w_v`.",
     "`call` projects x three times and hands the results, with the mask, to the function you wrote before.",
-    "With `return_weights=True` return (output, weights), otherwise the output alone. A mask of rank 4 has one axis too many.",
+    "With `return_weights=True` return (output, weights), otherwise the output alone.",
 )
+exercise.hints("Does the mask reach the function of exercise 4, and by its name?", group="masked")
+exercise.hints("`len(attention_mask.shape)` is 4 for this mask alone. Which of its axes has the size 1?", group="mask_with_head_axis")
+exercise.hints("A Dense layer has a bias unless it is told `use_bias=False`.", group="parameters")
+exercise.hints("Follow the call into the functions that it uses: which of them calls NumPy?", group="training")

@@ -8,13 +8,12 @@ from autograder.mistaken import self_attention as mistaken
 from autograder.oracles import self_attention as oracles
 
 
-def _projections(*leading: tuple[int, ...], dtype: str = "float32", mode: str = "call", check_dtype: bool = False):
+def _projections(*leading: tuple[int, ...], dtype: str = "float32", mode: str = "call"):
     def draw(rng: Generator) -> list[Case]:
         return [
             Case(
                 {"x": normal(rng, *batch, 5, 7, dtype=dtype), "w_q": normal(rng, 7, 3, dtype=dtype), "w_k": normal(rng, 7, 3, dtype=dtype), "w_v": normal(rng, 7, 11, dtype=dtype)},
                 mode=mode,
-                dtype=dtype if check_dtype else None,
             )
             for batch in leading
         ]
@@ -40,9 +39,9 @@ def batched(rng: Generator) -> list[Case]:
     return _projections((2,), (2, 3))(rng)
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
+@exercise.group("arrays and tensors", points=1)
 def types(rng: Generator) -> list[Case]:
-    return [*_projections((2,), mode="tensor", check_dtype=True)(rng), *_projections((2,), dtype="float64", check_dtype=True)(rng)]
+    return [*_projections((2,), mode="tensor")(rng), *_projections((2,), dtype="float64")(rng)]
 
 
 exercise.mistakes(
@@ -57,3 +56,5 @@ exercise.mistakes(
 
 
 exercise.hints("Each token is multiplied with the same matrix: the tokens are the rows of x.", "(…, T, D) times (D, d_k) gives (…, T, d_k).")
+exercise.hints("`@` and `ops.matmul` multiply the last two axes and let the others be.", group="batched")
+exercise.hints("Arrays and tensors both go through `ops.matmul`.", group="types")

@@ -21,6 +21,7 @@ from autograder.exercises.self_attention.shared import (
     SUM_NORMALISED,
     UNSCALED,
     UNSTABLE,
+    WHOLE_PEAK,
 )
 from autograder.mistaken import attention as attention_mistaken
 from autograder.oracles import attention as attention_oracles
@@ -58,14 +59,14 @@ def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False
     inputs = {"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask}
-    return [Case(inputs, how="two queries may attend to nothing", property="rows are distributions")]
+    return [Case(inputs, description="two queries may attend to nothing", property="rows are distributions")]
 
 
 @exercise.group("finite for large scores", points=1)
 def large_scores(rng: Generator) -> list[Case]:
     q, k, mask = drawn_until(lambda drawn: masks_matter(drawn[0] @ drawn[1].T, drawn[2]), lambda: (normal(rng, 5, 7) * 300, normal(rng, 3, 7) * 300, partial_mask(rng, 5, 3)))
     v = normal(rng, 3, 11)
-    return [Case({"q": q, "k": k, "v": v}, how="scores of tens of thousands"), Case({"q": q, "k": k, "v": v, "mask": mask}, how="scores of tens of thousands, and a mask")]
+    return [Case({"q": q, "k": k, "v": v}, description="scores of tens of thousands"), Case({"q": q, "k": k, "v": v, "mask": mask}, description="scores of tens of thousands, and a mask")]
 
 
 @exercise.group("arrays and tensors, float type kept", points=1)
@@ -74,9 +75,9 @@ def types(rng: Generator) -> list[Case]:
     double = {key: rng.normal(size=value.shape) for key, value in single.items()}
     mask = partial_mask(rng, 2, 5, 3)
     return [
-        Case({**single, "mask": mask}, mode="tensor", how="TensorFlow tensors", dtype="float32"),
-        Case(single, how="NumPy arrays of float32", dtype="float32"),
-        Case({**double, "mask": mask}, how="NumPy arrays of float64", dtype="float64"),
+        Case({**single, "mask": mask}, mode="tensor", description="TensorFlow tensors", dtype="float32"),
+        Case(single, description="NumPy arrays of float32", dtype="float32"),
+        Case({**double, "mask": mask}, description="NumPy arrays of float64", dtype="float64"),
     ]
 
 
@@ -95,6 +96,7 @@ exercise.mistakes(
     divided_by_sum=SUM_NORMALISED,
     largest_only=LARGEST_ONLY,
     unstable_softmax=UNSTABLE,
+    one_maximum_for_all=WHOLE_PEAK,
     scores_transposed=TRANSPOSED,
     **MASK_MISTAKES,
     mask_too_weak=wrong("A blocked score loses 10 only, and e⁻¹⁰ is not 0: among large scores it still counts. Take −1e9.", masking="weak"),
@@ -104,7 +106,11 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Four steps: scores, scaling, mask, softmax; then the weights meet the values.",
+    "Three steps without a mask: scores, scaling, softmax; then the weights meet the values.",
     "A score is a sum over the last axis of q and k. Divide by the root of that axis's size, read from k's shape.",
-    "Blocked keys must lose all weight, yet a row with every key blocked must stay finite: give blocked scores a very large negative number before the softmax, in the scores' own float type.",
 )
+exercise.hints("Which of your functions take axes 0 and 1 for the last two?", group="batched")
+exercise.hints("Blocked keys must lose all weight: change their scores before the softmax.", "`ops.where` takes the scores where the mask is True, and another number elsewhere. Which number has the weight 0?", group="masked")
+exercise.hints("A row of minus infinities is 0/0. A very large negative number in its place, of the scores' own float type, stays finite.", group="fully_masked")
+exercise.hints("With a mask: is the number that blocks far below scores of −10,000?", group="large_scores")
+exercise.hints("Print the `dtype` of q, of the scores and of the result. In which line does it change?", group="types")

@@ -20,7 +20,7 @@ def large_scores(rng: Generator) -> list[Case]:
     return plain_large(rng)
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
+@exercise.group("arrays and tensors", points=1)
 def types(rng: Generator) -> list[Case]:
     return plain_types(rng)
 
@@ -33,3 +33,5 @@ exercise.hints(
     "A score is the dot product of two rows of x, divided by the root of the width of a row.",
     "Each token needs a softmax of its own, over all tokens. Then add up the rows of x, each times its weight.",
 )
+exercise.hints("exp(800) is infinite. Which number can be taken from all scores of a token without changing its weights?", group="large_scores")
+exercise.hints("`np.asarray(x)` turns a tensor into an array.", group="types")

@@ -3,7 +3,7 @@
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.exercises.self_attention.shared import AXIS_ONE, BUILT_IN_ATTENTION, PLAIN_MISTAKES, plain, plain_large, plain_types
+from autograder.exercises.self_attention.shared import AXIS_ONE, BUILT_IN_ATTENTION, PEAK_IN_COLUMNS, PLAIN_MISTAKES, plain, plain_large, plain_types
 from autograder.mistaken import self_attention as mistaken
 from autograder.oracles import self_attention as oracles
 
@@ -31,12 +31,12 @@ def large_scores(rng: Generator) -> list[Case]:
     return plain_large(rng)
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
+@exercise.group("arrays and tensors", points=1)
 def types(rng: Generator) -> list[Case]:
     return plain_types(rng)
 
 
-exercise.mistakes(**PLAIN_MISTAKES, softmax_over_axis_1=AXIS_ONE, keepdims_forgotten=KEEPDIMS_FORGOTTEN, features_attend=FEATURES_ATTEND)
+exercise.mistakes(**PLAIN_MISTAKES, softmax_over_axis_1=AXIS_ONE, keepdims_forgotten=KEEPDIMS_FORGOTTEN, maximum_without_keepdims=PEAK_IN_COLUMNS, features_attend=FEATURES_ATTEND)
 
 
 exercise.hints(
@@ -44,3 +44,6 @@ exercise.hints(
     "In the product, row t holds the scores of query t. The softmax runs along the row.",
     "Shapes: (…, T, D) times (…, D, T) gives (…, T, T); times (…, T, D) gives (…, T, D).",
 )
+exercise.hints("Which axes does your transposition exchange when x has three? And the sum: which axis does it take away?", group="batched")
+exercise.hints("exp(800) is infinite. Which number can be taken from each row of scores without changing the softmax?", "The largest entry of a row, not of the whole array; and it must keep its axis: `keepdims=True`.", group="large_scores")
+exercise.hints("`np.asarray(x)` makes an array of a tensor, `ops.convert_to_tensor(x)` a tensor of an array.", group="types")

@@ -56,6 +56,12 @@ AXIS_ONE = wrong("The softmax runs over axis 1. That is the keys for one sequenc
 UNSTABLE = wrong("Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?", stable=False)
 
 
+WHOLE_PEAK = wrong("The largest score of the whole array is subtracted, so that a row far below it becomes 0/0. Each row needs its own.", peak="whole")
+
+
+PEAK_IN_COLUMNS = wrong("The largest scores of the rows are subtracted from the columns: a maximum of shape (T,) broadcasts along the last axis. `keepdims=True` makes it (T, 1).", peak="columns")
+
+
 PLAIN_MISTAKES = dict(
     unscaled=UNSCALED,
     divided_by_sum=SUM_NORMALISED,
@@ -68,6 +74,7 @@ PLAIN_MISTAKES = dict(
     softmax_over_everything=OVER_ALL,
     no_softmax=NO_SOFTMAX,
     unstable_softmax=UNSTABLE,
+    one_maximum_for_all=WHOLE_PEAK,
     unchanged=wrong("The tokens come back unchanged: nothing is mixed.", unchanged=True),
     returns_weights=wrong("The weights come back, not the mixture of the inputs.", return_weights=True),
     self_left_out=wrong("A token does not attend to itself here; it should.", exclude_self=True),
@@ -94,12 +101,12 @@ def plain_large(rng: Generator) -> list[Case]:
     """Tokens of one direction and very different lengths, so that the longest wins and no token answers itself."""
     lengths = drawn_until(lambda drawn: drawn[0] < 700, lambda: rng.permutation([100.0, 200.0, 300.0, 400.0, 700.0]))
     x = lengths.astype("float32")[:, None] * (normal(rng, 7) + normal(rng, 5, 7) / 9)
-    return [Case({"x": x}, how="scores of tens of thousands")]
+    return [Case({"x": x}, description="scores of tens of thousands")]
 
 
 def plain_types(rng: Generator) -> list[Case]:
     return [
-        Case({"x": normal(rng, 5, 7)}, mode="tensor", how="a TensorFlow tensor", dtype="float32"),
-        Case({"x": normal(rng, 5, 7)}, how="a NumPy array of float32", dtype="float32"),
-        Case({"x": rng.normal(size=(5, 7))}, how="a NumPy array of float64", dtype="float64"),
+        Case({"x": normal(rng, 5, 7)}, mode="tensor", description="a TensorFlow tensor"),
+        Case({"x": normal(rng, 5, 7)}, description="a NumPy array of float32"),
+        Case({"x": rng.normal(size=(5, 7))}, description="a NumPy array of float64"),
     ]

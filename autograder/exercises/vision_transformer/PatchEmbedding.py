@@ -29,15 +29,15 @@ exercise = Exercise("PatchEmbedding", oracle=oracles.patch_embedding, mistaken=m
 @exercise.group("right values", points=3, advice='Does check("extract_patches") pass? What is left is: project, put the class token in front, add the positions.')
 def values(rng: Generator) -> list[Case]:
     return [
-        Case(_embedding_inputs(rng, 2, (2, 5), 3, 2, 7), how="images (2, 6, 15, 2), patch_size=3, d_model=7"),
-        Case(_embedding_inputs(rng, 3, (7, 3), 2, 1, 5), how="images (3, 14, 6, 1), patch_size=2, d_model=5"),
+        Case(_embedding_inputs(rng, 2, (2, 5), 3, 2, 7), description="images (2, 6, 15, 2), patch_size=3, d_model=7"),
+        Case(_embedding_inputs(rng, 3, (7, 3), 2, 1, 5), description="images (3, 14, 6, 1), patch_size=2, d_model=5"),
     ]
 
 
 @exercise.group("class token and positions are trained", points=1, advice="Weights of a layer are made by `self.add_weight`: everything else Keras does not see.")
 def parameters(rng: Generator) -> list[Case]:
     inputs = _embedding_inputs(rng, 2, (2, 5), 3, 2, 7)
-    return [Case(inputs, mode="parameters", how="trainable parameters, patch_size=3, 10 patches, 2 channels, d_model=7")]
+    return [Case(inputs, mode="parameters", description="trainable parameters, patch_size=3, 10 patches, 2 channels, d_model=7")]
 
 
 @exercise.group(
@@ -46,12 +46,12 @@ def parameters(rng: Generator) -> list[Case]:
 def training(rng: Generator) -> list[Case]:
     graph = _embedding_inputs(rng, 2, (2, 3), 2, 3, 5)
     small = {**_embedding_inputs(rng, 2, (1, 3), 2, 1, 5), "cotangent.output": normal(rng, 2, 4, 5)}
-    return [Case(graph, mode="graph", how="inside tf.function, batch size unknown"), Case(small, mode="gradient", how="gradients, compared with numerical ones")]
+    return [Case(graph, mode="graph", description="inside tf.function, batch size unknown"), Case(small, mode="gradient", description="gradients, compared with numerical ones")]
 
 
 @exercise.group("survives the round trip through get_config", points=1)
 def reload(rng: Generator) -> list[Case]:
-    return [Case(_embedding_inputs(rng, 2, (2, 3), 2, 3, 5), mode="reload", how="rebuilt by from_config(get_config())")]
+    return [Case(_embedding_inputs(rng, 2, (2, 3), 2, 3, 5), mode="reload", description="rebuilt by from_config(get_config())")]
 
 
 exercise.mistakes(
@@ -85,3 +85,4 @@ exercise.hints(
     "The class token is (1, 1, D) and has to become (B, 1, D) before it can be joined to the patches.",
     "Join first, then add the whole position table, (1, N + 1, D), which broadcasts over the batch.",
 )
+exercise.hints("`__init__` and `get_config` of the stub belong together: leave the three arguments and `**kwargs` as they are.", group="reload")

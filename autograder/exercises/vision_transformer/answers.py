@@ -9,20 +9,10 @@ from autograder.oracles import vision_transformer as oracles
 
 
 def _answer(entry: str) -> Draw:
-    return lambda rng: [Case({"entry": entry}, how=f'answers["{entry}"]')]
+    return lambda rng: [Case({"entry": entry}, description=f'answers["{entry}"]')]
 
 
 exercise = Exercise("answers", oracle=oracles.answers, mistaken=mistaken.answers, reveal=False, tolerance=0.0051)
-
-
-@exercise.group("the number of tokens", points=1)
-def tokens(rng: Generator) -> list[Case]:
-    return _answer("tokens")(rng)
-
-
-@exercise.group("patches of half the size", points=1)
-def finer_patches(rng: Generator) -> list[Case]:
-    return _answer("finer_patches")(rng)
 
 
 @exercise.group("what the class token costs", points=1)
@@ -41,12 +31,6 @@ def shuffled_patches(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    class_token_not_counted=wrong("These are the patches. How many tokens does the encoder see?", counting="without class token"),
-    pixels_counted=wrong("Those are pixels; a token is a patch.", counting="pixels"),
-    sides_added=wrong("The patches lie in a grid: rows *times* columns, not plus.", counting="one side"),
-    growth_as_tokens=wrong("That is how much the number of patches grows. The question is about pairs of patches.", growth="as the tokens"),
-    growth_as_side=wrong("Half the patch size doubles the patches along *each* side, and the question is about pairs.", growth="as the side"),
-    growth_as_pixels=wrong("Too much: four times as many patches, and then the pairs of them.", growth="by patch area squared"),
     class_token_per_class=wrong("There is one class token, not one per class. The classes come in with the head.", class_tokens="one per class"),
     class_token_per_patch=wrong("There is one class token, not one per patch.", class_tokens="one per patch"),
     class_token_counted_as_patch=wrong("Entry 0 of the row belongs to the class token, so the first patch is entry 1.", reading="class token counted"),
@@ -61,3 +45,5 @@ exercise.mistakes(
 
 
 exercise.hints("Each answer takes a line on paper. Draw the grid of patches.")
+exercise.hints("Draw the grid of 3 × 4, and write the entries into it, without the first one.", group="rollout_patch")
+exercise.hints("What is added to a patch before the encoder reads it, and does that move with the patch?", group="shuffled_patches")

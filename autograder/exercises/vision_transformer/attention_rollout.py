@@ -24,8 +24,8 @@ def _rollouts(*shapes: tuple[int, ...], pruned: bool = False, floats: str = "flo
         cases = []
         for shape in shapes:
             attentions = _attentions(rng, *shape, pruned=pruned, dtype=floats)
-            how = f"attentions {attentions.shape}" + (", small weights set to 0" if pruned else "")
-            cases.append(Case({"attentions": attentions}, how=how, **case))
+            description = f"attentions {attentions.shape}" + (", small weights set to 0" if pruned else "")
+            cases.append(Case({"attentions": attentions}, description=description, **case))
         return cases
 
     return draw
@@ -84,3 +84,5 @@ exercise.hints(
     "For each layer: average the heads, add half and half with the identity, divide each row by its sum.",
     "Start with the first layer. Each next one is multiplied onto what you have, from the left.",
 )
+exercise.hints("With one layer there is nothing to multiply, and the result is that layer's matrix after step 3.", group="one_layer")
+exercise.hints("`np.eye` is float64. `ops.eye(…, dtype=attentions.dtype)` has the type of what comes in.", group="types")

@@ -45,7 +45,7 @@ def _described(sizes: dict, *more: str) -> str:
 
 def _models(mode: str, *each: tuple[dict, str], **settings: float) -> Draw:
     """Cases of build_vit in one mode, each given by its sizes and by what is tried."""
-    return lambda rng: [Case(_model_inputs(rng, sizes, **settings), mode=mode, how=how) for sizes, how in each]
+    return lambda rng: [Case(_model_inputs(rng, sizes, **settings), mode=mode, description=description) for sizes, description in each]
 
 
 exercise = Exercise("build_vit", oracle=oracles.vit, mistaken=mistaken.vit, by_mode={"parameters": oracles.vit_parameters, "dropout": oracles.vit_dropout, "slopes": oracles.vit_slopes})
@@ -84,7 +84,7 @@ def dropout(rng: Generator) -> list[Case]:
 def training(rng: Generator) -> list[Case]:
     inputs = _model_inputs(rng, FIRST)
     inputs |= {"weighting": normal(rng, BATCH, FIRST["num_classes"]), "direction": normal(rng, len(inputs["weights"]))}
-    return [*_models("graph", (FIRST, "inside tf.function, batch size unknown"))(rng), Case(inputs, mode="slopes", how="gradients, compared with numerical ones")]
+    return [*_models("graph", (FIRST, "inside tf.function, batch size unknown"))(rng), Case(inputs, mode="slopes", description="gradients, compared with numerical ones")]
 
 
 @exercise.group("can be saved and loaded", points=1, advice="A layer of your own needs a get_config that holds the arguments of its __init__. A Lambda layer cannot be loaded safely.")
@@ -144,3 +144,5 @@ exercise.hints(
     "A loop over num_layers makes new layers in every round: norm, attention, sum; norm, two Dense layers, sum.",
     "After the loop: the final norm, the first token alone, and a Dense layer without activation.",
 )
+exercise.hints("N comes from both sides of the image: (h/P)·(w/P). With a square image one side would do.", group="shapes")
+exercise.hints("Does every layer that you make lie on the way from images to logits? A layer that is not called gets no gradient.", group="training")

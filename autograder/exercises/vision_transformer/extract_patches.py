@@ -18,8 +18,8 @@ def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: Any) -> Draw:
         cases = []
         for shape in shapes:
             images = draw_images(rng, *shape)
-            how = f"images {images.shape}, patch_size={shape[2]}"
-            cases.append(Case({"images": images, "patch_size": shape[2]}, how=how, **case))
+            description = f"images {images.shape}, patch_size={shape[2]}"
+            cases.append(Case({"images": images, "patch_size": shape[2]}, description=description, **case))
         return cases
 
     return draw
@@ -42,7 +42,7 @@ def corners(rng: Generator) -> list[Case]:
 def types(rng: Generator) -> list[Case]:
     shape = (2, (3, 5), 2, 3)
     wide = {"images": draw_images(rng, *shape, dtype="float64"), "patch_size": 2}
-    return [*_cut(shape, mode="tensor", dtype="float32")(rng), *_cut(shape, dtype="float32")(rng), Case(wide, how="images of float64", dtype="float64")]
+    return [*_cut(shape, mode="tensor", dtype="float32")(rng), *_cut(shape, dtype="float32")(rng), Case(wide, description="images of float64", dtype="float64")]
 
 
 @exercise.group("ValueError where the patch size does not divide height or width", points=1, advice="Look at both remainders before anything else, and raise a ValueError that names the numbers.")
@@ -55,7 +55,7 @@ def refusal(rng: Generator) -> list[Case]:
         (4, 9, 6, "divides neither height nor width"),
     ]
     return [
-        Case({"images": normal(rng, 2, height, width, 3), "patch_size": patch}, mode="refusal", how=f"images (2, {height}, {width}, 3), patch_size={patch}, which {what}")
+        Case({"images": normal(rng, 2, height, width, 3), "patch_size": patch}, mode="refusal", description=f"images (2, {height}, {width}, 3), patch_size={patch}, which {what}")
         for height, width, patch, what in shapes
     ]
 
@@ -78,3 +78,5 @@ exercise.hints(
     "Name the six axes: image, patch row, pixel row, patch column, pixel column, channel. Which two of them number the patches, and where do they have to stand?",
     "After the transposition: image, patch row, patch column, pixel row, pixel column, channel. Then join them by a last reshape.",
 )
+exercise.hints("Convert what comes in first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take both kinds and keep the type.", group="types")
+exercise.hints("Where does your code say 2 or a size of the example in place of a name?", group="corners")

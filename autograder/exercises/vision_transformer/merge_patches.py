@@ -20,8 +20,8 @@ def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float
         cases = []
         for batch, (rows, columns), size, channels in shapes:
             inputs: dict[str, Any] = {"patches": normal(rng, batch, rows * columns, size * size * channels, dtype=floats), "height": rows * size, "width": columns * size, "channels": channels}
-            how = f"patches {inputs['patches'].shape}, height={rows * size}, width={columns * size}, channels={channels}"
-            cases.append(Case(inputs, how=how, **case))
+            description = f"patches {inputs['patches'].shape}, height={rows * size}, width={columns * size}, channels={channels}"
+            cases.append(Case(inputs, description=description, **case))
         return cases
 
     return draw
@@ -46,7 +46,13 @@ def types(rng: Generator) -> list[Case]:
     return [*_joined(shape, mode="tensor", dtype="float32")(rng), *_joined(shape, dtype="float32")(rng), *_joined(shape, floats="float64", dtype="float64")(rng)]
 
 
-exercise.mistakes(**LAYOUT_MISTAKES, image_turned=wrong("The images come back on their side: (B, w, h, C) instead of (B, h, w, C).", image_turned=True))
+exercise.mistakes(
+    **LAYOUT_MISTAKES,
+    read_as_an_image=wrong(
+        "The first reshape reads the patches as if they were an image still, (h/P, P, w/P, P). In the patches that come in, the numbers of the grid stand first: (h/P, w/P, P, P).", how="read as an image"
+    ),
+    image_turned=wrong("The images come back on their side: (B, w, h, C) instead of (B, h, w, C).", image_turned=True),
+)
 
 
 exercise.hints(
@@ -54,3 +60,5 @@ exercise.hints(
     "Undo the steps of exercise 1 one by one, the last one first.",
     "A reshape to (B, h/P, w/P, P, P, C), one exchange of two axes, a reshape to (B, h, w, C).",
 )
+exercise.hints("Convert what comes in first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take both kinds and keep the type.", group="types")
+exercise.hints("How many patches are there down and across? Both come from height, width and P.", group="corners")

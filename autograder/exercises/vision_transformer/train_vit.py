@@ -8,7 +8,7 @@ from autograder.declaring import Case, Exercise, wrong
 from autograder.mistaken import vision_transformer as mistaken
 from autograder.oracles import vision_transformer as oracles
 
-exercise = Exercise("train_vit", oracle=oracles.train_vit, mistaken=mistaken.train_vit, probe_only=("images", "labels", "seed"), cpu_seconds=60)
+exercise = Exercise("train_vit", oracle=oracles.train_vit, mistaken=mistaken.train_vit, probe_only=("images", "labels", "seed"), cpu_seconds=40)
 
 
 TRAINED, UNSEEN, PATTERNS = 256, 200, 10  # 256 are whole batches of 32: the usual step is compiled once
@@ -28,7 +28,7 @@ def unseen(rng: Generator) -> list[Case]:
     return [
         Case(
             {"images": images[:TRAINED], "labels": labels[:TRAINED], "num_classes": PATTERNS, "unseen": images[TRAINED:], "seed": int(rng.integers(1 << 30))},
-            how=f"{TRAINED} images of ten patterns to train on, {UNSEEN} to see what was learned",
+            description=f"{TRAINED} images of ten patterns to train on, {UNSEEN} to see what was learned",
             property="names the classes",
             withheld={"withheld_labels": labels[TRAINED:], "least_accuracy": LEAST_ACCURACY},
         )

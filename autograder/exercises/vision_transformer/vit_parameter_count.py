@@ -70,3 +70,4 @@ exercise.hints(
     "A block has four matrices D × D with their biases, D × F and F × D with theirs, and two norms of 2·D.",
     "Test the parts on ViT-B/16: the blocks are 85,054,464 of its 85,798,656.",
 )
+exercise.hints("The head is a Dense layer from D to num_classes, with bias.", group="head")

@@ -1,4 +1,4 @@
-"""Mistakes of lab 08: in greedy decoding and in beam search."""
+"""Mistakes of lab 08b, generating text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.decoder_and_masking import table_step
+from coursekit.probes.generating_text import table_step
 
 
 def greedy_decode(
@@ -146,3 +146,90 @@ def beam_search(
         "loss": -scored(total, len(tokens) - 1),
     }[score]
     return {"tokens": _shown(tokens, result, end_id), "score": np.asarray(final)}
+
+
+def top_p(
+    probabilities: np.ndarray,
+    p: float,
+    *,
+    order: str = "falling",
+    kept: str = "smallest set",
+    result: str = "by id",
+    scaled: str = "by the sum",
+) -> dict[str, np.ndarray]:
+    """The most probable tokens whose sum reaches p, renormalised."""
+    ids = np.arange(len(probabilities))
+    ranked = {
+        "falling": np.argsort(-probabilities, kind="stable"),
+        "ids": ids,
+        "rising": np.argsort(probabilities, kind="stable"),
+        "ties from behind": np.argsort(probabilities, kind="stable")[::-1],
+    }[order]
+    sums = np.cumsum(probabilities[ranked])
+    is_in = {
+        "smallest set": np.concatenate([[True], sums[:-1] < p]),
+        "below p": sums < p,
+        "beyond p": np.concatenate([[True], sums[:-1] <= p]),
+        "each at least p": probabilities[ranked] >= p,
+    }[kept]
+    is_in[0] = True
+    left = np.zeros_like(probabilities)
+    left[ranked[is_in]] = probabilities[ranked[is_in]]
+    if scaled == "softmax":
+        left = np.where(left > 0, np.exp(left), 0)
+    if scaled != "no":
+        left = left / left.sum()
+    return {"output": left[ranked] if result == "sorted" else left}
+
+
+def cached_attention(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    mode: str = "call",
+    *,
+    scale: str = "√K",
+    seen: str = "all",
+    softmax: str = "keys",
+    place: str = "last",
+    kept: str = "all",
+    pair: str = "keys first",
+    changed: bool = False,
+) -> dict[str, np.ndarray]:
+    """One token after the other, each with the cache that the one before has left."""
+
+    def step(number: int, cache: list[np.ndarray] | None) -> tuple[np.ndarray, list[np.ndarray]]:
+        q, new = query[:, :, [number]], [each[:, :, [number]] for each in (key, value)]
+        if cache is None:
+            keys, values = new
+        else:
+            both = [(one, old) if place == "first" else (old, one) for old, one in zip(cache, new, strict=True)]
+            keys, values = (np.concatenate(each, axis=2) for each in both)
+        if seen == "own" or cache is None:
+            used = new
+        else:
+            used = cache if seen == "others" else [keys, values]
+        scores = q @ used[0].swapaxes(-1, -2) / {"√K": q.shape[-1] ** 0.5, "K": q.shape[-1], "none": 1}[scale]
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True) if softmax == "keys" else np.ones_like(weights)
+        left = {"all": [keys, values], "newest": new, "old": new if cache is None else cache}[kept]
+        return weights @ used[1], left[::-1] if pair == "swapped" else left
+
+    length = query.shape[2]
+    whole = mode != "branches"
+    rows, cache = [], None
+    for newest in range(length if whole else length - 2):
+        row, cache = step(newest, cache)
+        rows.append(row)
+    if whole:
+        assert cache is not None
+        return {"output": np.concatenate(rows, 2), "keys": cache[0], "values": cache[1]}
+    first, after = step(length - 2, cache)
+    second, _ = step(length - 1, after if changed else cache)
+    return {"first": first, "second": second}
+
+
+def predict(tokens: int, right: float, *, thought: str = "right") -> dict[str, np.ndarray]:
+    """The share of sentences in which no token is wrong."""
+    shares = {"right": right**tokens, "one token": right, "errors added": 1 - tokens * (1 - right)}
+    return {"prediction": np.asarray(shares[thought])}

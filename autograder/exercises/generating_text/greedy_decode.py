@@ -1,4 +1,4 @@
-"""Lab 08, exercise `greedy_decode`."""
+"""Lab 08b, exercise `greedy_decode`."""
 
 import math
 from functools import partial
@@ -8,9 +8,9 @@ import numpy as np
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.exercises.decoder_and_masking.shared import greedy, search, until
-from autograder.mistaken import decoding as mistaken
-from autograder.oracles import decoding as oracles
+from autograder.exercises.generating_text.shared import greedy, search, until
+from autograder.mistaken import generating_text as mistaken
+from autograder.oracles import generating_text as oracles
 
 exercise = Exercise("greedy_decode", oracle=oracles.greedy_decode, mistaken=mistaken.greedy_decode)
 
@@ -26,14 +26,22 @@ def values(rng: Generator) -> list[Case]:
 
     inputs = [until(partial(search, rng, words=words, max_length=9), ends) for words in (5, 7)]
     last = until(lambda: search(rng, words=7, kind="last token", max_length=9), lambda each: 2 < greedy(each).count(",") < 7)
-    return [Case(inputs[0], how="5 tokens, max_length=9"), Case(inputs[1], how="7 tokens, max_length=9"), Case(last, how="7 tokens, the last one decides about the next, max_length=9")]
+    return [
+        Case(inputs[0], description="5 tokens, max_length=9"),
+        Case(inputs[1], description="7 tokens, max_length=9"),
+        Case(last, description="7 tokens, the last one decides about the next, max_length=9"),
+    ]
 
 
 @exercise.group("no end in sight, an end at once, max_length=1", points=1, must_fail_for=("only_last_token",))
 def limits(rng: Generator) -> list[Case]:
     never = until(lambda: search(rng, words=7, end=-3.0, max_length=5), lambda each: greedy(each).count(",") == 4 and not greedy(each).endswith(f" {each['end_id']}]"))
     first = until(lambda: search(rng, words=5, end=3.0), lambda each: greedy(each).count(",") == 1)
-    return [Case(never, how="the end id never comes, max_length=5"), Case(first, how="the end id comes first"), Case({**never, "max_length": 1}, how="max_length=1: only the start id has a place")]
+    return [
+        Case(never, description="the end id never comes, max_length=5"),
+        Case(first, description="the end id comes first"),
+        Case({**never, "max_length": 1}, description="max_length=1: only the start id has a place"),
+    ]
 
 
 @exercise.group("ties and impossible tokens", points=1, must_fail_for=("only_last_token", "start_not_handed", "generated_counted"), must_pass_for=("end_ignored", "end_not_returned"))
@@ -47,7 +55,7 @@ def ties(rng: Generator) -> list[Case]:
         return search(rng, words=7, max_length=6, table=scores)
 
     tied = until(make, lambda each: greedy(each) != greedy(each, choice="last of ties") and greedy(each).count(",") > 2)
-    return [Case(tied, how="two tokens tie, all others have log-probability −inf, max_length=6")]
+    return [Case(tied, description="two tokens tie, all others have log-probability −inf, max_length=6")]
 
 
 exercise.mistakes(
@@ -63,4 +71,6 @@ exercise.mistakes(
 )
 
 
-exercise.hints("A list that begins with start_id; append one token after the other.", "Two reasons to stop: the token was end_id, or the list is max_length long. Check both before you ask again.")
+exercise.hints("A list that begins with start_id; append one token after the other.")
+exercise.hints("Two reasons to stop: the token was end_id, or the list is max_length long. Check both before you ask again.", group="limits")
+exercise.hints("`np.argmax` takes the first of equal values. Does your comparison use `>` or `>=`?", group="ties")

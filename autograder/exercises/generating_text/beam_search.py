@@ -1,4 +1,4 @@
-"""Lab 08, exercise `beam_search`."""
+"""Lab 08b, exercise `beam_search`."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,9 +7,9 @@ import numpy as np
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.exercises.decoder_and_masking.shared import greedy, search, until
-from autograder.mistaken import decoding as mistaken
-from autograder.oracles import decoding as oracles
+from autograder.exercises.generating_text.shared import greedy, search, until
+from autograder.mistaken import generating_text as mistaken
+from autograder.oracles import generating_text as oracles
 
 Flags = Mapping[str, Any]
 
@@ -83,9 +83,9 @@ exercise = Exercise("beam_search", oracle=oracles.beam_search, mistaken=mistaken
 def values(rng: Generator) -> list[Case]:
     prefix = ({"handed": "last"}, {"handed": "without start"})
     return [
-        Case(_beams(rng, ONE, *prefix, width=2, words=5), how="beam_width=2, 5 tokens, max_length=6"),
-        Case(_beams(rng, ONE, *prefix, width=3, words=7), how="beam_width=3, 7 tokens, max_length=6"),
-        Case(_beams(rng, ONE, {"pruning": "each by itself"}, width=3, words=5, kind="last token"), how="beam_width=3, 5 tokens, the last one decides about the next, max_length=6"),
+        Case(_beams(rng, ONE, *prefix, width=2, words=5), description="beam_width=2, 5 tokens, max_length=6"),
+        Case(_beams(rng, ONE, *prefix, width=3, words=7), description="beam_width=3, 7 tokens, max_length=6"),
+        Case(_beams(rng, ONE, {"pruning": "each by itself"}, width=3, words=5, kind="last token"), description="beam_width=3, 5 tokens, the last one decides about the next, max_length=6"),
     ]
 
 
@@ -100,7 +100,7 @@ def trapped(rng: Generator) -> list[Case]:
         rng, ONE, tokens=True, width=3, words=7, max_length=7, penalty=0.6,
         also=lambda inputs, right: right[1] > _beam(inputs, **ONE)[1] + 0.3 and right[0].endswith(f" {inputs['end_id']}]"),
     )  # fmt: skip
-    return [Case(_trap(rng), how="the most probable first token leads into a trap, beam_width=2"), Case(drawn, how="greedy search is trapped, beam_width=3, length_penalty=0.6")]
+    return [Case(_trap(rng), description="the most probable first token leads into a trap, beam_width=2"), Case(drawn, description="greedy search is trapped, beam_width=3, length_penalty=0.6")]
 
 
 @exercise.group(
@@ -117,7 +117,7 @@ def penalty(rng: Generator) -> list[Case]:
             rng, *formulas, {"score": "sum"}, width=3, words=words, max_length=7, penalty=penalty, end=1.0,
             also=lambda inputs, right: _beam(inputs, penalty="none")[0] != right[0] and right[0].endswith(f" {inputs['end_id']}]"),
         )  # fmt: skip
-        cases.append(Case(inputs, how=f"length_penalty={penalty} makes another sentence win, beam_width=3"))
+        cases.append(Case(inputs, description=f"length_penalty={penalty} makes another sentence win, beam_width=3"))
     return cases
 
 
@@ -130,7 +130,7 @@ def penalty(rng: Generator) -> list[Case]:
 )
 def ranking(rng: Generator) -> list[Case]:
     inputs = _beams(rng, *CUT_WRONGLY, tokens=True, readings=KIND, width=2, words=5, max_length=7, penalty=1.2, end=1.0)
-    return [Case(inputs, how="length_penalty=1.2 decides which hypotheses stay, beam_width=2")]
+    return [Case(inputs, description="length_penalty=1.2 decides which hypotheses stay, beam_width=2")]
 
 
 @exercise.group(
@@ -147,25 +147,25 @@ def finished(rng: Generator) -> list[Case]:
     return [
         Case(
             _beams(rng, {"stop": "first finished"}, {"finished": "expanded"}, width=3, words=5, end=1.0, also=finishes),
-            how="some hypotheses end sooner than others, beam_width=3",
+            description="some hypotheses end sooner than others, beam_width=3",
         ),
         Case(
             _beams(
                 rng, {"stop": "first finished"}, {"stop": "best finished"}, width=3, words=5, end=1.0, penalty=1.2,
                 also=finishes,
             ),
-            how="some hypotheses end sooner than others, beam_width=3, length_penalty=1.2",
+            description="some hypotheses end sooner than others, beam_width=3, length_penalty=1.2",
         ),
         Case(
             _beams(rng, {"pool": "unfinished"}, width=3, words=5, max_length=4, end=0.5, also=finishes),
-            how="a finished hypothesis beats one without end, max_length=4",
+            description="a finished hypothesis beats one without end, max_length=4",
         ),
         Case(
             _beams(
                 rng, {"pool": "finished"}, {"counted": "generated"}, width=3, words=5, max_length=4, end=0.5,
                 also=lambda inputs, right: not finishes(inputs, right),
             ),
-            how="a hypothesis without end beats the finished ones, max_length=4",
+            description="a hypothesis without end beats the finished ones, max_length=4",
         ),
     ]  # fmt: skip
 
@@ -175,7 +175,10 @@ def width_one(rng: Generator) -> list[Case]:
     def is_greedy(inputs: dict, right: tuple[str, float]) -> bool:
         return right[0] == greedy(inputs) and right[0].count(",") > 2
 
-    return [Case(_beams(rng, width=1, words=7, also=is_greedy), how="beam_width=1, 7 tokens"), Case(_beams(rng, width=1, words=5, penalty=0.7, also=is_greedy), how="beam_width=1, length_penalty=0.7")]
+    return [
+        Case(_beams(rng, width=1, words=7, also=is_greedy), description="beam_width=1, 7 tokens"),
+        Case(_beams(rng, width=1, words=5, penalty=0.7, also=is_greedy), description="beam_width=1, length_penalty=0.7"),
+    ]
 
 
 @exercise.group("wide beams, an early end, −inf, ties", points=1, must_fail_for=("finished_ignored", "unfinished_ignored"), must_pass_for=("one_child_each",))
@@ -191,11 +194,11 @@ def edges(rng: Generator) -> list[Case]:
 
     few = until(lambda: _beams(rng, width=4, words=5, table=nearly_none, max_length=5), lambda each: possible(each, _beam(each)))
     return [
-        Case(wide, how="beam_width=11, more than the 5 tokens"),
-        Case(first, how="the end id is the best first token, beam_width=2"),
-        Case({**wide, "beam_width": 3, "max_length": 2}, how="max_length=2: one token after the start"),
-        Case(few, how="most log-probabilities are −inf, beam_width=4"),
-        Case(_tied(rng), how="two hypotheses tie for a while, beam_width=2"),
+        Case(wide, description="beam_width=11, more than the 5 tokens"),
+        Case(first, description="the end id is the best first token, beam_width=2"),
+        Case({**wide, "beam_width": 3, "max_length": 2}, description="max_length=2: one token after the start"),
+        Case(few, description="most log-probabilities are −inf, beam_width=4"),
+        Case(_tied(rng), description="two hypotheses tie for a while, beam_width=2"),
     ]
 
 
@@ -233,3 +236,8 @@ exercise.hints(
     "A round: finished hypotheses are candidates as they are; every other one gives V candidates. Sort, cut, repeat.",
     "Sort by a function of sum and length, with `key=`; so arrays and lists are never compared with each other.",
 )
+exercise.hints("Print the beam after each round. Is the hypothesis still in it that wins in the end?", group="trapped")
+exercise.hints("With one hypothesis a round is: V candidates, the best one stays. Where does yours differ from `greedy_decode`?", group="width_one")
+exercise.hints("There may be fewer candidates than `beam_width`, and scores of −inf: a slice and a sort can cope with both.", group="edges")
+exercise.hints("Which number does the sort use when the beam is cut, the sum or the score?", group="ranking")
+exercise.hints("What happens in a round to a hypothesis that ends with the end id? Follow one through your loop.", group="finished")

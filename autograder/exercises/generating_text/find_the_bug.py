@@ -1,0 +1,11 @@
+"""Lab 08b, exercise `find_the_bug`: a `top_p` that gives the probabilities of the right tokens to other ones."""
+
+from autograder.declaring import find_the_bug
+from autograder.exercises.generating_text import top_p
+
+exercise = find_the_bug(top_p.exercise)
+
+exercise.hints(
+    "Try it by hand with the probabilities ¼, ½, ¼ and p = ½: which token should be left, and which one is?",
+    "Two arrays of the same length: one is in the order of the ids, one from the most probable token down. Say for each line in which order its arrays are.",
+)

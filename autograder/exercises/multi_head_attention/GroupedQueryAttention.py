@@ -1,0 +1,124 @@
+"""Lab 03, exercise `GroupedQueryAttention`."""
+
+import numpy as np
+from coursekit.generator import Generator
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import normal, partial_mask
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, NO_SOFTMAX, OVER_QUERIES, UNSCALED
+from autograder.mistaken import multi_head_attention as mistaken
+from autograder.oracles import multi_head_attention as oracles
+
+
+def _layer_inputs(rng: Generator, *, heads: int = 6, shared: int = 2, size: int = 3, batch: int = 2, queries: int = 7, keys: int = 11) -> dict:
+    width = heads * size
+    inputs = {"d_model": width, "num_heads": heads, "num_kv_heads": shared, "query": normal(rng, batch, queries, width), "key": normal(rng, batch, keys, width), "value": normal(rng, batch, keys, width)}
+    for name, out in (("w_q", width), ("w_k", shared * size), ("w_v", shared * size), ("w_o", width)):
+        inputs[f"{name}.kernel"] = normal(rng, width, out) / width**0.5
+        inputs[f"{name}.bias"] = normal(rng, out)
+    return {key: each.astype("float32") if isinstance(each, np.ndarray) else each for key, each in inputs.items()}
+
+
+exercise = Exercise(
+    "GroupedQueryAttention",
+    oracle=oracles.grouped_query_attention,
+    mistaken=mistaken.grouped_query_attention,
+    by_mode={"parameters": oracles.grouped_parameters, "refusal": oracles.refused},
+    forbidden=BUILT_IN_ATTENTION,
+)
+
+
+@exercise.group("right values, for self-attention and for cross-attention", points=3)
+def values(rng: Generator) -> list[Case]:
+    same = _layer_inputs(rng, queries=7, keys=7)
+    same["key"] = same["value"] = same["query"]
+    return [
+        Case(_layer_inputs(rng), description="d_model=18, num_heads=6, num_kv_heads=2, query (2, 7, 18), key and value (2, 11, 18)"),
+        Case(_layer_inputs(rng, shared=3, size=2), description="d_model=12, num_heads=6, num_kv_heads=3, query (2, 7, 12), key and value (2, 11, 12)"),
+        Case(same, description="d_model=18, num_heads=6, num_kv_heads=2, query, key and value the same (2, 7, 18)"),
+    ]
+
+
+@exercise.group("one key head, and as many as query heads", points=1, advice="G = 1 is multi-query attention, G = H is the layer of exercise 3. Neither needs a case of its own.")
+def edges(rng: Generator) -> list[Case]:
+    return [
+        Case(_layer_inputs(rng, heads=3, shared=1, size=5), description="d_model=15, num_heads=3, num_kv_heads=1"),
+        Case(_layer_inputs(rng, heads=3, shared=3, size=5), description="d_model=15, num_heads=3, num_kv_heads=3"),
+    ]
+
+
+@exercise.group("attention weights of every query head", points=1, advice="The weights are (B, H, T, S): query heads that share keys still have scores of their own.")
+def weights(rng: Generator) -> list[Case]:
+    return [Case({**_layer_inputs(rng), "return_weights": True}, description="return_weights=True: output (2, 7, 18), weights (2, 6, 7, 11)")]
+
+
+@exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, T, S)", points=1, advice="As in exercise 3, a mask (B, T, S) needs an axis for the heads.")
+def masked(rng: Generator) -> list[Case]:
+    masks = (partial_mask(rng, 7, 11), partial_mask(rng, 2, 7, 11).astype("int32"), partial_mask(rng, 2, 1, 7, 11).astype("float32"))
+    as_many = {**_layer_inputs(rng, heads=4, batch=4), "mask": partial_mask(rng, 4, 7, 11)}
+    shown = [Case({**_layer_inputs(rng), "mask": mask, "return_weights": True}, description=f"query (2, 7, 18), key (2, 11, 18), mask {mask.shape} of {mask.dtype}") for mask in masks]
+    return [*shown, Case(as_many, description="as many sentences as query heads (4), mask (4, 7, 11)")]
+
+
+@exercise.group("four Dense layers with bias, of the right widths", points=1, advice="w_q and w_o are as wide as the model; w_k and w_v have num_kv_heads heads of width d_model / num_heads.")
+def parameters(rng: Generator) -> list[Case]:
+    return [Case(_layer_inputs(rng), mode="parameters", description="trainable parameters, d_model=18, num_heads=6, num_kv_heads=2")]
+
+
+@exercise.group("ValueError when the numbers do not fit", points=1, advice="Two divisions have to come out even: d_model by num_heads, and num_heads by num_kv_heads.")
+def refusal(rng: Generator) -> list[Case]:
+    return [
+        Case({"d_model": width, "num_heads": heads, "num_kv_heads": shared, **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")}}, mode="refusal", description=f"d_model={width}, num_heads={heads}, num_kv_heads={shared}")
+        for width, heads, shared in ((10, 4, 2), (12, 6, 4), (6, 3, 6))
+    ]
+
+
+@exercise.group(
+    "works inside tf.function, and gradients reach every weight",
+    points=1,
+    advice="Inside tf.function the batch size is None: take it from `ops.shape(x)`, or put -1 for it in a reshape. NumPy stops both graphs and gradients.",
+)
+def training(rng: Generator) -> list[Case]:
+    small = {**_layer_inputs(rng, heads=4, shared=2, size=1, batch=1, queries=3, keys=5), "mask": partial_mask(rng, 1, 3, 5)}
+    return [
+        Case({**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)}, mode="graph", description="inside tf.function, batch size and lengths unknown"),
+        Case({**small, "cotangent.output": normal(rng, 1, 3, 4)}, mode="gradient", description="gradients, compared with numerical ones"),
+    ]
+
+
+exercise.mistakes(
+    key_heads_in_turn=wrong("The key heads are dealt out in turn: query heads 0 and G share one. Neighbours share a key head: heads 0 to H/G − 1 have the first. Compare `repeat` with `tile`.", shared="in turn"),
+    unscaled=UNSCALED,
+    scaled_by_d_model=wrong("The scores are divided by the root of d_model. A score sums over the D/H features of one head.", scale="sqrt_d_model"),
+    scaled_by_shared_width=wrong("The scores are divided by the root of the width of all key heads together. A score sums over the D/H features of one head.", scale="sqrt_shared"),
+    softmax_over_queries=OVER_QUERIES,
+    no_softmax=NO_SOFTMAX,
+    mask_ignored=MASK_MISTAKES["mask_ignored"],
+    mask_inverted=MASK_MISTAKES["mask_inverted"],
+    mask_added=MASK_MISTAKES["mask_added"],
+    mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
+    mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
+    mask_meets_heads=wrong("A mask (B, T, S) meets scores (B, H, T, S): its first axis falls on the heads. It needs an axis for them.", mask_axis="heads"),
+    no_output_projection=wrong("The merged heads come back as they are: w_o is not used.", project_out=False),
+    merged_by_reshape_alone=wrong("The heads are merged by a reshape alone, which mixes the tokens.", merge_how="reshape"),
+    keras_argument_order=wrong("Key and value change places: the contract is call(query, key, value), unlike Keras's query, value, key.", arguments="qvk"),
+    values_from_key=wrong("The values are made from the argument `key`, not from `value`.", arguments="qkk"),
+    values_from_w_k=wrong("The values come from w_k instead of w_v.", roles="qkk"),
+    dense_without_bias=wrong("The Dense layers have no bias; the contract says with bias.", bias=False),
+    weights_of_key_heads=wrong("One map comes back for each key head. There is one for each query head, (B, H, T, S).", key_heads_shown=True),
+    heads_not_checked=wrong("A d_model that num_heads does not divide is accepted in silence.", heads_refused="no error"),
+    groups_not_checked=wrong("A num_heads that num_kv_heads does not divide is accepted in silence.", groups_refused="no error"),
+    groups_refused_too_late=wrong("A num_heads that num_kv_heads does not divide fails somewhere inside TensorFlow. Check it in `__init__`, in words.", groups_refused="InvalidArgumentError"),
+)
+
+exercise.hints(
+    "Begin with a copy of your layer of exercise 3. Only w_k and w_v become narrower, and they are split into G heads.",
+    "After the split k is (B, G, S, K) and q is (B, H, T, K). Each key head has to stand H/G times side by side before they meet.",
+    "`ops.repeat(k, n, axis=…)` writes every entry n times in a row. Which axis holds the heads, and what is n?",
+)
+exercise.hints("Which of your lines supposes that G lies strictly between 1 and H?", group="edges")
+exercise.hints("The softmax is of scores (B, H, T, S): make it after the key heads have been repeated.", group="weights")
+exercise.hints("It is the mask of exercise 3: what did a mask (B, T, S) need there?", group="masked")
+exercise.hints("A head is D/H wide, for queries and keys alike. How many heads do w_k and w_v make?", group="parameters")
+exercise.hints("`%` gives the remainder of a division. Check before you make the Dense layers.", group="refusal")
+exercise.hints("Does a size that is used in a reshape come from `ops.shape`?", group="training")

@@ -1,0 +1,44 @@
+"""Lab 03, exercise `find_the_bug`."""
+
+from coursekit.generator import Generator
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import normal
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, OVER_QUERIES, UNSCALED
+from autograder.mistaken import multi_head_attention as mistaken
+from autograder.oracles import multi_head_attention as oracles
+
+AS_GIVEN = "own_value_alone"
+
+exercise = Exercise("find_the_bug", oracle=oracles.heads_beside_tokens, mistaken=mistaken.heads_beside_tokens, forbidden=BUILT_IN_ATTENTION)
+
+
+def _inputs(rng: Generator, queries: int, keys: int, *, batch: int = 2, heads: int = 3, size: int = 7) -> dict:
+    return {"q": normal(rng, batch, queries, heads, size), **{name: normal(rng, batch, keys, heads, size) for name in "kv"}}
+
+
+@exercise.group("self-attention", points=2, must_fail_for=(AS_GIVEN,))
+def values(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 5, 5)), Case(_inputs(rng, 11, 11, batch=3, heads=2, size=5))]
+
+
+@exercise.group("cross-attention: T and S differ", points=1, advice="Every letter of an einsum stands for one axis, in all of its places. Is the axis of v that of the queries?")
+def cross(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 5, 11)), Case(_inputs(rng, 7, 3), mode="tensor", description="TensorFlow tensors, q (2, 7, 3, 7), k and v (2, 3, 3, 7)")]
+
+
+exercise.mistakes(
+    own_value_alone=wrong("Each token gets its own value back, times the sum of its weights, which is 1: no value of another token takes part.", mixed="own value"),
+    summed_over_queries=wrong("The sum runs over the queries: each value is spread by the weights that others give to it. Sum over the keys.", mixed="queries"),
+    softmax_over_queries=OVER_QUERIES,
+    softmax_over_heads=wrong("The weights of the heads sum to 1 for each pair of tokens: the softmax runs over the heads instead of the keys.", softmax_axis=1),
+    unscaled=UNSCALED,
+    heads_before_tokens=wrong("The heads stand before the tokens, (B, H, T, K); the contract has them behind, (B, T, H, K).", heads_first=True),
+)
+
+exercise.hints(
+    "Set the values of one token to 100 and look at the result: whose rows change?",
+    "A letter that stands on the left of the arrow and not on the right is summed over. Which letters are these in the last line, and where does each of them occur?",
+    "Write down what each axis of `weights` is, and each axis of v. Which two of them have to meet?",
+)
+exercise.hints("Try q with 2 tokens, k and v with 3: which letter then gets two sizes?", group="cross")

@@ -1,0 +1,48 @@
+"""Lab 05, exercise `find_the_bug`."""
+
+import numpy as np
+from coursekit.generator import Generator
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import normal
+from autograder.exercises.positional_encoding.shared import ANGLE_TOLERANCE
+from autograder.mistaken import positional_encoding as mistaken
+from autograder.oracles import positional_encoding as oracles
+
+AS_GIVEN = "positions_added_up"
+
+exercise = Exercise("find_the_bug", oracle=oracles.rotary_scores, mistaken=mistaken.rotary_scores, tolerance=ANGLE_TOLERANCE)
+
+
+def _inputs(rng: Generator, *leading: int, positions: object = None, length: int = 5, width: int = 6) -> dict:
+    places = np.arange(length) if positions is None else np.asarray(positions)
+    return {**{name: normal(rng, *leading, len(places), width) for name in "qk"}, "positions": places.astype("int32")}
+
+
+@exercise.group("right values", points=2, must_fail_for=(AS_GIVEN,))
+def values(rng: Generator) -> list[Case]:
+    some = (np.sort(rng.choice(100, size=7, replace=False)) + 1).tolist()
+    return [Case(_inputs(rng)), Case(_inputs(rng, positions=some, width=10), description=f"q and k (7, 10), positions {some}")]
+
+
+@exercise.group("leading dimensions", points=1, must_fail_for=(AS_GIVEN,))
+def batched(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 2)), Case(_inputs(rng, 2, 3, length=7), description="q and k (2, 3, 7, 6)")]
+
+
+exercise.mistakes(
+    positions_added_up=wrong("The scores depend on the sum of the two positions. A score of two complex numbers is the real part of one times the *conjugate* of the other: their angles are then subtracted.", keys_turn=-1, mirrored=True),
+    keys_turned_back=wrong("The keys are turned the other way, so the scores depend on the sum of the two positions.", keys_turn=-1),
+    turn_conjugated_alone=wrong("The conjugate is taken of the keys' turn alone. The key itself belongs to it: a·c + b·d is the real part of one pair times the conjugate of the other.", mirrored=True),
+    keys_not_turned=wrong("Only the queries are turned: the scores depend on the position of the query, not on the distance.", keys_turn=0),
+    unscaled=wrong("The division by √D is missing.", scaled=False),
+    half_pairs=wrong("Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.", layout="halves"),
+    positions_counted=wrong("The rows are counted 0, 1, 2, …; the positions given are not used.", counted=True),
+)
+
+exercise.hints(
+    "Give all queries and all keys the same two numbers, (1, 0), and print the scores. Along which lines of the table are they constant?",
+    "The product of two complex numbers adds their angles. Which operation on one of them makes it subtract?",
+    "a·c + b·d, the dot product of two pairs, is which part of which product of a + ib and c + id?",
+)
+exercise.hints("Which axes does your product exchange? In a batch only the last two may change places.", group="batched")

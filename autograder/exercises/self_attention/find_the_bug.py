@@ -1,0 +1,61 @@
+"""Lab 02, exercise `find_the_bug`."""
+
+import numpy as np
+from coursekit.generator import Generator
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import drawn_until, is_far_apart, normal
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, OVER_QUERIES, UNSCALED
+from autograder.mistaken import self_attention as mistaken
+from autograder.oracles import self_attention as oracles
+
+AS_GIVEN = "later_tokens_weighed"
+
+exercise = Exercise("find_the_bug", oracle=oracles.causal_self_attention, mistaken=mistaken.causal_self_attention, forbidden=BUILT_IN_ATTENTION)
+
+
+def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
+    return {"x": normal(rng, *leading, length, 7), "w_q": normal(rng, 7, 3), "w_k": normal(rng, 7, 3), "w_v": normal(rng, 7, 11)}
+
+
+@exercise.group("right values", points=2, must_fail_for=(AS_GIVEN,))
+def values(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng)), Case(_inputs(rng, length=11))]
+
+
+@exercise.group("leading dimensions", points=1, must_fail_for=(AS_GIVEN,))
+def batched(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 2)), Case(_inputs(rng, 2, 3), mode="tensor", description="TensorFlow tensors, x (2, 3, 5, 7)")]
+
+
+@exercise.group("a later token with a far larger score changes nothing", points=1, must_fail_for=(AS_GIVEN, "normalised_after"))
+def large_scores(rng: Generator) -> list[Case]:
+    def draw() -> dict:
+        inputs = _inputs(rng)
+        return {**inputs, "x": inputs["x"] * 60}
+
+    def is_clear(inputs: dict) -> bool:
+        scores = inputs["x"] @ inputs["w_q"] @ (inputs["x"] @ inputs["w_k"]).T
+        return is_far_apart(np.where(np.tri(5, dtype=bool), scores, -1e9)[1:], 1000) and is_far_apart(scores, 1000)
+
+    return [Case(drawn_until(is_clear, draw), description="x (5, 7), scores of tens of thousands")]
+
+
+exercise.mistakes(
+    later_tokens_weighed=wrong("Later tokens have the weight 0, but they still take part in the sum that the softmax divides by: the weights of a row no longer sum to 1.", masking="after"),
+    normalised_after=wrong("The weights that are left are divided by their sum. That is right until a later token has a far larger score: then all that is left rounds to 0/0. Can the later tokens be kept out before the softmax?", renormalised=True),
+    nothing_blocked=wrong("Every token sees the later ones as well.", causal=False),
+    earlier_blocked=wrong("It is the wrong half: tokens see those that come later.", masking="queries"),
+    scores_zeroed=MASK_MISTAKES["mask_zeroes_scores"],
+    mask_added=MASK_MISTAKES["mask_added"],
+    unscaled=UNSCALED,
+    softmax_over_queries=OVER_QUERIES,
+)
+
+exercise.hints(
+    "Print the weights of a small example: what do the rows sum to?",
+    "The triangle comes after the softmax. Which tokens does the softmax still share the weight among?",
+    "Exercise 4 has the same problem with its mask. What did you change there: the score or the weight?",
+)
+exercise.hints("Does the triangle (T, T) broadcast to (…, T, T)? Is it made from the length of a sequence?", group="batched")
+exercise.hints("Write down the weights of a row in which only a later token has a large score. What is left of the others?", group="large_scores")

@@ -1,0 +1,81 @@
+"""Lab 02, exercise `online_attention`."""
+
+import numpy as np
+from coursekit.generator import Generator
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.exercises.drawing import drawn_until, is_far_apart, normal
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, SCALED_BY_D, UNSCALED
+from autograder.mistaken import self_attention as mistaken
+from autograder.oracles import self_attention as oracles
+
+exercise = Exercise("online_attention", oracle=oracles.online_attention, mistaken=mistaken.online_attention, by_mode={"memory": oracles.few_scores_at_once}, forbidden=BUILT_IN_ATTENTION)
+
+
+def _inputs(rng: Generator, queries: int, keys: int, block_size: int, *, d: int = 3, e: int = 2) -> dict:
+    """Keys that answer the queries more and more, so that the largest score of a row changes on the way."""
+    inputs = {"q": normal(rng, queries, d), "k": normal(rng, keys, d) * np.linspace(0.5, 3, keys, dtype="float32")[:, None], "v": normal(rng, keys, e)}
+    return {**inputs, "block_size": block_size}
+
+
+@exercise.group("block sizes that divide the number of keys", points=2)
+def values(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 5, 14, 7)), Case(_inputs(rng, 7, 15, 3, d=5, e=11))]
+
+
+@exercise.group("a shorter last block, blocks of one key, one block", points=1, must_fail_for=("last_keys_dropped",))
+def other_blocks(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 5, 17, 7)), Case(_inputs(rng, 7, 11, 1)), Case(_inputs(rng, 5, 7, 11))]
+
+
+@exercise.group("finite for large scores", points=1)
+def large_scores(rng: Generator) -> list[Case]:
+    """Scores of some thousands; in the second case all of them are negative, and the first query's are the lowest."""
+
+    def draw() -> dict:
+        inputs = _inputs(rng, 5, 13, 3)
+        return {**inputs, "q": inputs["q"] * 100, "k": inputs["k"] * 100}
+
+    def negative() -> dict:
+        inputs = _inputs(rng, 5, 13, 3)
+        lengths = np.array([900, 100, 200, 300, 400], "float32")[:, None]
+        return {**inputs, "q": -lengths * (1 + np.abs(inputs["q"])), "k": 3 + np.abs(inputs["k"])}
+
+    def is_clear(inputs: dict) -> bool:
+        return is_far_apart(inputs["q"] @ inputs["k"].T / 3**0.5, 200)
+
+    return [
+        Case(drawn_until(is_clear, draw), description="scores of tens of thousands, block_size=3"),
+        Case(drawn_until(is_clear, negative), description="scores far below zero, block_size=3"),
+    ]
+
+
+@exercise.group("never holds T × S scores", points=1, advice="Only the scores of one block exist at a time, (T, block_size). What has to be kept of a block when the next one comes?")
+def memory(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 251, 1009, 11), mode="memory", description="251 queries, 1009 keys, block_size=11")]
+
+
+exercise.mistakes(
+    nothing_rescaled=wrong("When a larger score comes, the sum and the output so far still belong to the old maximum. Both have to be multiplied by exp(old − new).", rescaled="none"),
+    output_not_rescaled=wrong("The running sum follows the new maximum, the output so far does not.", rescaled="sum"),
+    sum_not_rescaled=wrong("The output so far follows the new maximum, the running sum does not.", rescaled="output"),
+    blocks_added=wrong("Each block has a softmax of its own, and the results are added: the weights of a query then sum to the number of blocks.", combined="added"),
+    blocks_averaged=wrong("Each block has a softmax of its own, and the results are averaged: every block then counts the same, whatever its scores.", combined="averaged"),
+    last_keys_dropped=wrong("The keys behind the last whole block are left out.", rest="dropped"),
+    not_divided=wrong("The division by the running sum at the end is missing.", divided=False),
+    unscaled=UNSCALED,
+    scaled_by_d=SCALED_BY_D,
+    no_maximum=wrong("Nothing is subtracted before the exponential, so large scores overflow. Keep a running maximum for each query.", peak="none"),
+    one_maximum_for_all=wrong("One maximum serves all queries: a query whose scores lie far below it gets 0/0. Each query needs its own.", peak="block"),
+    maximum_starts_at_zero=wrong("The running maximum starts at 0: a query whose scores all lie far below 0 gets 0/0. Which number is below every score?", first_peak=0.0),
+    all_scores_held=wrong("At some point all T × S scores exist at once. The result is right, but the memory is what blocks are for.", held="held"),
+)
+
+exercise.hints(
+    "Write down for one query what you know after the first block: its largest score, the sum of the exponentials, the sum of exponentials times values. How do the three change with the second block?",
+    "exp(s − new) = exp(s − old) · exp(old − new). So what was added up under the old maximum needs one factor, the same in both sums.",
+    "The division by the sum comes once, after the last block.",
+)
+exercise.hints("A slice that ends behind the last key is no error: it is shorter.", group="other_blocks")
+exercise.hints("The maximum is subtracted in each row on its own, (T, 1), and it is the largest so far, not that of the block.", "Before the first block no score has been seen: which number is smaller than any score?", group="large_scores")
+exercise.hints("Take the slice of the keys first, then its scores; do not collect the scores of all blocks.", group="memory")

@@ -1,0 +1,99 @@
+"""Probes of lab 08b, generating text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.probes.driving import ContractError, find, function, numbers, unpack
+from coursekit.probes.transfer import mended, prediction
+
+Step = Callable[[Sequence[int]], np.ndarray]
+
+
+def table_step(table: np.ndarray, kind: str) -> Step:
+    """Return the ``step_fn`` that a table of log-probabilities makes; its argument is a list of token ids.
+
+    With the kind ``last token`` the next token depends on the last one, and row i of the table (V, V) belongs to
+    token i. With ``all tokens`` every token of the prefix decides, by its place, which row of the table (R, V) counts.
+    """
+
+    def step(prefix: Sequence[int]) -> np.ndarray:
+        tokens = [int(token) for token in prefix]
+        if kind == "last token":
+            row = tokens[-1] if tokens else 0
+        else:
+            row = sum((place + 2) * (3 * token + 1) for place, token in enumerate(tokens))
+        return table[row % len(table)].copy()
+
+    return step
+
+
+def _sentence(value: Any, call: str) -> str:
+    """Token ids as text, such as "[0, 4, 1]"; numbers of any kind are taken, one axis of them."""
+    try:
+        ids = np.asarray(value)
+    except (ValueError, TypeError):
+        ids = np.asarray(None)
+    if ids.ndim != 1 or ids.dtype.kind not in "iuf" or (ids != np.round(ids)).any():
+        raise ContractError(f"{call} gives {str(value)[:80]} as tokens; expected a list of token ids.")
+    return str([int(each) for each in ids])
+
+
+def _greedy_decode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    step = table_step(inputs["table"], inputs["kind"])
+    result = find(namespace, "greedy_decode")(step, inputs["start_id"], inputs["end_id"], inputs["max_length"])
+    call = "greedy_decode(step_fn, …)"
+    return {"tokens": _sentence(unpack(result, ("tokens",), call)["tokens"], call)}
+
+
+def _beam_search(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    step, call = table_step(inputs["table"], inputs["kind"]), "beam_search(step_fn, …)"
+    sizes = [inputs[key] for key in ("start_id", "end_id", "beam_width", "max_length")]
+    keywords = {"length_penalty": inputs["length_penalty"]} if "length_penalty" in inputs else {}
+    found = unpack(find(namespace, "beam_search")(step, *sizes, **keywords), ("tokens", "score"), call)
+    score = np.asarray(found["score"])
+    if score.size != 1 or score.dtype.kind not in "iuf":
+        raise ContractError(f"{call} gives {str(found['score'])[:80]} as score; expected one number.")
+    return {"tokens": _sentence(found["tokens"], call), "score": score.reshape(()).astype("float64")}
+
+
+def _cached_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Drive the function token by token; in the mode ``branches`` the last two tokens continue the same cache."""
+    import tensorflow as tf
+
+    attend = find(namespace, "cached_attention")
+    convert = tf.convert_to_tensor if mode == "tensor" else np.array
+
+    def step(number: int, cache: Any) -> tuple[Any, Any]:
+        arguments = [convert(inputs[name][:, :, [number]]) for name in ("query", "key", "value")]
+        found = unpack(attend(*arguments, cache), ("output", "cache"), "cached_attention(query, key, value, cache)")
+        return found["output"], found["cache"]
+
+    length = inputs["query"].shape[2]
+    outputs, cache = [], None
+    for number in range(length - 2 * (mode == "branches")):
+        output, cache = step(number, cache)
+        outputs.append(numbers(output, "`output`"))
+    if mode == "branches":
+        return {"first": step(length - 2, cache)[0], "second": step(length - 1, cache)[0]}
+    wrong = next((each.shape for each in outputs if each.ndim != 4 or each.shape[2] != 1), None)
+    if wrong is not None:
+        raise ContractError(f"`output` has the shape {wrong}; expected (B, H, 1, K) in each call.")
+    if not isinstance(cache, (tuple, list)) or len(cache) != 2:
+        raise ContractError(f"`cache` is a {type(cache).__name__}; expected the pair (keys, values).")
+    return {"output": np.concatenate(outputs, axis=2), "keys": cache[0], "values": cache[1]}
+
+
+TOP_P = function("top_p", "probabilities", "p")
+
+PROBES = {
+    "greedy_decode": _greedy_decode,
+    "beam_search": _beam_search,
+    "top_p": TOP_P,
+    "cached_attention": _cached_attention,
+    "find_the_bug": mended(TOP_P, "top_p"),
+    "predict": prediction(),
+}
