@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from weakref import WeakSet
 
 from autograder.sandbox import bubblewrap
 from autograder.sandbox.limits import Limits
+from autograder.sandbox.other_user import OtherUser
 from autograder.sandbox.session import Session, WorkerLost, pair
 from autograder.worker import protocol
 from autograder.worker.walls import WallReport
@@ -26,6 +28,7 @@ PRELOAD = (
     "coursekit.guard", "coursekit.quiet",
 )  # fmt: skip
 OUTER_WALL = "bubblewrap"
+OTHER_USER = "another user's process"
 
 _CONTAINER_MARKS = ("/.dockerenv", "/run/.containerenv")  # Docker's and podman's
 _CONTAINER_OPTIONS = "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
@@ -52,6 +55,7 @@ class Sandbox:
             the grader's own rights.
         preload: modules that every submission finds imported. None of them may run a TensorFlow operation.
         probes: package whose `load_probe` gives the probes.
+        other_user: who student code runs as, in place of the outer wall, where a container allows no namespaces.
     """
 
     def __init__(
@@ -61,6 +65,7 @@ class Sandbox:
         unsafe: bool = False,
         preload: Sequence[str] = PRELOAD,
         probes: str = "coursekit.probes",
+        other_user: OtherUser | None = None,
     ):
         self.limits = limits or Limits()
         self.walls: list[WallReport] = []
@@ -68,6 +73,7 @@ class Sandbox:
         self._unsafe = unsafe
         self._preload = list(preload)
         self._probes = probes
+        self._other_user = other_user
         self._worker: _Worker | None = None
         self._stood = False
         self._lock = threading.Lock()
@@ -143,9 +149,9 @@ class Sandbox:
                 self._worker.stop()
                 self._worker = None
             if self._worker is None:
-                variant = bubblewrap.working_variant()
+                variant = self._other_user or bubblewrap.working_variant()
                 self.walls = [outer_wall(variant)]
-                if isinstance(variant, str) and not self._unsafe:
+                if not self.walls[0].stands and not self._unsafe:
                     raise SandboxUnavailable(f"{self.walls[0].why}. {self.walls[0].remedy}")
                 try:
                     self._worker = _Worker(variant, self._preload)
@@ -163,7 +169,7 @@ class Sandbox:
 class _Worker:
     """The process that forks, the line on which it is told to, and the sessions that live by it."""
 
-    def __init__(self, variant: bubblewrap.Variant | str, preload: Sequence[str]):
+    def __init__(self, variant: bubblewrap.Variant | OtherUser | str, preload: Sequence[str]):
         self.walls = [outer_wall(variant)]
         self._lock = threading.Lock()
         self._hung_up = False
@@ -175,11 +181,18 @@ class _Worker:
             "preload": list(preload),
             "walled": isinstance(variant, bubblewrap.Variant),
             "become": variant.become if isinstance(variant, bubblewrap.Variant) else None,
+            "user": variant.user if isinstance(variant, OtherUser) else None,
+            "home": str(variant.home) if isinstance(variant, OtherUser) else None,
         })  # fmt: skip
         way: dict[str, Any]  # arguments of Popen
         if isinstance(variant, bubblewrap.Variant):
             words = bubblewrap.interpreter("from worker.zygote import main; main(sys.argv[1])", settings)
             command, way = [*bubblewrap.arguments(variant), *words], bubblewrap.identity(variant)
+        elif isinstance(variant, OtherUser):
+            program = f"import sys; sys.path.insert(0, {str(variant.packages)!r}); "
+            program += "from worker.zygote import main; main(sys.argv[1])"
+            command = [sys.executable, "-I", "-c", program, settings]
+            way = {"env": bubblewrap.environment() | variant.environment(), "cwd": "/"}
         else:
             self._folder = tempfile.TemporaryDirectory(prefix="unsafe-")
             home = {"HOME": self._folder.name, "TMPDIR": self._folder.name}
@@ -280,8 +293,11 @@ class _Worker:
                 raise WorkerLost("the warm worker ended") from error
 
 
-def outer_wall(variant: bubblewrap.Variant | str) -> WallReport:
-    """Return the report on bubblewrap: that it works, or why not and what to type."""
+def outer_wall(variant: bubblewrap.Variant | OtherUser | str) -> WallReport:
+    """Return the report on bubblewrap, or on what stands in its place: that it works, or why not and what to type."""
+    if isinstance(variant, OtherUser):
+        is_root = os.geteuid() == 0
+        return WallReport(OTHER_USER, is_root, "" if is_root else "only root can run code as another user")
     if isinstance(variant, bubblewrap.Variant):
         return WallReport(OUTER_WALL, stands=True)
     if sys.platform != "linux":

@@ -6,6 +6,7 @@ parent behind the outer wall; these walls separate one submission from the paren
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import mmap
@@ -14,6 +15,7 @@ import resource
 import signal
 import socket
 import sys
+import tempfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +32,7 @@ class WallReport:
 
 
 TERMINALS = 16
+NOBODY = 65534
 PROC_FILES = ("cpuinfo", "meminfo", "stat", "version", "loadavg", "uptime", "filesystems")
 
 _CLONE_NEWNS = 0x00020000
@@ -52,6 +55,7 @@ _MS_PRIVATE = 1 << 18
 
 _PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
@@ -134,13 +138,84 @@ def hide_processes(files: dict[str, bytes]) -> None:
     _mount(None, "/proc", None, flags | _MS_REMOUNT | _MS_RDONLY)
 
 
+def own_folder(user: int, folder: str) -> None:
+    """End what an earlier process of `user` left running, and make an empty `folder` that is theirs alone. For root."""
+    end_processes(user)
+    if os.path.isdir(folder):  # put out of reach and not deleted: nobody knows how deep it is
+        earlier = tempfile.mkdtemp(prefix="earlier-", dir=os.path.dirname(folder))
+        os.chown(folder, 0, 0)
+        os.rename(folder, earlier)
+    for path in (folder, *(f"{folder}/{name}" for name in ("home", "cell", "tmp"))):
+        os.mkdir(path, 0o700)
+        os.chown(path, user, user)
+
+
+def end_processes(user: int) -> None:
+    """Kill every process of `user`, at one stroke: none of them can fork away from it. For root.
+
+    Raises:
+        ValueError: others than submissions may be running as this user.
+    """
+    if user < 1000 or user == NOBODY:
+        raise ValueError(f"user {user} is not for submissions alone")
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            if os.getresuid() == (user, user, user):
+                os.kill(-1, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what a submission leaves behind: nobody else in a container may collect it."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def outlive(child: int, user: int) -> int:
+    """Collect every process that ends until `child` does, then end and collect all others; return its status.
+
+    What nobody collects counts against the number of processes that `user` may have.
+    """
+    ended, status = os.wait()
+    while ended != child:
+        ended, status = os.wait()
+    end_processes(user)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    return status
+
+
+def live_as(user: int, folder: str) -> None:
+    """Give up root and its capabilities for `user`, and go to the user's folder."""
+    with contextlib.suppress(OSError):  # a container may forbid it; without new privileges there is nothing to gain
+        _drop_bounding_set()
+    become(user)
+    _clear_capabilities()
+    os.umask(0o077)
+    os.chdir(f"{folder}/cell")
+
+
 def drop_capabilities() -> None:
     """Give up every capability in the new user namespace, and the right to gain one by running a program."""
+    _drop_bounding_set()
+    _clear_capabilities()
+
+
+def _drop_bounding_set() -> None:
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), *[ctypes.c_ulong(0)] * 3) != 0:
             if ctypes.get_errno() == errno.EINVAL:
                 break  # past the last capability that this kernel knows
             raise OSError(ctypes.get_errno(), f"capability {capability} cannot be dropped")
+
+
+def _clear_capabilities() -> None:
     _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
     header = (ctypes.c_uint32 * 2)(_LINUX_CAPABILITY_VERSION_3, 0)
     _call("capset", header, (ctypes.c_uint32 * 6)())

@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from . import protocol, runner, walls
@@ -28,14 +29,15 @@ def main(configuration: str) -> None:
 
     Args:
         configuration: JSON with ``control`` (descriptor of the control socket), ``preload`` (modules to import),
-            ``walled`` (whether bubblewrap stands around this process) and ``become`` (user to become, or null).
+            ``walled`` (whether bubblewrap stands around this process), ``become`` (user to become, or null), ``user``
+            and ``home`` (whom submissions become in place of walls, and the folder that is theirs; or null).
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # who starts a grader may ignore it, and that is inherited
     settings = json.loads(configuration)
     if settings["become"] is not None:
         walls.become(settings["become"])
     with socket.socket(fileno=settings["control"]) as control:
-        warm = _Warm(settings["preload"], walled=settings["walled"])
+        warm = _Warm(settings["preload"], walled=settings["walled"], user=settings["user"], home=settings["home"])
         control.sendall(protocol.encode({"op": "ready", "missing": warm.missing}))
         while True:
             request, descriptors, _, _ = socket.recv_fds(control, REQUEST_BYTES, 1)
@@ -50,8 +52,9 @@ def main(configuration: str) -> None:
 class _Warm:
     """Everything that is done once, so that a fork has it."""
 
-    def __init__(self, preload: Sequence[str], *, walled: bool):
+    def __init__(self, preload: Sequence[str], *, walled: bool, user: int | None = None, home: str | None = None):
         self.walled = walled
+        self.user, self.home = user, home
         self.missing: dict[str, protocol.Value] = {}
         for name in preload:
             try:
@@ -103,8 +106,10 @@ class _Warm:
 
         The first child waits for the runner, and its exit status is the signal that ended the runner, or 0.
         """
+        if self.user is not None:  # one submission at a time: whoever cleans up after it has to be done
+            walls.end_processes(self.user)
         for child in tuple(self.running):
-            self._collect(child, os.WNOHANG)
+            self._collect(child, os.WNOHANG if self.user is None else 0)
         first = os.fork()
         if first:
             self.running.add(first)
@@ -115,6 +120,9 @@ class _Warm:
             reports = []
             if self.walled:
                 reports.append(_build("namespaces", walls.enter_namespaces))
+            elif self.user is not None and self.home is not None:
+                walls.adopt_orphans()
+                reports.append(_build("own files", partial(walls.own_folder, self.user, self.home)))
             second = os.fork()
             if second == 0:
                 os.setsid()
@@ -122,7 +130,7 @@ class _Warm:
                 reports += self._walls(limits)
                 runner.serve(connection, self.shell, limits, reports)
             connection.close()  # the runner alone holds it: when it ends, the grader hears of it
-            status = os.waitpid(second, 0)[1]
+            status = os.waitpid(second, 0)[1] if self.user is None else walls.outlive(second, self.user)
             ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         finally:
             os._exit(ended_by)
@@ -134,6 +142,8 @@ class _Warm:
                 walls.die_first()
             reports.append(_build("own files", lambda: walls.own_files(limits["tmp_bytes"])))
             reports.append(_build("hidden processes", lambda: walls.hide_processes(self.proc)))
+        elif self.user is not None and self.home is not None:
+            reports.append(_build("another user", partial(walls.live_as, self.user, self.home)))
         reports.append(
             _build(
                 "resource limits",
@@ -147,8 +157,9 @@ class _Warm:
         )
         if self.walled:
             reports.append(_build("no capabilities", walls.drop_capabilities))
+        if self.walled or self.user is not None:
             reports.append(_build("no new privileges", walls.forbid_new_privileges))
-            reports.append(_build("system-call filter", self._filter, required=False))
+            reports.append(_build("system-call filter", self._filter, required=not self.walled))
         return reports
 
     def _filter(self) -> None:
