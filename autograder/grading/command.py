@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
@@ -22,6 +23,9 @@ from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.printable import printable
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.submission import FoundSubmission, PassedOver, Unreadable, find_submissions, read_plan
+
+if TYPE_CHECKING:
+    from autograder.cluster.client import Cluster  # Dask is slow to import, and most grade without
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +40,7 @@ class Marking:
         db_url: the gradebook.
         seed: seed of the hidden cases; the course's own when None.
         again: grade also what was graded before and has not changed.
+        keep_best: leave the recorded attempt of a student alone where the new one is worth less.
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class Marking:
         db_url: str,
         seed: int | None = None,
         again: bool = False,
+        keep_best: bool = False,
     ):
         self.grader = LabGrader(course, lab, seed=seed)
         self.lab = self.grader.lab
@@ -61,6 +67,7 @@ class Marking:
         self.claimed_twice: list[str] = []
         self._course = course
         self._again = again
+        self._keep_best = keep_best
 
     def find(self, paths: Sequence[Path]) -> list[FoundSubmission]:
         """The submissions in the given notebooks, folders and archives; what is nobody's goes to `passed_over`."""
@@ -68,13 +75,15 @@ class Marking:
         self.passed_over, self.claimed_twice = found.passed_over, found.claimed_twice
         return found.submissions
 
-    def run(self, found: Iterable[FoundSubmission], warm: Future[Sandbox], *, workers: int = 1) -> Iterator[LabResult]:
+    def run(
+        self, found: Iterable[FoundSubmission], warm: Future[Sandbox] | Cluster, *, workers: int = 1
+    ) -> Iterator[LabResult]:
         """Grade, record and write; yield each result once it is recorded.
 
         Args:
             found: what was handed in.
-            warm: the sandbox, or a promise of it; not asked for when there is nothing new.
-            workers: number of submissions that run at once.
+            warm: the sandbox, or a promise of it; not asked for when there is nothing new. Or a cluster.
+            workers: number of submissions that run at once here.
 
         Raises:
             SandboxUnavailable: the walls cannot be built, or no longer; what was recorded is in the tables.
@@ -94,9 +103,7 @@ class Marking:
                         new.append(submission)
                 unavailable = None
                 try:
-                    for batch in (
-                        grade_all(self.grader, new, warm.result(), workers=min(workers, len(new))) if new else ()
-                    ):
+                    for batch in self._batches(new, warm, workers) if new else ():
                         yield from self._record(gradebook, batch)
                 except SandboxUnavailable as error:
                     unavailable = error
@@ -113,8 +120,21 @@ class Marking:
                 f"{shown_url(self.db_url)}; run it again when that is mended, and it goes on from there"
             ) from error
 
+    def _batches(
+        self, new: Sequence[FoundSubmission], warm: Future[Sandbox] | Cluster, workers: int
+    ) -> Iterator[list[LabResult | GradingFailed]]:
+        if isinstance(warm, Future):
+            return grade_all(self.grader, new, warm.result(), workers=min(workers, len(new)))
+        return warm.grade_all(self.grader, new)
+
     def _record(self, gradebook: GradebookWriter, batch: Sequence[LabResult | GradingFailed]) -> Iterator[LabResult]:
         verdicts = [each for each in batch if isinstance(each, LabResult)]
+        if self._keep_best:
+            for verdict in [each for each in verdicts if gradebook.is_worse(each)]:
+                verdicts.remove(verdict)
+                with self._losing_only(verdict.student):
+                    write_feedback(self._course, verdict, self.feedback)
+                    yield self._keep(verdict)
         self.failures |= {each.student: each.reason for each in batch if isinstance(each, GradingFailed)}
         try:
             recorded = self._record_together(gradebook, verdicts)

@@ -12,9 +12,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
-from autograder.course import CourseError
+from autograder.course import CourseError, with_driver
 
 BUSY_SECONDS = 60
+WRITERS = 7_305_221  # any number: the lock in PostgreSQL that graders take in turn
 
 
 class GradebookError(CourseError):
@@ -48,8 +49,20 @@ def reading(engine: Engine) -> Connection:
 
 
 def open_engine(db_url: str) -> Engine:
-    """The database at a SQLAlchemy address. A transaction of SQLite takes its lock when it begins."""
-    url = make_url(db_url)
+    """The database at a SQLAlchemy address. A transaction that writes takes its lock when it begins.
+
+    In SQLite it is the database's. In PostgreSQL it is one among graders: nbgrader's own tools do not wait for it.
+    """
+    url = make_url(with_driver(db_url))
+    if url.get_backend_name() == "postgresql":
+        engine = create_engine(url, pool_pre_ping=True)
+
+        @event.listens_for(engine, "begin")
+        def take_turns(connection):
+            if not connection.get_execution_options().get("reading", False):
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS})")
+
+        return engine
     if url.get_backend_name() != "sqlite":
         return create_engine(url, pool_pre_ping=True)
     if url.database and url.database != ":memory:":

@@ -7,14 +7,13 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TypeVar
 
 from nbformat import NotebookNode
 from nbgrader import api
-from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from sqlalchemy import (
     Column,
@@ -37,21 +36,22 @@ from sqlalchemy.dialects.mysql import MEDIUMTEXT
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
-from autograder.course import Course, load_nbgrader_config
+from autograder.course import Course
 from autograder.grading.database import GradebookError, explained, open_engine, reading, schema_head
 from autograder.grading.gradebook_cells import (
     ReleasedLab,
-    comment_rows,
-    grade_rows,
-    notebook_query,
     released_lab,
     store_lab,
 )
+from autograder.grading.gradebook_submissions import SubmissionRows
+from autograder.grading.lateness import LatePenalties
 from autograder.grading.results import LabResult
 from autograder.nbgrader_cells import cells_by_id
 from autograder.pages.autograded_notebook import check_path_part, write_autograded
 
 ATTEMPTS = 5
+SERVER_ATTEMPTS = 14  # almost a minute, in which a server that went down can come back
+LONGEST_PAUSE = 5.0
 T = TypeVar("T")
 
 _metadata = MetaData()
@@ -80,7 +80,7 @@ class GradebookWriter:
     def __init__(self, db_url: str, course: Course):
         self._course = course
         self._beside = db_url == course.db_url  # Formgrader shows the notebooks of the course's own gradebook only
-        self._late = _late_penalties(course)
+        self._late = LatePenalties(course)
         self._ready: dict[str, ReleasedLab] = {}
         with explained(db_url):
             self._engine = open_engine(db_url)
@@ -118,6 +118,18 @@ class GradebookWriter:
             if batch:
                 recorded += self._record_batch(batch)
         return recorded
+
+    def is_worse(self, result: LabResult) -> bool:
+        """Whether the recorded attempt of the same student is worth more than this one, lateness counted.
+
+        Marks that a person gave by hand stand apart: they belong to the answer that they were given for.
+        """
+        query = select(_result_table.c.result).where(
+            _result_table.c.student == result.student, _result_table.c.lab == result.lab
+        )
+        with reading(self._engine) as connection:
+            stored = connection.execute(query).scalar_one_or_none()
+        return stored is not None and self._worth(LabResult.from_dict(json.loads(stored))) > self._worth(result)
 
     def already_graded(self, student: str, lab: str, content_hash: str, grader_version: str) -> LabResult | None:
         """The recorded result (without its notebook) if this very content was graded by this very grader, else None."""
@@ -162,21 +174,53 @@ class GradebookWriter:
         if self._beside:
             for result in batch:
                 write_autograded(self._course, result)
-        return self._in_one_transaction(lambda session: [self._record_one(session, result) for result in batch])
+        return self._in_one_transaction(lambda session: self._record_all(session, batch))
 
-    def _record_one(self, session: Session, result: LabResult) -> LabResult:
+    def _record_all(self, session: Session, batch: list[LabResult]) -> list[LabResult]:
+        """Record a batch; what its submissions have in common is asked for once."""
+        students: dict[str, list[str]] = {}
+        for result in batch:
+            students.setdefault(result.lab, []).append(result.student)
+        rows = {lab: SubmissionRows(session, lab, names) for lab, names in students.items()}
+        answers = {lab: _stored_answers(session, lab, names) for lab, names in students.items()}
+        recorded = [self._record_one(result, rows[result.lab], answers[result.lab]) for result in batch]
+        session.flush()
+        for lab, of_lab in rows.items():
+            for submitted in of_lab.submitted.values():
+                self._set_late_penalty(session, submitted)
+            named = _result_table.c.student.in_(students[lab])
+            session.execute(delete(_result_table).where(_result_table.c.lab == lab, named))
+        now = datetime.now(UTC).replace(tzinfo=None)
+        last = {(each.student, each.lab): each for each in recorded}
+        session.execute(
+            insert(_result_table),
+            [
+                {
+                    "student": each.student,
+                    "lab": each.lab,
+                    "content_hash": each.content_hash,
+                    "grader_version": each.grader_version,
+                    "result": json.dumps(each.to_dict(), sort_keys=True),
+                    "answers": json.dumps(answers[each.lab][each.student], sort_keys=True),
+                    "graded_at": now,
+                }
+                for each in last.values()
+            ],
+        )
+        return recorded
+
+    def _record_one(self, result: LabResult, rows: SubmissionRows, stored: dict[str, dict[str, str]]) -> LabResult:
+        """Fill in one submission's rows, and its answers in `stored`; return the result with the state it got."""
         released = self._ready[result.lab]
         cells = cells_by_id(result.notebook) if result.notebook is not None else {}
-        submitted = self._submission(session, result)
-        before = session.execute(
-            select(_result_table).where(_result_table.c.student == result.student, _result_table.c.lab == result.lab)
-        ).one_or_none()
-        old_answers = json.loads(before.answers) if before else {}
+        self._set_times(rows.handed_in[result.student], result)
+        old_answers = stored.get(result.student, {})
         answers = {name: _answer_hash(name, cells, result) for name in (*released.graded, *released.tasks)}
+        stored[result.student] = answers
         scores = {each.exercise: each.score for each in result.exercises}
 
         waits = False
-        for name, grade in grade_rows(session, submitted).items():
+        for name, grade in rows.grades[result.student].items():
             same = old_answers.get(name) == answers[name]
             if name in released.by_hand:
                 answered = name in released.tasks or _answered(name, cells, released)
@@ -190,73 +234,37 @@ class GradebookWriter:
             elif not same:
                 grade.needs_manual_grade = True
             waits = waits or grade.needs_manual_grade
-        for name, comment in comment_rows(session, submitted).items():
+        for name, comment in rows.comments[result.student].items():
             untouched = name in released.solutions and name in cells and not _answered(name, cells, released)
             comment.auto_comment = "No response." if untouched else None
-        session.flush()
-        self._set_late_penalty(session, submitted)
-
         state = "needs_manual_grade" if waits and result.state == "graded" else result.state
-        result = replace(result, state=state)
-        row = {
-            "student": result.student,
-            "lab": result.lab,
-            "content_hash": result.content_hash,
-            "grader_version": result.grader_version,
-            "result": json.dumps(result.to_dict(), sort_keys=True),
-            "answers": json.dumps(answers, sort_keys=True),
-            "graded_at": datetime.now(UTC).replace(tzinfo=None),
-        }
-        session.execute(
-            delete(_result_table).where(_result_table.c.student == result.student, _result_table.c.lab == result.lab)
-        )
-        session.execute(insert(_result_table).values(**row))
-        return result
+        return replace(result, state=state)
 
-    def _submission(self, session: Session, result: LabResult) -> api.SubmittedNotebook:
-        """The submitted notebook's row, created with the rows above it where they are missing."""
-        if session.get(api.Student, result.student) is None:
-            session.add(api.Student(id=result.student))
-        assignment = session.scalars(select(api.Assignment).where(api.Assignment.name == result.lab)).one()
-        notebook = session.scalars(notebook_query(result.lab)).one()
-        handed_in = session.scalars(
-            select(api.SubmittedAssignment).where(
-                api.SubmittedAssignment.assignment_id == assignment.id,
-                api.SubmittedAssignment.student_id == result.student,
-            )
-        ).one_or_none()
-        if handed_in is None:
-            handed_in = api.SubmittedAssignment(assignment_id=assignment.id, student_id=result.student)
-            session.add(handed_in)
+    def _set_times(self, handed_in: api.SubmittedAssignment, result: LabResult) -> None:
         if result.timestamp is not None:
             handed_in.timestamp = parse_utc(result.timestamp)
-        session.flush()
-        submitted = session.scalars(
-            select(api.SubmittedNotebook).where(
-                api.SubmittedNotebook.assignment_id == handed_in.id,
-                api.SubmittedNotebook.notebook_id == notebook.id,
-            )
-        ).one_or_none()
-        if submitted is None:
-            submitted = api.SubmittedNotebook(assignment_id=handed_in.id, notebook_id=notebook.id)
-            session.add(submitted)
-            session.flush()
-        return submitted
+        due = self._course.lab(result.lab).due
+        later = self._course.lateness.extension(result.student, result.lab)
+        if due is not None and later is not None:  # where course.toml says nothing, one that somebody gave stays
+            handed_in.extension = max(later - due, timedelta(0))
+
+    def _worth(self, result: LabResult) -> float:
+        """The points of a result, less what lateness costs."""
+        due = self._course.lateness.extension(result.student, result.lab) or self._course.lab(result.lab).due
+        if due is None or result.timestamp is None:
+            return result.score
+        late = (parse_utc(result.timestamp) - parse_utc(due)).total_seconds()
+        return result.score - (self._late.penalty(result.student, result.score, late) or 0.0)
 
     def _set_late_penalty(self, session: Session, submitted: api.SubmittedNotebook) -> None:
         """As nbgrader's AssignLatePenalties does, with the plugin that nbgrader_config.py chooses."""
         handed_in = session.get_one(api.SubmittedAssignment, submitted.assignment_id)
         submitted.late_submission_penalty = None
-        seconds = handed_in.total_seconds_late
-        if seconds > 0:
+        if (seconds := handed_in.total_seconds_late) > 0:
             score = session.scalar(
                 select(func.coalesce(func.sum(api.Grade.score), 0.0)).where(api.Grade.notebook_id == submitted.id)
             )
-            penalty = self._late.plugin_inst.late_submission_penalty(handed_in.student_id, score, seconds)
-            if penalty is not None:
-                submitted.late_submission_penalty = self._late._check_late_penalty(
-                    SimpleNamespace(score=score), penalty
-                )
+            submitted.late_submission_penalty = self._late.penalty(handed_in.student_id, score, seconds)
 
     def _create_tables(self, session: Session) -> None:
         """What nbgrader's own Gradebook does for a new database, in one transaction and without its subprocess."""
@@ -273,15 +281,17 @@ class GradebookWriter:
             session.add(api.Course(id=self._course.course_id))
 
     def _in_one_transaction(self, work: Callable[[Session], T]) -> T:
-        """Do `work` and commit; begin anew when another writer was in the way."""
-        for attempt in range(1, ATTEMPTS + 1):
+        """Do `work` and commit; begin anew when another writer was in the way, or the server was lost."""
+        has_server = self._engine.dialect.name != "sqlite"
+        for attempt in count(1):
             try:
                 with Session(self._engine, autoflush=True) as session, session.begin():
                     return work(session)
-            except (IntegrityError, OperationalError):
-                if attempt == ATTEMPTS:
+            except (IntegrityError, OperationalError) as error:
+                lost = has_server and isinstance(error, OperationalError)
+                if attempt == (SERVER_ATTEMPTS if lost else ATTEMPTS):
                     raise
-                time.sleep(0.2 * 2**attempt)
+                time.sleep(min(0.2 * 2**attempt, LONGEST_PAUSE))
         raise AssertionError("unreachable")
 
 
@@ -337,10 +347,11 @@ def _loaded(connection: Connection, stored: Sequence[str], student: str | None =
     ]
 
 
-def _late_penalties(course: Course) -> AssignLatePenalties:
-    preprocessor = AssignLatePenalties(config=load_nbgrader_config(course))
-    preprocessor.init_plugin()
-    return preprocessor
+def _stored_answers(session: Session, lab: str, students: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The hashes of the answers under the recorded results, by student and cell."""
+    table = _result_table.c
+    query = select(table.student, table.answers).where(table.lab == lab, table.student.in_(students))
+    return {student: json.loads(answers) for student, answers in session.execute(query)}
 
 
 def _answer_hash(name: str, cells: dict[str, NotebookNode], result: LabResult) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from nbformat import NotebookNode
@@ -18,6 +19,8 @@ from autograder.grading.database import GradebookError
 from autograder.nbgrader_cells import cells_by_id, details
 from autograder.releasing.released import read_released
 
+AT_ONCE = 500  # submissions whose rows are asked for together
+
 
 @dataclass(frozen=True)
 class ReleasedLab:
@@ -26,19 +29,19 @@ class ReleasedLab:
     kernelspec: str
     cells: dict[str, NotebookNode]
 
-    @property
+    @cached_property
     def graded(self) -> dict[str, NotebookNode]:
         return {name: cell for name, cell in self.cells.items() if is_grade(cell)}
 
-    @property
+    @cached_property
     def tasks(self) -> dict[str, NotebookNode]:
         return {name: cell for name, cell in self.cells.items() if is_task(cell)}
 
-    @property
+    @cached_property
     def solutions(self) -> dict[str, NotebookNode]:
         return {name: cell for name, cell in self.cells.items() if is_solution(cell)}
 
-    @property
+    @cached_property
     def by_hand(self) -> set[str]:
         """Cells that only a person can mark. One without points has no mark to wait for."""
         answers = {name for name, cell in self.graded.items() if is_solution(cell) or cell.cell_type != "code"}
@@ -93,11 +96,11 @@ def store_lab(session: Session, course: Course, lab: str, released: ReleasedLab)
                 setattr(stored[name], attribute, value)
     session.flush()
     # nbgrader expects every submission to have a row for every cell; those of new cells wait for the next grading.
-    for submitted in session.scalars(
+    submitted = session.scalars(
         select(api.SubmittedNotebook).where(api.SubmittedNotebook.notebook_id == notebook.id)
-    ):
-        grade_rows(session, submitted)
-        comment_rows(session, submitted)
+    ).all()
+    grade_rows(session, notebook.id, submitted)
+    comment_rows(session, notebook.id, submitted)
 
 
 def _remove_cell(session: Session, lab: str, cell: api.BaseCell | api.SourceCell) -> None:
@@ -143,29 +146,37 @@ def _stored_cells(session: Session, notebook_id: str, kind: type[Any]) -> dict[s
     return {cell.name: cell for cell in session.scalars(select(kind).where(kind.notebook_id == notebook_id))}
 
 
-def grade_rows(session: Session, submitted: api.SubmittedNotebook) -> dict[str, api.Grade]:
-    """The grades of a submission by cell, created where they are missing."""
-    cells = _stored_cells(session, submitted.notebook_id, api.GradeCell)
-    return _rows_for_cells(
-        session, submitted, api.Grade, cells | _stored_cells(session, submitted.notebook_id, api.TaskCell)
-    )
+def grade_rows(
+    session: Session, notebook_id: str, submitted: Sequence[api.SubmittedNotebook]
+) -> dict[str, dict[str, api.Grade]]:
+    """The grades of submissions by their notebook's id and by cell, created where they are missing."""
+    cells = _stored_cells(session, notebook_id, api.GradeCell) | _stored_cells(session, notebook_id, api.TaskCell)
+    return _rows_for_cells(session, submitted, api.Grade, cells)
 
 
-def comment_rows(session: Session, submitted: api.SubmittedNotebook) -> dict[str, api.Comment]:
-    """The comments on a submission by cell, created where they are missing."""
-    cells = _stored_cells(session, submitted.notebook_id, api.SolutionCell)
-    return _rows_for_cells(
-        session, submitted, api.Comment, cells | _stored_cells(session, submitted.notebook_id, api.TaskCell)
-    )
+def comment_rows(
+    session: Session, notebook_id: str, submitted: Sequence[api.SubmittedNotebook]
+) -> dict[str, dict[str, api.Comment]]:
+    """The comments on submissions by their notebook's id and by cell, created where they are missing."""
+    cells = _stored_cells(session, notebook_id, api.SolutionCell) | _stored_cells(session, notebook_id, api.TaskCell)
+    return _rows_for_cells(session, submitted, api.Comment, cells)
 
 
-def _rows_for_cells(session: Session, submitted: api.SubmittedNotebook, kind: type[Any], cells: dict) -> dict:
-    """One Grade or Comment of a submission per cell, created where it is missing."""
-    stored = {row.cell_id: row for row in session.scalars(select(kind).where(kind.notebook_id == submitted.id))}
-    rows: dict = {}
-    for name, cell in cells.items():
-        if cell.id not in stored:
-            stored[cell.id] = kind(cell_id=cell.id, notebook_id=submitted.id)
-            session.add(stored[cell.id])
-        rows[name] = stored[cell.id]
+def _rows_for_cells(
+    session: Session, submitted: Sequence[api.SubmittedNotebook], kind: type[Any], cells: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """One Grade or Comment of each submission per cell, created where it is missing."""
+    ids = [each.id for each in submitted]
+    stored = {}
+    for at in range(0, len(ids), AT_ONCE):
+        for row in session.scalars(select(kind).where(kind.notebook_id.in_(ids[at : at + AT_ONCE]))):
+            stored[row.notebook_id, row.cell_id] = row
+    rows: dict[str, dict[str, Any]] = {}
+    for notebook_id in ids:
+        rows[notebook_id] = {}
+        for name, cell in cells.items():
+            if (notebook_id, cell.id) not in stored:
+                stored[notebook_id, cell.id] = kind(cell_id=cell.id, notebook_id=notebook_id)
+                session.add(stored[notebook_id, cell.id])
+            rows[notebook_id][name] = stored[notebook_id, cell.id]
     return rows

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SEED_FILE = ".grading-seed"
+LIBRARIES = ("tensorflow", "keras", "numpy")  # another version of them may give other marks
 QUEUED = 4  # submissions in the hands of each worker: it goes on while verdicts are recorded
 
 
@@ -96,9 +97,9 @@ class LabGrader:
             cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
         }
         declared = declared_exercises(course, self.lab)
-        self._seed = seed
+        self.seed = seed
         self._own = own_exercises(declared)
-        self._solution = _solution(course, self.lab) if self._own else None
+        self.solution = _solution(course, self.lab) if self._own else None
         self._prepared = {
             name: PreparedExercise(exercise, replace(exercise.spec, reveal=False), exercise.expectations(seed))
             for name, exercise in declared.items()
@@ -106,10 +107,10 @@ class LabGrader:
         }
         self._own_prepared: dict[str, PreparedExercise] | None = None
         self._preparing = Lock()
-        libraries = [version(name) for name in ("tensorflow", "keras", "numpy")]
+        libraries = [version(name) for name in LIBRARIES]
         own = [path.read_bytes() for path in own_files(course, self.lab)]
-        own += [cell.source for cell in self._solution.cells] if self._solution else []
-        self.version = _digest(_sources(), released, seed, course.limits, libraries, *own)
+        own += [cell.source for cell in self.solution.cells] if self.solution else []
+        self.version = _digest(sources(), released, seed, course.limits, libraries, *own)
 
     @property
     def limits(self) -> Limits:
@@ -123,19 +124,23 @@ class LabGrader:
 
     def grade(self, found: FoundSubmission, sandbox: Sandbox) -> LabResult:
         """Give a verdict on one submission, whatever is in it."""
-        notes = (found.note,) if found.note else ()
-        digest = ""
         try:
-            data = found.read()
-            digest = content_hash(data)
-            result = self.grade_plan(read_plan(data, self.release, self.known), found.student, sandbox)
+            result = self.verdict(found.read(), found.student, sandbox)
         except Unreadable as error:
-            result = self._unreadable(found.student, error.reason)
-        return replace(result, content_hash=digest, timestamp=found.timestamp, repairs=(*notes, *result.repairs))
+            result = self.unreadable(found.student, error.reason)
+        return of_submission(result, found)
+
+    def verdict(self, data: bytes, student: str, sandbox: Sandbox) -> LabResult:
+        """Give a verdict on the bytes of a notebook, whatever they are."""
+        try:
+            result = self.grade_plan(read_plan(data, self.release, self.known), student, sandbox)
+        except Unreadable as error:
+            result = self.unreadable(student, error.reason)
+        return replace(result, content_hash=content_hash(data))
 
     def grade_plan(self, plan: Plan, student: str, sandbox: Sandbox) -> LabResult:
         """Run a repaired submission and judge every exercise of the lab."""
-        run = SubmissionRun(self.lab, self._all_prepared(sandbox), self._demonstrations, self.limits, plan, sandbox)
+        run = SubmissionRun(self.lab, self.prepared(sandbox), self._demonstrations, self.limits, plan, sandbox)
         results = run.results()
         return LabResult(
             student,
@@ -146,24 +151,31 @@ class LabGrader:
             grader_version=self.version,
         )
 
-    def _all_prepared(self, sandbox: Sandbox) -> dict[str, PreparedExercise]:
+    def prepared(self, sandbox: Sandbox) -> dict[str, PreparedExercise]:
         """The exercises with their hidden cases; those whose references the solution gives need the sandbox for it."""
         with self._preparing:
             if self._own_prepared is None:
                 cases: Mapping[str, list[Expectation]] = {}
-                if self._solution is not None:
-                    cases = own_expectations(self.lab, self._solution, self._own, self._seed, sandbox)
+                if self.solution is not None:
+                    cases = own_expectations(self.lab, self.solution, self._own, self.seed, sandbox)
                 self._own_prepared = {
                     name: PreparedExercise(self._own[name], replace(self._own[name].spec, reveal=False), each)
                     for name, each in cases.items()
                 }
             return self._prepared | self._own_prepared
 
-    def _unreadable(self, student: str, reason: str) -> LabResult:
+    def unreadable(self, student: str, reason: str) -> LabResult:
+        """The verdict on what cannot be read: no points, and the reason."""
         exercises = tuple(
             ExerciseResult(name, 0.0, points, "missing", message=reason) for name, points in self.points.items()
         )
         return LabResult(student, self.lab, exercises, "unreadable", reason, grader_version=self.version)
+
+
+def of_submission(result: LabResult, found: FoundSubmission) -> LabResult:
+    """A verdict with what is known of how the submission was found: its time, and a note for the instructor."""
+    notes = (found.note,) if found.note else ()
+    return replace(result, timestamp=found.timestamp, repairs=(*notes, *result.repairs))
 
 
 @dataclass(frozen=True)
@@ -275,7 +287,7 @@ NOT_READ = {"__pycache__", "reference", "recorded"}  # by grading, among the fol
 
 
 @cache
-def _sources() -> str:
+def sources() -> str:
     """A digest of all that decides on marks and pages: a changed grader grades again.
 
     Code, templates, and the models in coursekit's data.

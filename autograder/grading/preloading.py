@@ -10,7 +10,10 @@ from autograder.course import Course
 from autograder.sandbox import PRELOAD, Limits, Sandbox
 
 # What a worker imports besides for the submissions of a lab. Imported once here, none of them has to.
-FOR_LABS = {"bert_ag_news": ("tensorflow_text", "tensorflow_hub", "tf_keras")}
+FOR_LABS = {
+    "bert_ag_news": ("tensorflow_text", "tensorflow_hub", "tf_keras"),
+    "imdb_classifier": ("sklearn.feature_extraction.text", "sklearn.linear_model", "sklearn.pipeline"),
+}
 
 
 def limits_of(course: Course) -> Limits:

@@ -169,12 +169,12 @@ class LabResult:
 
 def write_results_csv(path: Path, results: Iterable[LabResult]) -> None:
     """One row per student, lab and exercise, in the notebook's order. Replaces `path` in one step."""
-    _write_csv(
+    write_csv(
         path,
         RESULTS_COLUMNS,
         (
             (
-                _plain(result.student),
+                plain_cell(result.student),
                 result.lab,
                 exercise.exercise,
                 _number(exercise.score),
@@ -191,12 +191,12 @@ def write_results_csv(path: Path, results: Iterable[LabResult]) -> None:
 
 def write_grades_csv(path: Path, results: Iterable[LabResult]) -> None:
     """One row per student and lab, sorted by both. Replaces `path` in one step."""
-    _write_csv(
+    write_csv(
         path,
         GRADES_COLUMNS,
         (
             (
-                _plain(result.student),
+                plain_cell(result.student),
                 result.lab,
                 _number(result.score),
                 _number(result.max_score),
@@ -210,7 +210,7 @@ def write_grades_csv(path: Path, results: Iterable[LabResult]) -> None:
 
 def write_passed_over_csv(path: Path, rows: Iterable[tuple[str, str]]) -> None:
     """One row for everything that was not graded because nothing says whose it is: where it lies, and why."""
-    _write_csv(path, PASSED_OVER_COLUMNS, ((_plain(place), _plain(reason)) for place, reason in rows))
+    write_csv(path, PASSED_OVER_COLUMNS, ((plain_cell(place), plain_cell(reason)) for place, reason in rows))
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -238,7 +238,7 @@ def _number(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _plain(text: str) -> str:
+def plain_cell(text: str) -> str:
     """A text that a spreadsheet shows and does not compute.
 
     An apostrophe goes before what begins a formula. Where the list separator is a semicolon, a spreadsheet would begin
@@ -248,7 +248,8 @@ def _plain(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
-def _write_csv(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
+def write_csv(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
+    """Write a table. Replaces `path` in one step; texts have to be safe for spreadsheets (`plain_cell`)."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -297,7 +297,7 @@ class SubmissionRun:
     def _finish(self, judgement: Judgement, seconds: float) -> None:
         spec = self._prepared[judgement.exercise].spec
         points = self._plan.exercises[judgement.exercise]
-        graded = judgement.status == "graded"
+        graded, failing = judgement.status == "graded", judgement.first_failing
         self._finished[judgement.exercise] = ExerciseResult(
             judgement.exercise,
             points * judgement.share,
@@ -318,7 +318,7 @@ class SubmissionRun:
             if graded
             else (),
             message=judgement.message,
-            hint=spec.hints[0] if graded and not judgement.passed and spec.hints else "",
+            hint=failing.hints[0] if graded and failing and failing.hints else "",
             seconds=seconds,
         )
 

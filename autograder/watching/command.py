@@ -1,0 +1,119 @@
+"""`course watch`, as it is typed."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.course import Course, CourseError, load_course
+
+if TYPE_CHECKING:
+    from autograder.cluster.client import Cluster
+
+out = Console()
+err = Console(stderr=True)
+
+
+def watch(
+    labs: Annotated[
+        list[str] | None, typer.Argument(metavar="[LAB]…", help="Labs to watch; all of the course when none is named.")
+    ] = None,
+    drops: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--drop", metavar="DIR", help="A folder into which notebooks are put; may be given several times."
+        ),
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="One round, then end: for cron.")] = False,
+    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="Seconds between two rounds.")] = 5.0,
+    out_dir: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where tables, feedback and status.html go.")
+    ] = Path("grades"),
+    workers: Annotated[int, typer.Option(min=1, help="Submissions graded at the same time.")] = 1,
+    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db.")] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
+    ] = None,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Grade without walls where they cannot be built. Only for code you trust.")
+    ] = False,
+) -> None:
+    """Grade what students hand in as it arrives, and hand the feedback back.
+
+    Looks into nbgrader's exchange, and into the folders given with --drop, every few seconds. What is new is graded
+    as `course grade` does it; students who handed in through the exchange find their page with nbgrader's
+    Fetch Feedback. Which attempt counts, how many an hour, due dates, grace and extensions stand in course.toml
+    (docs/instructors.md). DIR/status.html says how it stands.
+
+      course watch
+
+      course watch 02_self_attention --drop /srv/uploads --workers 2
+
+    Stopped at any moment, by Ctrl-C, a signal or a power cut, the next start goes on from there.
+    """
+    from autograder.sandbox import SandboxUnavailable
+    from autograder.watching.watcher import Watcher
+
+    course = load_course()
+    names = [course.lab(name).name for name in labs] if labs else _released(course)
+    for folder in drops or ():
+        if not folder.is_dir():
+            raise CourseError(f"there is no folder {folder}: make it, or name another with --drop")
+    if cluster is not None and (unsafe or workers > 1):
+        raise CourseError("--workers and --unsafe are for this machine; --cluster grades behind its workers' walls")
+    stop = threading.Event()
+    watcher = Watcher(
+        course,
+        names,
+        drops=drops or (),
+        out_dir=out_dir,
+        db_url=course.gradebook_at(db),
+        workers=workers,
+        unsafe=unsafe,
+        cluster=_cluster(cluster) if cluster else None,
+    )
+    with watcher:
+        if not once:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: stop.set())
+            out.print(f"Watching {', '.join(names)}. Status: {watcher.status}. Ctrl-C ends it.", highlight=False)
+        while not stop.is_set():
+            try:
+                for result in watcher.round():
+                    out.print(
+                        f"{escape(result.student)}  {result.lab}  {result.score:g}/{result.max_score:g}",
+                        highlight=False,
+                    )
+                    if stop.is_set():
+                        break  # the attempt is answered; the others wait in the journal
+            except (SandboxUnavailable, CourseError) as error:
+                if once:
+                    raise CourseError(f"{error}. What was graded is recorded, the rest waits") from error
+                err.print(f"[red]this round stopped[/] {escape(str(error))}", highlight=False)
+            for student, reason in watcher.last_round.failures.items():
+                err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
+            if once:
+                break
+            stop.wait(every)
+    if once and watcher.last_round.failures:
+        raise typer.Exit(1)
+
+
+def _cluster(address: str) -> Cluster:
+    from autograder.cluster.client import Cluster
+
+    return Cluster(address, tell=lambda sentence: err.print(f"[yellow]cluster[/]  {escape(sentence)}", highlight=False))
+
+
+def _released(course: Course) -> list[str]:
+    names = [lab.name for lab in course.labs if course.release_notebook(lab.name).exists()]
+    if not names:
+        raise CourseError("no lab is released yet: run `course release` first")
+    return names
