@@ -1,0 +1,1 @@
+"""Grading on Gradescope: what runs in its container, and what it reports there."""

@@ -1,0 +1,90 @@
+"""A verdict as Gradescope's results.json: each group of an exercise is a test, with the mistake named and a hint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autograder.grading.results import ExerciseResult, LabResult, round_score
+from autograder.worker.walls import WallReport
+from coursekit.statuses import STATUS_WORDS
+
+VISIBILITIES = ("visible", "after_due_date", "after_published")
+
+
+def results_json(
+    result: LabResult, walls: Sequence[WallReport], *, show: str = "visible", by_hand: float = 0.0
+) -> bytes:
+    """Return the file that Gradescope reads.
+
+    Every text is declared as plain text, so nothing that a student wrote is taken for HTML. What only an instructor
+    sees (statuses, ids of mistakes, seconds, walls) is in a test of its own, without points, which is hidden.
+
+    Args:
+        result: the verdict.
+        walls: what stood around the student's code.
+        show: when students see the tests: `visible`, `after_due_date` or `after_published`.
+        by_hand: points of answers in words, which are not in the score.
+    """
+    head = [result.reason] if result.reason else []
+    head += [f"Put right before grading: {each}" for each in result.repairs]
+    if by_hand:
+        head.append(f"Answers in words, {by_hand:g} points, are marked by a person and are not in this score.")
+    tests = [test | {"visibility": show} for exercise in result.exercises for test in _tests(exercise)]
+    for number, test in enumerate(tests, start=1):
+        test["number"] = str(number)
+    content = {
+        "score": result.score,
+        "output": "\n".join(head),
+        "output_format": "text",
+        "visibility": show,
+        "stdout_visibility": "hidden",
+        "tests": [*tests, _for_instructors(result, walls)],
+    }
+    return (json.dumps(content, indent=1, ensure_ascii=True) + "\n").encode()
+
+
+def _tests(exercise: ExerciseResult) -> Iterator[dict[str, Any]]:
+    if not exercise.groups:
+        why = exercise.message or STATUS_WORDS[exercise.status]
+        yield _test(exercise.exercise, exercise.score, exercise.max_score, exercise.passed, why)
+        return
+    said = [f"It looks like this: {sentence}" for sentence in exercise.sentences]
+    said += [f"Hint: {exercise.hint}"] if exercise.hint else []
+    failing = next((group for group in exercise.groups if not group.passed), None)
+    total = sum(group.weight for group in exercise.groups)
+    given = possible = 0.0
+    for number, group in enumerate(exercise.groups, start=1):
+        last = number == len(exercise.groups)
+        most = round_score(exercise.max_score - possible if last else exercise.max_score * group.weight / total)
+        score = most if group.passed else 0.0
+        if last:  # what rounding leaves: the tests add up to the exercise
+            score = round_score(min(max(exercise.score - given, 0.0), most))
+        given, possible = given + score, possible + most
+        text = [group.message] if group.message else []
+        text += said if group is failing else []
+        yield _test(f"{exercise.exercise}: {group.title}", score, most, group.passed, "\n".join(text))
+
+
+def _test(name: str, score: float, most: float, passed: bool, output: str) -> dict[str, Any]:
+    return {
+        "name": name.replace("`", ""),
+        "name_format": "text",
+        "score": score,
+        "max_score": most,
+        "status": "passed" if passed else "failed",
+        "output": output,
+        "output_format": "text",
+    }
+
+
+def _for_instructors(result: LabResult, walls: Sequence[WallReport]) -> dict[str, Any]:
+    lines = [f"state {result.state}, grader {result.grader_version or '-'}, file {result.content_hash[:16] or '-'}"]
+    lines += [
+        f"{each.exercise}: {each.status}, {each.score:g}/{each.max_score:g}, {each.seconds:.1f} s"
+        f"{', ' + ', '.join(each.misconceptions) if each.misconceptions else ''}"
+        for each in result.exercises
+    ]
+    lines.append("walls: " + ", ".join(wall.name if wall.stands else f"NOT {wall.name} ({wall.why})" for wall in walls))
+    return _test("For instructors", 0.0, 0.0, True, "\n".join(lines)) | {"visibility": "hidden"}

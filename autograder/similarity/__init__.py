@@ -1,0 +1,1 @@
+"""Finds submissions that are more alike than chance makes them, for a person to look at."""

@@ -1,0 +1,83 @@
+"""`course similar`: what is typed, and what is said afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import track
+
+SAID_IN_TERMINAL = 10
+
+
+def similar(
+    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    paths: Annotated[list[Path], typer.Argument(help="Submissions, as course grade takes them.")],
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Earlier submissions, such as last year's; may be repeated."),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("grades/similar.html"),
+    pairs: Annotated[int, typer.Option(min=1, help="Most pairs that the page shows.")] = 30,
+    common: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="A passage in more submissions than this counts for nobody. [default: a tenth of them]"
+        ),
+    ] = None,
+) -> None:
+    """Find submissions that are alike, and write a page with pairs side by side. Likeness is no proof of anything.
+
+    The lab's own code is left out, and so is what many students wrote alike. Other names for variables, other comments
+    and another order of cells hide nothing. Short answers are often alike by chance: the page says how long each shared
+    passage is, and only reading tells who had it from whom, or both from a third place.
+
+      course similar 02_self_attention submissions.zip
+
+      course similar 02_self_attention submissions.zip --against ../2025/submissions.zip
+
+    Nothing is run, and nothing leaves this machine. Earlier submissions are compared with this year's, and not with
+    each other.
+    """
+    from autograder.course import CourseError, load_course
+    from autograder.grading.lab_grader import grade_ids
+    from autograder.grading.results import write_atomically
+    from autograder.pages.similar import similar_page
+    from autograder.releasing.released import read_released
+    from autograder.similarity.comparing import compare
+    from autograder.similarity.documents import Document, document, given_grams, own_cells
+    from autograder.submission import Unreadable, find_submissions
+
+    course = load_course()
+    release = read_released(course, course.lab(lab).name)
+    known = {each.name: grade_ids(course, each.name) for each in course.labs}
+    given = given_grams(release)
+    terminal, errors = Console(), Console(stderr=True)
+    documents: list[Document] = []
+    unread: list[str] = []
+    for folder, earlier in ((paths, False), *(((path,), True) for path in against or ())):
+        found = find_submissions(folder, lab, known).submissions
+        for each in track(found, f"Reading {'earlier ones' if earlier else lab}", console=errors):
+            try:
+                documents.append(document(each, own_cells(each, release, known), given, earlier=earlier))
+            except Unreadable as error:
+                unread.append(f"{each.student}: {error.reason}")
+    if sum(not each.earlier for each in documents) < 1 or len(documents) < 2:
+        raise CourseError(f"there are not two submissions of {lab} to compare in {', '.join(map(str, paths))}")
+    comparison = compare(documents, pairs=pairs, most=common)
+    write_atomically(out, similar_page(course, course.lab(lab), documents, comparison, unread, release, known))
+    for pair in comparison.pairs[:SAID_IN_TERMINAL]:
+        names = " and ".join(
+            escape(f"{each.student}{' (earlier)' * each.earlier}") for each in (pair.first, pair.second)
+        )
+        terminal.print(f"{100 * pair.likeness:3.0f} %  {names}: {pair.tokens} tokens alike", highlight=False)
+    if not comparison.pairs:
+        terminal.print("No two submissions share more than the lab, or the class, explains.")
+    if unread:
+        terminal.print(f"{len(unread)} submissions cannot be read; the page names them", highlight=False)
+    terminal.print(
+        f"{escape(str(out))}: {len(documents)} submissions. Likeness is no proof: read the pairs.", highlight=False
+    )

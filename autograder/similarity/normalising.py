@@ -1,0 +1,109 @@
+"""Reads code as what it does: names that a student chose, layout, comments and annotations say nothing."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from autograder.submission.names import parse
+from coursekit import source as reading
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_PROSE = re.compile(r"\w+")
+_KEPT_NAMES = frozenset(dir(builtins))
+_PASSED_OVER = (ast.Load, ast.Store, ast.Del, ast.Expr, ast.Module, ast.alias)
+
+
+class Token(NamedTuple):
+    """A part of a cell, and the line in which it stands."""
+
+    text: str
+    line: int
+
+
+def chosen_attributes(sources: Iterable[str]) -> frozenset[str]:
+    """Return the names that a notebook's code gives to attributes of its own objects (`self.scale = …`)."""
+    trees = (parse(source) for source in sources)
+    return frozenset(
+        node.attr
+        for tree in trees
+        if tree is not None
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    )
+
+
+def code_tokens(source: str, chosen: frozenset[str]) -> list[Token]:
+    """Return a code cell as its syntax tree tells it, in the order of the text.
+
+    Variables, functions, parameters and the attributes in `chosen` lose their names; what belongs to Python or a
+    library keeps them. Docstrings and annotations are left out, texts count as equal. A cell that is no Python is read
+    word by word; one that takes too much effort to read has no tokens.
+    """
+    tree = parse(source)
+    if tree is not None:
+        return list(_of_tree(tree, chosen))
+    try:
+        reading.effort(source)
+    except reading.TooLarge:
+        return []
+    return [
+        Token(word if keyword.iskeyword(word) or not word.isidentifier() else "name", number)
+        for number, line in enumerate(source.splitlines(), start=1)
+        for word in _WORD.findall(line.partition("#")[0])
+    ]
+
+
+def prose_tokens(text: str) -> list[Token]:
+    """Return the words of an answer in words, in small letters."""
+    return [
+        Token(word, number)
+        for number, line in enumerate(text[: reading.MAX_CHARACTERS].casefold().splitlines(), start=1)
+        for word in _PROSE.findall(line)
+    ]
+
+
+def _of_tree(tree: ast.Module, chosen: frozenset[str]) -> Iterator[Token]:
+    """Walk with a list, not by recursion: students nest as deeply as they like."""
+    pending: list[tuple[ast.AST, int]] = [(tree, 1)]
+    while pending:
+        node, line = pending.pop()
+        line = getattr(node, "lineno", line)
+        if not isinstance(node, _PASSED_OVER):
+            yield Token(_named(node, chosen), line)
+        if isinstance(node, ast.JoinedStr):
+            continue
+        inner = [child for child in _children(node) if not _says_nothing(child)]
+        pending.extend((child, line) for child in reversed(inner))
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "type_comment", "type_params"):
+            continue
+        if isinstance(value, ast.AST):
+            yield value
+        elif isinstance(value, list):
+            yield from (each for each in value if isinstance(each, ast.AST))
+
+
+def _says_nothing(node: ast.AST) -> bool:
+    """Whether this is a docstring, or another text that stands alone."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _named(node: ast.AST, chosen: frozenset[str]) -> str:
+    match node:
+        case ast.Name(id=name):
+            return name if name in _KEPT_NAMES else "name"
+        case ast.Attribute(attr=name):
+            return "attribute" if name in chosen else f".{name}"
+        case ast.Constant(value=str() | bytes()) | ast.JoinedStr():
+            return "text"
+        case ast.Constant(value=bool() | int() | float() | complex() | None as value):
+            return f"{type(value).__name__} {value if not isinstance(value, int) else value % 2**64}"
+    return type(node).__name__
