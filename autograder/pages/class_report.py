@@ -1,100 +1,173 @@
-"""One page on the whole class: how marks are spread, which exercises are hard, which mistakes are common."""
+"""One page on the whole class: marks, hard exercises, common mistakes, progress, and who may need help."""
 
 from __future__ import annotations
 
-import io
+import base64
+import hashlib
 import statistics
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-
-import matplotlib
-from markupsafe import Markup
-from matplotlib.figure import Figure
+from urllib.parse import quote
 
 from autograder.course import Course, CourseLab
 from autograder.declaring.course_exercises import declared_exercises
-from autograder.grading.results import LabResult, write_atomically
-from autograder.pages.rendering import render
+from autograder.grading.results import LabResult, plain_cell, write_atomically, write_csv
+from autograder.pages import class_figures
+from autograder.pages.class_numbers import (
+    LEAST_FOR_CORRELATION,
+    MistakeCount,
+    Standing,
+    items,
+    mistakes,
+    read_last_year,
+    standings,
+)
+from autograder.pages.rendering import render, source_of
 
-GREEN, ORANGE, RED, GREY = "#2e8b57", "#d98e04", "#c0392b", "#8a8a8a"
-MOST_SHOWN = 12
+EXAMPLES = 3  # pages of students that are linked for each mistake
+ITEM_COLUMNS = (
+    "lab",
+    "exercise",
+    "students",
+    "difficulty",
+    "discrimination",
+    "not_done",
+    "last_year",
+    "change_low",
+    "change_high",
+)
 
 
-def write_report(course: Course, results: Sequence[LabResult], target: Path) -> None:
-    """Write the page for all recorded results, one part for each lab that has any."""
-    labs = [(lab, [each for each in results if each.lab == lab.name]) for lab in course.labs]
-    parts = [_part(course, lab, found) for lab, found in labs if found]
-    write_atomically(target, render("class_report.html.j2", course=course, parts=parts))
+def write_report(
+    course: Course,
+    results: Sequence[LabResult],
+    target: Path,
+    *,
+    last_year: Path | None = None,
+    now: datetime | None = None,
+) -> None:
+    """Write the page for all recorded results, one part for each lab that has any, and its tables as CSV beside it.
 
+    Args:
+        course: the course.
+        results: what the gradebook holds.
+        target: the page. ``items.csv``, ``groups.csv``, ``mistakes.csv`` and ``students.csv`` go into a folder of its
+            name without the ending. Links to examples expect ``feedback/`` beside the page.
+        last_year: a `results.csv` to compare with.
+        now: the time, aware; labs that were due within two weeks before it count when help may be needed.
 
-def _part(course: Course, lab: CourseLab, results: Sequence[LabResult]) -> dict[str, object]:
-    sentences = {
-        (name, id): sentence
-        for name, exercise in declared_exercises(course, lab.name).items()
-        for id, sentence in exercise.spec.sentences.items()
-    }
-    mistakes = Counter(
-        (exercise.exercise, name)
-        for result in results
-        for exercise in result.exercises
-        for name in exercise.misconceptions
+    Raises:
+        CourseError: `last_year` cannot be read.
+    """
+    before = read_last_year(last_year)
+    by_lab = [(lab, [each for each in results if each.lab == lab.name]) for lab in course.labs]
+    labs = [_Lab(course, lab, found, before) for lab, found in by_lab if found]
+    students = standings(course, results, now or datetime.now(UTC))
+    script = source_of("class_report.js")
+    folder = target.with_suffix("")
+    _write_tables(folder, labs, students)
+    page = render(
+        "class_report.html.j2",
+        course=course,
+        labs=labs,
+        students=students,
+        concerned=[each for each in students if each.concerns],
+        progress=class_figures.progress({each.name: each.percents for each in labs}),
+        least=LEAST_FOR_CORRELATION,
+        compared=last_year is not None,
+        tables=folder.name,
+        script=script,
+        script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-    percents = [result.percent for result in results]
-    return {
-        "title": lab.title,
-        "submissions": len(results),
-        "unreadable": [each.student for each in results if each.state == "unreadable"],
-        "mean": statistics.fmean(percents),
-        "median": statistics.median(percents),
-        "marks": _marks(percents),
-        "exercises": _exercises(results),
-        "mistakes": [
-            (exercise, sentences.get((exercise, name), name), count)
-            for (exercise, name), count in mistakes.most_common(MOST_SHOWN)
-        ],
-    }
+    write_atomically(target, page)
 
 
-def _marks(percents: Sequence[float]) -> Markup:
-    """A histogram of the marks."""
-    figure = Figure(figsize=(7, 2.6), layout="constrained")
-    axes = figure.subplots()
-    axes.hist(percents, bins=range(0, 105, 5), color=GREEN, edgecolor="white")
-    axes.set(xlabel="% of the points", ylabel="students", xlim=(0, 100))
-    axes.locator_params(axis="y", integer=True)
-    return _svg(figure)
+class _Lab:
+    """What the page shows of one lab."""
+
+    def __init__(
+        self,
+        course: Course,
+        lab: CourseLab,
+        results: Sequence[LabResult],
+        last_year: Mapping[tuple[str, str], Sequence[float]],
+    ):
+        sentences = {
+            (name, id): sentence
+            for name, exercise in declared_exercises(course, lab.name).items()
+            for id, sentence in exercise.spec.sentences.items()
+        }
+        self.name, self.title = lab.name, lab.title
+        self.submissions = len(results)
+        self.percents = [result.percent for result in results]
+        self.mean, self.median = statistics.fmean(self.percents), statistics.median(self.percents)
+        self.unreadable = [each.student for each in results if each.state == "unreadable"]
+        self.items = items(results, last_year)
+        self.mistakes = mistakes(results, sentences)
+        self.marks = class_figures.marks(self.percents)
+        self.exercises = class_figures.exercises(results)
+        self.time = class_figures.time_and_mark(results, lab.due)
+
+    def examples(self, mistake: MistakeCount) -> list[tuple[str, str]]:
+        """The first students who made a mistake, each with the place in their feedback."""
+        return [
+            (student, f"feedback/{quote(student)}/{quote(self.name)}.html#{quote(mistake.exercise)}")
+            for student in mistake.students[:EXAMPLES]
+        ]
 
 
-def _exercises(results: Sequence[LabResult]) -> Markup:
-    """For each exercise the share of students with full marks, with some, with none, and without a submission."""
-    names = list(dict.fromkeys(each.exercise for result in results for each in result.exercises))
-    shares: dict[str, list[float]] = {"full marks": [], "some points": [], "no points": [], "not done": []}
-    for name in names:
-        found = [each for result in results for each in result.exercises if each.exercise == name]
-        missing = sum(each.status == "missing" for each in found)
-        full = sum(each.passed for each in found)
-        some = sum(each.score > 0 and not each.passed for each in found)
-        for share, count in zip(
-            shares.values(), (full, some, len(found) - full - some - missing, missing), strict=True
-        ):
-            share.append(100 * count / len(found))
-    figure = Figure(figsize=(7, 0.6 + 0.42 * len(names)), layout="constrained")
-    axes = figure.subplots()
-    left = [0.0] * len(names)
-    looks = zip((GREEN, ORANGE, RED, GREY), ("", "//", "xx", ".."), strict=True)
-    for (label, values), (colour, hatch) in zip(shares.items(), looks, strict=True):
-        axes.barh(names, values, left=left, label=label, color=colour, hatch=hatch, edgecolor="white")
-        left = [a + b for a, b in zip(left, values, strict=True)]
-    axes.invert_yaxis()
-    axes.set(xlabel="% of the students", xlim=(0, 100))
-    figure.legend(*axes.get_legend_handles_labels(), ncols=4, loc="outside upper center", frameon=False)
-    return _svg(figure)
+def _write_tables(folder: Path, labs: Sequence[_Lab], students: Sequence[Standing]) -> None:
+    """What the page shows, as tables."""
+    items_of_labs = [item for lab in labs for item in lab.items]
+    write_csv(
+        folder / "items.csv",
+        ITEM_COLUMNS,
+        (
+            (
+                item.lab,
+                item.exercise,
+                str(item.students),
+                _number(item.difficulty),
+                _number(item.discrimination),
+                str(item.not_done),
+                _number(item.last_year),
+                *map(_number, item.change or (None, None)),
+            )
+            for item in items_of_labs
+        ),
+    )
+    write_csv(
+        folder / "groups.csv",
+        ("lab", "exercise", "group", "share_passing"),
+        (
+            (item.lab, item.exercise, plain_cell(title), _number(share))
+            for item in items_of_labs
+            for title, share in item.groups
+        ),
+    )
+    write_csv(
+        folder / "mistakes.csv",
+        ("lab", "exercise", "mistake", "students", "sentence"),
+        (
+            (each.lab, each.exercise, each.id, str(len(each.students)), plain_cell(each.sentence))
+            for lab in labs
+            for each in lab.mistakes
+        ),
+    )
+    write_csv(
+        folder / "students.csv",
+        ("student", *(lab.name for lab in labs), "may_need_help"),
+        (
+            (
+                plain_cell(each.student),
+                *(f"{each.percents[lab.name]:g}" if lab.name in each.percents else "" for lab in labs),
+                plain_cell(", ".join(each.concerns)),
+            )
+            for each in students
+        ),
+    )
 
 
-def _svg(figure: Figure) -> Markup:
-    content = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
-        figure.savefig(content, format="svg", metadata={"Date": None})
-    text = content.getvalue()
-    return Markup(text[text.index("<svg") :])
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

@@ -16,6 +16,13 @@ def render(template: str, **values: Any) -> bytes:
     return _environment().get_template(template).render(**values).encode("utf-8", "replace")
 
 
+def source_of(name: str) -> str:
+    """The text of a file of ``autograder/pages/templates``, as it stands."""
+    environment = _environment()
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
 def marked(text: str) -> Markup:
     """Escape a text, and set what stands between backquotes as code."""
     return Markup(as_html(text))

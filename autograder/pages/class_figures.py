@@ -1,0 +1,104 @@
+"""The pictures of the class report, as SVG with a sentence that says what each of them shows."""
+
+from __future__ import annotations
+
+import io
+import statistics
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import matplotlib
+from markupsafe import Markup, escape
+from matplotlib.figure import Figure
+
+from autograder.grading.results import LabResult
+
+GREEN, ORANGE, RED, GREY = "#2e8b57", "#d98e04", "#c0392b", "#8a8a8a"
+HOURS_SHOWN = 14 * 24  # before and after the due date
+
+
+def marks(percents: Sequence[float]) -> Markup:
+    """A histogram of the marks."""
+    figure = Figure(figsize=(7, 2.6), layout="constrained")
+    axes = figure.subplots()
+    axes.hist(percents, bins=range(0, 105, 5), color=GREEN, edgecolor="white")
+    axes.set(xlabel="% of the points", ylabel="students", xlim=(0, 100))
+    axes.locator_params(axis="y", integer=True)
+    low = sum(each < 50 for each in percents)
+    return _svg(figure, f"Histogram of the marks of {len(percents)} students; {low} have less than half of the points.")
+
+
+def exercises(results: Sequence[LabResult]) -> Markup:
+    """For each exercise the share of students with full marks, with some, with none, and without a submission."""
+    names = list(dict.fromkeys(each.exercise for result in results for each in result.exercises))
+    shares: dict[str, list[float]] = {"full marks": [], "some points": [], "no points": [], "not done": []}
+    for name in names:
+        found = [each for result in results for each in result.exercises if each.exercise == name]
+        missing = sum(each.status == "missing" for each in found)
+        full = sum(each.passed for each in found)
+        some = sum(each.score > 0 and not each.passed for each in found)
+        for share, count in zip(
+            shares.values(), (full, some, len(found) - full - some - missing, missing), strict=True
+        ):
+            share.append(100 * count / len(found))
+    figure = Figure(figsize=(7, 0.6 + 0.42 * len(names)), layout="constrained")
+    axes = figure.subplots()
+    left = [0.0] * len(names)
+    looks = zip((GREEN, ORANGE, RED, GREY), ("", "//", "xx", ".."), strict=True)
+    for (label, values), (colour, hatch) in zip(shares.items(), looks, strict=True):
+        axes.barh(names, values, left=left, label=label, color=colour, hatch=hatch, edgecolor="white")
+        left = [a + b for a, b in zip(left, values, strict=True)]
+    axes.invert_yaxis()
+    axes.set(xlabel="% of the students", xlim=(0, 100))
+    figure.legend(*axes.get_legend_handles_labels(), ncols=4, loc="outside upper center", frameon=False)
+    told = ", ".join(f"{name} {share:.0f} %" for name, share in zip(names, shares["full marks"], strict=True))
+    return _svg(figure, f"Bars for each exercise. Students with full marks: {told}.")
+
+
+def time_and_mark(results: Sequence[LabResult], due: datetime | None) -> Markup | None:
+    """Marks against the hours before the due date; None without one, or where fewer than three times are known."""
+    if due is None:
+        return None
+    known = [
+        ((each.timestamp - due).total_seconds() / 3600, each.percent) for each in results if each.timestamp is not None
+    ]
+    if len(known) < 3:
+        return None
+    hours = [min(max(hour, -HOURS_SHOWN), HOURS_SHOWN) for hour, _ in known]
+    figure = Figure(figsize=(7, 2.6), layout="constrained")
+    axes = figure.subplots()
+    axes.scatter(hours, [percent for _, percent in known], s=18, alpha=0.6, color=GREEN, edgecolors="none")
+    axes.axvline(0, color=GREY, linestyle="--")
+    axes.set(xlabel="hours from the due date (left: before it)", ylabel="% of the points", ylim=(-4, 104))
+    late = sum(hour > 0 for hour in hours)
+    return _svg(figure, f"Marks of {len(known)} students against the time of handing in; {late} of them came late.")
+
+
+def progress(percents: Mapping[str, Sequence[float]]) -> Markup | None:
+    """Quartiles of the marks, lab after lab; None with fewer than two labs."""
+    if len(percents) < 2:
+        return None
+    names = list(percents)
+    quartiles = [
+        statistics.quantiles(each, n=4, method="inclusive") if len(each) > 1 else [each[0]] * 3
+        for each in percents.values()
+    ]
+    low, middle, high = zip(*quartiles, strict=True)
+    figure = Figure(figsize=(7, 2.8), layout="constrained")
+    axes = figure.subplots()
+    axes.fill_between(names, low, high, color=GREEN, alpha=0.2, label="middle half of the class")
+    axes.plot(names, middle, "o-", color=GREEN, label="median")
+    axes.set(ylabel="% of the points", ylim=(-4, 104))
+    axes.tick_params(axis="x", labelrotation=20)
+    figure.legend(*axes.get_legend_handles_labels(), ncols=2, loc="outside upper center", frameon=False)
+    told = ", ".join(f"{name} {median:.0f} %" for name, median in zip(names, middle, strict=True))
+    return _svg(figure, f"Median of the marks by lab: {told}; a band shows the middle half of the class.")
+
+
+def _svg(figure: Figure, told: str) -> Markup:
+    content = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
+        figure.savefig(content, format="svg", metadata={"Date": None})
+    text = content.getvalue()
+    drawing = text[text.index("<svg") :].replace("<svg ", f'<svg role="img" aria-label="{escape(told)}" ', 1)
+    return Markup(drawing)
