@@ -1,0 +1,79 @@
+"""A notebook as a page of the site: its figures are numbered files with their words, its answers stay folded."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import nbformat
+from nbformat import NotebookNode
+
+_WORDS = "<details><summary><small>Figure in words"  # how coursekit.plots begins its folded line below a figure
+_FOR_TESTS = re.compile(r"^# NBVAL_\w+\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A notebook that is ready for Sphinx, and its pictures by file name."""
+
+    notebook: NotebookNode
+    pictures: dict[str, bytes]
+
+
+def page_of(notebook: NotebookNode, name: str) -> Page:
+    """The page of a notebook called `name`, such as ``02_self_attention``; its pictures lie in ``figures/``."""
+    notebook = nbformat.from_dict(notebook)
+    notebook.metadata.language_info = NotebookNode({"name": "python", "pygments_lexer": "ipython3"})
+    chapter = re.sub(r"^0+", "", name.partition("_")[0])
+    pictures: dict[str, bytes] = {}
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.source = _FOR_TESTS.sub("", cell.source)
+        outputs = []
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                number = len(pictures) + 1
+                picture = base64.b64decode(output.data["image/png"])
+                file = f"{name}-{number}.png"
+                pictures[file] = picture
+                alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
+                output.data = NotebookNode({"text/html": _figure(f"{chapter}.{number}", file, picture, alt)})
+                output.metadata = NotebookNode()
+            elif "".join(output.get("data", {}).get("text/html", "")).startswith(_WORDS):
+                continue  # the figure says it
+            outputs.append(output)
+        cell.outputs = outputs
+    return Page(notebook, pictures)
+
+
+def title_of(notebook: NotebookNode) -> str:
+    """The notebook's first heading; empty where there is none."""
+    return _first(r"^# +(.+)$", notebook)
+
+
+def subtitle_of(notebook: NotebookNode) -> str:
+    """The sentence in italics below the first heading; empty where there is none."""
+    return " ".join(_first(r"^# .+\n+\*([^*]+)\*$", notebook).split())
+
+
+def _first(pattern: str, notebook: NotebookNode) -> str:
+    text = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
+    found = re.search(pattern, text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def _figure(number: str, file: str, picture: bytes, alt: str) -> str:
+    width, height = struct.unpack(">II", picture[16:24])  # in a PNG's first chunk
+    source = PurePosixPath("figures", file)
+    words = html.escape(alt)
+    return (
+        f'<figure class="course-figure" id="figure-{number.replace(".", "-")}">'
+        f'<img src="{source}" alt="{words}" width="{width}" height="{height}" loading="lazy">'
+        f"<figcaption><details><summary>Figure {number} <small>in words</small></summary>{words}</details></figcaption>"
+        "</figure>"
+    )

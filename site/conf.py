@@ -1,0 +1,83 @@
+"""How Sphinx builds the course's site; `autograder.site` lays out the pages and calls it with title and version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+HERE = Path(__file__).parent
+
+author = "The authors of this course"
+copyright = "The authors of this course. Text and figures: CC BY 4.0, code: MIT"
+language = "en"
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx_design",
+]
+exclude_patterns = ["buttons.json"]
+templates_path = [str(HERE / "_templates")]
+suppress_warnings = ["mystnb.unknown_mime_type"]
+
+# Notebooks are shown as they are stored: nothing runs while the site is built.
+nb_execution_mode = "off"
+nb_merge_streams = True
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+myst_links_external_new_tab = False
+
+# The reference of coursekit, without TensorFlow: nothing in it is called.
+autodoc_mock_imports = ["keras", "tensorflow", "tensorflow_datasets", "tf_keras"]
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+default_role = "code"
+
+mathjax_path = "mathjax/tex-chtml.js"
+mathjax3_config = {"options": {"enableMenu": False}}
+
+html_theme = "pydata_sphinx_theme"
+html_static_path = [str(HERE / "_static")]
+html_css_files = ["course.css"]
+html_js_files = ["course.js"]
+html_favicon = str(HERE / "_static" / "favicon.svg")
+html_context = {"default_mode": "auto"}
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_last_updated_fmt = None
+html_sidebars = {"index": [], "CHANGELOG": []}
+html_theme_options = {
+    "show_prev_next": True,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "article_header_end": ["notebook-buttons"],
+    "search_bar_text": "Search the course",
+    "show_nav_level": 1,
+    "show_toc_level": 1,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+
+def setup(app: Sphinx) -> None:
+    """Hand to each page what its notebook offers: the file, and where Colab opens it. The bar has a short title."""
+    buttons: dict[str, dict[str, str]] = json.loads((Path(app.srcdir) / "buttons.json").read_text("utf-8"))
+
+    def add_buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
+        context["buttons"] = buttons.get(pagename)
+
+    def short_title(app: Sphinx, config: Config) -> None:
+        config.html_theme_options["logo"] = {"text": config.project.partition(" with ")[0]}
+
+    app.connect("html-page-context", add_buttons)
+    app.connect("config-inited", short_title)
