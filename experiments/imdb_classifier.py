@@ -4,8 +4,8 @@ Settings are tried on 5,000 reviews held back from the training split, first wit
 split is read once for each final model. This is done twice. The first time the reviews held back are drawn at random,
 so that most of their films occur in training too. The second time they are the first by the numbers of their files.
 That was meant to keep films apart and does not: positive and negative files are numbered separately. `films_shared`
-measures it. A short control then holds reviews back by the title of their film, and changes one thing at a time. The
-search itself has not been repeated in this way.
+measures it. A short control then holds reviews back by the title of their film, and changes one thing at a time.
+`imdb_by_film.py` does the search again in this way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import platform
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -25,14 +25,13 @@ import keras
 import numpy as np
 import tensorflow as tf
 import typer
-from keras import layers, ops
+from imdb_models import VOCABULARY, Settings, batches, fit, plain
+from keras import layers
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from coursekit import data, recorded
 
-VOCABULARY, WIDTH, HEADS, HIDDEN, HEAD_UNITS = 20_000, 32, 2, 32, 20
-LSTM_UNITS = 50  # 657,641 parameters: the nearest to the Transformer's 657,737
 VALIDATION = 5_000
 STEADY = {"end": "first", "word_dropout": 0.3, "learning_rate": 2e-3, "decay_epochs": 4}
 SHORT = {**STEADY, "word_dropout": 0.5, "decay_epochs": 2}
@@ -67,165 +66,6 @@ CONTROLS = (  # the settings chosen by file number, and one change at a time; va
     {**ENDING, "word_dropout": 0.3, "positions": False},
 )
 LONG = 600  # words: the best of the above reads so many in the end
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything about one run but its seed."""
-
-    model: str = "transformer"
-    max_length: int = 200
-    end: str = "last"
-    pooling: str = "mean"
-    word_dropout: float = 0.0
-    dropout: float = 0.1
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.0
-    label_smoothing: float = 0.0
-    batch_size: int = 64
-    positions: bool = True
-    block: bool = True  # False: the head reads the mean of the embeddings
-    decay_epochs: int = (
-        0  # the learning rate falls linearly to 0 in so many epochs; 0: it stays, and training is stopped
-    )
-
-
-class TokenAndPositionEmbedding(keras.Layer):
-    """Learned word and position vectors, added; (B, T) ids -> (B, T, D). Hands on a mask of the ids, if asked to.
-
-    The positions are looked up inside `call`. An Embedding that is called on a fixed array while the model is built
-    leaves a constant behind, which is not trained.
-    """
-
-    def __init__(self, max_length, masked=True):
-        super().__init__()
-        self.tokens = layers.Embedding(VOCABULARY, WIDTH, mask_zero=masked)
-        self.positions = layers.Embedding(max_length, WIDTH)
-
-    def call(self, ids):
-        return self.tokens(ids) + self.positions(ops.arange(ops.shape(ids)[1]))  # (B, T, D)
-
-    def compute_mask(self, ids, mask=None):
-        return self.tokens.compute_mask(ids)
-
-
-class WordDropout(keras.Layer):
-    """Hides words with the given probability while training: their id becomes that of padding; (B, T) -> (B, T).
-
-    The first word stays, so that no review is empty.
-    """
-
-    def __init__(self, rate):
-        super().__init__()
-        self.rate, self.seeds = rate, keras.random.SeedGenerator()
-
-    def call(self, ids, training=False):
-        if not training or not self.rate:
-            return ids
-        keep = keras.random.uniform(ops.shape(ids), seed=self.seeds) >= self.rate
-        keep = ops.logical_or(keep, ops.arange(ops.shape(ids)[1]) == 0)
-        return ids * ops.cast(keep, ids.dtype)
-
-
-class MaskedMax(keras.Layer):
-    """Largest value of each feature over the words that are not padding; (B, T, D) -> (B, D)."""
-
-    def call(self, x, mask=None):
-        return ops.max(ops.where(mask[..., None], x, -1e4), axis=1)
-
-
-def pooled(settings, x):
-    return MaskedMax()(x) if settings.pooling == "max" else layers.GlobalAveragePooling1D()(x)
-
-
-def transformer(settings: Settings) -> keras.Model:
-    """One encoder block, post-norm, as in the published example; masks travel with the tensors (not through `+`)."""
-    ids = keras.Input((None,), dtype="int32")  # (B, T)
-    if settings.positions:
-        embedding = TokenAndPositionEmbedding(settings.max_length)
-    else:
-        embedding = layers.Embedding(VOCABULARY, WIDTH, mask_zero=True)
-    x = embedding(WordDropout(settings.word_dropout)(ids))  # (B, T, D)
-    if settings.block:
-        attended = layers.MultiHeadAttention(HEADS, key_dim=WIDTH)(query=x, value=x)
-        x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, layers.Dropout(settings.dropout)(attended)]))
-        hidden = layers.Dense(WIDTH)(layers.Dense(HIDDEN, activation="relu")(x))
-        x = layers.LayerNormalization(epsilon=1e-6)(layers.Add()([x, layers.Dropout(settings.dropout)(hidden)]))
-    x = layers.Dropout(settings.dropout)(pooled(settings, x))  # (B, D)
-    x = layers.Dropout(settings.dropout)(layers.Dense(HEAD_UNITS, activation="relu")(x))
-    return keras.Model(ids, layers.Dense(1, activation="sigmoid", dtype="float32")(x))
-
-
-def published(settings: Settings) -> keras.Model:
-    """The same network without any mask, for input padded in front, as in the published example (with one output)."""
-    ids = keras.Input((settings.max_length,), dtype="int32")  # (B, T)
-    x = TokenAndPositionEmbedding(settings.max_length, masked=False)(ids)  # (B, T, D)
-    attended = layers.MultiHeadAttention(HEADS, key_dim=WIDTH)(query=x, value=x)
-    x = layers.LayerNormalization(epsilon=1e-6)(x + layers.Dropout(settings.dropout)(attended))
-    hidden = layers.Dense(WIDTH)(layers.Dense(HIDDEN, activation="relu")(x))
-    x = layers.LayerNormalization(epsilon=1e-6)(x + layers.Dropout(settings.dropout)(hidden))
-    x = layers.Dropout(settings.dropout)(layers.GlobalAveragePooling1D()(x))
-    x = layers.Dropout(settings.dropout)(layers.Dense(HEAD_UNITS, activation="relu")(x))
-    return keras.Model(ids, layers.Dense(1, activation="sigmoid", dtype="float32")(x))
-
-
-def lstm(settings: Settings) -> keras.Model:
-    """Word vectors, one LSTM whose last state is read, and the same head."""
-    ids = keras.Input((None,), dtype="int32")  # (B, T)
-    x = layers.Embedding(VOCABULARY, WIDTH, mask_zero=True)(WordDropout(settings.word_dropout)(ids))  # (B, T, D)
-    x = layers.Dropout(settings.dropout)(layers.LSTM(LSTM_UNITS)(x))
-    x = layers.Dropout(settings.dropout)(layers.Dense(HEAD_UNITS, activation="relu")(x))
-    return keras.Model(ids, layers.Dense(1, activation="sigmoid", dtype="float32")(x))
-
-
-def batches(rows: tf.RaggedTensor, labels, settings: Settings, shuffle: bool) -> tf.data.Dataset:
-    """Cut, then put reviews of similar length into one batch, padded at the end to the longest of them."""
-    length, size = settings.max_length, settings.batch_size
-    rows = rows[:, -length:] if settings.end == "last" else rows[:, :length]
-    stream = tf.data.Dataset.from_tensor_slices((rows, labels))
-    stream = stream.map(lambda ids, y: (ids + 0, y)).cache()  # each row becomes an ordinary tensor
-    if shuffle:
-        stream = stream.shuffle(rows.shape[0])
-    if settings.model == "published":
-        return stream.map(lambda ids, y: (tf.pad(ids, [[length - tf.size(ids), 0]]), y)).batch(size).prefetch(2)
-    edges = np.array([edge for edge in (80, 120, 150, 200, 280, 400, 600) if edge < length])
-    together = stream.bucket_by_sequence_length(lambda ids, _: tf.size(ids), edges + 1, [size] * (len(edges) + 1))
-    groups = np.bincount(np.searchsorted(edges, rows.row_lengths()))
-    return together.apply(tf.data.experimental.assert_cardinality(int(np.sum(-(-groups // size))))).prefetch(2)
-
-
-def fit(settings: Settings, seed: int, training, epochs: int, watched, patience: int | None):
-    """Train, and measure `watched` rows after every epoch; with a patience, stop when their loss no longer falls.
-
-    Returns the model and the record of the run.
-    """
-    keras.utils.set_random_seed(seed)
-    model = {"transformer": transformer, "lstm": lstm, "published": published}[settings.model](settings)
-    batched, rate = batches(*training, settings, shuffle=True), settings.learning_rate
-    if settings.decay_epochs:
-        steps = int(batched.cardinality()) * settings.decay_epochs
-        rate = keras.optimizers.schedules.PolynomialDecay(rate, steps, end_learning_rate=0.0)
-    optimizer = keras.optimizers.AdamW(rate, weight_decay=settings.weight_decay)
-    loss = keras.losses.BinaryCrossentropy(label_smoothing=settings.label_smoothing)
-    model.compile(optimizer, loss, metrics=["accuracy"], jit_compile=False)
-    stop = [keras.callbacks.EarlyStopping("val_loss", patience=patience)] if patience else []
-    cpu, wall = time.process_time(), time.perf_counter()
-    history = model.fit(
-        batched,
-        validation_data=watched and batches(*watched, settings, shuffle=False),
-        epochs=epochs,
-        callbacks=stop,
-        shuffle=False,  # batches() has done it
-        verbose=2,
-    ).history
-    return model, {
-        "settings": asdict(settings),
-        "seed": seed,
-        "parameters": model.count_params(),
-        "history": {name: [round(float(value), 5) for value in values] for name, values in history.items()},
-        "cpu_seconds": round(time.process_time() - cpu, 1),
-        "seconds": round(time.perf_counter() - wall, 1),
-    }
 
 
 class Record:
@@ -311,11 +151,11 @@ def linear(train, test, validation, ngrams: int, length: int | None) -> dict:
     }
 
 
-def film_titles(folder: Path) -> dict[str, str]:
-    """Text -> IMDb number of its film, for the training reviews, from the URLs in the original archive."""
+def film_titles(folder: Path, split: str = "train") -> dict[str, str]:
+    """Text -> IMDb number of its film, for the reviews of a split, from the URLs in the original archive."""
     with gzip.open(folder / "imdb" / "imdb_titles.csv.gz", "rt", encoding="utf-8", newline="") as file:
-        title_of = {row["file"]: row["title"] for row in csv.DictReader(file) if row["split"] == "train"}
-    with gzip.open(folder / "imdb" / "imdb_train.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        title_of = {row["file"]: row["title"] for row in csv.DictReader(file) if row["split"] == split}
+    with gzip.open(folder / "imdb" / f"imdb_{split}.csv.gz", "rt", encoding="utf-8", newline="") as file:
         return {row["text"]: title_of[row["file"]] for row in csv.DictReader(file)}
 
 
@@ -395,11 +235,6 @@ def rare_words_shared(texts: list[str], labels, numbers: list[int]) -> dict:
         for apart in (1, 2, 5, 10, 20, 50, 1000)
     }
     return {**share, "cpu_seconds": round(time.process_time() - begun, 1)}
-
-
-def plain(texts):
-    texts = tf.strings.regex_replace(tf.strings.lower(texts), r"<br\s*/?>", " ")
-    return tf.strings.regex_replace(texts, "[[:punct:]]", "")
 
 
 class Study:

@@ -1,0 +1,128 @@
+"""Run the measured part of a lecture with other seeds, and record what its numbers become.
+
+    python experiments/lecture_seeds.py 08_decoder_and_masking --seeds 1,2,3,4
+
+A lecture shows one run. What it says of that run has to hold for others, too: this program runs the lecture's own cells
+again, each time with another seed in place of the lecture's, and writes the numbers that the text compares to
+`coursekit/recorded/lecture_seeds.json`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import matplotlib as mpl
+import nbformat
+import numpy as np
+import typer
+
+from coursekit import recorded
+
+LECTURES = Path(__file__).resolve().parents[1] / "lectures"
+NAME = "lecture_seeds"
+
+app = typer.Typer(add_completion=False, help=__doc__)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Which cells of a lecture are run, which seed is replaced, and which expressions are recorded after them."""
+
+    seed: int  # the lecture's own
+    last: str  # the id of the last cell to run
+    numbers: dict[str, str]
+    without: tuple[str, ...] = ()  # ids of cells that take long and change nothing that is recorded
+
+
+MEASURED = {
+    "08_decoder_and_masking": Measured(
+        seed=8,
+        last="02fcd251",
+        numbers={
+            "losses": "history['loss']",
+            "leaky losses": "leaky_history['loss']",
+            "unseen dates right": "correct.mean()",
+            "without the mask, reading and alone": "scores['without mask']",
+            "mask off at inference, buffer and growing prefix": "shares",
+            "right just after a wrong digit": "[hurt[j, j + 1] for j in range(7)]",
+        },
+        without=("7818be1a", "25bb6c04", "e4655e7a"),
+    ),
+    "09_vision_transformer": Measured(
+        seed=0,
+        last="f8c176c8",
+        numbers={
+            "test accuracy": "tested",
+            "validation accuracy by epoch": "{name: h['val_accuracy'] for name, h in histories.items()}",
+            "cosine of neighbours and of others": "[[similar[n][steps == 1].mean(), similar[n][steps > 1].mean()] "
+            "for n in ('before training', 'after training')]",
+            "moved by 0, 1 and 2 pixels": "{n: [m[ring == r].mean() for r in range(3)] for n, m in shifted.items()}",
+            "patches deleted": "losses",
+            "random orders, lowest and highest": "[chance.min(axis=0), chance.max(axis=0)]",
+            "correlation of rollout and ink": "correlation",
+        },
+        without=("6e99299d", "a8c67ac6", "5c424360"),
+    ),
+}
+
+
+def run(lecture: str, seed: int) -> dict[str, Any]:
+    """Run the cells of a lecture with a seed and return its numbers.
+
+    Raises:
+        KeyError: nothing is declared for this lecture.
+    """
+    measured = MEASURED[lecture]
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for cell in nbformat.read(LECTURES / f"{lecture}.ipynb", as_version=4).cells:
+        if cell.cell_type == "code" and cell.id not in measured.without:
+            own = f"set_random_seed({measured.seed})"
+            exec(compile(cell.source.replace(own, f"set_random_seed({seed})"), cell.id, "exec"), names)
+        if cell.id == measured.last:
+            break
+    return {name: _plain(eval(text, names)) for name, text in measured.numbers.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(each) for each in value]
+    return round(float(value), 4)
+
+
+@app.command(help=__doc__)
+def main(
+    lecture: Annotated[str, typer.Argument(help="The lecture, by its file's name: 09_vision_transformer.")],
+    seeds: Annotated[str, typer.Option(help="The seeds, with commas between them.")] = "1,2,3,4",
+) -> None:
+    if lecture not in MEASURED:
+        raise typer.BadParameter(f"choose one of {', '.join(MEASURED)}", param_hint="LECTURE")
+    mpl.use("Agg")
+    for seed in map(int, seeds.split(",")):
+        started = time.process_time()
+        numbers = run(lecture, seed)
+        spent = time.process_time() - started
+        try:
+            old = recorded.load(NAME)
+        except FileNotFoundError:
+            old = {"results": {}, "seconds": 0.0}
+        old["results"].setdefault(lecture, {})[str(seed)] = numbers
+        recorded.save(
+            NAME,
+            what="Lectures 8 and 9 with other seeds: the numbers that their texts compare",
+            data="made or shipped with the course, as in the lectures",
+            device="CPU, two cores",
+            command="python experiments/lecture_seeds.py LECTURE --seeds 1,2,3,4",
+            seed=seed,
+            seconds=old["seconds"] + spent,
+            results=old["results"],
+        )
+        print(f"{lecture}, seed {seed}: recorded after {spent:.0f} CPU seconds", flush=True)
+
+
+if __name__ == "__main__":
+    app()
