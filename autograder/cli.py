@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -23,13 +24,18 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from autograder.course import Course, CourseError, load_course
+from autograder.course import CourseError, load_course
+from autograder.exporting import commands as exporting
 from autograder.grading.results import STATUSES, LabResult
+from autograder.importing.command import import_
 from autograder.printable import printable
 from autograder.scaffold import commands as scaffold
+from autograder.similarity.command import similar
+from autograder.watching import command as watching
 from coursekit import terminal
 
 if TYPE_CHECKING:
+    from autograder.cluster.client import Cluster
     from autograder.grading.command import Marking
 
 LONGEST_TABLE = 60
@@ -101,7 +107,7 @@ def release(
     if check and summary.changed:
         raise typer.Exit(1)
     if directory:
-        publish(directory)
+        publish(directory, None)
 
 
 @app.command()
@@ -122,6 +128,13 @@ def grade(
         bool, typer.Option("--unsafe", help="Grade without walls where they cannot be built. Only for code you trust.")
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Grade again what is already graded.")] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
+    ] = None,
+    cluster_wait: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for the cluster, before giving up.")
+    ] = 300.0,
 ) -> None:
     """Grade submissions, in the sandbox, against hidden cases.
 
@@ -134,11 +147,13 @@ def grade(
 
     course = load_course()
     course.lab(lab)  # a lab that is not there is told before a sandbox is started for it
+    if cluster is not None and (unsafe or workers > 1):
+        _stop("--workers and --unsafe are for this machine; --cluster grades behind the walls of its workers", 2)
     try:
-        with start_sandbox(course, lab, unsafe=unsafe) as warm:
+        with _on_cluster(cluster, cluster_wait) if cluster else start_sandbox(course, lab, unsafe=unsafe) as warm:
             from autograder.grading.command import Marking  # slow to import: meanwhile the sandbox warms up
 
-            marking = Marking(course, lab, out_dir, db_url=_database(course, db), seed=seed, again=again)
+            marking = Marking(course, lab, out_dir, db_url=course.gradebook_at(db), seed=seed, again=again)
             found = marking.find(paths)
             if not found:
                 _show_passed_over(marking)
@@ -154,14 +169,19 @@ def grade(
                 TextColumn("{task.fields[last]}"),
                 console=err,
             ) as progress:
-                task = progress.add_task(f"Grading {lab}", total=len(found), last="starting the sandbox")
+                task = progress.add_task(
+                    f"Grading {lab}",
+                    total=len(found),
+                    last="waiting for the cluster" if cluster else "starting the sandbox",
+                )
                 for result in marking.run(found, warm, workers=workers):
                     progress.update(task, advance=1, last=escape(f"{result.student}: {result.score:g}"))
     except SandboxUnavailable as error:
+        remedy = "" if cluster else " `course doctor` explains; --unsafe grades without walls."
         done = f"{len(marking.results)} of {len(found)} submissions have a verdict, which is recorded and in the tables"
         if marking.results:
             _stop(f"{error}\n{done}. Run it again when that is mended, and it goes on from there.", 3)
-        _stop(f"{error}\nNothing was graded. `course doctor` explains; --unsafe grades without walls.", 3)
+        _stop(f"{error}\nNothing was graded.{remedy}", 3)
     _show(marking)
     _show_passed_over(marking)
     if marking.failures:
@@ -170,13 +190,14 @@ def grade(
         _stop("some submissions have no verdict: the fault is the grader's, and no mark was written for them")
 
 
-def _database(course: Course, url: str | None) -> str:
-    if url is None:
-        return course.db_url
-    prefix = "sqlite:///"
-    if url.startswith(prefix) and not url.startswith(prefix + "/"):
-        return f"{prefix}{Path(url.removeprefix(prefix)).resolve()}"
-    return url
+@contextmanager
+def _on_cluster(address: str, wait_seconds: float) -> Iterator[Cluster]:
+    from autograder.cluster.client import Cluster
+
+    def tell(sentence: str) -> None:
+        err.print(f"[bold yellow]cluster[/]  {escape(printable(sentence))}", highlight=False, soft_wrap=True)
+
+    yield Cluster(address, wait_seconds=wait_seconds, tell=tell)
 
 
 def _show(marking: Marking) -> None:
@@ -238,13 +259,22 @@ def _findings(result: LabResult) -> Iterator[str]:
             yield f"{status}: {', '.join(names)}"
 
 
+app.command()(watching.watch)
 app.add_typer(scaffold.app, name="new")
+app.add_typer(exporting.app, name="export")
+app.command()(similar)
+app.command(name="import")(import_)
 app.command()(terminal.check)
 app.command()(terminal.pack)
 
 
 @app.command()
-def publish(directory: Annotated[Path, typer.Argument(help="Where the students' repository is made.")]) -> None:
+def publish(
+    directory: Annotated[Path, typer.Argument(help="Where the students' repository is made.")],
+    site_directory: Annotated[
+        Path | None, typer.Option("--site", metavar="SITE", help="Build the web site as well, into SITE.")
+    ] = None,
+) -> None:
     """Write the students' repository: lectures, labs, coursekit, data. Refuses if an answer can be found in it."""
     from autograder.releasing.publish import PublishRefused
     from autograder.releasing.publish import publish as make
@@ -264,6 +294,31 @@ def publish(directory: Annotated[Path, typer.Argument(help="Where the students' 
         out.print(f"Look at it, then hand it out: git -C {directory} add -A, commit, push", highlight=False)
         if course.repository:
             out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
+    if site_directory:
+        site(site_directory)
+
+
+@app.command()
+def site(
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the site is written.")] = Path("build/site"),
+) -> None:
+    """Build the web site from the executed lectures, the released labs and the docs. Refuses if an answer is in it.
+
+    No notebook runs, and the pages load nothing from elsewhere. DIR is replaced as a whole; any web server, or GitHub
+    Pages, can serve it.
+    """
+    from autograder.site.build import SiteRefused, build_site
+
+    course = load_course()
+    try:
+        with out.status("Building the site …"):
+            summary = build_site(course, directory)
+    except SiteRefused as refusal:
+        for reason in refusal.reasons:
+            err.print(f"[red]✗[/] {escape(reason)}", highlight=False, soft_wrap=True)
+        _stop("no site was written; mend what is named above and run it again")
+    out.print(f"{directory}: {summary.pages} pages, {summary.bytes / 1e6:.0f} MB", highlight=False)
+    out.print(f"Look at it: python -m http.server -d {directory}, then http://localhost:8000", highlight=False)
 
 
 @app.command()
@@ -272,19 +327,25 @@ def report(
         "grades/report.html"
     ),
     db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook to read.")] = None,
+    last_year: Annotated[
+        Path | None, typer.Option("--last-year", metavar="CSV", help="A results.csv of last year to compare with.")
+    ] = None,
 ) -> None:
-    """Write one page on the whole class: distribution of marks, hard exercises, common mistakes."""
+    """Write one page on the whole class: marks, hard exercises, common mistakes, progress, who may need help.
+
+    The tables behind it are written as CSV into a folder beside FILE: items, groups, mistakes, students.
+    """
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import recorded_results
     from autograder.pages.class_report import write_report
 
     course = load_course()
-    url = _database(course, db)
+    url = course.gradebook_at(db)
     results = recorded_results(url)
     if not results:
         _stop(f"the gradebook {shown_url(url)} holds no results yet; run course grade first", 2)
-    write_report(course, results, target)
-    out.print(f"{target}: {len(results)} submissions", highlight=False)
+    write_report(course, results, target, last_year=last_year)
+    out.print(f"{target}: {len(results)} submissions; tables in {target.with_suffix('')}", highlight=False)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -33,6 +33,30 @@ class CourseLab:
     title: str
     weight: float = 1.0
     due: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """What late work loses: nothing for `grace_minutes`, then `percent_per_day` of the earned points a day.
+
+    `extensions` are the due dates of single students: student, lab, date.
+    """
+
+    grace_minutes: float = 0.0
+    percent_per_day: float = 0.0
+    extensions: tuple[tuple[str, str, datetime], ...] = ()
+
+    def extension(self, student: str, lab: str) -> datetime | None:
+        """The date by which a student may hand in a lab, where it is another than the lab's; else None."""
+        return next((due for who, what, due in self.extensions if (who, what) == (student, lab)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """Which attempt of a student counts, "latest" or "best", and how many are graded in an hour; 0 for all."""
+
+    counts: str = "latest"
+    per_hour: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +91,11 @@ class Course:
     branch: str = "main"
     version: str = "0.1.0"
     colab_install: str = ""
+    classroom: bool = False
     database: str = ""
     exchange: str = ""
+    lateness: Lateness = Lateness()
+    attempts: Attempts = Attempts()
 
     @property
     def solutions(self) -> Path:
@@ -103,7 +130,16 @@ class Course:
     @property
     def db_url(self) -> str:
         """The gradebook's SQLAlchemy address: the one in course.toml, else gradebook.db beside it."""
-        return self.database or f"sqlite:///{self.root / 'gradebook.db'}"
+        return with_driver(self.database) or f"sqlite:///{self.root / 'gradebook.db'}"
+
+    def gradebook_at(self, address: str | None) -> str:
+        """The address that a command was given, a relative SQLite file taken from the working folder; else `db_url`."""
+        prefix = "sqlite:///"
+        if address is None:
+            return self.db_url
+        if address.startswith(prefix) and not address.startswith(prefix + "/"):
+            return f"{prefix}{Path(address.removeprefix(prefix)).resolve()}"
+        return with_driver(address)
 
     @property
     def pip_spec(self) -> str:
@@ -137,6 +173,12 @@ class Course:
 
     def release_notebook(self, lab: str) -> Path:
         return self.releases / lab / f"{lab}.ipynb"
+
+
+def with_driver(db_url: str) -> str:
+    """A gradebook's address with the driver for PostgreSQL that is installed, where it names none."""
+    kind, colon, place = db_url.partition("://")
+    return f"postgresql+psycopg{colon}{place}" if kind in ("postgresql", "postgres") else db_url
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -188,9 +230,25 @@ def load_course(start: Path | None = None) -> Course:
         branch=distribution.branch,
         version=distribution.version,
         colab_install=distribution.colab_install,
+        classroom=distribution.classroom,
         database=grading.database,
         exchange=grading.exchange,
+        lateness=Lateness(grading.grace_minutes, grading.late_percent_per_day, _extensions(path, tables)),
+        attempts=Attempts(grading.counts, grading.attempts_per_hour),
     )
+
+
+def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, datetime], ...]:
+    due = {lab.name: lab.due for lab in tables.labs}
+    extensions: dict[tuple[str, str], datetime] = {}
+    for each in tables.extensions:
+        if due.get(each.lab) is None:
+            why = "has no due date" if each.lab in due else "is not among [[labs]]"
+            raise CourseError(f'{path}: extensions.lab: "{each.lab}" {why}')
+        if (each.student, each.lab) in extensions:
+            raise CourseError(f'{path}: extensions: "{each.student}" has two for "{each.lab}"; remove one')
+        extensions[each.student, each.lab] = each.due
+    return tuple((student, lab, later) for (student, lab), later in extensions.items())
 
 
 def load_nbgrader_config(course: Course) -> Config:
@@ -239,6 +297,7 @@ class _DistributionTable(_Table):
     colab_install: str = Field(
         "", pattern=r"^[^\"'\n;&|$`]*$", description="should be a pip requirement without quotes"
     )
+    classroom: bool = Field(False, description="should be true or false")
 
 
 class _GradingTable(_Table):
@@ -251,6 +310,10 @@ class _GradingTable(_Table):
     )
     database: str = Field("", description="needs a text in quotes")
     exchange: str = Field("", description="needs a text in quotes")
+    counts: Literal["latest", "best"] = Field("latest", description='should be "latest" or "best"')
+    attempts_per_hour: int = Field(10, ge=0, description="needs a whole number; 0 sets no limit")
+    grace_minutes: float = Field(0.0, ge=0, description="needs a number of at least 0")
+    late_percent_per_day: float = Field(0.0, ge=0, le=100, description="needs a number from 0 to 100")
 
 
 class _LabTable(_Table):
@@ -264,11 +327,18 @@ class _LabTable(_Table):
     )
 
 
+class _ExtensionTable(_Table):
+    student: str = Field(pattern=r"\S", description="needs the student's id in quotes")
+    lab: str = Field(pattern=r"\S", description="should be the name of a lab")
+    due: AwareDatetime = Field(description="needs a date, a time and a time zone, as in 2026-12-11T23:59:00+01:00")
+
+
 class _CourseFile(_Table):
     course: _CourseTable = Field(default_factory=dict, validate_default=True)
     distribution: _DistributionTable = Field(default_factory=dict, validate_default=True)
     grading: _GradingTable = Field(default_factory=dict, validate_default=True)
     labs: list[_LabTable] = []
+    extensions: list[_ExtensionTable] = []
 
 
 _TABLES: dict[str, type[BaseModel]] = {
@@ -276,6 +346,7 @@ _TABLES: dict[str, type[BaseModel]] = {
     "distribution": _DistributionTable,
     "grading": _GradingTable,
     "labs": _LabTable,
+    "extensions": _ExtensionTable,
 }
 
 
@@ -291,4 +362,5 @@ def _sentence(error: ErrorDetails) -> str:
         shown = repr(value) if isinstance(value, str | int | float) else str(value)
         is_now = "missing" if error["type"] == "missing" else shown
         return f"{place}: {model.model_fields[where[1]].description}, and is {is_now}"
-    return f"{place}: write " + ("each one as a table, [[labs]]" if table == "labs" else f"it as a table, [{table}]")
+    several = table in ("labs", "extensions")
+    return f"{place}: write " + (f"each one as a table, [[{table}]]" if several else f"it as a table, [{table}]")

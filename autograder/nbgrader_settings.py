@@ -75,6 +75,9 @@ def configure_course(c: Any, root: Path) -> None:
         "autograder.grading.nbgrader_plugin.GradeSubmission",
         "nbgrader.preprocessors.AssignLatePenalties",
     ]
+    c.AssignLatePenalties.plugin_class = "autograder.grading.lateness.CoursePenalty"
+    c.CoursePenalty.grace_minutes = course.lateness.grace_minutes
+    c.CoursePenalty.percent_per_day = course.lateness.percent_per_day
     # Scripts in a submission's text cells reach neither Formgrader nor the reader of the feedback.
     c.HTMLExporter.filters = {"markdown2html": "autograder.grading.nbgrader_plugin.safe_markdown"}
 

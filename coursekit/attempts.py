@@ -55,15 +55,19 @@ def failed(error: BaseException, namespace: Mapping[str, Any]) -> Attempt:
     if isinstance(error, (NotFound, NotImplementedError)):
         return Attempt(kind="missing", message=tidy_message(text) or "not written yet.")
     if isinstance(error, ContractError):
-        return Attempt(kind="contract", message=tidy_message(text))
-    message = tidy_message(f"{name}: {text}")
-    line = failures.place(error, namespace)
-    if line:
-        where = f", in your line `{line}`"
-        message = message.rstrip(".")
-        room = LONGEST_MESSAGE - len(where)
-        message = (message if len(message) <= room else message[: room - 1] + "…") + where
-    return Attempt(kind="error", message=message)
+        return Attempt(kind="contract", message=_located(tidy_message(text), error.__cause__, namespace))
+    return Attempt(kind="error", message=_located(tidy_message(f"{name}: {text}"), error, namespace))
+
+
+def _located(message: str, error: BaseException | None, namespace: Mapping[str, Any]) -> str:
+    """`message` with the student's line in which `error` arose, if it arose in one."""
+    line = failures.place(error, namespace) if error else ""
+    if not line:
+        return message
+    where = f", in your line `{line}`"
+    message = message.rstrip(".")
+    room = LONGEST_MESSAGE - len(where)
+    return (message if len(message) <= room else message[: room - 1] + "…") + where
 
 
 def _words(error: BaseException) -> tuple[str, str]:

@@ -30,8 +30,18 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Incompatible shapes|could not be broadcast|must be broadcastable|Dimensions must be equal",
-        "Shapes are compared from the right, and two sizes must be equal unless one of them is 1. Which axis is "
-        "missing, and where? `keepdims=True` in a sum, mean or maximum keeps one of size 1, `x[:, None]` makes one.",
+        "Shapes are compared from the right, and two sizes must be equal unless one of them is 1. Is an axis missing "
+        "(`keepdims=True` in a sum or maximum keeps one of size 1, `x[:, None]` makes one), or has one the wrong size?",
+    ),
+    (
+        r"boolean index did not match",
+        "An assignment through a mask does not broadcast: the mask needs the array's own shape. `where(mask, a, b)` "
+        "broadcasts, and leaves its arguments as they are.",
+    ),
+    (
+        r"too many indices for array|index -?\d+ is out of bounds for axis",
+        "An index goes beyond an axis, or there are more indices than axes. Does the code suppose two axes, where the "
+        "array may have three, or count an axis from the front?",
     ),
     (
         r"Input to reshape is a tensor with|cannot reshape array of size",

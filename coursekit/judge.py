@@ -17,23 +17,31 @@ from coursekit.diagnosis import Mistakes, diagnose
 
 @dataclass(frozen=True)
 class GroupSpec:
-    """A named group of cases that is passed or failed as a whole, its share of the points, and advice on failure."""
+    """A named group of cases that is passed or failed as a whole.
+
+    Attributes:
+        name: short id, unique in the exercise.
+        title: what is tested, in the student's terms.
+        weight: its share of the exercise's points.
+        advice: what to look at when the group fails and no mistake explains it.
+        hints: hints of rising strength for who fails this group; none states the answer.
+    """
 
     name: str
     title: str
     weight: int
     advice: str = ""
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ExerciseSpec:
-    """What a student may know of an exercise: its groups, the sentence of each mistake, hints, rules.
+    """What a student may know of an exercise: its groups with their hints, the sentence of each mistake, rules.
 
     Attributes:
         name: the exercise's name in the syllabus.
         groups: the groups of cases, in the order in which they are shown.
         sentences: for each misconception's id, the sentence that names it to the student.
-        hints: hints of rising strength.
         forbidden: dotted names that may not do the work.
         no_loops: whether Python loops are ruled out.
         reveal: whether a message may state the reference value.
@@ -44,7 +52,6 @@ class ExerciseSpec:
     name: str
     groups: tuple[GroupSpec, ...]
     sentences: Mapping[str, str]
-    hints: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     no_loops: bool = False
     reveal: bool = True
@@ -57,7 +64,7 @@ class Expectation:
 
     Attributes:
         group: name of the group that the case belongs to.
-        how: what is tried, in the student's terms.
+        description: what is tried, in the student's terms.
         inputs: named inputs of the probe.
         mode: the probe's mode.
         expected: right results by name; NaN in an array stands for any finite number.
@@ -69,7 +76,7 @@ class Expectation:
     """
 
     group: str
-    how: str
+    description: str
     inputs: Mapping[str, Any]
     mode: str
     expected: Mapping[str, Any]
@@ -98,7 +105,7 @@ class GroupJudgement:
 
     spec: GroupSpec
     passed: bool
-    how: str = ""
+    description: str = ""
     message: str = ""
     raised: bool = False
 
@@ -109,7 +116,7 @@ class GroupJudgement:
         """
         if self.passed:
             return ""
-        text = f"tried {self.how}: {self.message}" if self.how else self.message
+        text = f"tried {self.description}: {self.message}" if self.description else self.message
         means = failures.meaning(self.message) if explain and self.raised else ""
         return _sentences(text, means, self.spec.advice if advise else "")
 
@@ -126,6 +133,11 @@ class Judgement:
     groups: tuple[GroupJudgement, ...]
     misconceptions: Mistakes
     message: str = ""
+
+    @property
+    def first_failing(self) -> GroupSpec | None:
+        """The first group that fails, in declared order: the one that a student should mend first."""
+        return next((group.spec for group in self.groups if not group.passed), None)
 
     @property
     def passed(self) -> bool:
@@ -209,7 +221,7 @@ def judge(
             for case, attempt in zip(expectations, attempts, strict=True)
             if attempt.kind == "error"
         )
-        text = f"tried {case.how}: {message}" if case.how else message
+        text = f"tried {case.description}: {message}" if case.description else message
         return Judgement(spec.name, "error", groups, (), _sentences(text, failures.meaning(message)))
     found = diagnose(
         list(spec.sentences),
@@ -244,5 +256,5 @@ def _group(
     for index in members:
         problem = problems[index]
         if problem is not None:
-            return GroupJudgement(spec, False, expectations[index].how, problem, raised[index])
+            return GroupJudgement(spec, False, expectations[index].description, problem, raised[index])
     return GroupJudgement(spec, bool(members))

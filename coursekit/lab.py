@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import linecache
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FunctionType
@@ -48,7 +49,7 @@ class Lab:
     def __init__(self, reference: LabReference):
         self.reference = reference
         self.progress = dict.fromkeys(reference.specs, False)
-        self.attempts = dict.fromkeys(reference.specs, 0)
+        self.attempts: Counter[tuple[str, str]] = Counter()  # failed checks, by exercise and first group that failed
 
     def __call__(self, exercise: str) -> None:
         """Check an exercise, show the report, and raise `CheckFailed` unless every check passes.
@@ -77,9 +78,11 @@ class Lab:
             attempts = run_cases(self.reference.lab, exercise, expectations, namespace, spec.probe)
         judgement: Judgement = judge(spec, expectations, attempts, broken)
         self.progress[exercise] = judgement.passed
-        if judgement.status != "missing" and not judgement.passed:
-            self.attempts[exercise] += 1
-        return Report(spec, judgement, self.attempts[exercise], self.progress)
+        failing = judgement.first_failing
+        place = exercise, failing.name if failing else ""
+        if judgement.status != "missing" and failing:
+            self.attempts[place] += 1
+        return Report(spec, judgement, self.attempts[place], self.progress)
 
 
 def _cells(namespace: Mapping[str, Any]) -> list[str]:

@@ -143,13 +143,24 @@ def attention_map(
     mask: np.ndarray | None = None,
     title: str | None = None,
     values: bool | None = None,
+    colorbar: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw attention weights (T, S): one row per query, one column per key, colours always from 0 to 1.
 
     Blocked pairs (mask False) are hatched.
     """
-    ax = matrix_map(weights, rows=queries, columns=keys, mask=mask, limits=(0, 1), values=values, title=title, ax=ax)
+    ax = matrix_map(
+        weights,
+        rows=queries,
+        columns=keys,
+        mask=mask,
+        limits=(0, 1),
+        values=values,
+        title=title,
+        colorbar=colorbar,
+        ax=ax,
+    )
     ax.set(xlabel="key: attended to", ylabel="query: attends from")
     return ax
 

@@ -60,9 +60,8 @@ def _load(lab: str, folder: Path) -> LabReference:
     specs = {
         name: ExerciseSpec(
             name=name,
-            groups=tuple(GroupSpec(**group) for group in entry["groups"]),
+            groups=tuple(GroupSpec(**{**group, "hints": tuple(group["hints"])}) for group in entry["groups"]),
             sentences=entry["sentences"],
-            hints=tuple(entry["hints"]),
             forbidden=tuple(entry["forbidden"]),
             no_loops=entry["no_loops"],
             reveal=entry["reveal"],
@@ -106,7 +105,7 @@ def _expectation(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pref
     expected = values("expected")
     return Expectation(
         group=case["group"],
-        how=case["how"],
+        description=case["description"],
         inputs=values("inputs"),
         mode=case["mode"],
         expected=expected,

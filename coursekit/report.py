@@ -29,7 +29,7 @@ class Report:
     Args:
         spec: the exercise.
         judgement: what was found.
-        attempt: how many times the exercise was checked without passing; hints grow with it.
+        attempt: how many checks have failed at the group that fails first now; its hints grow with it.
         progress: for each exercise of the lab, whether it passed when last checked.
     """
 
@@ -38,7 +38,8 @@ class Report:
         self.judgement = judgement
         self.progress = progress
         self.sentences = [spec.sentences[each] for each in judgement.misconceptions]
-        self.hints = [] if judgement.passed else list(spec.hints[: max(0, attempt - 1)])
+        failing = judgement.first_failing
+        self.hints = list(failing.hints[: max(0, attempt - 1)]) if failing else []
 
     @property
     def headline(self) -> str:

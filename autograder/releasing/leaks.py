@@ -8,6 +8,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from html.parser import HTMLParser
 from pathlib import Path
 
 from autograder.course import Course
@@ -22,6 +23,9 @@ _HARMLESS = re.compile(
     r"|return \w+|return self\.\w+|(if|elif|for|while|with|except)\b.{,40}:|[\W\d]*|raise\b.*"
 )
 _LEAST_SOLUTION, _LEAST_ORACLE = 16, 40
+# Tags that stand within a line, and attributes whose values are text.
+_INLINE = {"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup"}
+_SPOKEN = {"alt", "content", "title"}
 _TEXT_SUFFIXES = {
     *("", ".cfg", ".css", ".csv", ".html", ".ini", ".md", ".py"),
     *(".rst", ".sh", ".toml", ".tsv", ".txt", ".yaml", ".yml"),
@@ -35,13 +39,21 @@ def find_leaks(files: Mapping[str, bytes], course: Course, planned: Planned = NO
     lecture nor the given code of a lab shows, lines of oracles and of the code that draws hidden cases; besides
     solution markers and imports of `autograder`. `planned` files of the course are taken as they will be.
     """
-    secrets = secret_lines(course, planned)
     leaks = []
     for name, content in files.items():
         for where, text in _texts(name, content):
             leaks += [f'{where}: holds the marker "{mark}"' for mark in _MARKS if mark in text]
             if found := _IMPORT.search(text):
                 leaks.append(f"{where}: imports {found[2]}, which students do not have")
+    return list(dict.fromkeys(leaks + find_secret_lines(files, course, planned)))
+
+
+def find_secret_lines(files: Mapping[str, bytes], course: Course, planned: Planned = NOTHING_PLANNED) -> list[str]:
+    """Lines in `files` that give an answer away, one sentence for each place; what `find_leaks` finds besides marks."""
+    secrets = secret_lines(course, planned)
+    leaks = []
+    for name, content in files.items():
+        for where, text in _texts(name, content):
             for line in text.splitlines():
                 source = secrets.get(_normal(line))
                 if source is not None:
@@ -126,7 +138,33 @@ def _texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:
         for text in _strings(json.loads(content)):
             yield name, text
     elif Path(name).suffix in _TEXT_SUFFIXES:
-        yield name, content.decode("utf-8", "replace")
+        text = content.decode("utf-8", "replace")
+        yield name, text
+        if name.endswith(".html"):
+            page = _Text()
+            page.feed(text)
+            page.close()
+            yield name, "".join(page.pieces)
+
+
+class _Text(HTMLParser):
+    """The text of a page as a reader copies it, coloured code by its lines, and what attributes say."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in _INLINE:
+            self.pieces.append("\n")
+        self.pieces += [f"\n{value}\n" for name, value in attrs if name in _SPOKEN and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in _INLINE:
+            self.pieces.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        self.pieces.append(data)
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -41,8 +41,7 @@ def export(
     """
     arrays: dict[str, np.ndarray] = {}
     entries = [
-        _exercise(declared[name].spec, own[name] if name in own else _drawn(declared[name]), arrays)
-        for name in points
+        _exercise(declared[name].spec, own[name] if name in own else _drawn(declared[name]), arrays) for name in points
     ]
     description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
     text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
@@ -119,9 +118,8 @@ def _same_value(old: Any, new: Any) -> bool:
 def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     return {
         "name": spec.name,
-        "groups": [vars(group) for group in spec.groups],
+        "groups": [{**vars(group), "hints": list(group.hints)} for group in spec.groups],
         "sentences": dict(spec.sentences),
-        "hints": list(spec.hints),
         "forbidden": list(spec.forbidden),
         "no_loops": spec.no_loops,
         "reveal": spec.reveal,
@@ -136,7 +134,7 @@ def _drawn(declared: Declaration) -> Sequence[Expectation]:
 
 
 def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Any]:
-    entry: dict[str, Any] = {"group": case.group, "how": case.how, "mode": case.mode}
+    entry: dict[str, Any] = {"group": case.group, "description": case.description, "mode": case.mode}
     parts = {"inputs": case.inputs, "expected": case.expected} | ({"withheld": case.withheld} if case.withheld else {})
     for part, values in parts.items():
         in_arrays = {key: value for key, value in values.items() if isinstance(value, np.ndarray)}

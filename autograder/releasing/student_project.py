@@ -30,6 +30,7 @@ _TEMPLATES = {
     "nbgrader_config.py": "nbgrader_config.py.j2",
     ".gitignore": "gitignore.j2",
 }
+_FOR_CLASSROOM = {".github/workflows/checks.yml": "checks.yml.j2"}
 
 
 def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -52,7 +53,8 @@ def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes
         "in_colab": lambda path: f" ([Colab]({course.colab_url(path)}))" if course.colab_url(path) else "",
     }
     templates = _environment()
-    return {name: templates.get_template(source).render(values).encode() for name, source in _TEMPLATES.items()}
+    wanted = _TEMPLATES | (_FOR_CLASSROOM if course.classroom else {})
+    return {name: templates.get_template(source).render(values).encode() for name, source in wanted.items()}
 
 
 def _project(course: Course) -> Mapping[str, Any]:

@@ -67,6 +67,26 @@ def attention_cost(length, d_model):
     "answers": """
 answers = {"key_row": [10, 19, 8], "scaled_scores": [3.5, 3.33], "weights": [0.54, 0.46], "without_scaling": "a"}
 """,
+    "online_attention": """
+def online_attention(q, k, v, block_size):
+    total, output = 0, 0
+    largest = np.full((len(q), 1), -np.inf)
+    for start in range(0, len(k), block_size):
+        scores = q @ k[start : start + block_size].T / q.shape[1] ** 0.5
+        largest = np.maximum(largest, scores.max(axis=1, keepdims=True))
+        powers = np.exp(scores - largest)
+        total = total + powers.sum(axis=1, keepdims=True)
+        output = output + powers @ v[start : start + block_size]
+    return output / total
+""",
+    "find_the_bug": """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
+    weights = ops.softmax(scores, axis=-1) * np.tri(x.shape[-2], dtype="float32")
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+    "predict": "predict = 1",
 }
 
 OTHER_MISTAKES = {

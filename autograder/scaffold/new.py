@@ -19,7 +19,7 @@ from autograder.scaffold.insertion import with_entry, with_import
 from autograder.scaffold.templating import cells, filled
 
 EXAMPLE_LAB, EXAMPLE = "01_first_lab", "centre"
-_KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 def new_exercise(course: Course, lab: str, name: str, *, own: bool = False) -> list[Path]:
@@ -32,7 +32,7 @@ def new_exercise(course: Course, lab: str, name: str, *, own: bool = False) -> l
         CourseError: the name cannot be used, or is taken.
     """
     lab = course.lab(lab).name
-    _refuse_name(name)
+    refuse_name(name)
     path = course.solution_notebook(lab)
     notebook = read_pair(path)
     if any(each in cells_by_id(notebook) for each in (name, f"{name}-code", f"text-{name}")):
@@ -49,8 +49,8 @@ def new_lab(course: Course, lab: str, title: str = "", exercise: str = "first_ex
     Raises:
         CourseError: a name cannot be used, or is taken.
     """
-    _refuse_lab(course, lab)
-    _refuse_name(exercise)
+    refuse_lab(course, lab)
+    refuse_name(exercise)
     number, topic = lab.split("_", 1)
     title = title or topic.replace("_", " ").capitalize()
     repository = _is_repository(course)
@@ -76,7 +76,7 @@ def new_lab(course: Course, lab: str, title: str = "", exercise: str = "first_ex
     values = {"lab": lab, "number": number, "title": title, "repository": repository}
     written += write_pair(course.solution_notebook(lab), _notebook(cells("lab.py.j2", **values)))
     settings = course.root / FILE_NAME
-    table = f'\n[[labs]]\nname = "{lab}"\ntitle = {_toml(title)}\n'
+    table = f'\n[[labs]]\nname = "{lab}"\ntitle = {toml_text(title)}\n'
     write_atomically(settings, (settings.read_text(encoding="utf-8").rstrip("\n") + "\n" + table).encode())
     return [settings, *written, *new_exercise(load_course(course.root), lab, exercise)]
 
@@ -94,13 +94,14 @@ def new_course(folder: Path) -> list[Path]:
     id = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.name).strip("-._") or "course"
     number, topic = EXAMPLE_LAB.split("_", 1)
     lab_title = topic.replace("_", " ").capitalize()
-    lab = f'\n[[labs]]\nname = "{EXAMPLE_LAB}"\ntitle = {_toml(lab_title)}\n'
+    lab = f'\n[[labs]]\nname = "{EXAMPLE_LAB}"\ntitle = {toml_text(lab_title)}\n'
     written = _write(
         {
             folder / FILE_NAME: filled("course.toml.j2", title=title, id=id, version=coursekit.__version__) + lab,
             folder / "nbgrader_config.py": filled("nbgrader_config.py.j2"),
             folder / "README.md": filled("course_readme.md.j2", title=title, lab=EXAMPLE_LAB),
             folder / ".gitignore": filled("gitignore.j2"),
+            folder / "jupytext.toml": filled("jupytext.toml.j2"),
             folder / FOLDER / EXAMPLE_LAB / f"{EXAMPLE}.py": filled("example_exercise.py.j2", name=EXAMPLE),
         }
     )
@@ -115,13 +116,15 @@ def _is_repository(course: Course) -> bool:
     return (course.root / "autograder" / "oracles").is_dir() and (course.root / "coursekit" / "probes").is_dir()
 
 
-def _refuse_name(name: str) -> None:
+def refuse_name(name: str) -> None:
+    """Raise CourseError where no exercise can have this name."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
         raise CourseError(f'"{name}" cannot be the name of a function; take letters, digits and _')
 
 
-def _refuse_lab(course: Course, lab: str) -> None:
-    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", lab):
+def refuse_lab(course: Course, lab: str) -> None:
+    """Raise CourseError where no new lab can have this name."""
+    if not re.fullmatch(r"\d\d[a-z]?_[a-z][a-z0-9_]*", lab):
         raise CourseError(f'"{lab}" cannot be the name of a lab; take two digits and small letters, as in 10_averages')
     topic = lab.split("_", 1)[1]
     here = Path(__file__).parents[1] / "exercises" / topic
@@ -174,10 +177,11 @@ def _add_cells(path: Path, notebook: NotebookNode, added: list[NotebookNode]) ->
 
 
 def _notebook(made: list[NotebookNode]) -> NotebookNode:
-    notebook = new_notebook(cells=made, metadata={"kernelspec": dict(_KERNELSPEC), "language_info": {"name": "python"}})
+    notebook = new_notebook(cells=made, metadata={"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}})
     text_of(notebook)  # a template that is no notebook fails here, before anything is written
     return notebook
 
 
-def _toml(text: str) -> str:
+def toml_text(text: str) -> str:
+    """A text as TOML spells it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
