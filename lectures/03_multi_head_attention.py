@@ -216,13 +216,13 @@ by W_O, and the output is B, T, D.""",
 # %% [markdown]
 # | array | shape for D = 512, H = 8, K = 64 | in words |
 # |---|---|---|
-# | W_Q of one head | (512, 64) | D × D/H |
-# | W_Q of all heads | (512, 512) | the H matrices side by side, or (512, 8, 64) |
+# | $W_Q$ of one head | (512, 64) | D × D/H |
+# | $W_Q$ of all heads | (512, 512) | the H matrices side by side, or (512, 8, 64) |
 # | scores, weights | (B, 8, T, S) | a map of its own for every head |
 # | heads, merged | (B, T, 512) | H·K |
-# | W_O | (512, 512) | H·K × D |
+# | $W_O$ | (512, 512) | H·K × D |
 #
-# **Spot the mistake.** A text says: "with N tokens, W_Q of each head has the shape N × (D/H)". What is wrong, and what
+# **Spot the mistake.** A text says: "with N tokens, $W_Q$ of each head has the shape N × (D/H)". What is wrong, and what
 # could such a layer not do?
 #
 # <details><summary>Answer</summary>
@@ -234,7 +234,7 @@ by W_O, and the output is B, T, D.""",
 #
 # ## 3 · Two heads by hand
 #
-# Two tokens, "tea" and "pot", D = 8, H = 2, so K = 4. To keep the arithmetic small, W_Q, W_K and W_V are identities.
+# Two tokens, "tea" and "pot", D = 8, H = 2, so K = 4. To keep the arithmetic small, $W_Q$, $W_K$ and $W_V$ are identities.
 # Then head 0 sees columns 0–3 of X as queries, keys and values, and head 1 sees columns 4–7:
 #
 # | | head 0's columns | head 1's columns |
@@ -356,16 +356,16 @@ print(forgot)
 # Row 0 of the faulty merge holds tokens 0 *and* 1. With a batch, every array has a leading B and the axes move up by
 # one.
 #
-# ## 5 · W_O, where the heads meet
+# ## 5 · $W_O$, where the heads meet
 #
 # After merging, a token's row is [head 0 | head 1 | …]. The heads have not met yet: nothing so far adds a number from
-# one head to a number from another. W_O does. Cut it into blocks of K rows and it reads differently:
+# one head to a number from another. $W_O$ does. Cut it into blocks of K rows and it reads differently:
 #
 # $$ [\text{head}_0;\dots;\text{head}_{H-1}]\,W_O = \text{head}_0 W_O^0 + \dots + \text{head}_{H-1} W_O^{H-1} $$
 #
 # Each head has its own exit matrix, and the layer's output is a **sum of contributions**, one from each head.
 #
-# **Calculate.** For "tea" the merged row was (1, 0.622, 0.378, 0, 1.762, 0, 0.238, 0.238). Let one column of W_O be
+# **Calculate.** For "tea" the merged row was (1, 0.622, 0.378, 0, 1.762, 0, 0.238, 0.238). Let one column of $W_O$ be
 # (1, 2, 0, 0, 1, 0, −1, 0). What does each head contribute, and what is the output?
 #
 # <details><summary>Answer</summary>
@@ -486,10 +486,9 @@ twenty-five calls each. The printed table below holds the numbers.""",
 # The multiply–adds are the same for every H: H maps of width K = D/H cost 2·T²·(H·K) = 2·T²·D. What grows is the
 # number of **weights**, H·T² of them, and with it the softmax and the memory. All three get slower with H.
 #
-# Which one most? In this run the three medians stay within half a millisecond of each other, and the bands of the five
-# fastest calls overlap. The loop is not clearly slower, not even with 32 heads. We measured on two CPU cores only, so
-# nothing here says how the three compare on a GPU. Choose the version that you can read. (Reshape has one more
-# advantage: the graph does not grow with H.)
+# Which one most? In this run the three medians stay within 0.6 milliseconds of each other for every H. The loop is slowest
+# for 16 and 32 heads, by less than a fifth. We measured on two CPU cores only, so
+# nothing here says how the three compare on a GPU. Choose the version that you can read.
 #
 # </details>
 #
@@ -506,9 +505,9 @@ twenty-five calls each. The printed table below holds the numbers.""",
 #
 # | | `key_dim=64` | `key_dim=512` |
 # |---|---|---|
-# | W_Q, W_K, W_V: D × H·K each | 3 · 512·512 = 786,432 | 3 · 512·4,096 = 6,291,456 |
+# | $W_Q$, $W_K$, $W_V$: D × H·K each | 3 · 512·512 = 786,432 | 3 · 512·4,096 = 6,291,456 |
 # | their biases: H·K each | 3 · 512 = 1,536 | 3 · 4,096 = 12,288 |
-# | W_O: H·K × D | 512·512 = 262,144 | 4,096·512 = 2,097,152 |
+# | $W_O$: H·K × D | 512·512 = 262,144 | 4,096·512 = 2,097,152 |
 # | its bias: D | 512 | 512 |
 # | **sum** | **1,050,624** | **8,401,408** |
 #
@@ -711,7 +710,8 @@ print("same as with no mask at all:", np.allclose(in_fourth_place, unmasked))
 
 
 # %% [markdown]
-# No error, no warning: keys and values change places, and the mask is lost. **Always use keywords:** `query=`,
+# No error, no warning: keys and values change places, which moves the output by up to 44, and the mask is lost, which moves
+# it by up to 23. **Always use keywords:** `query=`,
 # `value=`, `key=`, `attention_mask=`.
 #
 # ## 10 · Two heads learn two jobs
@@ -923,7 +923,7 @@ per seed and layer.""",
 #
 # A map shows where a head looks, not whether anything depends on it (Jain and Wallace 2019). To find out, **ablate**
 # it: set its contribution to zero and measure the error again. By section 5 it is enough to zero the head's block of
-# W_O, (H, K, D)[h] in Keras.
+# $W_O$, (H, K, D)[h] in Keras.
 #
 # **Predict.** For the two-head model: what happens to the two answers when you switch off the head that looks at the
 # row above?
@@ -1053,19 +1053,19 @@ splitting without the transpose deviate by more than the size of the right outpu
 #
 # <details><summary>2. Does H·K have to equal D?</summary>
 #
-# No. W_O maps H·K back to D in any case, so any K works. The paper's base model chooses K = D/H, because then the cost is
+# No. $W_O$ maps H·K back to D in any case, so any K works. The paper's base model chooses K = D/H, because then the cost is
 # close to that of one head of full width.
 #
 # </details>
 #
-# <details><summary>3. You shuffle the heads: you permute the blocks of W_Q, W_K, W_V and, in the same way, the blocks of W_O. What changes?</summary>
+# <details><summary>3. You shuffle the heads: you permute the blocks of $W_Q$, $W_K$, $W_V$ and, in the same way, the blocks of $W_O$. What changes?</summary>
 #
 # The maps change places. The output does not change: it is a sum over heads. So "head 3" of one run has nothing to do
 # with "head 3" of another.
 #
 # </details>
 #
-# <details><summary>4. Leave out W_O and let the concatenated heads be the output. What is lost?</summary>
+# <details><summary>4. Leave out $W_O$ and let the concatenated heads be the output. What is lost?</summary>
 #
 # Each feature of the output would come from one head only. The next layer could mix them. But the output is added to the
 # tokens (a residual path, lecture 4), so each head could write into its own D/H columns only.
@@ -1102,13 +1102,12 @@ splitting without the transpose deviate by more than the size of the right outpu
 #
 # Most of the time goes into section 10. `SEEDS = 2` cuts it by more than half; the checked lines then count to 2
 # instead of 5. With a GPU raise `ROWS` to 12, the tables to 100,000, and D to 64, and ask three or four questions at
-# once (the number in the row below, say): then two heads are too few. Measure section 6 on
-# a GPU as well: we have not.
+# once (the number in the row below, say). Are two heads still enough? Measure section 6 on a GPU as well: we have not.
 #
 # ## Summary
 #
 # * One softmax gives one set of weights. Two questions share it at a fixed price: their unexplained shares sum to 1.
-# * Multi-head attention: H projections to width K = D/H, H softmaxes, merge, W_O. The output is a sum of one
+# * Multi-head attention: H projections to width K = D/H, H softmaxes, merge, $W_O$. The output is a sum of one
 #   contribution per head.
 # * Split: reshape to (B, T, H, K), then transpose to (B, H, T, K). Merge: the way back. A reshape alone tears tokens
 #   apart.

@@ -18,7 +18,7 @@
 # *One encoder block, 657,737 numbers, and the question whether it beats counting words.*
 #
 # [← 5 · Positional encoding](05_positional_encoding.ipynb) · [Lab
-# 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · [7 · BERT on AG News →](07_bert_ag_news.ipynb)
+# 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · [6b · Judging a classifier →](06b_judging_a_classifier.ipynb)
 #
 # **Afterwards you can**
 #
@@ -26,11 +26,13 @@
 # * build a classifier around one encoder block and explain each of its 657,737 parameters;
 # * show what leaks when padding is not masked, and find the place where a mask gets lost;
 # * keep training, validation and test apart, and stop training in time;
-# * put a small Transformer beside an LSTM of its size and a linear model, and say plainly which wins;
-# * test whether a validation part is cut as the test part is.
+# * put a small Transformer beside an LSTM of its size and a linear model, and say plainly which wins.
+#
+# The second part, [6b · Judging a classifier](06b_judging_a_classifier.ipynb), asks how far such a comparison can be trusted:
+# splits, baselines, paired tests, errors, and what the model attended to.
 #
 # **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), and Keras's
-# `compile` and `fit`. **Time:** about 85 minutes to read and predict; on the sample the code runs in about two minutes
+# `compile` and `fit`. **Time:** about 58 minutes to read and predict; on the sample the code runs in about two minutes
 # on two CPU cores.
 #
 # Letters: **B** batch, **T** words of a review, **D** width of a word vector, **H** heads, **F** width inside the
@@ -44,12 +46,11 @@ if "google.colab" in sys.modules:
     print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
-from coursekit import data, diagrams, plots, quiet, recorded
+from coursekit import data, diagrams, plots, quiet
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
 
-import re
 import time
 
 import keras
@@ -57,8 +58,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from keras import layers, ops
-from scipy.special import logit
-from scipy.stats import spearmanr
 
 tf.get_logger().setLevel("ERROR")  # rows of many widths are meant
 print("device:", (tf.config.list_physical_devices("GPU") or tf.config.list_physical_devices("CPU"))[0].device_type)
@@ -182,7 +181,7 @@ print(f"share of positive reviews: {labels.mean():.1%} and {np.mean(test_labels)
 # split as well. The real set has some of each; left in, they would be graded with the answer known.
 #
 # We draw the validation part at random, as nearly everybody does. Remember that you have read this: section 9 brings a
-# surprise.
+# surprise, and lecture 6b tells the story.
 #
 # **Predict.** From which part may the vocabulary be made?
 #
@@ -246,7 +245,7 @@ for length in (200, 600):
 # %% [markdown]
 # On the real reviews about four in ten are cut at 200, and nearly a third of all words is lost. (The sample's reviews are all
 # shorter.) So **which end to keep** is a decision, and it matters. Where do you expect the verdict of a review, in its
-# first 200 words or in its last? This page keeps the last 200; section 10 tells how that was decided. (The lab keeps
+# first 200 words or in its last? This page keeps the last 200; lecture 6b tells how that was decided. (The lab keeps
 # the first words. It works with the sample, whose reviews are all shorter than its rows.)
 #
 # The curve on the right is the reason why 20,000 words are enough to read by. It is also a warning: most of the list is
@@ -288,7 +287,7 @@ for name, width in {"one-hot": 20_000, "embedding": 32}.items():
 # %% [markdown]
 # Two differences matter. **Memory**: 16 MB against 26 kB for one review. And **distance**: among one-hot vectors every
 # word is equally far from every other, "superb" from "excellent" as far as from "dull". In an embedding, words that
-# do the same for the task move together while it trains. Section 11 looks whether they did.
+# do the same for the task move together while it trains. Lecture 6b looks whether they did.
 
 # %% [markdown]
 # ## 4 · The model, counted to the last parameter
@@ -396,6 +395,23 @@ print(f"{'together':26} {total:8,}  of which {640_000 / total:.0%} are word vect
 # 97 of 100 parameters are word vectors. The part that gives the Transformer its name is 1.6 %. Keep that in mind when
 # somebody says that "the attention" learned something here.
 #
+# ### A variant: the maximum of 600 words
+#
+# A second published form of this classifier reads 600 words, has **no positions**, keeps the **largest** value of each feature
+# over the words in place of the mean (`GlobalMaxPooling1D`), and goes through dropout 0.5 straight to one output.
+#
+# **Calculate** its parameters, with V = 20,000 and the same block. And with an LSTM of 32 units in place of the block?
+#
+# <details><summary>Answer</summary>
+#
+# Words 640,000, block 10,656, output 32 + 1 = 33: together **650,689**. The LSTM has 4·(64·32 + 32) = 8,320 in place of
+# 10,656: **648,353**. Without positions the model does not know the order of the words at all (lecture 5).
+#
+# </details>
+#
+# Beware of its pooling: `GlobalMaxPooling1D` takes no mask, so padding takes part in the maximum. Section 10 shows that padding
+# can win. Both forms, with words alone and with padding, are in `experiments/imdb_models.py`.
+#
 # ## 5 · Training, and when to stop
 #
 # Since padding will not count, no row need be longer than its batch: reviews of similar length go into one batch,
@@ -421,7 +437,7 @@ real_words = np.minimum(lengths[:HELD_BACK], 200).sum()
 print(f"validation: {real_words:,} words; rows of 200 hold {200 * HELD_BACK:,} places, these batches {padded:,}")
 
 # %%
-SETTINGS = {  # chosen on validation: see section 10. The learning rate falls in a straight line to `rest` times itself
+SETTINGS = {  # chosen on validation: see lecture 6b. The learning rate falls in a straight line to `rest` times itself
     "sample": {"learning_rate": 2e-3, "rest": 0.0, "dropout": 0.1, "hidden": 0.0, "batch_size": 32, "epochs": 12, "patience": 4},
     "real": {"learning_rate": 2e-3, "rest": 0.0, "dropout": 0.1, "hidden": 0.3, "batch_size": 64, "epochs": 2, "patience": 2},
 }[SOURCE]  # fmt: skip
@@ -499,7 +515,7 @@ goes on falling to nearly 0; on the real reviews the validation loss rises meanw
 #
 # It watches the loss rather than the accuracy. The loss also tells when the model gets too sure of what it has wrong, and
 # it moves less by chance. The two may disagree by an epoch: with a constant learning rate, more reviews can be right
-# while the loss is rising already. The recorded runs of section 10 have both.
+# while the loss is rising already. The recorded runs of lecture 6b have both.
 #
 # ## 6 · Padding: what leaks
 #
@@ -668,7 +684,7 @@ print(f"on this source ({SOURCE}): " + " > ".join(sorted(tested, key=tested.get,
 
 # %% [markdown]
 # On the **sample** the Transformer wins clearly: it was made so that order decides. On the **real** reviews the linear
-# model wins, and it is not close. Section 11 looks for reasons.
+# model wins, and it is not close. [Lecture 6b](06b_judging_a_classifier.ipynb) looks for reasons.
 #
 # **Predict.** Look at the last two columns once more. On the real reviews each of the three is a little worse on test than
 # on validation. Chance allows 2,477 reviews ±0.013, so no single gap proves anything. But suppose that there is more to it:
@@ -678,263 +694,12 @@ print(f"on this source ({SOURCE}): " + " > ".join(sorted(tested, key=tested.get,
 #
 # **Films.** The data has up to 30 reviews of a film, and its makers put no film on both sides of training and test (Maas et
 # al., 2011). We held reviews back at random, so nearly every film of the validation part is in training too. The name of
-# an actor or of a character can then give the verdict away, there and nowhere else. The next section has a model whose
-# validation accuracy was three points above its test accuracy.
+# an actor or of a character can then give the verdict away, there and nowhere else. Lecture 6b has a model whose
+# validation accuracy was three points above its test accuracy, and tells how the films were found.
 #
 # </details>
 #
-# ## 10 · Two validation parts that misled, and how the settings were chosen
-#
-# A validation part has to be cut **as the test part is cut**: here, by film. The loaders give no film. So our first
-# validation reviews were drawn at random. When their accuracy turned out too high, we looked for something better, and took
-# the numbers of the original files: reviews of a film stand together there. That was wrong as well. This section tells how
-# we found out, since the mistake is easier to make than to see.
-#
-# The rest of this section is **recorded**: it takes longer than a page should. Repeat it with `python
-# experiments/imdb_classifier.py --data FOLDER`.
-
-# %%
-record = recorded.load("imdb_classifier")
-results = record["results"]
-print(
-    f"{record['what']}\n{record['data']}\n{record['device']}; {record['seconds'] / 60:.0f} CPU minutes, {record['date']}\n"
-)
-for apart, share in results["films"]["rare words shared"].items():
-    if "apart" in apart:
-        print(f"positive reviews whose files are {apart:>10}: {share:.1%} share a rare word")
-
-# %% [markdown]
-# A rare word is one that 2 to 30 training reviews hold: mostly names. Positive reviews that are neighbours share one far more
-# often than reviews that are a thousand files apart, and beyond 30 files nothing is left of it: a film has no more reviews.
-# This looked like proof that the first 5,000 reviews by file number have films of their own.
-#
-# But the evidence is about *positive* reviews alone. Positive and negative files are numbered **separately**, and a film has
-# another number in each: negative file 2,000 and positive file 2,000 are about different films. The original archive also
-# holds the address of every review's film. With these titles we can ask the question that matters: of the reviews held back,
-# how many have a film that occurs in training?
-#
-# **Predict.** 5,000 reviews are held back by file number, 2,500 or so of each label. What is that share among the negative
-# ones, and which label do the training reviews of these films have?
-#
-# <details><summary>Answer</summary>
-#
-# Two thirds, and nearly always the *other* label only. The positive reviews of such a film have higher numbers, so they are
-# in training, and its negative reviews are not.
-#
-# </details>
-
-# %%
-SPLITS = ("at random", "by file number", "by title")
-for split in SPLITS:
-    shared, alone = results["films"][f"shared, {split}"], results["films"][f"words alone, {split}"]
-    for label in ("negative", "positive"):
-        known, other = shared[label].values()
-        print(f"{split:15} {label}: film in training {known:6.1%}, with the other label only {other:6.1%}; accuracy {alone[label]:.3f}")
-    print(f"{'':15} linear model of single words: validation {alone['validation']:.3f}, test {alone['test']:.3f}")
-
-
-# %% [markdown]
-# Read the last line of each group. It is one and the same kind of model, trained outside the reviews held back, and judged
-# on them and on the test split.
-#
-# * **At random**, nearly every film is known, and validation promises 1.2 points too much.
-# * **By file number**, training teaches that the names of a film stand for praise, since only its positive reviews are
-#   there, and validation asks for its negative reviews. Validation is 2.4 points too low, and the negative reviews are
-#   worse than the positive ones by five points.
-# * **By title**, no film is known, and validation and test agree to a tenth of a point.
-#
-# The lesson: check a split by the property that it is meant to have, in *every* class. A plausible reason why it should
-# have it is not a check.
-#
-# **What this means for our settings.** The search below was done before we knew. It was done twice, first at random, then by
-# file number, and it has **not been repeated by title**. Its choices were made with a measure that misleads. The test
-# accuracies of the finished models stay what they are.
-
-# %%
-def outcome(run):
-    """Validation accuracy after the last epoch of a planned run, else of the best epoch before it was stopped."""
-    measured = run["history"]["val_accuracy"]
-    return measured[-1] if run["settings"]["decay_epochs"] else max(measured)
-
-
-searched = {
-    split: {name: outcome(run) for name, run in results[f"search, {split}"].items()}
-    for split in ("at random", "by file number")
-}
-
-# %%
-for split, accuracies in searched.items():
-    print(f"validation reviews held back {split}\n  words      hidden  rate   epochs         other         accuracy")
-    for name, accuracy in accuracies.items():
-        tried = results[f"search, {split}"][name]["settings"]
-        epochs = f"{tried['decay_epochs']}, rate falls" if tried["decay_epochs"] else "stopped early"
-        other = "max pooling" if tried["pooling"] == "max" else f"dropout {tried['dropout']}" if tried["dropout"] != 0.1 else ""
-        print(
-            f"  {tried['end']:>5} 200  {tried['word_dropout']:6}  {tried['learning_rate']:.3f}  {epochs:13}  {other:12}  {accuracy:.3f}"
-        )
-
-# %%
-print("validation by title, one change at a time; two seeds each     validation     test")
-controls = {}
-for name, run in results["control, by title"].items():
-    controls.setdefault(name.partition("; seed")[0], []).append((outcome(run), run["test_accuracy"], run["parameters"]))
-changes = ("last 200", "first 200", "last 200, no encoder block", "last 200, no positions")
-for runs_of, what in zip(controls.values(), changes, strict=True):
-    valid, test, size = zip(*runs_of, strict=True)
-    print(f"{what:28} {size[0]:,} parameters   " + "   ".join(f"{a:.3f} {b:.3f}" for a, b in (valid, test)))
-
-# %% [markdown]
-# The line with the last 200 words, nothing hidden and rate 0.001 has the published example's values of dropout, pooling
-# and learning rate, with our masks and batches of 64 in place of 32. *Hidden* is the share of hidden words; *rate falls*
-# means that the learning rate falls to 0 within that number of epochs. Two numbers closer than 0.009 say little: that is
-# what chance allows for 5,000 reviews, and each setting has one seed.
-#
-# **Which end?** Drawn at random, the first 200 words beat the last by 0.011. By file number, all else equal, the last 200
-# win by 0.021. The control by title changes this one thing on a sound split: the last 200 win in both seeds, by 0.010
-# and 0.002 on validation and by 0.017 and 0.015 on test. Why the random split says the opposite we can only suppose: a
-# review tends to name its film and people first, and names help only where the film is known.
-#
-# **How long?** By file number two epochs are better than three. At random three and
-# four epochs look as good as two. We have not asked by title.
-#
-# **What was promised, what was kept?** The best at random promised 0.887 and reached 0.854 on the test split. The best by
-# file number promised 0.862 and reached 0.877 on average: too low, because of the split, though its final model also had the
-# 5,000 reviews held back. By title the same settings, trained without these reviews, have 0.870 and 0.863 on validation and
-# 0.873 and 0.868 on test.
-#
-# **What is the encoder block worth?** Look at the last two controls. Without the encoder block, the head reads the mean of
-# word and position vectors, and nothing else. It loses 0.008 and 0.003 on validation, 0.001 on test in one seed, and *gains* 0.001 in
-# the other. Without positions nothing is lost either. On these reviews we cannot show that attention or order helps
-# this small model.
-
-# %%
-finals = {}
-for split in ("at random", "by file number"):
-    for words in (200, 600):
-        for name, run in results.get(f"transformer, {words} words, {split}", {}).items():
-            if "test_accuracy" in run:
-                fewer = ", 20,000 reviews" if "without" in name else ""  # those held back were not added
-                finals.setdefault(f"Transformer, {words} words, {split}{fewer}", []).append(run["test_accuracy"])
-finals["LSTM, 200 words"] = [run["test_accuracy"] for run in results["lstm, 200 words, by file number"].values()]
-published = {name: results[name]["seed 0"] for name in ("published", "published, positions not trained")}
-finals["Transformer, as published"] = [published["published"]["history"]["val_accuracy"][-1]]
-for name, run in results["linear"].items():
-    finals[f"linear: {name}"] = [run["test_accuracy"]]
-for name, accuracies in finals.items():
-    spread = f"  ({min(accuracies):.4f} to {max(accuracies):.4f}, {len(accuracies)} runs)"
-    print(f"{name:51} {np.mean(accuracies):.4f}{spread if len(accuracies) > 1 else ''}")
-for name, run in published.items():
-    watched = " ".join(f"{accuracy:.4f}" for accuracy in run["history"]["val_accuracy"])
-    print(f"{name}: {run['parameters']:,} parameters, test accuracy after each epoch {watched}")
-
-# %%
-figure, ax = plt.subplots(figsize=(7.8, 3.6))
-for line, (name, accuracies) in enumerate(finals.items()):
-    role, marker = ("accent", "s") if "linear" in name else ("query", "o")
-    ax.plot(accuracies, [line] * len(accuracies), linestyle="", color=diagrams.PALETTE[role], marker=marker, alpha=0.6)
-    label = f"{np.mean(accuracies):.3f}"
-    ax.annotate(label, (max(accuracies), line), (7, 0), textcoords="offset points", va="center", fontsize=9)
-ax.set(xlabel="test accuracy (chance alone: ±0.004)", xlim=(0.845, 0.92), xticks=[0.85, 0.87, 0.89, 0.91])
-ax.set_yticks(range(len(finals)), list(finals))
-ax.invert_yaxis()
-plots.show(
-    figure,
-    alt="Recorded test accuracies on the real reviews: "
-    + "; ".join(f"{name} {np.mean(a):.4f}" for name, a in finals.items()),
-)
-
-# %% [markdown]
-# The settings chosen by file number, at the size and the 200 words of the published model, reach 0.877 on average over
-# three seeds. With 600 words (670,537 parameters) they reach 0.885; one run on validation had preferred them.
-# The LSTM of the same size has 0.876 in its one run, and no claim about attention against recurrence can rest on so
-# little. The linear model of words and pairs, on whole reviews, has 0.907. For comparison, the linear models of Wang and
-# Manning (2012) reach 0.912 on this data, and the averaged word vectors of Iyyer et al. (2015) 0.894.
-#
-# **The published model**, with one output instead of two and our words, has 0.878 after its first epoch and 0.871 after its
-# second. If you report the first, you have chosen on the test split. The last line is a mistake of ours. In our first version of this model the
-# position table was called on a fixed array while the model was built. It became a constant, 6,400 parameters were missing,
-# and the model trained all the same. 651,337 in place of 657,737 gave it away.
-#
-# **What was read on the test split.** Every final model above was tested once, and the published one after each epoch. The
-# two models chosen at random came first. Their test accuracy was the reason to look for another split, so these two readings
-# influenced all that came later. The controls by title were tested as well; nothing was chosen by them.
-#
-# ## 11 · Where the linear model is better
-#
-# Three measurements, all on the validation part. First: **how much does the order of the words matter?** Shuffle the
-# words of every review, and ask the trained models again. The linear model of single words would not notice at all.
-#
-# **Predict.** The Transformer's accuracy after shuffling, on the sample and on the real reviews?
-#
-# <details><summary>Answer</summary>
-#
-# On the sample it falls to what counting words can do there, far below. On the stored page it loses *nothing*: 0.882 in
-# order, 0.883 shuffled. The linear model of words and pairs loses 2.8 points, from 0.911 to 0.883. Order is worth something
-# in these reviews, and it is the pairs that use it. Our Transformer has not learned to.
-#
-# </details>
-
-# %%
-rng = np.random.default_rng(0)
-mixed = tf.ragged.constant([rng.permutation(row) for row in validation[0][:, -200:].numpy()], dtype="int32")
-in_order = validation[0][:, -200:].to_tensor().numpy()  # (N, T)
-answers = {  # probabilities (N,) on the validation part
-    ("Transformer", "in order"): transformer.predict(in_order, batch_size=256, verbose=0)[:, 0],
-    ("Transformer", "shuffled"): transformer.predict(mixed.to_tensor().numpy(), batch_size=256, verbose=0)[:, 0],
-    ("LSTM", "in order"): lstm.predict(in_order, batch_size=256, verbose=0)[:, 0],
-    ("LSTM", "shuffled"): lstm.predict(mixed.to_tensor().numpy(), batch_size=256, verbose=0)[:, 0],
-    ("words and pairs", "in order"): linear.predict_proba(held_back)[:, 1],
-}
-mixed_texts = [" ".join(rng.permutation(text.split())) for text in clean(texts[:HELD_BACK])]
-answers["words and pairs", "shuffled"] = linear.predict_proba(bag.transform(mixed_texts))[:, 1]
-right = {name: float(np.mean((p > 0.5) == validation[1])) for name, p in answers.items()}
-
-# %%
-figure, ax = plt.subplots(figsize=(6.6, 3.0))
-for number, (kind, role, hatch) in enumerate([("in order", "query", ""), ("shuffled", "key", "//")]):
-    values = [right[model, kind] for model in ("Transformer", "LSTM", "words and pairs")]
-    bars = ax.bar(np.arange(3) + 0.38 * number, values, 0.36, label=kind, color=diagrams.PALETTE[role], hatch=hatch)
-    ax.bar_label(bars, fmt="%.3f", fontsize=9)
-ax.set_xticks(np.arange(3) + 0.19, ["Transformer", "LSTM", "words and pairs, linear"])
-ax.set(ylabel="accuracy on validation", ylim=(0.4, 1.05))
-ax.legend(ncols=2, loc="upper center")
-plots.show(
-    figure,
-    alt="Accuracy on the validation part, words in order and shuffled. "
-    + "; ".join(f"{model}, {kind}: {value:.3f}" for (model, kind), value in right.items()),
-)
-
-# %% [markdown]
-# Second: **where does each model have its knowledge?** The linear model keeps one weight for each of its words and
-# pairs, and nothing else; regularisation leaves the weight of a rare one near 0. The Transformer must first learn what
-# each word means, 32 numbers for each, from the same reviews. Look at the neighbours of a word in its embedding, and
-# compare frequent words with rare ones.
-
-# %%
-vectors = transformer.layers[2].words.get_weights()[0][: len(names)]  # (V, D)
-size = np.linalg.norm(vectors, axis=1)  # (V,)
-unit = vectors / size[:, None]
-for word in ("excellent", "boring", "superb", "dull", "monday"):
-    if word in names:
-        place = int(np.flatnonzero(names == word)[0])
-        near = [n for n in np.argsort(-unit @ unit[place]) if n != place and counts[n] >= 20][:5]
-        print(f"{word:10} {counts[place]:6,} times; nearest: {', '.join(names[near])}")
-print(f"length of a vector before training: {0.05 * np.sqrt(vectors.shape[1] / 3):.2f}")
-for low in (1, 10, 100, 1000):
-    chosen = (counts[2 : len(names)] >= low) & (counts[2 : len(names)] < (10 * low if low < 1000 else np.inf))
-    if chosen.any():
-        band = f"{low} to {10 * low - 1}" if low < 1000 else "1000 and more"
-        print(f"words that occur {band:>13} times: {chosen.sum():6,}, mean length {size[2:][chosen].mean():.2f}")
-
-# %% [markdown]
-# On the stored page the lengths are 0.22, 0.24, 0.27 and 0.28: words that occur a few times have moved nearly as far from
-# their start at 0.16 as the most frequent ones. From so few reviews a model can hardly have learned what they *mean*. It has
-# learned by heart in which reviews they stand.
-#
-# On the real reviews a neighbour of “superb” is `910`, which is “9/10” without its stroke. Some reviewers write the label
-# into the review, and every model here finds it.
-#
-# Third: **what did it learn by heart?** The history has it.
+# **What did each of them learn by heart?** Compare the accuracy on training and on validation.
 
 # %%
 for name, run in runs.items():
@@ -947,171 +712,13 @@ print(
 )
 
 # %% [markdown]
-# So, said plainly, for the real reviews:
-#
-# * **Order is worth 2.8 points to pairs of words, and nothing to our Transformer.** Shuffled, the two models are equal. So
-#   the verdict is mostly in the words, but not only: "not good" and "waste of" are pairs. Fine-tuned BERT reaches about 0.94
-#   to 0.95 on this data (Sun et al., 2019), so there is more to be had from order and meaning than pairs can catch.
-# * **The linear model reads the whole review**, and it costs nothing to. The small Transformer reads 200 words. The
-#   recorded run shows the linear model on the last 200 words too: nearly a third of its lead over the Transformer
-#   is gone.
-# * **25,000 labels are probably few for 640,000 word parameters.** (We have not measured how the accuracy grows with the
-#   number of labels.) The Transformer learns from the labels alone both what words
-#   mean and how they combine. The linear model has more weights still, but it starts each at 0, and its penalty keeps
-#   them there unless many reviews pull. Its problem has one solution, which the solver finds.
-# * **Meaning need not be learned from labels.** The same architecture can learn words from unlabelled text first, and only
-#   the task from labels: that is BERT, in [lecture 7](07_bert_ag_news.ipynb).
-#
-# These are differences that we measured. Which of them *causes* the gap, we have not shown: that would take a run in which
-# one of them is changed and nothing else. A tuned linear baseline costs half a minute. A report on a Transformer without one is not finished.
-#
-# ## 12 · Where counting words must fail
-#
-# Here are pairs of sentences that hold the same words, or all but one, and mean the opposite.
-#
-# **Predict.** For the first two lines, what does *any* model that counts single words say about their difference?
-#
-# <details><summary>Answer</summary>
-#
-# That there is none: the same counts give the same output. Our linear model also counts pairs of neighbours, so it has
-# a chance where the two sentences differ in a pair.
-#
-# </details>
-
-# %%
-PAIRS = {
-    "sample": [
-        ("the plot was very dull, but the cast was very charming.", "the cast was very charming, but the plot was very dull."),
-        ("the first film was superb, the second was weak. i am writing about the former.", "the first film was weak, the second was superb. i am writing about the former."),
-        ("everybody would call the music truly moving.", "nobody would call the music truly moving."),
-        ("the ending was always rather clever.", "the ending was never rather clever."),
-    ],
-    "real": [
-        ("i expected a bad film and it was good, not boring at all.", "i expected a good film and it was boring, not bad at all."),
-        ("the trailer is awful but the film is wonderful.", "the trailer is wonderful but the film is awful."),
-        ("you will not be bored, it is one of the best films this year.", "you will be bored, it is not one of the best films this year."),
-        ("this film is good.", "this film is not good."),
-    ],
-}[SOURCE]  # fmt: skip
-print("probability of 'positive':  Transformer   LSTM  linear")
-for pair in PAIRS:
-    ids, bags = to_rows(list(pair)).to_tensor(), bag.transform(clean(list(pair)))
-    for sentence, *p in zip(
-        pair, transformer(ids)[:, 0], lstm(ids)[:, 0], linear.predict_proba(bags)[:, 1], strict=True
-    ):
-        print(f"                        {float(p[0]):15.2f} {float(p[1]):6.2f} {float(p[2]):7.2f}  {sentence}")
-    print()
+# On the stored page the run without brakes knows 0.989 of its training reviews after six epochs and 0.856 of the
+# validation part; the Transformer with brakes stands at 0.899 and 0.882. The linear model has learned nearly all its
+# training reviews by heart, 0.999, and is still the best on validation. So the gap between training and validation alone does
+# not say which of two *different* models is better.
 
 # %% [markdown]
-# In each pair the first sentence is positive and the second negative. On the sample, the Transformer tells them apart
-# and counting does not: that is what attention is *able* to do. On the real source be honest: the small Transformer gives
-# both sentences of most pairs the same probability, and it does no better than the linear model. Single sentences are
-# nothing like the reviews that it was trained on. The same architecture learned order on the sample. On these reviews it did
-# not.
-#
-# A handful of sentences is an anecdote. So take all validation reviews in which a negation stands right before a word
-# of judgement, and compare.
-
-# %%
-NEGATED = {
-    "sample": r"\b(nobody|never|not)\b",
-    "real": r"\b(not|never|isnt|wasnt|hardly|nothing) (a |an |the |very |that |so |at all )?(good|great|funny|bad|boring|interesting|worth|recommend|best|worst|special)\b",
-}[SOURCE]
-negated = np.array([bool(re.search(NEGATED, text)) for text in clean(texts[:HELD_BACK])])  # (N,)
-print(f"{negated.sum()} of {HELD_BACK} validation reviews hold such a negation")
-for model in ("Transformer", "LSTM", "words and pairs"):
-    correct = (answers[model, "in order"] > 0.5) == validation[1]
-    print(f"{model:16} with negation {correct[negated].mean():.3f}   without {correct[~negated].mean():.3f}")
-
-# %% [markdown]
-# ## 13 · What the model attended to
-#
-# One sentence of our own, the trained weights of attention, and beside them a different question: **hide each word in
-# turn; how much does the output change?** Hiding is easy, since an id of 0 is masked everywhere.
-
-# %%
-sentence = {
-    "sample": "nobody would call the plot truly dull.",
-    "real": "the actors are wonderful but the story is a waste of time",
-}[SOURCE]
-ids = to_rows([sentence]).to_tensor()  # (1, T)
-tokens = list(names[ids[0].numpy()])
-x = transformer.layers[2](ids)  # (1, T, D)
-_, weights = transformer.layers[3](query=x, value=x, return_attention_scores=True)  # (1, H, T, T)
-hidden = ids.numpy() * (1 - np.eye(len(tokens), dtype="int32"))  # (T, T): row i without word i
-whole = float(transformer(ids)[0, 0])
-effect = logit(whole) - logit(np.clip(transformer(hidden)[:, 0].numpy(), 1e-6, 1 - 1e-6))  # (T,)
-print(f"“{sentence}”: probability of positive {whole:.2f}")
-
-# %%
-figure, panels = plt.subplots(1, 3, figsize=(10.4, 3.6), width_ratios=[1, 1, 0.9])
-strongest = float(weights.numpy().max())  # the colours go up to here, not to 1
-for head, ax in enumerate(panels[:2]):
-    plots.matrix_map(weights[0, head].numpy(), rows=tokens, columns=tokens, limits=(0, strongest), values=False, ax=ax)
-    ax.set(title=f"head {head}", xlabel="key: attended to", ylabel="query: attends from")
-colours = [diagrams.PALETTE["value" if e > 0 else "accent"] for e in effect]
-panels[2].barh(tokens if len(set(tokens)) == len(tokens) else range(len(tokens)), effect, color=colours)
-panels[2].set_yticks(range(len(tokens)), tokens)
-panels[2].axvline(0, color=diagrams.PALETTE["ink"], linewidth=1)
-panels[2].set(title="effect of each word", xlabel="logit with it minus without it")
-panels[2].invert_yaxis()
-plots.show(
-    figure,
-    alt="""Two attention maps of one sentence, one for each head, and a bar for each word: how much the logit changes when
-the word is hidden. The words with the longest bars are not in every row those with the most attention. Effects: """
-    + ", ".join(f"{token} {change:+.1f}" for token, change in zip(tokens, effect, strict=True)),
-)
-received = weights[0].numpy().mean(axis=(0, 1))  # (S,)
-agreement = spearmanr(received, np.abs(effect)).statistic
-print(f"largest weight {strongest:.2f}; all weights equal would be {1 / len(tokens):.2f}")
-print(f"attention received against the size of the effect: rank correlation {agreement:.2f}")
-
-# %% [markdown]
-# **The caveat.** An attention map says which value vectors were mixed, not why the answer is what it is. After the
-# mixing come a residual path that carries every word past attention, a feed-forward network and a mean over all words:
-# a word may decide without being attended to. The bars on the right are a question about the *output*, and even they
-# describe one word at a time. Jain and Wallace (2019) found other attention maps with the same outputs; Wiegreffe and
-# Pinter (2019) answer when a map may still explain something. Use maps to find ideas, and experiments to test them.
-#
-# ## 14 · Errors, looked at one by one
-#
-# Numbers tell how often a model fails. Only reading tells how. Since we may want to act on what we find, the errors come
-# from the *validation* part: the test split stays unread.
-
-# %%
-p = answers["Transformer", "in order"]
-positive, yes = validation[1] == 1, p > 0.5
-table = np.array(
-    [[np.sum(~positive & ~yes), np.sum(~positive & yes)], [np.sum(positive & ~yes), np.sum(positive & yes)]]
-)
-plots.show(
-    plots.matrix_map(
-        table, rows=["negative", "positive"], columns=["“negative”", "“positive”"], digits=0, title="validation reviews"
-    ),
-    alt=f"Confusion matrix. Negative reviews: {table[0, 0]} right, {table[0, 1]} called positive. Positive reviews: {table[1, 0]} called negative, {table[1, 1]} right.",
-)
-wrong = np.flatnonzero(yes != positive)
-print(
-    f"{len(wrong)} of {len(p)} wrong; the linear model is right on {np.mean((answers['words and pairs', 'in order'] > 0.5)[wrong] == positive[wrong]):.0%} of them"
-)
-
-# %%
-surest = wrong[np.argsort(-np.abs(p[wrong] - 0.5))][:8]
-for number in surest:
-    tail = " ".join(clean([texts[number]])[0].split()[-10:])
-    other = answers["words and pairs", "in order"][number]
-    size = f"{lengths[number]:4} words{', cut' if lengths[number] > 200 else ''}"
-    print(f"true {'+' if positive[number] else '-'}  p {p[number]:.2f}  linear {other:.2f}  {size:15} … {tail}")
-
-# %% [markdown]
-# The eight surest mistakes, with the last words of each. We have read those of the stored page, as you should read yours.
-# The first and the fifth are **irony**: praise without end, one star and two. The second tells how terrible *another* film
-# was. The third thanks a fellow reviewer and hardly judges. The fourth loves what it calls clunkers. The sixth praises all
-# but the script, and that cost six of ten stars; the seventh is faint praise, and the eighth remembers how good the film
-# once seemed. The linear model has all eight wrong too: they are hard, not bad luck.
-
-# %% [markdown]
-# ## 15 · Common mistakes, with what they look like
+# ## 10 · Common mistakes, with what they look like
 #
 # Six mistakes stand in the next cell. **Predict** what each line prints:
 #
@@ -1154,25 +761,9 @@ print(f"6. pad_sequences([[5, 6, 7]], maxlen=5) = {front.tolist()}: in front, an
 # %% [markdown]
 # A word on the second: `GlobalMaxPooling1D` takes no mask at all, and says nothing. In a model that ends in max pooling,
 # close the padding places yourself, with a very small number, before you take the largest.
-#
-# And the mistake that no output shows: **choosing on the test split.** Each time you look at the test accuracy and keep
-# the better of two models, the number that you finally report is the largest of several draws. Here is how much that
-# gives away when *all models are equally good*.
-
-# %%
-# NBVAL_CHECK_OUTPUT
-draws = np.random.default_rng(0).binomial(2_500, 0.87, size=(20_000, 20)) / 2_500  # 20 models, each truly 0.87
-for looks in (1, 2, 5, 20):
-    print(
-        f"best of {looks:2} looks at 2,500 test reviews: {draws[:, :looks].max(axis=1).mean():.4f} on average, the truth is 0.8700"
-    )
 
 # %% [markdown]
-# More than a point for nothing, with 2,500 test reviews and models that err independently. With ten times as many reviews,
-# or with models that fail on the same reviews, the gain from luck is smaller. The validation split used for early stopping
-# is not a test set, for the same reason.
-#
-# ## 16 · What other texts get wrong
+# ## 11 · What other texts get wrong
 #
 # Each sentence has one mistake. Find it before you open the answer.
 #
@@ -1191,7 +782,7 @@ for looks in (1, 2, 5, 20):
 #
 # <details><summary>“The model reaches 0.87 on validation,” and <code>validation_data=(x_test, y_test)</code>.</summary>
 #
-# Then nothing is left to test on. Section 15 shows what that is worth.
+# Then nothing is left to test on. Lecture 6b shows what that is worth.
 #
 # </details>
 #
@@ -1202,13 +793,7 @@ for looks in (1, 2, 5, 20):
 #
 # </details>
 #
-# <details><summary>“The attention map shows why the model calls this review positive.”</summary>
-#
-# It shows what was mixed. Section 13.
-#
-# </details>
-#
-# ## 17 · Check yourself
+# ## 12 · Check yourself
 #
 # <details><summary>1. The same model with V = 10,000 and T = 600: how many parameters?</summary>
 #
@@ -1242,13 +827,6 @@ for looks in (1, 2, 5, 20):
 #
 # </details>
 #
-# <details><summary>6. A colleague reports 0.88 against your linear model's 0.87, each on 1,000 test reviews. Are
-# you convinced?</summary>
-#
-# No. Chance alone moves each by ±0.02. Compare both on the same reviews, and count where only one of them is right.
-#
-# </details>
-#
 # ## Symptoms
 #
 # <details><summary>The loss stays at 0.69.</summary>
@@ -1278,11 +856,8 @@ for looks in (1, 2, 5, 20):
 # ## Honest caveats
 #
 # * One data set, in English, of reviews with clear verdicts; those with 5 or 6 stars were left out when it was made.
-# * The search is short, has one seed for each setting, and was done on splits that mislead (section 10). A longer search will
-#   find a bit more. The same is true of the linear model: it was given a few values of C, and the recorded choice is the
-#   largest of them.
-# * The page trains one model of each kind and compares accuracies that were measured apart. The spread over seeds stands in
-#   the recorded part. A paired comparison on the same reviews (question 6) would be sharper; we have not made it.
+# * The page trains one model of each kind, once. Which differences are larger than chance is the subject of [lecture
+#   6b](06b_judging_a_classifier.ipynb).
 # * "Same size" is not "same cost": the LSTM's time grows with the length of the longest review in a batch, word by word.
 # * The sample shows what attention can do. It was made for that, and says nothing about how often language needs it.
 #
@@ -1299,7 +874,7 @@ for looks in (1, 2, 5, 20):
 # | head | (B, D) → (B, 1) | tested on what it was chosen on |
 #
 # Next: [lab 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb), where you build all of it, with explicit masks. Then
-# lecture 7: the same architecture, pre-trained.
+# [lecture 6b](06b_judging_a_classifier.ipynb): how far can you trust a comparison like the one of section 9?
 #
 # ## References
 #
@@ -1311,14 +886,9 @@ for looks in (1, 2, 5, 20):
 #   memory*, Neural Computation 9, 1997.
 # * S. Wang, C. Manning, *Baselines and bigrams: simple, good sentiment and topic classification*, ACL 2012: why linear
 #   models on pairs of words are hard to beat here.
-# * M. Iyyer et al., *Deep unordered composition rivals syntactic methods for text classification*, ACL 2015: a mean of
-#   word vectors, and hiding whole words as a regulariser.
-# * C. Sun, X. Qiu, Y. Xu, X. Huang, *How to fine-tune BERT for text classification?*, 2019, arXiv:1905.05583: BERT on these
-#   reviews.
-# * S. Jain, B. Wallace, *Attention is not explanation*, NAACL 2019. S. Wiegreffe, Y. Pinter, *Attention is not not
-#   explanation*, EMNLP 2019.
+# * M. Iyyer et al., *Deep unordered composition rivals syntactic methods for text classification*, ACL 2015: hiding whole words
+#   as a regulariser.
 #
 # **Further reading.** F. Chollet, *Deep Learning with Python*, the chapter on text: the same reviews, from single words and
 # pairs to a Transformer with and without positions. Its rule of thumb (how many samples for each word of a sample make a
-# sequence model worth trying) predicts the outcome of this page. Wang and Manning (above): four pages on baselines that still
-# hold. Iyyer et al. (above): what a mean of word vectors can do, which is our control without the encoder block.
+# sequence model worth trying) predicts the outcome of this page.

@@ -17,7 +17,7 @@
 #
 # *Somebody trained an encoder to guess hidden words. You put sixteen neurons on top of it and sort the news.*
 #
-# [← 6 · IMDB classifier](06_imdb_classifier.ipynb) · [Lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb) ·
+# [← 6b · Judging a classifier](06b_judging_a_classifier.ipynb) · [Lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb) ·
 # [8 · Decoder and masking →](08_decoder_and_masking.ipynb)
 #
 # **Afterwards you can**
@@ -28,7 +28,7 @@
 # * fine-tune with AdamW, warm-up and decay, and compare it fairly with a frozen encoder, a fresh one and a linear model;
 # * read a confusion matrix, a calibration plot and single errors.
 #
-# **You need** [the encoder block](04_encoder_block.ipynb), padding and its mask (lecture 6). **Time:** about 84 minutes to
+# **You need** [the encoder block](04_encoder_block.ipynb), padding and its mask (lecture 6). **Time:** about 90 minutes to
 # read and predict; the code runs in two to three minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** tokens of a row, **D** width of a
@@ -311,6 +311,8 @@ plots.show(
     figure,
     alt="Cosines of the vectors of the word record in four sentences, two about sport and two about music, after each block.",
 )
+alike = vectors @ vectors.T  # after the last block
+print(f"race and swim {alike[0, 1]:.2f}, shop and sing {alike[2, 3]:.2f}; different meanings", np.sort(alike[:2, 2:].ravel()).round(2))
 
 
 # %% [markdown]
@@ -557,6 +559,69 @@ for sentence in gaps:
 # places and the rest with 512 (appendix A.2): some 1,860 times as many places as ours. That short rows come first is a trick of the paper, and
 # our recipe copies it. But what sorting news needs is there: tokens that know which words occur near them.
 #
+# ### What its heads look at
+#
+# The guesses show what the model can do; its heads show how. A SavedModel returns no attention weights. But it holds all matrices, and lecture 4 says what is done
+# with them: normalise, project to queries and keys, scale, mask, softmax. The cell below does that for 200 test texts, and the next one asks of each head how much of
+# its weight goes to the token before, to the token after, to the token itself, and to `[CLS]` and `[SEP]`. A head that spread its weight evenly over the
+# about 60 tokens of a row would put less than 2 % on each of them.
+#
+# **Predict.** There are 3 blocks of 4 heads. Nobody told any of them what to look at. Will one of them look at one place nearly all the time? At which?
+
+# %%
+matrices = {each.name.split(":")[0]: each.numpy() for each in encoder.variables}
+
+
+def normed(x, name):
+    """Layer norm of (…, D) with the encoder's own scale and shift."""
+    x = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-6)
+    return x * matrices[f"{name}/gamma"] + matrices[f"{name}/beta"]
+
+
+def heads_of(rows):
+    """Attention weights of all blocks for packed rows (B, T): (L, B, H, T, T)."""
+    ids, maps = rows["input_word_ids"], []
+    start = matrices["words/embeddings"][ids] + matrices["segments/embeddings"][0] + matrices["positions/table"][: ids.shape[1]]
+    states = encoder({name: tf.constant(each) for name, each in rows.items()})["encoder_outputs"]
+    for block, state in enumerate([normed(start, "embedding_norm"), *(each.numpy() for each in states[:-1])]):
+        x = normed(state, f"norm_1_{block}")  # (B, T, D)
+        kernel, bias = ([matrices[f"attention_{block}/{part}/{kind}"] for part in ("query", "key")] for kind in ("kernel", "bias"))
+        q, k = (np.einsum("btd,dhk->bhtk", x, w) + b[:, None] for w, b in zip(kernel, bias, strict=True))  # (B, H, T, K)
+        scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])  # (B, H, T, T)
+        maps.append(tf.nn.softmax(np.where(rows["input_mask"][:, None, None] > 0, scores, -1e9)).numpy())
+    return np.stack(maps)
+
+
+# %%
+looked = heads_of({name: each[:200] for name, each in x_test.items()})  # (L, B, H, T, T)
+ids = x_test["input_word_ids"][:200]
+asking = ids > MASK  # the ordinary tokens
+targets = {
+    "token before": np.broadcast_to(np.eye(64, k=-1), (200, 64, 64)), "token after": np.broadcast_to(np.eye(64, k=1), (200, 64, 64)),
+    "itself": np.broadcast_to(np.eye(64), (200, 64, 64)),
+    "[CLS]": np.broadcast_to(ids[:, None] == CLS, (200, 64, 64)), "[SEP]": np.broadcast_to(ids[:, None] == SEP, (200, 64, 64)),
+}  # fmt: skip
+shares = np.array([[[(block[:, h] * where).sum(-1)[asking].mean() for where in targets.values()] for h in range(4)] for block in looked])
+figure, (ax, one) = plt.subplots(1, 2, figsize=(10.2, 4.2), width_ratios=(1, 1.2))
+names = [f"block {block + 1}, head {head + 1}" for block in range(3) for head in range(4)]
+plots.matrix_map(shares.reshape(12, -1), rows=names, columns=list(targets), limits=(0, 1), ax=ax)
+ax.set_title("share of the weight, mean of 200 texts")
+own = packed(["the company said its profit rose in the third quarter"])
+plots.attention_map(heads_of(own)[0, 0, 2, :12, :12], *[names_of(own["input_word_ids"][0, :12])] * 2, ax=one)
+one.set_title("block 1, head 3, one sentence")
+plots.show(
+    figure,
+    alt="Left: for each of the twelve heads the share of its weight on the token before, the token after, itself, CLS and SEP. Two heads of the first block put nearly everything on one neighbour; heads of the last block put a large share on SEP. Right: the weights of one head for a sentence, a line just below the diagonal.",
+)
+for name, row in zip(names, shares.reshape(12, -1), strict=True):
+    print(name, ", ".join(f"{target} {share:.0%}" for target, share in zip(targets, row, strict=True)))
+
+# %% [markdown]
+# Two heads of the first block are **neighbour heads**: head 3 looks at the token before nearly all the time, head 4 at the token after. They learned it from words and positions,
+# for guessing. The second block looks mostly nearby and less strictly. In the last block three of four heads put a quarter and more of their weight on `[SEP]`, a token that
+# means nothing. Clark et al. (2019) found the same kinds of heads in the published BERT, and read the last one as a place to put weight when a head has nothing to say (later
+# called an **attention sink**; Xiao et al., 2024). That reading is theirs: our table shows where the weight goes, not why.
+#
 # ## 5 · A handle is an address
 #
 # `hub.KerasLayer(handle)` makes a layer of a half. These are the published handles, and ours:
@@ -576,6 +641,9 @@ print("ours:", Path(bert.PREPROCESS).name, "and", Path(bert.ENCODER).name, "in t
 # bert.PREPROCESS, bert.ENCODER = bert.PUBLIC_PREPROCESS, bert.PUBLIC_ENCODER
 # preprocess, V = hub.load(bert.PREPROCESS), 30_522
 # ```
+#
+# You can check the public pair before you train: it has to turn *Tech rumors: the tech giant is working on its self-driving car* into ids that begin with 101 6627
+# 11256 1024 1996 6627 5016 2003 2551 2006. (`tests/test_bert.py` checks these ten against the published vocabulary.)
 #
 # Then run the cell of section 2 that defines `pack` once more, so that texts are cut by the preprocessing that belongs to the new
 # encoder, and go on here. **What was not run:** the public handles need a download, and this page was made without a connection. The code
@@ -701,13 +769,6 @@ class Triangle(tf_keras.optimizers.schedules.LearningRateSchedule):
 
 rates = [float(Triangle(5e-4, 200)(step)) for step in range(201)]
 print({step: round(rates[step], 6) for step in (10, 20, 110, 200)})
-figure, ax = plt.subplots(figsize=(5.4, 2.4))
-ax.plot(rates, color=diagrams.PALETTE["query"])
-ax.set(xlabel="step", ylabel="learning rate", title="warm-up and linear decay")
-plots.show(
-    figure,
-    alt="The learning rate climbs in a straight line to its peak at step 20 and falls in a straight line to zero at step 200.",
-)
 
 # %% [markdown]
 # Now the three, on the same few hundred labelled texts. The linear model is TF-IDF with logistic regression. It gets the same *labelled*
@@ -874,7 +935,7 @@ for size in sorted({each["texts"] for each in runs}):
 # <details><summary>Answer</summary>
 #
 # These numbers cannot tell. The difference is 0.3 points. With 7,600 validation texts the standard error of one accuracy near 0.925 is
-# √(0.925 · 0.075 / 7,600) = 0.3 points. Repeat with other seeds before you tell a story.
+# $\sqrt{0.925 \cdot 0.075 / 7{,}600}$ = 0.3 points. Repeat with other seeds before you tell a story.
 #
 # </details>
 #
@@ -919,6 +980,15 @@ plots.show(
     alt="Confusion matrices, rows are true classes. Most is on the diagonal. With few texts the largest confusion is Sports taken for World; in the models trained on 10,000 texts it is between Business and Sci/Tech.",
 )
 
+# %%
+counts = confusion_matrix(y_test, said.argmax(1), labels=range(4))
+print(f"this page: {counts[1, 0] / counts[1].sum():.0%} of the Sports texts are taken for World; with {largest:,} texts", end=" ")
+print(", ".join(f"{each['model']} {each['confusion'][1][0] / sum(each['confusion'][1]):.0%}" for each in best))
+for each in best:
+    apart = np.array(each["confusion"]) * (1 - np.eye(4))
+    true, named = np.unravel_index(apart.argmax(), apart.shape)
+    print(f"{each['model']:10} {each['texts']:,} texts, largest confusion: {CLASS[true]} taken for {CLASS[named]}")
+
 # %% [markdown]
 # **Predict.** Which two classes are confused most, and why would more data help less there?
 #
@@ -948,6 +1018,7 @@ for look, each in zip(plots.LINES, best, strict=False):
     ax.scatter(sure, right, s=[group["count"] / 20 for group in groups], color=look["color"], alpha=0.5)
     errors = {size: [e["calibration_error"] for e in runs if (e["model"], e["texts"]) == (each["model"], size)] for size in sizes}
     by_size.plot(sizes, [np.mean(error) for error in errors.values()], label=each["model"], **look)
+    print(f"{each['model']:10} calibration error", ", ".join(f"{size:,} texts {np.mean(error):.3f}" for size, error in errors.items()))
 ax.set(xlabel="how sure", ylabel="how often right", title=f"trained on {largest:,} texts; areas: answers", xlim=(0.2, 1.05), ylim=(0.2, 1.05))
 by_size.set(xscale="log", xlabel="labelled texts", ylabel="calibration error, mean of the seeds", ylim=(0, None))
 ax.legend(fontsize=8)
@@ -1173,9 +1244,9 @@ print("4. loss by epoch at a rate of 0.03:", np.round(history["loss"], 2))
 #
 # ## Further reading
 #
-# * *Hugging Face, NLP course*, chapters 3, 6 and 7: the same steps with a published BERT, and how a tokenizer is trained. Do it next.
-# * *TensorFlow, "Classify text with BERT"*: the tutorial whose handles section 5 lists, with the public models; read section 6 of this page first.
-# * A. Rogers, O. Kovaleva, A. Rumshisky, *A primer in BERTology*, TACL 2020: what many studies found inside BERT, and what they did not.
+# * Hugging Face, [*NLP course*](https://huggingface.co/learn/nlp-course), chapters 3, 6 and 7: the same steps with a published BERT, and how a tokenizer is trained. Do it next.
+# * TensorFlow, [*Classify text with BERT*](https://www.tensorflow.org/text/tutorials/classify_text_with_bert): the tutorial whose handles section 5 lists, with the public models; read section 6 of this page first.
+# * A. Rogers, O. Kovaleva, A. Rumshisky, [*A primer in BERTology*](https://arxiv.org/abs/2002.12327), TACL 2020: what many studies found inside BERT, and what they did not.
 # * C. Sun et al. (below): which learning rates, which layers, how much further pre-training; a model of a careful comparison.
 #
 # ## References
@@ -1193,3 +1264,5 @@ print("4. loss by epoch at a rate of 0.03:", np.round(history["loss"], 2))
 # * A. Maas et al., *Learning word vectors for sentiment analysis*, ACL 2011 (IMDB).
 # * C. Sun, X. Qiu, Y. Xu, X. Huang, *How to fine-tune BERT for text classification?*, CCL 2019, arXiv:1905.05583.
 # * S. Deerwester et al., *Indexing by latent semantic analysis*, Journal of the American Society for Information Science 41, 1990.
+# * K. Clark, U. Khandelwal, O. Levy, C. Manning, *What does BERT look at?*, BlackboxNLP 2019, arXiv:1906.04341. G. Xiao et al., *Efficient streaming language models
+#   with attention sinks*, ICLR 2024.

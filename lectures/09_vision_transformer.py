@@ -17,7 +17,7 @@
 #
 # *An encoder reads tokens. Nobody said that they have to be words.*
 #
-# [← 8 · Decoder and masking](08_decoder_and_masking.ipynb) · [Lab
+# [← 8b · Generating text](08b_generating_text.ipynb) · [Lab
 # 9](../labs/09_vision_transformer/09_vision_transformer.ipynb)
 #
 # **Afterwards you can**
@@ -31,7 +31,7 @@
 # * place DeiT, Swin, T2T, MaxViT and video models on the map.
 #
 # **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions.
-# **Time:** about 94 minutes to read and predict; the code runs in about two minutes on two CPU cores.
+# **Time:** about 90 minutes to read and predict; the code runs in about two minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **h** rows and **w** columns of
 # pixels, **C** channels, **P** patch size, **N** patches, **D** width of a token, **H** heads, **F** width inside the
@@ -95,56 +95,25 @@ for side in (32, 224, 384):
     by_pixel, by_patch = attention_weights_in_gb(pixels), attention_weights_in_gb(patches)
     print(f"{side} × {side:<5} {pixels:9,} tokens {by_pixel:10,.2f} GB {patches:9,} tokens {by_patch:10,.6f} GB")
 
-
 # %% [markdown]
 # So take a larger token: a **patch** of 16 × 16 pixels. The photograph becomes 196 tokens, as many as a film review has
 # words. The number of tokens falls by P², the attention weights by P⁴ = 65,536. That is the whole trick of the title
 # *An image is worth 16 × 16 words* (Dosovitskiy et al., 2021).
-#
-# Memory is arithmetic. Time is measured: one attention layer on this machine, square grey images, one token per pixel
-# against one per patch of 4 × 4.
 
 # %%
-def seconds_for(tokens, repeats=5):
-    """Seconds for one attention layer (48 wide, 4 heads) on one image, the fastest of some runs."""
-    attend = layers.MultiHeadAttention(num_heads=4, key_dim=12)
-    x = keras.random.normal((1, tokens, 48))  # (B, T, D)
-    attend(query=x, value=x)  # builds it
-    spent = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        np.asarray(attend(query=x, value=x))
-        spent.append(time.perf_counter() - start)
-    return min(spent)
-
-
-sides = np.array([8, 16, 32, 48, 64])
-spent = {
-    "pixels": [seconds_for(side**2) for side in sides],
-    "patches of 4": [seconds_for(side**2 // 16) for side in sides],
-}
-
-# %%
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.5))
-axis = np.array([16, 32, 64, 128, 224, 512, 1024])
+figure, ax = plt.subplots(figsize=(6, 3.4))
+sides = np.array([16, 32, 64, 128, 224, 512, 1024])
 for line, (size, name) in enumerate({1: "pixels", 4: "patches of 4", 16: "patches of 16"}.items()):
-    left.plot(axis, attention_weights_in_gb((axis / size) ** 2), label=name, **plots.LINES[line])
-left.axhline(16, color=diagrams.PALETTE["ink"], linewidth=1)
-left.text(16, 22, "16 GB", fontsize=9)
-left.set(xscale="log", yscale="log", xlabel="side of the image in pixels", ylabel="attention weights, GB a block")
-left.legend(fontsize=8)
-for line, (name, seconds) in enumerate(spent.items()):
-    right.plot(sides, 1000 * np.array(seconds), label=name, **plots.LINES[line])
-right.set(xscale="log", yscale="log", xlabel="side of the image in pixels", ylabel="milliseconds, one layer, measured")
-right.set_xticks(sides, [str(side) for side in sides])
-right.minorticks_off()
-right.legend(fontsize=8)
+    ax.plot(sides, attention_weights_in_gb((sides / size) ** 2), label=name, **plots.LINES[line])
+ax.axhline(16, color=diagrams.PALETTE["ink"], linewidth=1)
+ax.text(16, 22, "16 GB", fontsize=9)
+ax.set(xscale="log", yscale="log", xlabel="side of the image in pixels", ylabel="attention weights, GB a block")
+ax.legend(fontsize=8)
 plots.show(
     figure,
-    alt="""Left: memory for attention weights of one block against the side of the image, both logarithmic. With pixels
-as tokens the line crosses 16 gigabytes at a side of about 135 pixels; with patches of 4 at about 540; patches of 16
-stay below one gigabyte up to 1024. Right: measured time of one layer; pixels rise steeply, patches of 4 stay near the
-bottom.""",
+    alt="""Memory for attention weights of one block against the side of the image, both logarithmic. With pixels as tokens
+the line crosses 16 gigabytes at a side of about 135 pixels; with patches of 4 at about 540; patches of 16 stay below one
+gigabyte up to 1024.""",
 )
 
 # %% [markdown]
@@ -303,18 +272,6 @@ for name, size in {"with positions": 1.0, "without       ": 0.0}.items():
         answers.append(np.asarray(attend(query=x, value=x))[0, 0])  # (D,) what the class token has read
     print(name, "- the shuffled photo gives the same answer:", np.allclose(*answers, atol=1e-5))
 
-# %%
-figure, panels = plt.subplots(1, 2, figsize=(7, 3.4))
-for ax, picture, title in zip(panels, (photo, mixed_up), ("an image", "the same bag of patches"), strict=True):
-    ax.imshow(picture)
-    ax.set_title(title)
-    ax.axis("off")
-plots.show(
-    figure,
-    alt="""The photograph, and the same photograph with its 196 patches in random order. A model without positions cannot
-tell them apart.""",
-)
-
 # %% [markdown]
 # ## 5 · The model
 #
@@ -333,7 +290,7 @@ places = diagrams.box(ax, 8.75, 2.3, "positions", detail="a row each", role="val
 encoder = diagrams.box(ax, 5.4, 3.35, "encoder: L pre-norm blocks, then a norm", role="query", width=4.6, height=0.6)
 head = diagrams.box(ax, 1.6, 4.3, "Dense", detail="(B, K)", role="output", width=1.4, height=0.55)
 diagrams.arrow(ax, image, cut)
-diagrams.arrow(ax, cut, patches[0])
+diagrams.arrow(ax, cut, diagrams.group(ax, patches, pad=0.07).left)
 for below, plus in zip([front, *patches], sums, strict=True):
     diagrams.arrow(ax, below, plus)
     diagrams.arrow(ax, plus, (plus.x, encoder.bottom[1]))
@@ -356,9 +313,9 @@ encoder of L blocks and a final norm. A dense layer reads the output at the clas
 #
 # | | |
 # |---|---|
-# | tokens | z₀ = [class; x₁E; … ; x_N E] + positions |
-# | each block | z′ = z + Attention(LN(z)), then z = z′ + FFN(LN(z′)), FFN with GELU |
-# | verdict | logits = Dense(LN(z_L)[class]) |
+# | tokens | $z_0 = [x_{\text{class}};\ x_1 E;\ \dots;\ x_N E] + E_{\text{pos}}$ |
+# | each block | $z' = z + \text{Attention}(\text{LN}(z))$, then $z = z' + \text{FFN}(\text{LN}(z'))$, with GELU in the FFN |
+# | verdict | $\text{logits} = \text{Dense}(\text{LN}(z_L)_{\text{class}})$ |
 #
 # In Keras it is forty lines. The second model returned shares all weights with the first, and hands out the attention
 # weights of every block; section 10 needs them.
@@ -486,6 +443,9 @@ plots.show(
 H/14 about 167. B/32 and B/16 have nearly the same number of parameters. The feed-forward networks take about two thirds, the
 projections one third, scores and weighted sums a thin slice.""",
 )
+for name, counts in parts.items():
+    shares = 100 * counts / counts.sum()
+    print(f"{name} {counts.sum():4.0f} billion: projections {shares[0]:.0f} %, scores {shares[1]:.0f} %, feed-forward {shares[2]:.0f} %")
 
 # %% [markdown]
 # At 197 tokens the quadratic part, in red, is a thin slice. It was the pixels that made it explode.
@@ -545,8 +505,8 @@ shifted by a pixel: augmented.""",
 
 
 # %% [markdown]
-# Beside the ViT stands a **ConvNet of the same size**: three stages of 3 × 3 convolutions, the image halved twice in
-# between. Both get the same images, the same augmentation, the same optimizer, the same number of epochs.
+# Beside the ViT stands a **ConvNet of the same size**: three stages of 3 × 3 convolutions, the image halved after
+# the first two. Both get the same images, the same augmentation, the same optimizer, the same number of epochs.
 
 # %%
 def convnet(image_shape, classes, filters):
@@ -582,8 +542,9 @@ histories, seconds = {}, {}
 for model in (vit, conv):
     histories[model.name], seconds[model.name] = fit(model, epochs=80)
 
+
 # %% [markdown]
-# A test accuracy is an estimate, and 360 images are few. The usual margin, ± 1.96 √(a(1 − a)/n), fails near the ends: for no
+# A test accuracy is an estimate, and 360 images are few. The usual margin, $\pm 1.96 \sqrt{a(1 - a)/n}$ for a share a, fails near the ends: for no
 # error at all it says ± 0. The **Wilson interval** (1927) holds there, too. For a right answers of n and z = 1.96 it is
 #
 # $$\frac{a/n + z^2/2n \pm z\sqrt{\frac{(a/n)(1 - a/n)}{n} + \frac{z^2}{4n^2}}}{1 + z^2/n}$$
@@ -634,15 +595,32 @@ right.legend(fontsize=8)
 plots.show(
     figure,
     alt="""Left: training and validation loss of both models by epoch, logarithmic; all fall, the ConvNet's sooner. Right:
-validation accuracy. The ConvNet passes 97 percent within a few epochs, the ViT after about forty; at the end they are close.""",
+validation accuracy. The ConvNet passes 97 percent within a few epochs, the ViT later; at the end they are close.""",
 )
 
+
 # %% [markdown]
-# Both read digits. The right picture shows the difference: the ConvNet is good after a handful of epochs, while the ViT
-# first has to find out what an image is. And an old method that knows nothing of images is hard to beat on 8 × 8 pixels.
-# Say so when you report such a result.
+# Both read digits, and the three intervals overlap: the test does not say which model is best. The right picture shows a
+# difference: the ConvNet is above 97 % within a few epochs, the ViT later. An old method that knows nothing of images
+# is hard to beat on 8 × 8 pixels. Say so when you report such a result.
 #
-# The errors, one by one:
+# One run is an anecdote. `experiments/lecture_seeds.py` ran the cells of sections 7, 8 and 10 again with four other seeds:
+
+# %%
+def first_above(curve, bound=0.97):
+    """The first epoch, counted from 1, after which an accuracy is above the bound."""
+    return int(np.argmax(np.array(curve) > bound)) + 1
+
+
+others = recorded.load("lecture_seeds")["results"]["09_vision_transformer"]
+for name in ("vit", "convnet"):
+    shares = [run["test accuracy"][name] for run in others.values()]
+    sooner = [first_above(run["validation accuracy by epoch"][name]) for run in others.values()]
+    print(f"{name:8} above 97 %: on this page from epoch {first_above(histories[name]['val_accuracy'])}, ", end="")
+    print(f"seeds 1 to 4 from epochs {sooner}; test {min(shares):.1%} to {max(shares):.1%}")
+
+# %% [markdown]
+# The errors of this page's models, one by one:
 
 # %%
 guesses = {model.name: np.argmax(model.predict(x_test, verbose=0), axis=-1) for model in (vit, conv)}  # (n,)
@@ -652,7 +630,7 @@ figure = plots.image_maps(1 - x_test[missed], titles=titles, columns=6)
 plots.show(
     figure,
     alt="""Up to twelve test digits that at least one of the two models gets wrong, with the true class and both guesses.
-Most are untidy: open loops, thick strokes, a nine without a loop.""",
+Many are untidy: open loops, thick strokes.""",
 )
 
 
@@ -660,16 +638,15 @@ Most are untidy: open loops, thick strokes, a nine without a loop.""",
 # ### What the position table has learned
 #
 # The table began as noise, drawn with a standard deviation of 0.02, as in the paper's code. (How large the noise is matters: rows that start ten
-# times as long hardly change their direction in a short training.) Each small map below belongs to one patch, at the map's own place in the 4 × 4
-# grid: how similar (cosine) is its row of the table to the rows of all 16 patches?
+# times as long hardly change their direction in a short training.) How similar (cosine) are the rows of patches that lie beside each
+# other, and how similar are the others'?
 #
-# **Predict.** Nobody told the model which patch lies beside which. What will the maps look like?
+# **Predict.** Nobody told the model which patch lies beside which. Will the rows of neighbours become more alike than the others?
 #
 # <details><summary>Answer</summary>
 #
-# If it had learned the grid, each map would be violet near its own place and orange far away. Training has changed the table a lot, and
-# there is a first trace of this: at some places the neighbours are violet. But the maps are far from clear. In models trained on
-# millions of images they show rows and columns clearly (figure 7 of the paper).
+# A little, on this page and with each of the other seeds: the last column but one is larger than the last. In models trained on millions of images a
+# map of these cosines shows rows and columns clearly (figure 7 of the paper).
 #
 # </details>
 
@@ -682,39 +659,17 @@ def cosines(table):
 
 
 places_after = ops.convert_to_numpy(vit.layers[1].places)[1:]  # (N, D)
-similar = {
-    "before training": cosines(places_before),
-    "after training": cosines(places_after),
-    "what training added": cosines(places_after - places_before),
-}
-figure = plt.figure(figsize=(10.5, 3.7))
-for half, (name, matrix) in zip(figure.subfigures(1, 3), similar.items(), strict=True):
-    half.suptitle(f"{name}\n(orange −0.6, white 0, violet +0.6)", fontsize=9)
-    panels = half.subplots(4, 4)
-    for ax, values in zip(panels.flat, matrix, strict=True):
-        ax.imshow(values.reshape(4, 4), cmap="PuOr", vmin=-0.6, vmax=0.6)
-        ax.set(xticks=[], yticks=[])
-        ax.grid(visible=False)
-plots.show(
-    figure,
-    alt="""Three groups of 16 small maps of 4 by 4: before training, after training, and what training added. Before training
-each map is dark at its own place and random elsewhere. After training and in what training added, colours are stronger and
-uneven; near a map's own place violet, alike, is a little more frequent than far away.""",
-)
-
-# %%
+similar = {"before training": cosines(places_before), "after training": cosines(places_after)}
 across, down = np.meshgrid(np.arange(4), np.arange(4))
 spots = np.stack([down.ravel(), across.ravel()], axis=1)  # (N, 2)
 steps = np.abs(spots[:, None] - spots).sum(axis=-1)  # (N, N) steps from patch to patch
-print("mean cosine of two patches      beside each other    2 steps    3 steps    4 and more")
-for name, matrix in similar.items():
-    near = [matrix[chosen].mean() for chosen in (steps == 1, steps == 2, steps == 3, steps >= 4)]
-    print(f"{name:30}  {near[0]:17.2f} {near[1]:10.2f} {near[2]:10.2f} {near[3]:13.2f}")
+rows = {"this page": [[matrix[steps == 1].mean(), matrix[steps > 1].mean()] for matrix in similar.values()]}
+rows |= {f"seed {seed}": run["cosine of neighbours and of others"] for seed, run in others.items()}
+print("mean cosine    before: neighbours  others    after: neighbours  others")
+for name, (before, after) in rows.items():
+    print(f"{name:12} {before[0]:20.2f} {before[1]:7.2f} {after[0]:20.2f} {after[1]:7.2f}")
 
 # %% [markdown]
-# Read the last two lines: after training the rows of neighbours are more alike (0.05) than rows two and more steps apart (−0.08 to −0.10). The
-# differences are small, and this is one seed: a trace, and no proof.
-#
 # The paper tried other ways on ImageNet (table 8, appendix D.4): without positions 61.4 % in its 5-shot linear test, learned 1-D
 # rows 64.2 %, 2-D rows 64.0 %. In that test positions matter, and their kind matters little.
 #
@@ -754,7 +709,7 @@ for ax, (name, matrix) in zip(panels, shifted.items(), strict=True):
 plots.show(
     figure,
     alt="""Two maps of test accuracy by shift of the test digits, -2 to +2 pixels each way. In the middle both are near
-one. Away from it the ViT falls faster than the ConvNet; in the corners both are poor.""",
+one. Two pixels away from it the ViT has fallen much further than the ConvNet.""",
 )
 
 # %%
@@ -763,10 +718,14 @@ for name, matrix in shifted.items():
     print(
         f"{name:8} not moved {matrix[2, 2]:.1%}, moved by one pixel {matrix[ring == 1].mean():.1%}, by two {matrix[ring == 2].mean():.1%}"
     )
+for name in shifted:
+    by_seed = np.array([run["moved by 0, 1 and 2 pixels"][name] for run in others.values()])  # (seeds, 3)
+    low, high = by_seed.min(axis=0), by_seed.max(axis=0)
+    print(f"{name:8} seeds 1 to 4: by one pixel {low[1]:.1%} to {high[1]:.1%}, by two {low[2]:.1%} to {high[2]:.1%}")
 
 # %% [markdown]
-# The ViT has learned most of what the augmentation has shown, moves by one pixel. With two pixels it is right on a quarter of the digits. The ConvNet
-# falls, too (part of the digit is pushed out of the image, and two poolings are not exact), but it keeps two thirds.
+# The ViT has learned most of what the augmentation has shown, moves by one pixel. With two pixels it is right on about a quarter of the digits,
+# with every seed. The ConvNet falls, too (part of the digit is pushed out of the image, and two poolings are not exact), but it keeps about two thirds.
 #
 # ## 9 · How much data is that worth?
 #
@@ -996,7 +955,7 @@ ax.legend(title="deleted")
 plots.show(
     figure,
     alt="""Test accuracy against the number of deleted patches for four kinds of order. Ink first falls at once and by far the
-most. Rollout first falls the least, above the band of ten random orders up to ten patches; rollout last lies in the band or below it.""",
+most. Rollout first falls the least and lies above the mean of ten random orders, rollout last below it from four patches on.""",
 )
 
 # %%
@@ -1006,14 +965,24 @@ print("patches deleted            " + "".join(f"{k:7}" for k in removals))
 for name, values in losses.items():
     print(f"{name:27}" + "".join(f"{value:7.0%}" for value in values))
 print(f"{'random, lowest and highest':27}" + "".join(f"{low:4.0%}–{high:.0%}" for low, high in zip(chance.min(0), chance.max(0), strict=True)))
+for seed, run in others.items():
+    by_kind = {name: np.array(values) for name, values in run["patches deleted"].items()}
+    ahead = [100 * (by_kind[name] - by_kind["random, mean of 10 orders"])[2] for name in ("rollout first", "rollout last", "ink first")]
+    print(
+        f"seed {seed}, 4 patches deleted, points above the mean of the random orders: rollout first {ahead[0]:+.0f}, "
+        f"rollout last {ahead[1]:+.0f}, ink first {ahead[2]:+.0f}; correlation with ink {run['correlation of rollout and ink']:+.2f}"
+    )
 
 
 # %% [markdown]
-# On this page the rollout fails the test. Deleting its top patches costs *less* than deleting random ones: up to ten deleted patches its curve lies above all ten random
-# orders. Deleting its bottom patches costs *more* than the mean of the random orders, up to eight. So here a large rollout marks patches that the answer can do
-# without. The correlation with ink is negative: the class token's attention goes to patches with little ink. A map of the
-# ink, which needs no model at all, finds the patches that matter far better. (Deleting is itself a crude probe: a digit with holes is an image that
-# the model has never seen. And it is one model with one seed: with another table of positions the result may differ.)
+# On this page the rollout fails the test. Deleting its top patches costs *less* than deleting random ones: with two to ten patches deleted its curve lies above the
+# mean of the random orders. Deleting its bottom patches costs *more* than the mean of the random orders, with four to eight. Here a large rollout marks patches that
+# the answer can do without.
+#
+# Is that a law? Read the lines of the other seeds: the same program, other random numbers. With seed 1 the rollout passes the same test; with seed 2 it fails as it does
+# here; with seeds 3 and 4 it is no better and no worse than chance. Its correlation with ink is weak and changes its sign. Only one thing is the same for all five models: a map of the ink, which needs no
+# model at all, finds the patches that matter far better. So a test of one trained model says nothing about the next one, and a pretty map without a test says nothing at all.
+# (Deleting is itself a crude probe: a digit with holes is an image that the model has never seen.)
 #
 # The caveats in general:
 #
@@ -1168,7 +1137,7 @@ print(f"space and time in turn (factorised):        {total * (space + frames):10
 # <details><summary>Answer</summary>
 #
 # 1: strips, one pixel high: neighbours above and below are torn apart. 2: the accuracy drops, without an error message. 3: the last token is a patch; the head was trained on
-# another one, and most answers are wrong. (Train it that way and it works: any token can be the place for the verdict.) 4: the loss cannot fall below 1.46 for ten classes.
+# another one, and many answers are wrong. (Train it that way and it works: any token can be the place for the verdict.) 4: the loss cannot fall below 1.46 for ten classes.
 #
 # </details>
 
@@ -1277,13 +1246,6 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 #
 # </details>
 #
-# <details><summary>6. Somebody freezes the class token at zeros, so that it is never trained. What is lost?</summary>
-#
-# Nothing. Row 0 of the position table is added to it, and only the sum of the two reaches the encoder. One of them would
-# do.
-#
-# </details>
-#
 # ## Symptoms
 #
 # <details><summary>Accuracy stays at guessing.</summary>
@@ -1302,14 +1264,11 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 # <details><summary>The number of parameters is D too small, or a multiple of D too large.</summary>
 # Class token or its position row forgotten; or one class token for each class.
 # </details>
-# <details><summary>The augmented validation accuracy jumps up and down.</summary>
-# Augment training images only.
-# </details>
 #
 # ## Slow machine, or GPU
 #
 # > **Slow machine:** 40 epochs in section 7 instead of 80 halve the time, and the ViT loses more by it than the ConvNet.
-# > `repeats=1` in section 1. The recorded run needs nothing.
+# > The recorded runs need nothing.
 # >
 # > **GPU:** the same cells run unchanged; Keras puts model and batches on it. For half precision put
 # > `keras.mixed_precision.set_global_policy("mixed_float16")` before the models are built (the logits stay float32, see
