@@ -19,7 +19,7 @@
 # key, the weighted mean with a mask, its hard version. Then you put the parts into two Keras layers: Bahdanau's attention
 # for sequences, and attention over the places of an image. At the end your own layer learns to read a sequence backwards.
 #
-# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). **Time:** about 135 minutes.
+# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). **Time:** about 150 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -45,6 +45,8 @@
 # | 10 | `BahdanauAttention` | 6 | ●●●○○ | 20 |
 # | 11 | `SpatialAttention` | 6 | ●●●○○ | 20 |
 # | 12 | `answers` | 3 | ●●●○○ | 15 |
+# | 13 | `find_the_bug` | 3 | ●●○○○ | 10 |
+# | 14 | `predict` | 1 | ●○○○○ | 5 |
 #
 # Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
 # students.
@@ -82,9 +84,10 @@ check = start_lab("01_attention_intuition")
 # Write it yourself: the ready-made ones (`ops.softmax`, `tf.nn.softmax`, …) may not do the work in this exercise. In all
 # later ones you are free to use them, or yours.
 #
-# Here and in exercises 2 to 9 the arguments may be NumPy arrays or TensorFlow tensors, and the result has the float type of
-# the arguments. The functions of `keras.ops` (imported as `ops`) take both; so does `np.asarray`, which makes an array of a
-# tensor.
+# Here and in exercises 2 to 9 the arguments may be NumPy arrays or TensorFlow tensors. The functions of `keras.ops` (imported
+# as `ops`) take both; so does `np.asarray`, which makes an array of a tensor. In this exercise the result also has the float
+# type of x: `np.zeros` and `np.sqrt` of an int are float64, and a float64 joins no float32 in TensorFlow. In all other
+# exercises any float type passes.
 #
 # <details><summary>Hint 1</summary>What happens to the fraction when the same number c is subtracted from every x? Write e^(x−c) as e^x · e^(−c).</details>
 # <details><summary>Hint 2</summary>Which c makes every exponent 0 or less? It may differ from row to row: take it along the same axis.</details>
@@ -170,7 +173,7 @@ def dot_score(q, k):
         k: keys, (S, d).
 
     Returns:
-        Scores, (T, S), in the float type of q.
+        Scores, (T, S).
     """
     ### BEGIN SOLUTION
     return ops.matmul(q, ops.transpose(k))
@@ -197,7 +200,7 @@ def scaled_dot_score(q, k):
         k: keys, (S, d).
 
     Returns:
-        Scores, (T, S), in the float type of q.
+        Scores, (T, S).
     """
     ### BEGIN SOLUTION
     return dot_score(q, k) / q.shape[-1] ** 0.5
@@ -224,7 +227,7 @@ def general_score(q, k, w):
         w: (dq, dk).
 
     Returns:
-        Scores, (T, S), in the float type of q.
+        Scores, (T, S).
     """
     ### BEGIN SOLUTION
     return ops.matmul(ops.matmul(q, w), ops.transpose(k))
@@ -251,7 +254,7 @@ def cosine_score(q, k):
         k: keys, (S, d), none of length 0.
 
     Returns:
-        Scores between −1 and 1, (T, S), in the float type of q.
+        Scores between −1 and 1, (T, S).
     """
     ### BEGIN SOLUTION
     q, k = ops.convert_to_tensor(q), ops.convert_to_tensor(k)
@@ -289,7 +292,7 @@ def additive_score(q, k, w_q, w_k, v):
         v: (U,).
 
     Returns:
-        Scores, (T, S), in the float type of q.
+        Scores, (T, S).
     """
     ### BEGIN SOLUTION
     asked = ops.matmul(q, w_q)  # (T, U)
@@ -353,7 +356,7 @@ def attend(scores, values, mask=None):
         mask: broadcasts to (…, T, S); True or 1 where a query may attend to a key. None blocks nothing.
 
     Returns:
-        The tuple (context, weights): (…, T, dv) and (…, T, S), in the float type of the scores.
+        The tuple (context, weights): (…, T, dv) and (…, T, S).
     """
     ### BEGIN SOLUTION
     scores, values = ops.convert_to_tensor(scores), ops.convert_to_tensor(values)
@@ -372,8 +375,7 @@ check("attend")
 # ## 9 · Hard attention
 #
 # Instead of a mixture, one value: each row of weights becomes a row with a single 1 at its largest entry and 0 elsewhere.
-# When several entries are largest, the first of them gets the 1. The result has the shape and the float type of the
-# weights.
+# When several entries are largest, the first of them gets the 1. The result has the shape of the weights.
 #
 # <details><summary>Hint 1</summary><code>weights == max</code> marks every largest entry, so it is wrong on ties. Which function returns one place, and the first?</details>
 # <details><summary>Hint 2</summary><code>argmax</code> along the last axis, then <code>one_hot</code> with as many classes as there are keys.</details>
@@ -386,7 +388,7 @@ def hard_attention(weights):
         weights: (…, S).
 
     Returns:
-        (…, S), zeros and ones in the float type of the weights.
+        (…, S), zeros and ones.
     """
     ### BEGIN SOLUTION
     weights = ops.convert_to_tensor(weights)
@@ -601,18 +603,86 @@ answers = {
 # %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("answers")
 
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 13 · Find the bug
+#
+# A colleague has written exercise 2 for many queries at once. It runs, its weights sum to 1 for every query, and with the default
+# bandwidth it agrees with the formula. But the curve that it fits gets *smoother* when the bandwidth is made smaller, and more
+# jagged when it is made larger.
+#
+# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it.
+#
+# <details><summary>Hint 1</summary>It is right for a bandwidth of 1 and wrong for all others. Which expressions have the same value at 1 only?</details>
+# <details><summary>Hint 2</summary>In which order does Python calculate <code>8 / 2 * 4</code>?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    """Nadaraya–Watson pooling with a Gaussian kernel, for many queries.
+
+    Args:
+        queries: (T, d), an array or a tensor.
+        keys: (S, d).
+        values: (S, dv).
+        bandwidth: width σ of the kernel, a positive number.
+
+    Returns:
+        The tuple (output, weights): (T, dv) and (T, S).
+    """
+    ### BEGIN SOLUTION
+    queries, keys, values = (ops.convert_to_tensor(each) for each in (queries, keys, values))
+    squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)  # (T, S)
+    weights = ops.softmax(-squared_distances / (2 * bandwidth**2), axis=-1)  # (T, S)
+    return ops.matmul(weights, values), weights
+    ### END SOLUTION
+    # This runs, and is wrong.
+    queries, keys, values = (ops.convert_to_tensor(each) for each in (queries, keys, values))
+    squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)  # (T, S)
+    weights = ops.softmax(-squared_distances / 2 * bandwidth**2, axis=-1)  # (T, S)
+    return ops.matmul(weights, values), weights
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 14 · Predict, then measure
+#
+# 201 keys lie on a line from −10 to 10, one every 0.1; the query is at 0. How many keys *count*? A usual measure is $1 / \sum_j
+# \alpha_j^2$: it is n when n keys share the weight equally. With a bandwidth of 1 it is about 35. What is it with a bandwidth of
+# **0.5**? Put your number in place of `None`, and delete the last line of the cell. Predict it before you run the measurement, and write
+# down why: "In your own words" asks for it. About 15 % off counts as right.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number: how many keys count with a bandwidth of 0.5
+### BEGIN SOLUTION
+predict = 18
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+line = np.linspace(-10, 10, 201, dtype="float32")[:, None]  # (S, 1)
+for bandwidth in (2.0, 1.0, 0.5, 0.25):
+    _, weights = attention_pooling(np.zeros(1, "float32"), line, line, bandwidth)
+    print(f"bandwidth {bandwidth:4}: {1 / np.sum(np.asarray(weights) ** 2):5.1f} keys count")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
 # A friend says: "The attention map of my classifier is bright on the dog, so the classifier decides by the dog." What does
-# the map prove, what does it not prove, and what would you measure? Three to six sentences. This earns no points; your
-# instructor reads it and writes back.
+# the map prove, what does it not prove, and what would you measure? Then say how you came to your number in exercise 14.
+# Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # The map proves that the features at these places made up most of what this branch passed on. It does not prove that only
 # the dog's pixels mattered: each feature has seen its surroundings, and other branches of the network carry information past
 # the map. I would wipe out the bright region in many images and measure how much the accuracy falls, and compare with wiping
 # out regions of the same size elsewhere. If both fall alike, the map told us little.
+#
+# A kernel of half the width covers half the stretch of the line, and the keys lie at equal distances, so half as many count:
+# about 18. The square in the formula does not make it a quarter, because the distance is squared as well.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-14", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your layer at work

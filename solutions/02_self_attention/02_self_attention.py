@@ -16,10 +16,11 @@
 # # Lab 02 · Self-attention
 #
 # You build self-attention three times: with loops, so that every number is in sight; as matrix products, so that it is
-# fast; and as a Keras layer with learned projections, so that it can be trained. Every Transformer is made of such
+# fast; and as a Keras layer with learned projections, so that it can be trained. Then you compute it block by block, as
+# GPUs do, mend a version that is wrong, and predict a number before you measure it. Every Transformer is made of such
 # layers, with more heads.
 #
-# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 95 minutes.
+# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 130 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -39,6 +40,9 @@
 # | 5 | `SelfAttention` | 6 | ●●●○○ | 15 |
 # | 6 | `attention_cost` | 2 | ●○○○○ | 5 |
 # | 7 | `answers` | 4 | ●●○○○ | 10 |
+# | 8 | `online_attention` | 5 | ●●●○○ | 20 |
+# | 9 | `find_the_bug` | 3 | ●●○○○ | 10 |
+# | 10 | `predict` | 1 | ●○○○○ | 5 |
 #
 # Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
 # students.
@@ -76,12 +80,12 @@ check = start_lab("02_self_attention")
 # There is nothing to learn here yet: the same row plays query, key and value. (Lecture 02 leaves the division out in its
 # section 2 and explains it in section 6. Here it is always there.)
 #
-# Write it with loops, as you would do it on paper. The result has the float type of `x`, and scores may be large: a
-# softmax that works for ±1e4 subtracts something first.
+# Write it with loops, as you would do it on paper. Scores may be large: a softmax that works for ±1e4 subtracts something
+# first. (Any float type passes here. Exercise 4 asks for that of the arguments.)
 #
 # <details><summary>Hint 1</summary>Write the three steps for one token first, then put a loop around them.</details>
 # <details><summary>Hint 2</summary>The softmax of a row does not change when the same number is subtracted from all of its entries. Which number makes <code>exp</code> safe?</details>
-# <details><summary>Hint 3</summary><code>np.asarray(x)</code> turns a tensor into an array. <code>np.sqrt</code> of a Python int is a float64; <code>x.shape[-1] ** 0.5</code> is a Python float and leaves float32 alone.</details>
+# <details><summary>Hint 3</summary><code>np.asarray(x)</code> turns a tensor into an array.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "self_attention_loops-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def self_attention_loops(x):
@@ -133,7 +137,7 @@ def self_attention_matrix(x):
         x: tokens, (…, T, D), an array or a tensor.
 
     Returns:
-        (…, T, D): softmax(x xᵀ / √D) x for each sequence, in the float type of x.
+        (…, T, D): softmax(x xᵀ / √D) x for each sequence.
     """
     ### BEGIN SOLUTION
     x = ops.convert_to_tensor(x)
@@ -206,6 +210,8 @@ check("project_qkv")
 # - The mask may be boolean, integer or float, and it broadcasts to the scores (…, T, S): (T, S), (B, T, S), (B, 1, S).
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
 # - T and S differ in general, and so do d_k and d_v.
+# - The results have the float type of q. `np.sqrt` of an int is a float64; `d ** 0.5` of a Python int is a
+#   Python float, which leaves float32 alone.
 # - Exercise 5 calls this function inside a layer, where NumPy does not work: write it with `keras.ops`.
 #
 # <details><summary>Hint 1</summary>Scores, scaling, mask, softmax, values: five lines in that order. d_k is the width of k.</details>
@@ -248,16 +254,18 @@ check("scaled_dot_product_attention")
 # kept under the names `w_q`, `w_k` and `w_v`: the checks put known weights into them by these names. In exercise 3 these
 # names were matrices. Here they are layers: a Dense layer is called, `self.w_q(x)`; it cannot be multiplied with `@`.
 #
-# - `call(x, mask=None, return_weights=False)` takes x (B, T, D) and returns the output (B, T, d_v), or with
+# - `call(x, attention_mask=None, return_weights=False)` takes x (B, T, D) and returns the output (B, T, d_v), or with
 #   `return_weights=True` the tuple (output, weights).
 # - The mask is (T, S), (B, T, S), or (B, 1, T, S). The last shape is the one that multi-head attention uses: axis 1 stands
-#   for the heads. This layer has no heads, so take that axis out of the mask. (A mask (B, T), as Keras sends it by itself
-#   after `Embedding(mask_zero=True)`, is not meant here.)
+#   for the heads. This layer has no heads, so take that axis out of the mask.
+# - The argument is called `attention_mask`, as in Keras's own layer. An argument `mask` would be filled by Keras itself
+#   with a padding mask (B, T) where x comes from `Embedding(mask_zero=True)`, a shape that is not meant here. (If your layer
+#   has the name `mask`, which this lab used before, it is graded all the same.)
 # - Gradients must reach all three matrices, and the layer must run inside `tf.function` with a batch size that is not
 #   known in advance. `keras.ops` does both; NumPy does neither.
 #
 # <details><summary>Hint 1</summary>Make the Dense layers in <code>__init__</code>, after <code>super().__init__(**kwargs)</code>. How wide is each?</details>
-# <details><summary>Hint 2</summary>Project, then call the function of exercise 4. A mask of rank 4 loses its axis 1: <code>mask[:, 0]</code>.</details>
+# <details><summary>Hint 2</summary>Project, then call the function of exercise 4. A mask of rank 4 loses its axis 1: <code>attention_mask[:, 0]</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "SelfAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SelfAttention(keras.Layer):
@@ -273,25 +281,26 @@ class SelfAttention(keras.Layer):
 
     def __init__(self, d_k, d_v, **kwargs):
         super().__init__(**kwargs)
-        self.supports_masking = True  # tells Keras that `call` knows what to do with a mask
+        self.supports_masking = True  # tokens may come with a padding mask of Keras, which is handed on
         ### BEGIN SOLUTION
         self.w_q = keras.layers.Dense(d_k, use_bias=False)
         self.w_k = keras.layers.Dense(d_k, use_bias=False)
         self.w_v = keras.layers.Dense(d_v, use_bias=False)
         ### END SOLUTION
 
-    def call(self, x, mask=None, return_weights=False):
+    def call(self, x, attention_mask=None, return_weights=False):
         """Attend.
 
         Args:
             x: tokens, (B, T, D).
-            mask: (T, S), (B, T, S) or (B, 1, T, S), or None.
+            attention_mask: (T, S), (B, T, S) or (B, 1, T, S), or None.
             return_weights: whether the weights (B, T, S) are returned too.
 
         Returns:
             The output (B, T, d_v), or the tuple (output, weights).
         """
         ### BEGIN SOLUTION
+        mask = attention_mask
         if mask is not None and len(mask.shape) == 4:
             mask = mask[:, 0]  # (B, T, S)
         output, weights = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask=mask)
@@ -367,17 +376,151 @@ answers = {
 # %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("answers")
 
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-online", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · Without the whole matrix
+#
+# The T × S scores of a long text do not fit into memory. They need not exist all at once: **FlashAttention** (Dao et al. 2022)
+# reads the keys in blocks and adds up as it goes. For each query three things are kept from block to block:
+#
+# - the largest score so far, m;
+# - the sum of the exponentials exp(score − m) so far;
+# - the sum of the exponentials times the values so far.
+#
+# The two sums are made with the m of their time. When the next block brings a larger score, what was added up before belongs
+# to the old m, and has to be brought to the new one. After the last block one sum is divided by the other.
+#
+# `online_attention` does this with blocks of `block_size` keys. The result is that of exercise 4 without a mask, the division by √d
+# included, for any block size, also one that does not divide S. At no time does it hold T × S scores. A loop over the blocks is
+# what you need here, and the functions of `keras.ops` or of NumPy.
+#
+# **On paper first:** one query, the scores 1, 3 in the first block and 5 in the second. What are m and the sum of the
+# exponentials after each of the blocks?
+#
+# <details><summary>Answer</summary>After the first block m = 3 and the sum is e⁻² + 1 ≈ 1.135. After the second m = 5, and the sum is 1.135 · e⁻² + 1 ≈ 1.154, which is e⁻⁴ + e⁻² + 1.</details>
+# <details><summary>Hint 1</summary>exp(s − new) is exp(s − old) times a factor that does not depend on s. Which one?</details>
+# <details><summary>Hint 2</summary>Keep m and the sum as columns (T, 1): then everything broadcasts against (T, block) and (T, e).</details>
+# <details><summary>Hint 3</summary>Before the first block m is minus infinity and both sums are 0. exp(−∞ − new) is 0, so no special case is needed.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "online_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def online_attention(q, k, v, block_size):
+    """Attention without a mask that reads keys and values in blocks.
+
+    Args:
+        q: queries, (T, d).
+        k: keys, (S, d).
+        v: values, (S, e).
+        block_size: how many keys are looked at at a time, at least 1; it need not divide S.
+
+    Returns:
+        (T, e): softmax(q kᵀ / √d) v.
+    """
+    ### BEGIN SOLUTION
+    q, k, v = (ops.convert_to_tensor(each) for each in (q, k, v))
+    largest = ops.full((q.shape[0], 1), -np.inf, dtype=q.dtype)  # (T, 1)
+    total = ops.zeros((q.shape[0], 1), dtype=q.dtype)  # (T, 1)
+    output = ops.zeros((q.shape[0], v.shape[1]), dtype=q.dtype)  # (T, e)
+    for start in range(0, k.shape[0], block_size):
+        block = slice(start, start + block_size)
+        scores = ops.matmul(q, ops.transpose(k[block])) / q.shape[1] ** 0.5  # (T, block)
+        new = ops.maximum(largest, ops.max(scores, axis=1, keepdims=True))  # (T, 1)
+        powers, shrink = ops.exp(scores - new), ops.exp(largest - new)  # (T, block), (T, 1)
+        total = total * shrink + ops.sum(powers, axis=1, keepdims=True)
+        output = output * shrink + ops.matmul(powers, v[block])
+        largest = new
+    return output / total
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "online_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("online_attention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 9 · Find the bug
+#
+# A colleague has written self-attention in which no token sees a later one: row t of the result mixes the values of tokens 0
+# to t. The code runs, the weights of later tokens are exactly 0, and still something is wrong: when the **last** token changes,
+# the **first** row of the result changes, too.
+#
+# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it. x has any
+# leading dimensions, and scores may be large, as in exercise 4. You may write whole lines anew.
+#
+# <details><summary>Hint 1</summary>Try it with three tokens and print the weights. What should each row sum to, and what does it sum to?</details>
+# <details><summary>Hint 2</summary>Follow one number of the last token through the code: in which line does it enter the first row?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(x, w_q, w_k, w_v):
+    """Self-attention in which no token sees a later one.
+
+    Args:
+        x: tokens, (…, T, D), an array or a tensor.
+        w_q, w_k: (D, d_k).
+        w_v: (D, d_v).
+
+    Returns:
+        (…, T, d_v): row t mixes the values of tokens 0 to t.
+    """
+    ### BEGIN SOLUTION
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5  # (…, T, T)
+    past = np.tri(x.shape[-2], dtype=bool)
+    weights = ops.softmax(ops.where(past, scores, ops.cast(-1e9, scores.dtype)), axis=-1)
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+    ### END SOLUTION
+    # This runs, and is wrong.
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5  # (…, T, T)
+    weights = ops.softmax(scores, axis=-1)
+    weights = weights * np.tri(x.shape[-2], dtype="float32")  # nobody sees a later token
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 10 · Predict, then measure
+#
+# √d_k is said to bring the scores back to a standard deviation of 1. The next measurement takes other numbers than lecture
+# 02: the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and d_k = 100. What is the standard
+# deviation of the *scaled* scores? Put your number in place of `None`, and delete the last line of the cell. Write down why
+# before you run the measurement: "In your own words" asks for it. About 10 % off counts as right.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number: the standard deviation of the scaled scores
+### BEGIN SOLUTION
+predict = 4
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(0)
+for spread in (1, 2):
+    q, k = rng.normal(scale=spread, size=(2, 1000, 100)).astype("float32")  # (T, d_k) each
+    scaled = q @ k.T / 100**0.5  # (T, S)
+    largest = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    largest = (largest / largest.sum(axis=1, keepdims=True)).max(axis=1)  # (T,)
+    print(f"entries of deviation {spread}: scaled scores of deviation {scaled.std():.1f}, largest of 1000 weights on average {largest.mean():.2f}")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
 # Explain to a friend who knows matrix products why self-attention without W_q, W_k and W_v has nothing to learn, and what
-# each of the three matrices adds. Three to six sentences. This earns no points; your instructor reads it and writes back.
+# each of the three matrices adds. And say how you came to your number in exercise 10: what does √d_k presuppose of queries and
+# keys? Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # Without the matrices every number in the calculation comes from the input: the scores are dot products of the tokens, the
 # weights follow from the scores, and the output mixes the tokens. There is no number that training could change. W_q
 # learns what a token looks for, W_k what it can be found by, and W_v what it hands over when it is found; the first two
 # need not agree, so attention can be asymmetric.
+#
+# A product of two entries has the variance 4 · 4 = 16, and the sum of 100 of them the variance 1600, so q·k has the deviation 40,
+# and 40/√100 = 4. √d_k takes away what comes from the number of summands. It presupposes that the entries themselves have a
+# variance of about 1; if they grow in training, the scores grow with the square of it.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your layer at work
@@ -390,7 +533,7 @@ keras.utils.set_random_seed(2)
 tokens = "the cat sat because it was tired".split()
 x = keras.random.normal((1, len(tokens), 16))  # (B, T, D)
 mask = np.tril(np.ones((len(tokens), len(tokens)), dtype=bool))  # (T, S)
-output, weights = SelfAttention(d_k=8, d_v=16)(x, mask=mask, return_weights=True)  # (B, T, d_v), (B, T, S)
+output, weights = SelfAttention(d_k=8, d_v=16)(x, attention_mask=mask, return_weights=True)  # (B, T, d_v), (B, T, S)
 ax = plots.attention_map(np.asarray(weights[0]), tokens, tokens, mask=mask, title="weights of an untrained layer, causal mask")
 plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything above the diagonal is blocked; the first row is a single 1.")
 

@@ -17,18 +17,19 @@
 #
 # In lab 02 one head looked at a sentence with one set of weights. Here you build the layer that the Transformer is made of:
 # several heads side by side, each with a view of its own. Then you take the weights out of Keras's layer and show that
-# yours computes the same, and you switch heads off to see what they were for.
+# yours computes the same, you switch heads off to see what they were for, and you build the variant that today's language
+# models use, in which heads share keys and values.
 #
 # **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb), and have your
 # `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it.
-# **Time:** about 95 minutes.
+# **Time:** about 145 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
 # works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
 # comes from the same tests on inputs that you have not seen.
 #
 # **Letters.** B batch, T queries, S keys, D width of a token (`d_model`), H heads (`num_heads`), K width of one head (`key_dim` in
-# Keras). In exercises 1 and 3, K = D/H. Heads are counted from 0.
+# Keras), G heads of keys and values in exercise 7. In exercises 1, 3 and 7, K = D/H. Heads are counted from 0.
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
@@ -38,6 +39,10 @@
 # | 4 | `mha_parameter_count` | 4 | ●●●○○ | 15 |
 # | 5 | `load_keras_weights` | 5 | ●●○○○ | 10 |
 # | 6 | `ablate_heads` | 3 | ●○○○○ | 5 |
+# | 7 | `GroupedQueryAttention` | 8 | ●●●●○ | 30 |
+# | 8 | `kv_cache_numbers` | 2 | ●○○○○ | 5 |
+# | 9 | `find_the_bug` | 3 | ●●○○○ | 10 |
+# | 10 | `predict` | 1 | ●○○○○ | 5 |
 #
 # Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
 # students.
@@ -88,7 +93,7 @@ check = start_lab("03_multi_head_attention")
 #
 # The layer of exercise 3 calls this function inside `tf.function`, where the batch size and T are not known in advance, and
 # the check does so, too. There `x.shape` holds `None`, `ops.shape(x)` gives what to put into a reshape, and NumPy cannot
-# read the tensor. The same is asked of `merge_heads` in exercise 2.
+# read the tensor. The same is asked of `merge_heads` in exercise 2, where any float type passes.
 #
 # <details><summary>Hint 1</summary>Two steps: cut the last axis into two, then change the order of the axes. A reshape alone cannot do it, because it moves no number.</details>
 # <details><summary>Hint 2</summary>After the cut the shape is (B, T, H, D/H). Which two axes change places?</details>
@@ -133,7 +138,7 @@ def merge_heads(x):
         x: outputs of the heads, (B, H, T, K), an array or a tensor.
 
     Returns:
-        (B, T, H·K), in the float type of x.
+        (B, T, H·K).
     """
     ### BEGIN SOLUTION
     x = ops.convert_to_tensor(x)
@@ -163,11 +168,11 @@ print("and back:", np.array_equal(merge_heads(split_heads(origin[None], 2)), ori
 # - `MultiHeadAttention(d_model, num_heads)` holds four `keras.layers.Dense(d_model)` **with bias**, under the names `w_q`, `w_k`, `w_v`, `w_o`:
 #   the checks put known weights into them by these names. Columns 0 to K − 1 of `w_q` belong to head 0, and so on.
 # - If `num_heads` does not divide `d_model`, it raises `ValueError`.
-# - `call(query, key, value, mask=None, return_weights=False)`: query (B, T, D), key and value (B, S, D). In self-attention all
+# - `call(query, key, value, attention_mask=None, return_weights=False)`: query (B, T, D), key and value (B, S, D). In self-attention all
 #   three are the same; in cross-attention keys and values come from elsewhere. It returns the output (B, T, D), or with
 #   `return_weights=True` the tuple (output, weights), weights (B, H, T, S).
 # - The mask is (T, S), (B, T, S) or (B, 1, T, S), boolean, integer or float; True or 1 means *may attend*. It is the same for all heads.
-#   A query that may attend to nothing must not give NaN.
+#   A query that may attend to nothing must not give NaN. (A layer that calls it `mask`, as this lab did before, is graded all the same.)
 # - Gradients must reach all weights, and the layer must run inside `tf.function` with unknown batch size and lengths.
 # - `keras.layers.MultiHeadAttention` and its relatives may not do the work.
 #
@@ -197,7 +202,7 @@ class MultiHeadAttention(keras.Layer):
 
     def __init__(self, d_model, num_heads, **kwargs):
         super().__init__(**kwargs)
-        self.supports_masking = True  # tells Keras that `call` knows what to do with a mask
+        self.supports_masking = True  # tokens may come with a padding mask of Keras, which is handed on
         ### BEGIN SOLUTION
         if d_model % num_heads:
             raise ValueError(f"num_heads has to divide d_model; got d_model={d_model}, num_heads={num_heads}")
@@ -208,13 +213,13 @@ class MultiHeadAttention(keras.Layer):
         self.w_o = keras.layers.Dense(d_model)
         ### END SOLUTION
 
-    def call(self, query, key, value, mask=None, return_weights=False):
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
         """Attend.
 
         Args:
             query: (B, T, D).
             key, value: (B, S, D).
-            mask: (T, S), (B, T, S) or (B, 1, T, S), or None.
+            attention_mask: (T, S), (B, T, S) or (B, 1, T, S), or None.
             return_weights: whether the weights (B, H, T, S) are returned too.
 
         Returns:
@@ -225,8 +230,8 @@ class MultiHeadAttention(keras.Layer):
         k = split_heads(self.w_k(key), self.num_heads)  # (B, H, S, K)
         v = split_heads(self.w_v(value), self.num_heads)  # (B, H, S, K)
         scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5  # (B, H, T, S)
-        if mask is not None:
-            mask = ops.cast(mask, "bool")
+        if attention_mask is not None:
+            mask = ops.cast(attention_mask, "bool")
             if len(mask.shape) == 3:
                 mask = ops.expand_dims(mask, axis=1)  # (B, 1, T, S)
             scores = ops.where(mask, scores, ops.cast(-1e9, scores.dtype))
@@ -337,7 +342,7 @@ mine(query, memory, memory), theirs(query=query, value=memory)
 theirs.set_weights([rng.normal(size=weight.shape) for weight in theirs.get_weights()])  # biases too
 
 load_keras_weights(mine, theirs)
-ours = np.asarray(mine(query, memory, memory, mask=mask))  # (B, T, D)
+ours = np.asarray(mine(query, memory, memory, attention_mask=mask))  # (B, T, D)
 keras_output = np.asarray(theirs(query=query, value=memory, key=memory, attention_mask=mask))  # (B, T, D)
 print("largest difference:", np.abs(ours - keras_output).max().round(4))
 
@@ -348,12 +353,12 @@ print("largest difference:", np.abs(ours - keras_output).max().round(4))
 # ## 6 · Switch heads off
 #
 # To see what a head is for, set its output to zero and look at what gets worse. `ablate_heads` takes the outputs of all heads,
-# before they are merged, and a list `keep` of the heads that **stay**. The others become zero. The shape does not change, nor does the float type.
+# before they are merged, and a list `keep` of the heads that **stay**. The others become zero. The shape does not change.
 #
 # `keep` may be empty, and it need not be sorted. `head_outputs` is an array or a tensor; leave the argument itself unchanged.
 #
 # <details><summary>Hint 1</summary>Make a vector of H ones and zeros. Which shape broadcasts to (B, H, T, K)?</details>
-# <details><summary>Hint 2</summary>Tensors cannot be assigned to by index. A multiplication works for both; mind the float type of the vector.</details>
+# <details><summary>Hint 2</summary>Tensors cannot be assigned to by index. A multiplication works for both, if the vector has the float type of the tensor.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "ablate_heads-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate_heads(head_outputs, keep):
@@ -364,7 +369,7 @@ def ablate_heads(head_outputs, keep):
         keep: list of the indices of the heads that stay.
 
     Returns:
-        (B, H, T, K), in the float type of head_outputs.
+        (B, H, T, K).
     """
     ### BEGIN SOLUTION
     head_outputs = ops.convert_to_tensor(head_outputs)
@@ -377,18 +382,205 @@ def ablate_heads(head_outputs, keep):
 check("ablate_heads")
 
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-grouped", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · Heads that share keys and values
+#
+# A language model that writes a text keeps the keys and values of all earlier tokens, in every layer: the **key–value cache**. It
+# is often larger than what else has to be read for one token. So most current models have fewer heads of keys and values than heads
+# of queries: *multi-query* attention has one (Shazeer 2019), *grouped-query* attention has G, each shared by H/G query heads
+# (Ainslie et al. 2023).
+#
+# `GroupedQueryAttention(d_model, num_heads, num_kv_heads)` has H query heads and G key heads, all of width K = D/H.
+#
+# - `w_q` and `w_o` are Dense layers of width D, `w_k` and `w_v` of width G·K, all with bias.
+# - Query head h uses the keys and the values of key head h // (H/G): with H = 6 and G = 2, heads 0, 1, 2 use the first one and
+#   heads 3, 4, 5 the second.
+# - `call(query, key, value, attention_mask=None, return_weights=False)` has the contract of exercise 3; the weights are (B, H, T, S).
+# - If H does not divide D, or G does not divide H, it raises `ValueError`.
+# - With G = H it computes what your `MultiHeadAttention` computes.
+#
+# `split_heads` and `merge_heads` are yours to use.
+#
+# <details><summary>Hint 1</summary>Begin with a copy of your layer. What changes in <code>__init__</code>, and into how many heads are the keys split?</details>
+# <details><summary>Hint 2</summary>k comes as (B, G, S, K) and q as (B, H, T, K). Give every query head a copy of its key head, and all that follows is as before.</details>
+# <details><summary>Hint 3</summary><code>ops.repeat(a, 2, axis=…)</code> makes 0, 0, 1, 1 of 0, 1; <code>ops.tile</code> makes 0, 1, 0, 1. Which of the two is asked for?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "GroupedQueryAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class GroupedQueryAttention(keras.Layer):
+    """Attention whose query heads share heads of keys and values (Ainslie et al. 2023).
+
+    Args:
+        d_model: width D of tokens and output.
+        num_heads: H, the number of query heads, which must divide d_model.
+        num_kv_heads: G, the number of heads of keys and values, which must divide num_heads.
+
+    Attributes:
+        w_q, w_k, w_v, w_o: Dense layers with bias; w_k and w_v have G·D/H columns.
+
+    Raises:
+        ValueError: num_heads does not divide d_model, or num_kv_heads does not divide num_heads.
+    """
+
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True  # tokens may come with a padding mask of Keras, which is handed on
+        ### BEGIN SOLUTION
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError(f"{num_kv_heads} key heads have to divide {num_heads} heads, and these d_model={d_model}")
+        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
+        shared = num_kv_heads * (d_model // num_heads)
+        self.w_k, self.w_v = keras.layers.Dense(shared), keras.layers.Dense(shared)
+        ### END SOLUTION
+
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        """Attend.
+
+        Args:
+            query: (B, T, D).
+            key, value: (B, S, D).
+            attention_mask: (T, S), (B, T, S) or (B, 1, T, S), or None.
+            return_weights: whether the weights (B, H, T, S) are returned too.
+
+        Returns:
+            The output (B, T, D), or the tuple (output, weights).
+        """
+        ### BEGIN SOLUTION
+        copies = self.num_heads // self.num_kv_heads
+        q = split_heads(self.w_q(query), self.num_heads)  # (B, H, T, K)
+        k = ops.repeat(split_heads(self.w_k(key), self.num_kv_heads), copies, axis=1)  # (B, H, S, K)
+        v = ops.repeat(split_heads(self.w_v(value), self.num_kv_heads), copies, axis=1)  # (B, H, S, K)
+        scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5  # (B, H, T, S)
+        if attention_mask is not None:
+            mask = ops.cast(attention_mask, "bool")
+            mask = ops.expand_dims(mask, axis=1) if len(mask.shape) == 3 else mask  # (B, 1, T, S)
+            scores = ops.where(mask, scores, ops.cast(-1e9, scores.dtype))
+        weights = ops.softmax(scores, axis=-1)  # (B, H, T, S)
+        output = self.w_o(merge_heads(ops.matmul(weights, v)))  # (B, T, D)
+        return (output, weights) if return_weights else output
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "GroupedQueryAttention", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
+check("GroupedQueryAttention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-cache", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · What the cache holds
+#
+# How many **numbers** does the key–value cache hold, for a batch of texts of `length` tokens in a model of `num_layers` layers? Each
+# layer has attention with `num_kv_heads` heads of keys and values, each `head_dim` wide.
+#
+# <details><summary>Hint</summary>What does one layer keep of one token? The query of an earlier token is never asked again.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "kv_cache_numbers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def kv_cache_numbers(length, num_layers, num_kv_heads, head_dim, batch=1):
+    """Count the numbers in a key–value cache.
+
+    Args:
+        length: tokens of each text so far.
+        num_layers: number of layers.
+        num_kv_heads: heads of keys and values in each layer.
+        head_dim: width of a head.
+        batch: number of texts.
+
+    Returns:
+        The number of numbers, an int.
+    """
+    ### BEGIN SOLUTION
+    return 2 * batch * num_layers * num_kv_heads * head_dim * length
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "kv_cache_numbers", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("kv_cache_numbers")
+
+# %% nbgrader={"grade": false, "grade_id": "caches", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+for name, key_heads in (("64 key heads", 64), ("8 key heads", 8), ("1 key head", 1)):  # 80 layers, heads of 128
+    gigabytes = 2 * kv_cache_numbers(8192, 80, key_heads, 128) / 1e9  # two bytes for each number
+    print(f"{name:13} a text of 8,192 tokens takes {gigabytes:5.2f} GB in float16")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 9 · Find the bug
+#
+# A colleague leaves the heads where the reshape puts them, behind the tokens, and lets `einsum` do the rest: q is (B, T, H, K), k and v are
+# (B, S, H, K), and so is the result, (B, T, H, K). No axis is ever moved. The code runs in self-attention, and the maps of the weights
+# look as they should. But a model with it trains as if no token ever saw another.
+#
+# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it, so that it
+# works for T different from S as well.
+#
+# <details><summary>Hint 1</summary>Make the values of one token very large. Which rows of the result change? Which should?</details>
+# <details><summary>Hint 2</summary>In an einsum a letter stands for one axis wherever it occurs, and a letter that is missing behind the arrow is summed over.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(q, k, v):
+    """Attention of all heads, with the heads behind the tokens.
+
+    Args:
+        q: queries, (B, T, H, K), an array or a tensor.
+        k, v: keys and values, (B, S, H, K).
+
+    Returns:
+        (B, T, H, K): the outputs of the heads.
+    """
+    ### BEGIN SOLUTION
+    scores = ops.einsum("bthk,bshk->bhts", q, k) / q.shape[-1] ** 0.5  # (B, H, T, S)
+    weights = ops.softmax(scores, axis=-1)  # (B, H, T, S)
+    return ops.einsum("bhts,bshk->bthk", weights, v)  # (B, T, H, K)
+    ### END SOLUTION
+    # This runs in self-attention, and is wrong.
+    scores = ops.einsum("bthk,bshk->bhts", q, k) / q.shape[-1] ** 0.5  # (B, H, T, S)
+    weights = ops.softmax(scores, axis=-1)  # (B, H, T, S)
+    return ops.einsum("bhts,bthk->bthk", weights, v)  # (B, T, H, K)
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 10 · Predict, then count
+#
+# A layer with D = 512 and 8 heads gets 2 key heads instead of 8. Its cache shrinks to a quarter. What share of its *parameters*
+# is left? Put a number between 0 and 1 in place of `None`, and delete the last line of the cell. Predict it before you run the count
+# below. Write down why: "In your own words" asks for it.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number between 0 and 1: parameters with 2 key heads / parameters with 8 key heads
+### BEGIN SOLUTION
+predict = 0.625
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% nbgrader={"grade": false, "grade_id": "counted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+tokens = keras.random.normal((1, 4, 512))  # (B, T, D)
+parameters = {}
+for key_heads in (8, 2, 1):
+    layer = GroupedQueryAttention(512, 8, key_heads)
+    layer(tokens, tokens, tokens)
+    parameters[key_heads] = layer.count_params()
+    share, cache = parameters[key_heads] / parameters[8], kv_cache_numbers(1, 1, key_heads, 64) / kv_cache_numbers(1, 1, 8, 64)
+    print(f"{key_heads} key heads: {parameters[key_heads]:9,} parameters, {share:.3f} of them; {cache:.3f} of the cache")
+
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
 # A colleague says: "Eight heads of width 64 have as many parameters as one head of width 512, so they can do the same." Answer in three to
-# six sentences: what can the eight do that the one cannot, and where does it show? This earns no points; your
-# instructor reads it and writes back.
+# six sentences: what can the eight do that the one cannot, and where does it show? Then say how you came to your number in
+# exercise 10, and why it is not that of the cache. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # One head has one softmax, so every query gets one set of weights, and all 512 columns of the values are averaged with it. If a token
 # needs numbers from two different places, the average mixes them and no later linear map can take them apart. Eight heads
 # have eight sets of weights; W_O adds up what they bring, each through its own block of rows. In the lecture's table with
 # two questions one head stops at half of the variance, however wide it is, and two heads answer both.
+#
+# Of the four matrices W_Q and W_O keep their size, and W_K and W_V shrink to a quarter: (1 + 1 + ¼ + ¼)/4 = 0.625, biases
+# included. The cache holds keys and values only, so all of it shrinks to a quarter.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your heads divide the work

@@ -16,9 +16,10 @@
 # # Lab 04 · Encoder block
 #
 # You build the brick that BERT, ViT and every other encoder is stacked from: attention and a feed-forward network, each
-# wrapped in a residual path, a layer norm and dropout. Then you stack it, and count what it is made of.
+# wrapped in a residual path, a layer norm and dropout. Then you stack it, count what it is made of, write the norm that
+# today's language models use, and mend a stack that is wrong.
 #
-# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 85 minutes.
+# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 105 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -36,6 +37,9 @@
 # | 3 | `EncoderBlock` | 12 | ●●●●○ | 35 |
 # | 4 | `Encoder` | 6 | ●●●○○ | 15 |
 # | 5 | `encoder_parameter_count` | 4 | ●●○○○ | 10 |
+# | 6 | `rms_norm` | 3 | ●●○○○ | 10 |
+# | 7 | `find_the_bug` | 3 | ●○○○○ | 5 |
+# | 8 | `predict` | 1 | ●○○○○ | 5 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
 # measured with students.
@@ -166,20 +170,20 @@ check("FeedForward")
 # | `norm1`, `norm2` | `keras.layers.LayerNormalization` with `epsilon=1e-6`, for the first and for the second half |
 # | `dropout1`, `dropout2` | `keras.layers.Dropout` at the rate `dropout`, each on a sub-layer's output, before the sum |
 #
-# - The mask is (T, T), (B, T, T) or (B, 1, T), or None. Keras takes all three, under the name `attention_mask`. By position
-#   it would land in `query_mask`.
+# - `call(x, attention_mask=None, training=None)`: the mask is (T, T), (B, T, T) or (B, 1, T), or None. Keras's layer takes all
+#   three, under the same name. By position it would land in `query_mask`.
 # - `training` decides whether dropout is on. Hand it to both dropouts, so that a reader sees it. (Keras would also do it by
 #   itself.)
-# - Keras fills an argument that is called `mask` by itself when the tokens come from an `Embedding(mask_zero=True)`, with a
-#   padding mask (B, T), which this contract does not allow. Where you use your block behind such an embedding, give the
-#   mask yourself.
+# - The argument has this name because Keras itself fills one that is called `mask` when the tokens come from an
+#   `Embedding(mask_zero=True)`, with a padding mask (B, T), which is not meant here. (A block that calls it `mask`, as this lab
+#   did before, is graded all the same.)
 # - The block survives a round trip: `EncoderBlock.from_config(block.get_config())` makes an equal one, of the
 #   same name. So `get_config` returns every argument of `__init__`, on top of what `super().get_config()` returns (name
 #   and float type among it). The stack of exercise 4 needs none.
 # - The output has the shape of x, (B, T, D).
 #
 # <details><summary>Hint 1</summary>Write post-norm first and check: the groups are passed one by one. Then put the pre-norm lines beside it, under an <code>if self.norm == "pre"</code>.</details>
-# <details><summary>Hint 2</summary>Self-attention: <code>self.attention(query=h, value=h, attention_mask=mask)</code>. The key is the value when none is given. In pre-norm h is normalised, once, and serves as both.</details>
+# <details><summary>Hint 2</summary>Self-attention: <code>self.attention(query=h, value=h, attention_mask=attention_mask)</code>. The key is the value when none is given. In pre-norm h is normalised, once, and serves as both.</details>
 # <details><summary>Hint 3</summary>A dictionary joins another by <code>{**super().get_config(), "d_model": self.d_model}</code>. For that, <code>__init__</code> has to keep its arguments.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "EncoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -210,12 +214,12 @@ class EncoderBlock(keras.Layer):
         self.dropout2 = keras.layers.Dropout(dropout)
         ### END SOLUTION
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         """Encode.
 
         Args:
             x: tokens, (B, T, D).
-            mask: (T, T), (B, T, T) or (B, 1, T), true where a token may attend; or None.
+            attention_mask: (T, T), (B, T, T) or (B, 1, T), true where a token may attend; or None.
             training: whether dropout is on.
 
         Returns:
@@ -223,7 +227,7 @@ class EncoderBlock(keras.Layer):
         """
         ### BEGIN SOLUTION
         h = self.norm1(x) if self.norm == "pre" else x
-        h = self.attention(query=h, value=h, attention_mask=mask)
+        h = self.attention(query=h, value=h, attention_mask=attention_mask)
         x = x + self.dropout1(h, training=training)
         x = x if self.norm == "pre" else self.norm1(x)
 
@@ -249,8 +253,7 @@ check("EncoderBlock")
 # ## 4 · The stack
 #
 # `num_layers` blocks, one after the other, kept in a plain Python list under the name `blocks` (not in a `Sequential`). Each has weights of its own. They all get
-# the same mask and the same `training`, by name: `block(x, mask=mask, training=training)`. (Keras looks after arguments
-# called `mask` in ways of its own, and may refuse one that comes by position.) A pre-norm stack has one more part, a layer norm with `epsilon=1e-6` under the name
+# the same mask and the same `training`, by name: `block(x, attention_mask=attention_mask, training=training)`. A pre-norm stack has one more part, a layer norm with `epsilon=1e-6` under the name
 # `norm`, which comes last.
 #
 # Predict first: three blocks of 10,000 parameters each. How many does the stack have if you write
@@ -281,11 +284,11 @@ class Encoder(keras.Layer):
             self.norm = keras.layers.LayerNormalization(epsilon=1e-6)
         ### END SOLUTION
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         """Encode tokens (B, T, D); mask and training as for the block. The result has the same shape."""
         ### BEGIN SOLUTION
         for block in self.blocks:
-            x = block(x, mask=mask, training=training)  # (B, T, D)
+            x = block(x, attention_mask=attention_mask, training=training)  # (B, T, D)
         return self.norm(x) if self.order == "pre" else x
         ### END SOLUTION
 
@@ -331,12 +334,126 @@ def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
 # %% nbgrader={"grade": true, "grade_id": "encoder_parameter_count", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_parameter_count")
 
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-rms", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · RMS norm
+#
+# LLaMA and most language models since then leave out half of the layer norm: they subtract no mean and add no shift. What is left
+# divides a token by the **root mean square** of its features (Zhang and Sennrich 2019):
+#
+# $$\mathrm{rms\_norm}(x) = \gamma \, \frac{x}{\sqrt{\mathrm{mean}(x^2) + \epsilon}}$$
+#
+# As in exercise 1 the mean runs over the features of one token, and ready-made norms may not do the work.
+#
+# **On paper first:** token (0, 6, 6, 8), gamma all 1. What is its root mean square, and for which tokens do both norms give the same?
+#
+# <details><summary>Answer</summary>The mean of the squares is (0 + 36 + 36 + 64)/4 = 34, so every feature is divided by √34 ≈ 5.83. Both give the same for tokens whose mean is 0, where gamma is the same and beta is 0.</details>
+# <details><summary>Hint</summary>Read the name from the back: square, mean, root. Where does eps stand in the formula?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "rms_norm-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rms_norm(x, gamma, eps=1e-6):
+    """Root-mean-square normalisation over the last axis.
+
+    Args:
+        x: tokens, (…, D), an array or a tensor.
+        gamma: scale of each feature, (D,).
+        eps: added to the mean of the squares.
+
+    Returns:
+        (…, D).
+    """
+    ### BEGIN SOLUTION
+    x = ops.convert_to_tensor(x)
+    return x / ops.sqrt(ops.mean(x**2, axis=-1, keepdims=True) + eps) * gamma
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "rms_norm", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("rms_norm")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · Find the bug
+#
+# A colleague has written the pre-norm stack for any norms and any sub-layers, both given as functions of tokens. It runs. But the
+# lecture says that the tokens of a pre-norm stack grow from sub-layer to sub-layer, and here they have the same size after each of
+# them, however deep the stack is. With many layers it does not learn either.
+#
+# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it.
+#
+# <details><summary>Hint 1</summary>Write the formula of pre-norm down, and beside each x in it what that name holds in the code.</details>
+# <details><summary>Hint 2</summary>Take a norm that returns zeros. What should come back of the token after one sub-layer, and what does?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(x, norms, sublayers, final_norm):
+    """A pre-norm stack of any sub-layers.
+
+    Args:
+        x: tokens, (B, T, D), a tensor.
+        norms: list of functions from tokens to tokens, one for each sub-layer.
+        sublayers: list of functions from tokens to tokens: attention, feed-forward network, attention, …
+        final_norm: the norm behind the last sub-layer.
+
+    Returns:
+        (B, T, D).
+    """
+    ### BEGIN SOLUTION
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = x + sublayer(norm(x))
+    return final_norm(x)
+    ### END SOLUTION
+    # This runs, and is wrong.
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = norm(x)
+        x = x + sublayer(x)
+    return final_norm(x)
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · Predict, then measure
+#
+# The tokens enter a pre-norm stack of 12 blocks with a standard deviation of 1. Each block has two sub-layers, and each of the 24
+# adds numbers with a standard deviation of 1 that have nothing to do with what is there already. What is the standard deviation of
+# the tokens in front of the final norm? Put your number in place of `None`, and delete the last line of the cell. Predict it before you
+# run the measurement, which sends random numbers through the stack of exercise 7. Write down why: "In your own words" asks for it.
+# About 10 % off counts as right.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number: the standard deviation in front of the final norm
+### BEGIN SOLUTION
+predict = 5
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(0)
+
+
+def unchanged(tokens):
+    return tokens
+
+
+def noise(tokens):
+    return rng.normal(size=tokens.shape).astype("float32")
+
+
+start = rng.normal(size=(8, 50, 64)).astype("float32")  # (B, T, D)
+for depth in (0, 3, 8, 24):
+    end = find_the_bug(start, [unchanged] * depth, [noise] * depth, unchanged)
+    print(f"after {depth:2} sub-layers: standard deviation {np.std(end):.2f}")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
 # A colleague wants to save parameters and uses one layer norm for both places, and puts dropout on the sum instead of the
-# sub-layer's output, "because it is the same thing one step later". What do you answer? Three to six sentences. This earns
-# no points; your instructor reads it and writes back.
+# sub-layer's output, "because it is the same thing one step later". What do you answer? Then say how you came to your number
+# in exercise 8, and what it means for the last block of a deep pre-norm stack. Four to eight sentences. This earns no points;
+# your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # A norm has only 2·D parameters, less than two per cent of the block, so there is next to nothing to save. The two places
@@ -344,6 +461,9 @@ check("encoder_parameter_count")
 # a scale and a shift of its own. Dropout on the sum is not the same: it erases parts of the residual path, and through a
 # stack of twelve blocks with rate 0.1 only 0.9²⁴ = 8 % of the features get from bottom to top unharmed. On the sub-layer's
 # output it only erases what is being added; the token itself passes.
+#
+# Variances of independent numbers add up: 1 + 24 · 1 = 25, so the deviation is 5. What the last sub-layer adds has the size 1
+# beside tokens of the size 5: the deeper a block of a pre-norm stack, the less it changes.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your stack at work
@@ -351,7 +471,7 @@ check("encoder_parameter_count")
 # Your `Encoder`, untrained, 16 blocks deep, in both orders. Each panel follows the same tokens from block to block: how large
 # they are, and how alike. Before you run the cell: which curve grows, and what would the final norm do to it?
 
-# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 import matplotlib.pyplot as plt
 
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.3))

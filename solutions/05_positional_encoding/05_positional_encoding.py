@@ -19,7 +19,7 @@
 # shifts it, two embedding layers that add positions to words, a test that finds out whether a function sees order at all, and
 # rotary positions, which most current language models use.
 #
-# **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb). **Time:** about 85 minutes.
+# **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb). **Time:** about 105 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -38,6 +38,8 @@
 # | 4 | `SinusoidalEmbedding` | 6 | ●●○○○ | 10 |
 # | 5 | `is_permutation_equivariant` | 4 | ●●○○○ | 10 |
 # | 6 | `rotary` | 5 | ●●●○○ | 15 |
+# | 7 | `find_the_bug` | 3 | ●●○○○ | 10 |
+# | 8 | `predict` | 1 | ●○○○○ | 5 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
 # measured with students.
@@ -372,17 +374,88 @@ def rotary(x, positions):
 # %% nbgrader={"grade": true, "grade_id": "rotary", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("rotary")
 
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · Find the bug
+#
+# A pair (a, b) is a complex number a + ib, and to turn it by θ is to multiply it by $e^{i\theta}$. A colleague uses this to calculate the
+# scores of rotary attention, queries times keys, in five lines. They run. But the scores of equal queries and equal keys, which
+# should be constant along the diagonals, where p − q is constant, are constant along the *other* diagonals, where p + q is.
+#
+# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it.
+#
+# <details><summary>Hint 1</summary>What happens to the angles of two complex numbers when they are multiplied?</details>
+# <details><summary>Hint 2</summary>The dot product a·c + b·d is the real part of a product of two complex numbers. Multiply (a + ib)(c + id) out, and compare.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(q, k, positions):
+    """Scores of queries and keys with rotary positions, by complex numbers.
+
+    Args:
+        q, k: queries and keys, (…, T, D) with an even D, arrays.
+        positions: (T,), the position of each of the T vectors, an array of whole numbers.
+
+    Returns:
+        (…, T, T): the dot product of each turned query with each turned key, divided by √D.
+    """
+    ### BEGIN SOLUTION
+    width = q.shape[-1]
+    speeds = 10_000.0 ** (-np.arange(0, width, 2) / width)  # (D/2,)
+    turns = np.exp(1j * positions[:, None] * speeds)  # (T, D/2)
+    q = (q[..., 0::2] + 1j * q[..., 1::2]) * turns  # (…, T, D/2)
+    k = (k[..., 0::2] + 1j * k[..., 1::2]) * turns  # (…, T, D/2)
+    return np.real(q @ np.swapaxes(np.conj(k), -1, -2)) / width**0.5  # (…, T, T)
+    ### END SOLUTION
+    # This runs, and is wrong.
+    width = q.shape[-1]
+    speeds = 10_000.0 ** (-np.arange(0, width, 2) / width)  # (D/2,)
+    turns = np.exp(1j * positions[:, None] * speeds)  # (T, D/2)
+    q = (q[..., 0::2] + 1j * q[..., 1::2]) * turns  # (…, T, D/2)
+    k = (k[..., 0::2] + 1j * k[..., 1::2]) * turns  # (…, T, D/2)
+    return np.real(q @ np.swapaxes(k, -1, -2)) / width**0.5  # (…, T, T)
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · Predict, then measure
+#
+# A table for 512 positions with D = 64 has 32 pairs. The first pair turns by 1 radian from position to position, the last one by
+# about 1/7500. How many of the 32 pairs turn by **less than a quarter turn** over the whole table, from position 0 to 511? Put your number
+# in place of `None`, and delete the last line of the cell. Predict it before you run the measurement, and write down why: "In your own
+# words" asks for it. Two pairs more or less count as right.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number: of 32 pairs, those that turn by less than a quarter from position 0 to 511
+### BEGIN SOLUTION
+predict = 11
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+cosines = np.asarray(sinusoidal_positions(512, 64))[:, 1::2]  # (T, 32): a cosine stays above 0 for a quarter turn
+slow = (cosines > 0).all(axis=0)  # (32,)
+print(f"{slow.sum()} of 32 pairs; the first of them is pair {slow.argmax()}, and its cosine falls to {cosines[-1, slow][0]:.2f}")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
 # A friend says: "Sinusoidal positions work for any length, so my model can read texts ten times as long as those it was
-# trained on." What is right in this, what is wrong, and how would you test it? Three to six sentences. This earns no points; your
+# trained on." What is right in this, what is wrong, and how would you test it? Then say how you came to your number in exercise 8,
+# and what it means for a model that is trained on 512 positions and reads 5,000. Four to eight sentences. This earns no points; your
 # instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # The table can indeed be computed for any position, since it is a formula. But the layers behind it have only seen the rows of
 # the training lengths, and attention over more tokens than ever before is new to them as well. In the lecture's memory task accuracy fell
 # right behind the training length. I would train on short sequences and plot accuracy against position on long ones.
+#
+# A quarter turn is π/2 = 1.57, and 1.57/511 is a speed of 0.0031, which is 10000 to the power of −0.63. So 0.63 of the pairs are
+# faster, and 0.37 of 32, about 11, are slower. In training these columns never leave the first quarter turn: at position 5,000 they
+# have values that no layer has seen.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your functions at work

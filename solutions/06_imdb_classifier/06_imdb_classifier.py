@@ -19,7 +19,7 @@
 # embeddings, one encoder block and a mean that leaves padding out, to a trained model and an honest number for how good it is.
 #
 # **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb); it builds on lectures
-# [04](../../lectures/04_encoder_block.ipynb) and [05](../../lectures/05_positional_encoding.ipynb). **Time:** about 145 minutes.
+# [04](../../lectures/04_encoder_block.ipynb) and [05](../../lectures/05_positional_encoding.ipynb). **Time:** about 150 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -37,10 +37,13 @@
 # | 2 | `build_vocabulary` | 4 | ●●○○○ | 10 |
 # | 3 | `vectorize` | 4 | ●●○○○ | 10 |
 # | 4 | `masked_mean` | 4 | ●●○○○ | 10 |
-# | 5 | `build_classifier` | 10 | ●●●●○ | 35 |
-# | 6 | `train_classifier` | 6 | ●●●○○ | 20 |
-# | 7 | `evaluate_predictions` | 4 | ●●●○○ | 20 |
-# | 8 | `answers`, by hand | 4 | ●●●○○ | 15 |
+# | 5 | `find_the_bug` | 3 | ●○○○○ | 5 |
+# | 6 | `build_classifier` | 10 | ●●●●○ | 30 |
+# | 7 | `train_classifier` | 6 | ●●●○○ | 20 |
+# | 8 | `evaluate_predictions` | 4 | ●●●○○ | 15 |
+# | 9 | `linear_baseline` | 4 | ●○○○○ | 5 |
+# | 10 | `predict` | 2 | ●○○○○ | 5 |
+# | 11 | `answers`, by hand | 3 | ●●○○○ | 10 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
 # measured with students.
@@ -58,6 +61,10 @@ import re
 import string
 from collections import Counter
 
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
 from coursekit import data, diagrams, plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -69,6 +76,7 @@ import tensorflow as tf
 from keras import ops
 
 check = start_lab("06_imdb_classifier")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · One way to write each word
@@ -106,8 +114,10 @@ def standardize(text):
     return " ".join(text.split())
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "standardize", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("standardize")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · The vocabulary
@@ -142,8 +152,10 @@ def build_vocabulary(texts, max_tokens):
     return ["", "[UNK]", *by_count][:max_tokens]
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "build_vocabulary", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("build_vocabulary")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · From words to ids
@@ -187,6 +199,7 @@ def vectorize(texts, vocabulary, max_length):
     return ids
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "vectorize", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("vectorize")
 
@@ -214,6 +227,7 @@ ax.set(xlabel="words in a review", ylabel="reviews")
 ax.legend()
 plots.show(figure, alt="A histogram of the lengths of the training reviews, with a dashed line where they are cut.")
 
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · A mean that leaves padding out
 #
@@ -222,7 +236,7 @@ plots.show(figure, alt="A histogram of the lengths of the training reviews, with
 # For each row, the mean of the vectors x[b, t] whose id is **not** 0. A row that is all padding gives the zero vector, not NaN.
 # Padding may stand anywhere. `[UNK]` is a word. The result has the float type of x.
 #
-# Write it with `keras.ops`. In exercise 5 your function becomes part of a model that starts at `keras.Input`. Such a tensor
+# Write it with `keras.ops`. In exercise 6 your function becomes part of a model that starts at `keras.Input`. Such a tensor
 # stands for numbers to come; NumPy cannot read it, and functions of TensorFlow (`tf.…`) refuse it.
 #
 # **By hand:** ids (7, 4, 0), vectors (2, 0), (4, 6), (9, 9). <details><summary>Answer</summary>(3, 3): the third vector is padding's, whatever it holds. Over all three it would be (5, 5); the sum of two divided by T would be (2, 2).</details>
@@ -248,11 +262,45 @@ def masked_mean(x, ids):
     return ops.sum(x * is_word, axis=1) / words_in_row  # (B, D)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "masked_mean", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masked_mean")
 
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Find the bug
+#
+# ●○○○○ · A colleague has written exercise 4 as well. Her function runs in a graph, leaves padding out, and with one review at a
+# time it agrees with yours.
+#
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and mend it in place. It
+# is graded like exercise 4, all or nothing, and the check names no mistake: finding it is the exercise. Change as little as
+# possible. From your own function in its place you would learn nothing.
+#
+# <details><summary>Hint</summary>Make a batch of two reviews so small that you know both means, and print what each line makes of it.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(x, ids):
+    """The masked mean of exercise 4: arguments and result are the same."""
+    ### BEGIN SOLUTION
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)  # (B, T)
+    length = ops.maximum(ops.sum(is_word, axis=1, keepdims=True), 1)  # (B, 1)
+    return ops.einsum("btd,bt->bd", x, is_word) / length
+    ### END SOLUTION
+    # This runs, and is wrong.
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
+    length = ops.maximum(ops.mean(ops.sum(is_word, axis=1)), 1)
+    return ops.einsum("btd,bt->bd", x, is_word) / length
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · The classifier
+# ## 6 · The classifier
 #
 # ●●●●○ · The whole of lecture 06 in one function.
 #
@@ -276,9 +324,8 @@ check("masked_mean")
 #   connect Keras's layers directly, or write a subclass of `keras.Model`.
 #
 # <details><summary>Your positions have no parameters?</summary>An Embedding that is called on a fixed array while the model is put together runs at once, and its <em>result</em> goes into the model as a constant. The layer itself is then no part of it. Make the positions out of the input, or write a layer whose <code>call</code> does it.</details>
-# <details><summary>Hint 1</summary>Begin with <code>ids = keras.Input((max_length,), dtype="int32")</code>. <code>ops.cumsum(ops.ones_like(ids), axis=1) - 1</code> makes 0, 1, 2, … of it in every row.</details>
-# <details><summary>Hint 2</summary>The mask for the attention is about keys: <code>ids != 0</code> with one more axis, (B, 1, T), given as <code>attention_mask=</code>. By position it would land in <code>query_mask</code> and block the wrong thing.</details>
-# <details><summary>Hint 3</summary>Compare <code>build_classifier().summary()</code> with the table, line by line.</details>
+# <details><summary>Hint 1</summary>The mask for the attention is about keys: <code>ids != 0</code> with one more axis, (B, 1, T), given as <code>attention_mask=</code>. By position it would land in <code>query_mask</code> and block the wrong thing.</details>
+# <details><summary>Hint 2</summary>Compare <code>build_classifier().summary()</code> with the table, line by line.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "build_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
@@ -294,9 +341,9 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
     Returns:
         A keras.Model, not compiled: ids (B, T) -> probabilities (B, 1).
     """
-    ### BEGIN SOLUTION
     ids = keras.Input((max_length,), dtype="int32")  # (B, T)
-    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1  # (B, T): 0, 1, 2, …
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1  # (B, T): 0, 1, 2, … in every row
+    ### BEGIN SOLUTION
     word_vectors = keras.layers.Embedding(vocab_size, d_model, name="words")(ids)
     tokens = word_vectors + keras.layers.Embedding(max_length, d_model, name="positions")(places)  # (B, T, D)
 
@@ -314,11 +361,13 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
     return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid", name="probability")(hidden))
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "build_classifier", "locked": true, "points": 10, "schema_version": 3, "solution": false, "task": false}
 check("build_classifier")
 
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 6 · Training
+# ## 7 · Training
 #
 # ●●●○○ · Training is easy. Knowing when to stop, and which weights to keep, takes a second set of reviews.
 #
@@ -329,7 +378,7 @@ check("build_classifier")
 #
 # - Nothing is learned from the validation reviews: they decide when to stop, no more. For the same reason their accuracy is
 #   no honest result. That comes from test reviews, on which nothing was decided; this function never sees them.
-# - The model learns in place. It comes without being compiled, and need not be the one of exercise 5: the check brings a small
+# - The model learns in place. It comes without being compiled, and need not be the one of exercise 6: the check brings a small
 #   one of its own, so that nothing goes wrong here because of something there.
 # - The check trains twice. The first time on 512 short reviews, in which single words decide: at least **90 %** of 500 others have to
 #   be classified correctly afterwards. The second time with validation labels that are turned round, so that the validation
@@ -359,6 +408,7 @@ def train_classifier(model, x, y, validation):
     return model.fit(x, y, validation_data=validation, batch_size=32, epochs=20, callbacks=[stop], verbose=0)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "train_classifier", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("train_classifier")
 
@@ -380,8 +430,9 @@ print(f"{len(curves['loss'])} epochs, the lowest validation loss in epoch {np.ar
 ax = plots.training_history({"your classifier": curves})
 plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, a dashed one for the validation reviews.")
 
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 7 · What the numbers say
+# ## 8 · What the numbers say
 #
 # ●●●○○ · An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
 #
@@ -417,23 +468,20 @@ def evaluate_predictions(probabilities, labels, threshold=0.5):
     Returns:
         A dict with accuracy, precision, recall, f1, and confusion [[tn, fp], [fn, tp]].
     """
-    ### BEGIN SOLUTION
-    said = np.reshape(probabilities, -1) >= threshold  # (n,)
-    true = np.reshape(labels, -1) == 1  # (n,)
-    tn, fp, fn, tp = (int(np.sum(each)) for each in (~said & ~true, said & ~true, ~said & true, said & true))
 
     def share(part, whole):
         return part / whole if whole else 0.0
 
+    ### BEGIN SOLUTION
+    said = np.reshape(probabilities, -1) >= threshold  # (n,)
+    true = np.reshape(labels, -1) == 1  # (n,)
+    tn, fp, fn, tp = (int(np.sum(each)) for each in (~said & ~true, said & ~true, ~said & true, said & true))
     precision, recall = share(tp, tp + fp), share(tp, tp + fn)
-    return {
-        "accuracy": share(tp + tn, len(true)),
-        "precision": precision,
-        "recall": recall,
-        "f1": share(2 * precision * recall, precision + recall),
-        "confusion": [[tn, fp], [fn, tp]],
-    }
+    f1, accuracy = share(2 * precision * recall, precision + recall), share(tp + tn, len(true))
+    measures = {"accuracy": accuracy, "precision": precision, "recall": recall, "f1": f1}
+    return {**measures, "confusion": [[tn, fp], [fn, tp]]}
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "evaluate_predictions", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluate_predictions")
@@ -478,18 +526,83 @@ for row, value in enumerate(accuracies):
 ax.set(xlim=(0, 1.15), xlabel="accuracy on test reviews")
 plots.show(figure, alt="Two bars: accuracy of the reviews as written, and a lower one of the same words shuffled.")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 8 · By hand
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-baseline", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 9 · What a linear model knows
 #
-# ●●●○○ · Six questions that come up in every project of this kind.
+# ●○○○○ · Whoever publishes a network should say how good a model is that was fitted in a second.
+#
+# Return the probability of class 1 for each of the `texts`, by a logistic regression on the TF-IDF of **words and pairs** of
+# neighbouring words. The model learns from `train_texts` and `train_labels` alone: the vocabulary and the weights of the words
+# come from there, too. Take scikit-learn's `TfidfVectorizer` and `LogisticRegression`; but for the pairs, all settings are the
+# ones that they have by default.
+#
+# TF-IDF gives a term of a text the weight (how often it occurs there) · (ln((1 + n)/(1 + df)) + 1), where df of the n training
+# texts hold it, and then makes every row of weights as long as 1. What is rare weighs more.
+#
+# <details><summary>Hint 1</summary><code>make_pipeline(vectorizer, classifier)</code> has <code>fit</code> and <code>predict_proba</code>, which take texts. <code>ngram_range=(1, 2)</code> makes terms of one and of two words.</details>
+# <details><summary>Hint 2</summary><code>predict_proba</code> has a column for each class, in the order of <code>classes_</code>.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "linear_baseline-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def linear_baseline(train_texts, train_labels, texts):
+    """Judge texts by a logistic regression on the TF-IDF of words and pairs.
+
+    Args:
+        train_texts: texts to learn from, a list of m str.
+        train_labels: their classes, 0 or 1, (m,).
+        texts: texts to judge, a list of n str.
+
+    Returns:
+        Probabilities of class 1, (n,).
+    """
+    ### BEGIN SOLUTION
+    model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression())
+    return model.fit(train_texts, train_labels).predict_proba(texts)[:, 1]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "linear_baseline", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("linear_baseline")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 10 · Predict, then measure
+#
+# ●○○○○ · On the sample your linear model is right in about 73 % of the test reviews. Had other **500** test reviews been drawn
+# from the same source, the share would be a little different. How large is the **standard deviation** of an accuracy on 500
+# reviews, in **percentage points**? Put a number in place of `None`, and delete the last line of the cell, **before** you run
+# the measurement below. It has to be within 0.4, and at the end you are asked for the reason.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number, in percentage points
+### BEGIN SOLUTION
+predict = 2.0
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The measurement: 2,000 times, 500 of the test reviews are drawn, each time with some of them more than once (the bootstrap).
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+is_right = (linear_baseline(train_texts, train_labels, test_texts) >= 0.5) == (np.asarray(test_labels) == 1)  # (n,)
+rng = np.random.default_rng(10)
+drawn = 100 * np.array([is_right[rng.integers(len(is_right), size=500)].mean() for _ in range(2000)])
+figure, ax = plt.subplots(figsize=(6, 2.6))
+ax.hist(drawn, bins=30, color=diagrams.PALETTE["query"])
+ax.set(xlabel="accuracy on 500 reviews, in %", ylabel="draws", title=f"predicted ± {predict}, measured ± {drawn.std():.2f}")
+plots.show(figure, alt="A histogram of the accuracy in 2,000 draws of 500 reviews: a bell a few points wide.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 11 · By hand
+#
+# ●●○○○ · Four questions that come up in every project of this kind.
 #
 # Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
 #
 # - `first_word`: a review of three words is padded **in front** to `max_length=200`. Which position, counted from 0, has its
 #   first word?
-# - `longer`: how many parameters has `build_classifier(max_length=600)`, all else as it is by default?
-# - `narrower`: how many parameters fewer had the default model with `key_dim=d_model // num_heads`?
-# - `unit`: a published version of this model cuts at 600. 600 what? One letter: `"a"` characters, `"b"` tokens, `"c"` reviews.
+# - `longer`: how many parameters does `build_classifier(max_length=600)` have, all else as it is by default?
 # - `measures`: precision and recall, rounded to two decimals, of the confusion matrix `[[52, 8], [10, 30]]`.
 # - `report`: you trained for 20 epochs and kept the one with the lowest validation loss. Which accuracy do you report? One letter:
 #   - `"a"`: the highest validation accuracy of all epochs;
@@ -501,8 +614,6 @@ plots.show(figure, alt="Two bars: accuracy of the reviews as written, and a lowe
 answers = {
     "first_word": None,  # one number
     "longer": None,  # one number
-    "narrower": None,  # one number
-    "unit": None,  # "a", "b" or "c"
     "measures": None,  # two numbers, two decimals: precision, recall
     "report": None,  # "a", "b", "c" or "d"
 }
@@ -510,22 +621,21 @@ answers = {
 answers = {
     "first_word": 197,
     "longer": 670_537,
-    "narrower": 4_192,
-    "unit": "b",
     "measures": [0.79, 0.75],
     "report": "c",
 }
 ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("answers")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
 # A colleague leaves both masks out, "because the model learns by itself to ignore padding; the validation accuracy is the same
-# with and without". What do you answer, and which experiment would you propose? Three to six sentences. This earns no points;
-# your instructor reads it and writes back.
+# with and without". What do you answer, and which experiment would you propose? And how did you come to your prediction of
+# exercise 10: would you call a model better that is right in 1 % more of 500 reviews? Three to eight sentences. This earns no
+# points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # It may learn to ignore padding for the lengths that it has seen: then the amount of padding is just one more feature, which
@@ -533,6 +643,10 @@ check("answers")
 # masks, give it the test reviews with the same words and more padding (a longer max_length with the position table extended),
 # or cut to the longest review of each batch, and count how many decisions change; with masks none does. The validation
 # accuracy cannot show it, because the validation reviews are padded exactly like the training reviews.
+#
+# Exercise 10: each review is right or wrong like a coin with a = 0.73, so the share of 500 has the standard deviation
+# √(a(1 − a)/500) = 2.0 points. One point more on 500 other reviews is half of that, and no reason to call a model better; on
+# the same 500 reviews one would compare the reviews on which the two models differ.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # You have the whole way from text to a number that can be believed. Lecture 07, on BERT, takes an

@@ -19,7 +19,7 @@
 # was trained with, the learning rate of fine-tuning, and a classifier on top of it. At the end your classifier reads two
 # articles and says what they are about.
 #
-# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about 145 minutes.
+# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about 150 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -35,9 +35,11 @@
 # | 2 | `pack_inputs` | 6 | ●●●●○ | high | 25 |
 # | 3 | `mask_tokens` | 8 | ●●●●○ | high | 25 |
 # | 4 | `warmup_linear_decay` | 4 | ●●○○○ | medium | 10 |
-# | 5 | `build_news_classifier` | 7 | ●●●○○ | high | 20 |
-# | 6 | `predict_class_names` | 3 | ●●○○○ | high | 10 |
-# | 7 | `answers`, by hand | 3 | ●●●○○ | medium | 15 |
+# | 5 | `find_the_bug` | 3 | ●○○○○ | medium | 5 |
+# | 6 | `build_news_classifier` | 7 | ●●●○○ | high | 20 |
+# | 7 | `predict_class_names` | 3 | ●●○○○ | high | 10 |
+# | 8 | `predict` | 2 | ●○○○○ | high | 5 |
+# | 9 | `answers`, by hand | 2 | ●●○○○ | medium | 10 |
 #
 # No exercise needs another one's result: if you are stuck, go on.
 
@@ -62,6 +64,7 @@ import tensorflow_text  # the preprocessing needs its operations
 import tf_keras  # Keras 2: hub.KerasLayer is one of its layers
 
 check = start_lab("07_bert_ag_news")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · Words into pieces
@@ -117,8 +120,10 @@ def wordpiece_tokenize(word, vocabulary, unknown="[UNK]", max_chars=100):
     return pieces
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "wordpiece_tokenize", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("wordpiece_tokenize")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · A row for the encoder
@@ -175,6 +180,7 @@ def pack_inputs(a, b=None, *, max_length, cls_id, sep_id, pad_id=0):
     }
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "pack_inputs", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("pack_inputs")
 
@@ -199,6 +205,7 @@ plots.matrix_map(
     ax=ax,
 )
 plots.show(figure, alt="The packed row: a column for each token, with its mask and its segment id below.")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · What BERT was trained to guess
@@ -251,6 +258,7 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
     return inputs, np.where(chosen, ids, -100)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "mask_tokens", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
 check("mask_tokens")
 
@@ -271,6 +279,7 @@ ax.imshow(fate, cmap="Greys", vmin=0, vmax=3, aspect="auto")
 ax.set(xlabel="token", ylabel="text", title="white: not chosen · light: kept · middle: random · black: [MASK]")
 plots.show(figure, alt="A grid of eight texts by sixty tokens: most are white, about one in seven is grey or black.")
 print({name: int((fate == kind).sum()) for kind, name in enumerate(["not chosen", "kept", "random", "[MASK]"])})
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · Up, then down
@@ -309,11 +318,42 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
     return max(0.0, peak * (total_steps - step) / (total_steps - warmup_steps))
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "warmup_linear_decay", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("warmup_linear_decay")
 
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Find the bug
+#
+# ●○○○○ · Importance: medium. A colleague has written exercise 4 without an `if`: the rate is the lower of two lines. At the steps
+# of the example above she gets what you get, and her fine-tuning runs.
+#
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which arguments it is wrong, and mend it in place.
+# It is graded like exercise 4, all or nothing, and the check names no mistake: finding it is the exercise.
+#
+# <details><summary>Hint</summary>Compare it with yours for all steps and for several settings, the smallest ones included.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    """The learning rate of exercise 4: arguments and result are the same."""
+    ### BEGIN SOLUTION
+    up = step / warmup_steps if warmup_steps else 1.0
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * max(0.0, min(up, down))
+    ### END SOLUTION
+    # This runs, and is wrong.
+    up = step / max(warmup_steps, 1)
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * max(0.0, min(up, down))
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · The classifier
+# ## 6 · The classifier
 #
 # ●●●○○ · Importance: high. Two halves of BERT that somebody else trained, and a head that you train.
 #
@@ -366,11 +406,13 @@ def build_news_classifier(preprocess_handle, encoder_handle, num_classes=4, drop
     return tf_keras.Model(text, probabilities)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "build_news_classifier", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
 check("build_news_classifier")
 
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 6 · Names instead of numbers
+# ## 7 · Names instead of numbers
 #
 # ●●○○○ · Importance: high. A reader of your model wants to know "Sports", not 1.
 #
@@ -402,8 +444,26 @@ def predict_class_names(model, texts, class_names):
     return [class_names[place] for place in np.argmax(probabilities, axis=1)]
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "predict_class_names", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("predict_class_names")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · Predict, then measure
+#
+# ●○○○○ · Importance: high. The classifier is new, its head knows nothing, and no step of training was made. What is its **mean
+# cross-entropy** on news of four equally frequent classes, in nats? Put a number in place of `None`, and delete the last line of
+# the cell, **before** you run the cells below. It has to be within 0.25, and at the end you are asked for the reason.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number, in nats
+### BEGIN SOLUTION
+predict = 1.4
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Fine-tune it
@@ -412,9 +472,9 @@ check("predict_class_names")
 # CPU cores. With `COURSE_SOURCE=real` and a GPU, take more of AG News, and the public handles; then set a peak of 2 to 5·10⁻⁵, with which
 # BERT-base is fine-tuned (Devlin et al. 2019, appendix A.3). The small encoder gets 10⁻³ here, twice the rate of lecture 07, because two
 # epochs on the easy sample are few steps. Nothing is chosen by the results, so no validation texts are set apart. Before you run the cell: at which step
-# is the learning rate highest, and what is the loss of a model that knows nothing of four classes?
+# is the learning rate highest?
 #
-# <details><summary>Answer</summary>At the end of the warm-up, here a tenth of the steps. −log(1/4) ≈ 1.39.</details>
+# <details><summary>Answer</summary>At the end of the warm-up, here a tenth of the steps.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "schedule", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 class Rate(tf_keras.callbacks.Callback):
@@ -431,6 +491,7 @@ class Rate(tf_keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         self.seen.append((float(self.model.optimizer.learning_rate.numpy()), logs["loss"]))
 
+
 # %% nbgrader={"grade": false, "grade_id": "fine-tuning", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 tf_keras.utils.set_random_seed(7)
 (train_texts, train_labels), (test_texts, test_labels) = data.news(source=data.chosen_source())
@@ -438,6 +499,8 @@ train_texts, train_labels = train_texts[:1200], train_labels[:1200]
 batches = tf.data.Dataset.from_tensor_slices((train_texts, train_labels)).shuffle(1200, seed=7).batch(16)
 model = build_news_classifier(bert.PREPROCESS, bert.ENCODER)
 model.compile(tf_keras.optimizers.AdamW(), "sparse_categorical_crossentropy", metrics=["accuracy"])
+before = model.evaluate(batches, verbose=0)[0]
+print(f"before the first step: predicted {predict}, measured {before:.2f}")
 rate = Rate(peak=1e-3, steps=2 * len(batches))
 history = model.fit(batches, epochs=2, callbacks=[rate], verbose=0)
 
@@ -478,18 +541,14 @@ plots.matrix_map(
 plots.show(figure, alt="The probabilities of the four classes for the two articles, one row each.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 7 · By hand
+# ## 9 · By hand
 #
-# ●●●○○ · Importance: medium. Six questions that come up in every project with a pre-trained model.
+# ●●○○○ · Importance: medium. Three questions that come up in every project with a pre-trained model.
 #
 # Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
 #
-# - `pieces`: into how many pieces does WordPiece cut `unaffable`, with the vocabulary `un`, `unaf`, `##a`, `##f`, `##able`, `##affable`?
 # - `masked`: a text has 100 ordinary tokens. With `rate=0.15`, how many of them become `[MASK]` on average? (A random id can be that of
 #   `[MASK]`, too. Do not count this.)
-# - `rate`: the learning rate at step 400, in units of 10⁻⁵: peak 3·10⁻⁵, `warmup_steps=100`, `total_steps=1000`.
-# - `head`: how many parameters does the head of exercise 5 have with four classes, on an encoder of width D = 512 that reads rows of 128
-#   tokens?
 # - `decision`: you fine-tune for several epochs. Which texts may decide when to stop? One letter: `"a"` the test set, `"b"` a
 #   validation set, `"c"` the training set.
 # - `keras`: why is the classifier built with `tf_keras`? One letter: `"a"` it is faster, `"b"` Keras 3 has no strings, `"c"`
@@ -497,25 +556,19 @@ plots.show(figure, alt="The probabilities of the four classes for the two articl
 
 # %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 answers = {
-    "pieces": None,  # one number
     "masked": None,  # one number
-    "rate": None,  # one number, in units of 1e-5
-    "head": None,  # one number
     "decision": None,  # "a", "b" or "c"
     "keras": None,  # "a", "b" or "c"
 }
 ### BEGIN SOLUTION
 answers = {
-    "pieces": 3,
     "masked": 12,
-    "rate": 2.0,
-    "head": 8_276,
     "decision": "b",
     "keras": "c",
 }
 ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("answers")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -523,7 +576,8 @@ check("answers")
 #
 # A colleague masks every chosen token with `[MASK]`, "because a random id only confuses the model, and a kept one is no task at all".
 # What would this model learn about tokens that are not masked, and what happens when it is fine-tuned on texts without any `[MASK]`?
-# How would you measure it? Three to six sentences. This earns no points; your instructor reads it and writes back.
+# How would you measure it? And how did you come to your prediction of exercise 8? Three to eight sentences. This earns no points;
+# your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # The model is asked for a token only where it sees [MASK], so it has no reason to say anything useful about the other places: there
@@ -532,6 +586,9 @@ check("answers")
 # for every place and cannot trust the id it sees. I would pre-train twice, with 100/0/0 and with 80/10/10, all else and several
 # seeds the same, then compare the accuracy after fine-tuning with a few labelled texts and with many, with error bars. The
 # BERT paper reports such a comparison (appendix C.2); the differences are small in fine-tuning, so the error bars matter.
+#
+# Exercise 8: a head that knows nothing gives the right one of four classes about a quarter, and −ln(1/4) = 1.39. The start of its
+# weights is random, so the probabilities differ a little from a quarter, and the loss is a little higher.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # You have fine-tuned a pre-trained Transformer. Lectures 08 and 09 leave the encoder: a decoder that writes, and an encoder that

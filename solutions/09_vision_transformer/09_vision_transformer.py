@@ -19,7 +19,7 @@
 # front of them, and give each a position; then you build the whole Vision Transformer around Keras's attention, count its
 # parameters to the last one, train it on handwritten digits, and look at which patches its answer comes from.
 #
-# **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb). **Time:** about 165 minutes.
+# **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb). **Time:** about 150 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake it
@@ -37,13 +37,17 @@
 # | 2 | `merge_patches` | 3 | ●○○○○ | 5 |
 # | 3 | `PatchEmbedding` | 6 | ●●●○○ | 20 |
 # | 4 | `build_vit` | 8 | ●●●●○ | 30 |
-# | 5 | `vit_parameter_count` | 3 | ●●●○○ | 20 |
+# | 5 | `vit_parameter_count` | 3 | ●●●○○ | 15 |
 # | 6 | `train_vit` | 4 | ●●●○○ | 15 |
 # | 7 | `attention_rollout` | 4 | ●●●○○ | 15 |
-# | 8 | `extract_tubelets` | 3 | ●●●○○ | 15 |
-# | 9 | `answers` | 5 | ●●●○○ | 15 |
+# | 8 | `find_the_bug` | 3 | ●○○○○ | 5 |
+# | 9 | `extract_tubelets`, optional | 0 | ●●●○○ | 15 |
+# | 10 | `predict` | 2 | ●○○○○ | 5 |
+# | 11 | `answers` | 3 | ●●○○○ | 10 |
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
+# Exercise 9 is optional: it earns no points, and its minutes are not in the total.
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They were not measured with
 # students.
 #
 # Exercise 3 uses exercise 1, exercise 4 uses exercise 3, and exercise 6 trains the model of exercise 4. All others stand on
@@ -69,6 +73,7 @@ import tensorflow as tf
 from keras import ops
 
 check = start_lab("09_vision_transformer")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · Cut an image into patches
@@ -100,7 +105,6 @@ check = start_lab("09_vision_transformer")
 # <details><summary>Hint 2</summary>Two axes number the patches, three lie inside a patch. Between them an exchange of axes is needed: <code>ops.transpose(x, axes)</code>.</details>
 # <details><summary>Hint 3</summary>In a reshape one size may be −1. It is the right one for the batch, whose size may not be known.</details>
 
-
 # %% nbgrader={"grade": false, "grade_id": "extract_patches-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def extract_patches(images, patch_size):
     """Cut images into patches, row by row.
@@ -129,6 +133,7 @@ def extract_patches(images, patch_size):
 # %% nbgrader={"grade": true, "grade_id": "extract_patches", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("extract_patches")
 
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · And back
 #
@@ -138,7 +143,6 @@ check("extract_patches")
 #
 # <details><summary>Hint 1</summary>A patch has P·P·C entries. <code>math.isqrt</code> is the root of a whole number.</details>
 # <details><summary>Hint 2</summary>Three steps, those of exercise 1 in reverse. Which exchange of axes undoes an exchange of two axes?</details>
-
 
 # %% nbgrader={"grade": false, "grade_id": "merge_patches-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_patches(patches, height, width, channels):
@@ -184,6 +188,7 @@ for number, panel in enumerate(right.subplots(4, 4).flat):
     panel.set_title(number, fontsize=8)
 plots.show(figure, alt="A handwritten zero, 8 by 8 pixels, and its 16 patches in a grid, numbered row by row.")
 
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · Patches become tokens
 #
@@ -213,7 +218,6 @@ plots.show(figure, alt="A handwritten zero, 8 by 8 pixels, and its 16 patches in
 # <details><summary>Hint 1</summary>The class token has one row for the whole batch, and each image needs its own copy: <code>ops.broadcast_to</code> or <code>ops.repeat</code>.</details>
 # <details><summary>Hint 2</summary><code>ops.concatenate([first, second], axis=…)</code> joins along an axis. Which axis counts the tokens?</details>
 
-
 # %% nbgrader={"grade": false, "grade_id": "PatchEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PatchEmbedding(keras.Layer):
     """Turns images into tokens: projected patches behind a class token, with learned positions.
@@ -233,11 +237,8 @@ class PatchEmbedding(keras.Layer):
         ### BEGIN SOLUTION
         self.projection = keras.layers.Dense(d_model)
         self.class_token = self.add_weight(shape=(1, 1, d_model), initializer="zeros", name="class_token")
-        self.position_embedding = self.add_weight(
-            shape=(1, num_patches + 1, d_model),
-            initializer=keras.initializers.RandomNormal(stddev=0.02),
-            name="position_embedding",
-        )
+        small, table = keras.initializers.RandomNormal(stddev=0.02), (1, num_patches + 1, d_model)
+        self.position_embedding = self.add_weight(shape=table, initializer=small, name="position_embedding")
         ### END SOLUTION
 
     def call(self, images):
@@ -259,6 +260,7 @@ class PatchEmbedding(keras.Layer):
 
 # %% nbgrader={"grade": true, "grade_id": "PatchEmbedding", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("PatchEmbedding")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · The Vision Transformer
@@ -291,10 +293,9 @@ check("PatchEmbedding")
 #   `keras.models.load_model(file, custom_objects=…)`. A slice such as `x[:, 0]` can be saved, a `Lambda` layer cannot be
 #   loaded safely, and a layer of your own needs a `get_config`.
 #
-# <details><summary>Hint 1</summary>The functional way: <code>x = images = keras.Input(image_shape)</code>, then one layer after the other, and at the end <code>keras.Model(images, logits)</code>.</details>
+# <details><summary>Hint 1</summary>One layer after the other, each called on what the last one gave, and at the end <code>return keras.Model(images, logits)</code>.</details>
 # <details><summary>Hint 2</summary>Self-attention reads one thing twice: <code>layer(query=h, value=h)</code>. What is h in a pre-norm block?</details>
 # <details><summary>Hint 3</summary>Where a line of the table says "two in every block", two layers are <em>made</em> in every round of the loop. A layer made before the loop is shared by all blocks.</details>
-
 
 # %% nbgrader={"grade": false, "grade_id": "build_vit-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def build_vit(image_shape, patch_size, num_classes, num_layers, d_model, num_heads, d_ff, dropout=0.0):
@@ -313,9 +314,9 @@ def build_vit(image_shape, patch_size, num_classes, num_layers, d_model, num_hea
     Returns:
         A keras.Model from images (B, h, w, C) to logits (B, K).
     """
-    ### BEGIN SOLUTION
     height, width, _ = image_shape
     images = keras.Input(image_shape)
+    ### BEGIN SOLUTION
     x = PatchEmbedding(patch_size, (height // patch_size) * (width // patch_size), d_model)(images)  # (B, T, D)
     x = keras.layers.Dropout(dropout)(x)
     for _ in range(num_layers):
@@ -334,12 +335,13 @@ def build_vit(image_shape, patch_size, num_classes, num_layers, d_model, num_hea
 # %% nbgrader={"grade": true, "grade_id": "build_vit", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
 check("build_vit")
 
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Counting
 #
-# How many trainable numbers has the model of exercise 4 for square images of `image_size` pixels a side? Count what you
+# How many trainable numbers does the model of exercise 4 have for square images of `image_size` pixels a side? Count what you
 # built: the projection, the class token, the positions, the blocks, the final norm, and the head, if there is one:
-# `num_classes=None` means no head at all. The number of heads does not matter, as you will notice.
+# `num_classes=None` means no head at all. Three of these counts are given. The number of heads does not matter, as you will notice.
 #
 # ViT-B/16 (D = 768, F = 3,072, 12 blocks) for images of 224 × 224 × 3 has 85,798,656 without a head, and 86,567,656 with
 # one for 1,000 classes.
@@ -348,7 +350,6 @@ check("build_vit")
 #
 # <details><summary>Hint 1</summary>Write down the shape of every weight. Biases, and both vectors of every norm, are weights too.</details>
 # <details><summary>Hint 2</summary>The attention of a block: four matrices D × D, because all H heads together are H·(D/H) = D wide, and four biases.</details>
-
 
 # %% nbgrader={"grade": false, "grade_id": "vit_parameter_count-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def vit_parameter_count(image_size, patch_size, channels, d_model, num_layers, d_ff, num_classes=None):
@@ -366,14 +367,14 @@ def vit_parameter_count(image_size, patch_size, channels, d_model, num_layers, d
     Returns:
         The number, an int.
     """
-    ### BEGIN SOLUTION
     tokens = (image_size // patch_size) ** 2 + 1
     projection = patch_size * patch_size * channels * d_model + d_model
+    head = 0 if num_classes is None else d_model * num_classes + num_classes
+    ### BEGIN SOLUTION
     attention = 4 * (d_model * d_model + d_model)
     feed_forward = d_model * d_ff + d_ff + d_ff * d_model + d_model
     norm = 2 * d_model
     block = attention + feed_forward + 2 * norm
-    head = 0 if num_classes is None else d_model * num_classes + num_classes
     return projection + d_model + tokens * d_model + num_layers * block + norm + head
     ### END SOLUTION
 
@@ -388,13 +389,14 @@ check("vit_parameter_count")
 small = build_vit((32, 32, 3), patch_size=4, num_classes=10, num_layers=2, d_model=48, num_heads=4, d_ff=96)
 print(f"counted by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; counted by Keras: {small.count_params():,}")
 
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · Train it
 #
 # Small images need no GPU. Write the function that builds a ViT with your `build_vit`, compiles it, trains it on the images
 # given, and returns it. The checks hand over 256 images with their labels, and ask your model about 200 others: at least
 # 80 % must come out right. Each image is one of ten patterns of black and white pixels, under noise. The patterns are new
-# in every check, so that only what is learned from *these* labels helps. You have a minute of CPU time; a small model needs
+# in every check, so that only what is learned from *these* labels helps. You have 40 seconds of CPU time; a small model needs
 # a fraction of it.
 #
 # - The labels are whole numbers from 0 to `num_classes` − 1. Which of Keras's cross-entropies takes those? It must know
@@ -406,7 +408,6 @@ print(f"counted by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; counte
 #
 # <details><summary>Hint 1</summary><code>keras.losses.SparseCategoricalCrossentropy(from_logits=True)</code> is the loss. <code>metrics=["accuracy"]</code> and <code>verbose=2</code> let you watch.</details>
 # <details><summary>Hint 2</summary>Accuracy still rises when the training stops? Then it stops too early: more epochs, smaller batches, or a larger learning rate.</details>
-
 
 # %% nbgrader={"grade": false, "grade_id": "train_vit-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_vit(images, labels, num_classes):
@@ -431,6 +432,7 @@ def train_vit(images, labels, num_classes):
 
 # %% nbgrader={"grade": true, "grade_id": "train_vit", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("train_vit")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · Attention rollout
@@ -459,7 +461,6 @@ check("train_vit")
 # <details><summary>Hint 1</summary>Steps 1 to 3 can be done to all layers at once. Mind the float type of the identity: <code>np.eye</code> is float64 unless told otherwise.</details>
 # <details><summary>Hint 2</summary>A loop over the layers, with the result so far in a variable. Which stands on the left of the product, the new matrix or the result so far?</details>
 
-
 # %% nbgrader={"grade": false, "grade_id": "attention_rollout-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_rollout(attentions):
     """Follow attention through all layers, residual paths included.
@@ -484,17 +485,52 @@ def attention_rollout(attentions):
 # %% nbgrader={"grade": true, "grade_id": "attention_rollout", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("attention_rollout")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-10", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 8 · Videos
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · Find the bug
 #
-# A video (f, h, w, C) is cut into *tubelets*: blocks of `frames` frames, P rows and P columns. They are counted through
+# A colleague has left out the halves, because step 3 divides by the row's sum anyway. That is right. Something else is not, and
+# her maps look plausible all the same: their rows sum to 1.
+#
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and mend it in place. It
+# is graded like exercise 7, all or nothing, and the check names no mistake: finding it is the exercise.
+#
+# <details><summary>Hint</summary>Compare it with yours on the two layers of the text, and then on one layer.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(attentions):
+    """The rollout of exercise 7: argument and result are the same."""
+    ### BEGIN SOLUTION
+    attentions = ops.convert_to_tensor(attentions)
+    steps = ops.mean(attentions, axis=2) + ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    rollout = ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    for step in steps / ops.sum(steps, axis=-1, keepdims=True):
+        rollout = ops.matmul(step, rollout)
+    return rollout
+    ### END SOLUTION
+    # This runs, and is wrong.
+    attentions = ops.convert_to_tensor(attentions)
+    steps = ops.mean(attentions, axis=2) + ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    rollout = ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    for step in steps / ops.sum(steps, axis=-1, keepdims=True):
+        rollout = ops.matmul(rollout, step)
+    return rollout
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-10", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 9 · Videos (optional)
+#
+# This exercise earns no points. # A video (f, h, w, C) is cut into *tubelets*: blocks of `frames` frames, P rows and P columns. They are counted through
 # time first, then rows, then columns: the tubelets of the first moment come before those of the second. Each is flattened
 # in the order (frames, P, P, C). Where `frames` does not divide f, or P not h and w, raise a `ValueError`.
 #
 # With `frames=1` this is exercise 1, frame after frame.
 #
 # <details><summary>Hint</summary>Three axes are split in two, so there are eight. Write their names down before you write numbers.</details>
-
 
 # %% nbgrader={"grade": false, "grade_id": "extract_tubelets-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def extract_tubelets(video, frames, patch_size):
@@ -522,17 +558,38 @@ def extract_tubelets(video, frames, patch_size):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "extract_tubelets", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "extract_tubelets", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("extract_tubelets")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 10 · Predict, then measure
+#
+# At the end of this lab you will ask whether neighbouring patches got similar positions, by the cosine of their rows of the
+# table. What is a large cosine? Take two rows of **D = 64** independent random numbers with mean 0. Their cosine is 0 on
+# average. How large is its **standard deviation**? Put a number in place of `None`, and delete the last line of the cell,
+# **before** you run the measurement below. It has to be within 0.03, and at the end you are asked for the reason.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number
+### BEGIN SOLUTION
+predict = 0.125
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(9)
+for width in (16, 64, 256):
+    first, second = rng.normal(size=(2, 10_000, width))  # rows of the table
+    cosines = (first * second).sum(-1) / np.linalg.norm(first, axis=-1) / np.linalg.norm(second, axis=-1)
+    print(f"D = {width:3d}: measured {cosines.std():.3f}" + f", predicted {predict}" * (width == 64))
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 9 · Questions
+# ## 11 · Questions
 #
 # Fill in the answers; numbers as numbers, choices as a letter.
 #
-# - `tokens`: a ViT with P = 16 reads images of 96 rows and 160 columns. How many tokens does its encoder see?
-# - `finer_patches`: the same images with P = 8. One head's attention matrix has an entry for each pair of patches. By what factor does the
-#   number of its entries grow? (Do not count the class token.)
 # - `class_token_numbers`: how many learned numbers is the class token of a model with D = 768 and 1,000 classes?
 # - `rollout_patch`: an image of 3 × 4 patches; the class token's row of the rollout is `[0.31, 0.04, 0.06, 0.05, 0.03,
 #   0.05, 0.09, 0.14, 0.06, 0.04, 0.06, 0.04, 0.03]`. Which patch contributes most? Answer `[row, column]`, both counted
@@ -546,31 +603,27 @@ check("extract_tubelets")
 
 # %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 answers = {
-    "tokens": None,  # a whole number
-    "finer_patches": None,  # a whole number
     "class_token_numbers": None,  # a whole number
     "rollout_patch": None,  # two whole numbers: [.., ..]
     "shuffled_patches": None,  # "a", "b", "c" or "d"
 }
 ### BEGIN SOLUTION
 answers = {
-    "tokens": 61,
-    "finer_patches": 16,
     "class_token_numbers": 768,
     "rollout_patch": [1, 2],
     "shuffled_patches": "b",
 }
 ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("answers")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-12", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
 # A friend has 2,000 labelled X-ray images and wants to train a ViT on them from scratch, "because it beats ConvNets on
-# ImageNet". What do you answer, and what would you try first? Three to six sentences. This earns no points; your instructor
-# reads it and writes back.
+# ImageNet". What do you answer, and what would you try first? And how did you come to your prediction of exercise 10? Three to eight
+# sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # The published results come from models that were trained on hundreds of millions of images first; trained on little data
@@ -578,13 +631,16 @@ check("answers")
 # and that a pattern means the same wherever it is; a ViT has to learn both from examples, positions included. With 2,000
 # images I would take a pre-trained model, a ViT or a ConvNet, and fine-tune it, with augmentation. A small ConvNet from
 # scratch is the baseline that both have to beat on images kept aside.
+#
+# Exercise 10: the cosine is a sum of D products. With rows of length 1 each of their numbers has the variance 1/D, so a product
+# has the variance 1/D², and the sum of D of them 1/D. The standard deviation is 1/√D = 1/8.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your model at work
 #
 # Your ViT on digits as they are, and what it has learned about places. Before you run the cells: the rows of the position
 # table start as small random numbers, and nothing tells them which patch lies beside which. Will neighbours be alike after
-# training? (Section 7 of the lecture found only a trace of this with so few images. If your two mean cosines are about equal, yours has found none.)
+# training? (Section 7 of the lecture found only a trace of this with so few images. If your two mean cosines are about equal, yours has found none; exercise 10 says how far single ones are off by chance.)
 
 # %% nbgrader={"grade": false, "grade_id": "trained", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 keras.utils.set_random_seed(9)

@@ -1,0 +1,458 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# # Lab 08b · Generating text
+#
+# The second part of lab 08: how a sentence comes out of a decoder. You write two searches, the cut of the probabilities
+# before a token is drawn, and the cache that makes writing cheap. Nothing here needs your model of lab 08: a language
+# model of counted words stands in for it, and so a search takes no time.
+#
+# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb), sections on decoding and on the
+# cache. **Time:** about 90 minutes.
+#
+# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
+# NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
+# it looks like; from the second failed try on it adds hints. Your mark comes from the same tests on inputs that you
+# have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells
+# themselves are restored before grading.
+#
+# **Letters.** B batch, H heads, K width of a head, t tokens so far, V words in the vocabulary.
+#
+# | exercise | what you write | points | difficulty | importance | minutes |
+# |---|---|---|---|---|---|
+# | 1 | `greedy_decode` | 3 | ●●○○○ | high | 10 |
+# | 2 | `beam_search` | 6 | ●●●●○ | medium | 30 |
+# | 3 | `top_p` | 4 | ●●○○○ | high | 10 |
+# | 4 | `find_the_bug` | 3 | ●●○○○ | high | 10 |
+# | 5 | `cached_attention` | 4 | ●●○○○ | high | 10 |
+# | 6 | `predict` | 2 | ●○○○○ | medium | 5 |
+#
+# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They were not measured with
+# students.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+from coursekit import data, plots, quiet, start_lab
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import re
+from collections import Counter, defaultdict
+from time import perf_counter
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+check = start_lab("08b_generating_text")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-model", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## A language model without a network
+#
+# A decoder gives, for a prefix, the log-probabilities of the next token. Below they are counted: of all places where
+# the same two words stood in the course's sample of film reviews, which word came next? Word 0 is unused, 1 is the end,
+# 2 is the start. Your searches get nothing but the function `next_word`.
+
+# %% nbgrader={"grade": false, "grade_id": "model", "locked": true, "schema_version": 3, "solution": false, "task": false}
+texts, _ = data.reviews(source="sample")[0]
+sentences = [re.findall(r"[a-z']+", part) for text in texts for part in text.lower().split(".")]
+sentences = [each for each in sentences if len(each) > 2]
+END_ID, START_ID = 1, 2
+vocabulary = ["", ".", "<start>", *sorted({word for each in sentences for word in each})]
+number = {word: place for place, word in enumerate(vocabulary)}
+followers = defaultdict(Counter)  # of the last two words
+for sentence in sentences:
+    ids = [START_ID, START_ID, *(number[word] for word in sentence), END_ID]
+    for one, two, three in zip(ids, ids[1:], ids[2:], strict=False):
+        followers[one, two][three] += 1
+
+
+def next_word(prefix):
+    """Log-probabilities (V,) of the word after a list of ids that begins with START_ID."""
+    one, two = ([START_ID, *prefix])[-2:]
+    counts = np.zeros(len(vocabulary))
+    for word, count in followers[one, two].items():
+        counts[word] = count
+    with np.errstate(divide="ignore"):
+        return np.log(counts / counts.sum())
+
+
+print(f"{len(sentences):,} sentences, {len(vocabulary):,} words, for example:", *sentences[0])
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-14", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 1 · Greedy search
+#
+# A decoder gives, for a prefix, the log-probabilities of the next token. The plainest way to a sentence takes the
+# most probable one, appends it, and asks again. `step_fn` stands for any such decoder: it takes a **list** of token
+# ids that begins with the start id, and returns a NumPy array (V,) of log-probabilities. Some of them may be −inf.
+#
+# The result is the list of all tokens: it begins with `start_id`, and it ends with `end_id` or when it has
+# `max_length` tokens, the start id included. Of equally probable tokens the one with the smallest id is taken.
+#
+# By hand: with `max_length=1` the result is `[start_id]`, and `step_fn` is never asked.
+#
+# <details><summary>Hint</summary>A while loop with two conditions, or a for loop with a break.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "greedy_decode-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def greedy_decode(step_fn, start_id, end_id, max_length):
+    """Write a sentence token by token, the most probable one each time.
+
+    Args:
+        step_fn: takes a list of token ids, the start id first, and returns log-probabilities (V,), a NumPy array.
+        start_id: the first token.
+        end_id: the token that ends a sentence.
+        max_length: largest number of tokens in all.
+
+    Returns:
+        The list of token ids, with start_id, and with end_id if it was reached.
+    """
+    ### BEGIN SOLUTION
+    tokens = [start_id]
+    while len(tokens) < max_length:
+        tokens.append(int(np.argmax(step_fn(tokens))))
+        if tokens[-1] == end_id:
+            break
+    return tokens
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "greedy_decode", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("greedy_decode")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-15", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 2 · Beam search
+#
+# The best first token may lead nowhere. A beam keeps the `beam_width` best hypotheses instead of one. A hypothesis is
+# a list that begins with `start_id`; it is *finished* when it ends with `end_id`, and its **score** is
+#
+# $$\text{score} = \frac{\sum \ln p}{\left(\frac{5 + n}{6}\right)^{\text{length penalty}}}$$
+#
+# where the sum runs over its n generated tokens: the end id is one of them, the start id is not. Longer sentences
+# have smaller sums, so without a penalty (0, the default) short ones win.
+#
+# The search goes in rounds, beginning with the one hypothesis `[start_id]`:
+#
+# 1. the finished hypotheses of the beam stay as they are; every other one is lengthened by each of the V tokens;
+# 2. of all these candidates together, the `beam_width` with the best **scores** are the new beam (all of them, if they
+#    are fewer). A finished hypothesis can be pushed out here.
+#
+# It is over when every hypothesis of the beam is finished, or when the unfinished ones have `max_length` tokens in
+# all. The result is the best one of the beam by score, finished or not, and its score. How you break ties is up to
+# you. With width 1 it is greedy search.
+#
+# By hand: two first tokens, a with 0.6 and b with 0.4; after a ten words with 0.1 each, after b one with 0.9. Greedy
+# gets 0.06, a beam of two gets 0.36.
+#
+# <details><summary>Hint 1</summary>Keep pairs of (tokens, sum of log-probabilities), and compute the score when you compare.</details>
+# <details><summary>Hint 2</summary>One round: an empty list of candidates, a loop over the beam, a sort with a <code>key</code>, a slice.</details>
+# <details><summary>Hint 3</summary>Do not stop when the first hypothesis is finished: another one of the beam may pass it.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "beam_search-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
+    """Search for the sentence with the best score, keeping several hypotheses.
+
+    Args:
+        step_fn: takes a list of token ids, the start id first, and returns log-probabilities (V,), a NumPy array.
+        start_id: the first token.
+        end_id: the token that ends a sentence.
+        beam_width: how many hypotheses are kept; it may be larger than V.
+        max_length: largest number of tokens in all.
+        length_penalty: exponent of (5 + n)/6, by which the sum of the n log-probabilities is divided.
+
+    Returns:
+        The tuple (tokens, score): the list of token ids, in the form of `greedy_decode`, and its score, a float.
+    """
+    ### BEGIN SOLUTION
+
+    def score(hypothesis):
+        tokens, total = hypothesis
+        return total / ((5 + len(tokens) - 1) / 6) ** length_penalty
+
+    def is_finished(tokens):
+        return len(tokens) > 1 and tokens[-1] == end_id
+
+    beam = [([start_id], 0.0)]
+    for _ in range(max_length - 1):
+        candidates = []
+        for tokens, total in beam:
+            if is_finished(tokens):
+                candidates.append((tokens, total))
+            else:
+                candidates += [([*tokens, new], total + float(log_p)) for new, log_p in enumerate(step_fn(tokens))]
+        beam = sorted(candidates, key=score, reverse=True)[:beam_width]
+        if all(is_finished(tokens) for tokens, _ in beam):
+            break
+    best = max(beam, key=score)
+    return best[0], score(best)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "beam_search", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("beam_search")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-16", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See it write
+#
+# Your two searches on the counted words. Before you run the cell: the most probable sentence of a language model, is it
+# a typical one?
+
+# %% nbgrader={"grade": false, "grade_id": "writing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+def text_of(tokens):
+    return " ".join(vocabulary[token] for token in tokens[1:])
+
+
+greedy = greedy_decode(next_word, START_ID, END_ID, max_length=30)
+sums = [sum(next_word(greedy[:place])[greedy[place]] for place in range(1, len(greedy)))]
+print(f"greedy          {sums[0]:7.2f}  {text_of(greedy)}")
+for penalty in (0.0, 0.6, 1.0):
+    best, best_score = beam_search(next_word, START_ID, END_ID, 5, 30, length_penalty=penalty)
+    print(f"beam 5, α = {penalty}  {best_score:7.2f}  {text_of(best)}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-top_p", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 3 · The nucleus
+#
+# Greedy and beam search say the same every time. To get different sentences, tokens are *drawn*. But a vocabulary has
+# many improbable words, each of them bad, and together they are probable enough to be drawn every few words. So the
+# tail is cut off first (top-p or nucleus sampling, Holtzman et al., 2020):
+#
+# - take the most probable tokens, one after the other, until the sum of their probabilities **reaches** p: it is p or
+#   more;
+# - all other probabilities become 0, and what is left is divided by its sum. Each probability stays in the place of its
+#   token.
+#
+# Of equally probable tokens the one with the lower id comes first. The most probable token always stays, even where p
+# is 0.
+#
+# **By hand:** probabilities (0.1, 0.5, 0.15, 0.25) and p = 0.7.
+# <details><summary>Answer</summary>In falling order 0.5, 0.25, 0.15, 0.1 with the sums 0.5, 0.75, …: two tokens are enough. The result is (0, 2/3, 0, 1/3).</details>
+# <details><summary>Hint 1</summary><code>np.argsort(-probabilities, kind="stable")</code> gives the ids from the most probable token down; a stable sort keeps ties in the order of their ids.</details>
+# <details><summary>Hint 2</summary>A token is needed as long as the sum of those <i>before</i> it is below p.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "top_p-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def top_p(probabilities, p):
+    """Keep the smallest set of most probable tokens whose probabilities sum to p or more.
+
+    Args:
+        probabilities: of the next token, (V,), an array or a tensor; they sum to 1.
+        p: a number from 0 to 1.
+
+    Returns:
+        (V,): 0 outside of the set, and inside it the probabilities divided by their sum.
+    """
+    ### BEGIN SOLUTION
+    probabilities = np.asarray(probabilities)
+    by_rank = np.argsort(-probabilities, kind="stable")
+    before = np.concatenate([[0.0], np.cumsum(probabilities[by_rank])[:-1]])
+    nucleus = by_rank[(before < p) | (np.arange(len(by_rank)) == 0)]
+    left = np.zeros_like(probabilities)
+    left[nucleus] = probabilities[nucleus] / probabilities[nucleus].sum()
+    return left
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "top_p", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("top_p")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-drawing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See it draw
+#
+# Before you run the cell: which p gives back the greedy sentence each time?
+
+# %% nbgrader={"grade": false, "grade_id": "drawing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+def drawn(p, rng):
+    tokens = [START_ID]
+    while len(tokens) < 30 and tokens[-1] != END_ID:
+        tokens.append(int(rng.choice(len(vocabulary), p=top_p(np.exp(next_word(tokens)), p))))
+    return tokens
+
+
+for p in (0.0, 0.5, 0.9, 1.0):
+    print(f"p = {p}")
+    for seed in range(3):
+        print("   ", text_of(drawn(p, np.random.default_rng(seed))))
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-find_the_bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · Find the bug
+#
+# A colleague has written exercise 3 as well. Her function runs, and what comes back is never negative and sums to 1.
+# For the probabilities (0.5, 0.25, 0.15, 0.1) it is right whatever p is. All the same she complains that her model
+# writes nonsense.
+#
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and mend it in
+# place. It is graded like exercise 3, all or nothing, and the check names no mistake: finding it is the exercise.
+# Change as little as possible. From your own function in its place you would learn nothing.
+#
+# <details><summary>Hint</summary>Choose an input so small that you know the result, and print every line's array.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(probabilities, p):
+    """The nucleus, as in exercise 3: arguments and result are the same."""
+    ### BEGIN SOLUTION
+    probabilities = np.array(probabilities)
+    falling = np.argsort(-probabilities, kind="stable")
+    sums = np.cumsum(probabilities[falling])
+    needed = sums - probabilities[falling] < p
+    needed[0] = True
+    probabilities[falling[~needed]] = 0
+    return probabilities / probabilities.sum()
+    ### END SOLUTION
+    # This runs, and is wrong.
+    probabilities = np.array(probabilities)
+    falling = np.argsort(-probabilities, kind="stable")  # ids, the most probable token first
+    sums = np.cumsum(probabilities[falling])
+    needed = sums - probabilities[falling] < p
+    needed[0] = True
+    probabilities[~needed] = 0
+    return probabilities / probabilities.sum()
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-cache", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · The cache
+#
+# When a decoder writes token t, the keys and values of the tokens before it are what they were. They are kept, and a
+# step computes one query, one key and one value: the newest. **No causal mask is needed**, because what comes later is
+# not there yet.
+#
+# - `cache` is None in the first call, and afterwards the pair (keys, values) of all tokens so far, each (B, H, t, K),
+#   the newest last.
+# - Append the new key and value, then attend: the query sees itself too. Scores are divided by √K.
+# - Return the output, (B, H, 1, K), and the longer cache, (B, H, t + 1, K) twice. **The argument is not changed**: a
+#   beam continues one cache with several tokens.
+#
+# Called T times in a row it gives the T rows of causal attention over the whole sentence.
+#
+# **By hand:** B = H = K = 1. The first token has key 0 and value 5. The second has query 1, key ln 3 and value 1. What
+# is the second output?
+# <details><summary>Answer</summary>Scores (0, ln 3), weights (¼, ¾), output 5/4 + 3/4 = 2.</details>
+# <details><summary>Hint 1</summary>Tokens stand along axis 2 of (B, H, t, K): <code>np.concatenate([…, …], axis=2)</code>, or <code>ops.concatenate</code>.</details>
+# <details><summary>Hint 2</summary>The scores are (B, H, 1, t + 1): query times keys with the last two axes exchanged.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "cached_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cached_attention(query, key, value, cache=None):
+    """Attention of the newest token to all tokens so far.
+
+    Args:
+        query, key, value: of the newest token, (B, H, 1, K), arrays or tensors.
+        cache: the pair (keys, values) of the tokens before it, each (B, H, t, K); None for the first token.
+
+    Returns:
+        The tuple (output, cache): (B, H, 1, K), and the pair with the newest token at the end, each (B, H, t + 1, K).
+    """
+    ### BEGIN SOLUTION
+    keys, values = key, value
+    if cache is not None:
+        keys, values = (ops.concatenate(pair, axis=2) for pair in zip(cache, (key, value), strict=True))
+    scores = ops.matmul(query, ops.swapaxes(keys, -1, -2)) / query.shape[-1] ** 0.5  # (B, H, 1, t + 1)
+    return ops.matmul(ops.softmax(scores, axis=-1), values), (keys, values)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "cached_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("cached_attention")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See what it saves
+#
+# Two ways to write 300 tokens: with your cache, or with attention over the whole prefix each time. Before you run the
+# cell: how does the time of one step grow with the place, in the one case and in the other?
+
+# %% nbgrader={"grade": false, "grade_id": "cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(8)
+query, key, value = rng.normal(size=(3, 1, 8, 300, 64)).astype("float32")  # (B, H, T, K) each
+cached, again, cache = [], [], None
+for t in range(300):
+    start = perf_counter()
+    _, cache = cached_attention(*(each[:, :, t : t + 1] for each in (query, key, value)), cache)
+    cached.append(perf_counter() - start)
+    start = perf_counter()
+    scores = query[:, :, : t + 1] @ key[:, :, : t + 1].swapaxes(-1, -2) / 8  # (B, H, t + 1, t + 1)
+    weights = np.exp(scores) * np.tri(t + 1)
+    _ = weights / weights.sum(-1, keepdims=True) @ value[:, :, : t + 1]
+    again.append(perf_counter() - start)
+figure, ax = plt.subplots(figsize=(6, 3))
+for seconds, name in ((again, "the whole prefix again"), (cached, "with the cache")):
+    ax.plot(1000 * np.array(seconds), label=name)
+ax.set(xlabel="place of the token", ylabel="milliseconds", ylim=(0, 1000 * np.quantile(again, 0.99)))
+ax.legend()
+plots.show(figure, alt="Milliseconds for a step by the place of its token: with the cache nearly level, without it rising.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Predict, then measure
+#
+# A decoder that reads a right prefix gives the right next token with probability 0.95, at every place. Nothing else is
+# known. What share of its sentences of **12 tokens** is right from the first token to the last? Put a number between
+# 0 and 1 in place of `None`, and delete the last line of the cell, **before** you run the measurement below. It has to
+# be within 0.07, and at the end you are asked for the reason.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # a number between 0 and 1
+### BEGIN SOLUTION
+predict = 0.54
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The measurement: your `greedy_decode` asks a decoder that goes wrong with probability 0.05, for 2,000 sentences.
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(12)
+
+
+def mostly_right(prefix):
+    """Id 3 is always right; one time in twenty another one is ahead."""
+    return np.log(np.where(np.arange(5) == (3 if rng.random() < 0.95 else 4), 0.9, 0.025))
+
+
+written = [greedy_decode(mostly_right, START_ID, END_ID, max_length=13) for _ in range(2000)]
+print(f"predicted {predict}, measured {np.mean([set(each[1:]) == {3} for each in written]):.3f}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-18", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# Your prediction of exercise 6: how did you come to it, and what would change if a wrong token made the next one more
+# likely to be wrong as well? And why does a model that is right in 95 of 100 tokens get better sentences by a beam than
+# by greedy search, if it does? Three to six sentences. This earns no points; your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# Each of the twelve tokens has to be right, and each is right with probability 0.95 when those before it are. So the
+# probabilities are multiplied: 0.95 to the power 12 is 0.54. One error is enough to spoil the sentence, and therefore
+# nothing changes in this share if errors make further errors more likely; what changes is how many errors a wrong
+# sentence has. A beam keeps the second best token for a while. Where the first error is a close race, the right
+# hypothesis may still be in the beam when its continuation turns out to be more probable; greedy search has lost it.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# You can make a decoder write in several ways, and you know what each costs. In
+# [lab 09](../09_vision_transformer/09_vision_transformer.ipynb) the tokens are parts of a picture.
