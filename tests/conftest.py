@@ -6,11 +6,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite("lab_matrix")
+settings.register_profile("course", deadline=None)  # a busy machine is no defect
+settings.load_profile("course")
 
 REQUIRED = os.environ.get("REQUIRE_SANDBOX", "0") not in ("", "0")
 

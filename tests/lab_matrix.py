@@ -91,7 +91,7 @@ def outcome(lab: str, exercise: Exercise, names: dict, seed: int = SEED) -> Judg
 
 def told(judgement: Judgement) -> str:
     return "; ".join(
-        f"{group.spec.name} ({group.how}): {group.message}" for group in judgement.groups if not group.passed
+        f"{group.spec.name} ({group.description}): {group.message}" for group in judgement.groups if not group.passed
     )
 
 
@@ -270,7 +270,7 @@ class LabTests:
                 if isinstance(exact, np.ndarray) and exact.dtype.kind == "f":
                     result = np.where(np.isnan(exact), 0, result)
                 apart = difference(key, result, exact, case.tolerance[key] / 8)
-                assert apart is None, f"{apart} ({case.how}, tolerance {case.tolerance[key]:.2g})"
+                assert apart is None, f"{apart} ({case.description}, tolerance {case.tolerance[key]:.2g})"
 
     def test_no_group_is_passed_by_an_answer_that_ignores_the_question(self, name):
         """Zeros, ones, or an input handed back must fail every group: a check that cannot fail is a defect."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import importlib.util
+import os
 import tomllib
 from pathlib import Path
 
@@ -284,3 +285,22 @@ def test_a_batch_is_the_same_again_and_texts_held_out_stay_out(recipe, corpus):
         for answer in corpus.batch(step, recipe.SHORT, seed=0, held_out=True)[1]["mlm_logits"].numpy().ravel()
     }
     assert held - {-100} <= {158, 159, 218, 219}  # the last fiftieth of 60 texts of each kind
+
+
+PUBLISHED = [
+    Path(folder) / "bert_vocab" / "vocab.txt"
+    for folder in (os.environ.get("COURSE_DATA"), ROOT.parent / "shared" / "data")
+    if folder and (Path(folder) / "bert_vocab" / "vocab.txt").is_file()
+]
+
+
+@pytest.mark.skipif(not PUBLISHED, reason="no vocabulary of the published BERT: set COURSE_DATA")
+def test_the_published_vocabulary_gives_the_ids_that_lecture_7_names():
+    words = PUBLISHED[0].read_text(encoding="utf-8").split("\n")[:-1]
+    assert len(words) == 30_522
+    assert [words[i] for i in (0, 100, 101, 102, 103)] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer = text.FastBertTokenizer(words, lower_case_nfd_strip_accents=True)
+    ids = tokenizer.tokenize(["Tech rumors: the tech giant is working on its self-driving car"]).flat_values.numpy()
+    lecture = (ROOT / "lectures" / "07_bert_ag_news.py").read_text(encoding="utf-8").replace("\n# ", " ")
+    assert " ".join(map(str, [101, *ids[:9]])) in lecture
+    assert list(ids[9:]) == [2049, 2969, 1011, 4439, 2482]

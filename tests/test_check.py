@@ -8,10 +8,11 @@ import time
 import numpy as np
 import pytest
 
-from coursekit.judge import tidy_message
+from autograder.declaring.declaration import Declaration
+from coursekit.judge import GroupJudgement, Judgement, tidy_message
 from coursekit.lab import Lab, start_lab
 from coursekit.reference import load_reference
-from coursekit.report import CheckFailed, fitted
+from coursekit.report import CheckFailed, Report, fitted
 
 LAB = "02_self_attention"
 
@@ -37,6 +38,27 @@ def test_a_mistake_is_named_and_hints_grow(lab):
     assert [len(report.hints) for report in reports] == [0, 1, 2, 2]
     assert "Hint 1" in reports[1]._repr_html_()
     assert lab.report("attention_cost", {"attention_cost": cost(2)}).hints == []
+
+
+def test_hints_belong_to_the_group_that_fails_first():
+    declared = Declaration("double")
+    declared.group("right values", points=1, name="values")(list)
+    declared.group("any shape", points=1, name="shapes")(list)
+    declared.hints("Add x to itself.", "Or multiply it.")
+    declared.hints("What does `+` do to a list?", group="shapes")
+    with pytest.raises(ValueError, match="shapes"):
+        declared.hints("Again.", group="shapes")
+    with pytest.raises(ValueError, match="no_group"):
+        declared.hints("Nobody fails it.", group="no_group")
+    values, shapes = declared.spec.groups
+
+    def hints(*passed: bool, attempt: int) -> list[str]:
+        groups = tuple(map(GroupJudgement, (values, shapes), passed))
+        return Report(declared.spec, Judgement("double", "graded", groups, ()), attempt, {}).hints
+
+    assert hints(False, False, attempt=2) == ["Add x to itself."]
+    assert hints(True, False, attempt=3) == ["What does `+` do to a list?"]
+    assert hints(True, True, attempt=3) == []
 
 
 def test_a_report_fits_a_narrow_terminal(lab):

@@ -252,7 +252,7 @@ def test_a_report_goes_into_a_file_and_says_so_when_there_is_a_folder(course, ru
     from test_gradebook import result
 
     monkeypatch.setattr(
-        "autograder.pages.class_report.write_report", lambda course, results, path: write_atomically(path, b"")
+        "autograder.pages.class_report.write_report", lambda course, results, path, **_: write_atomically(path, b"")
     )
     from autograder.course import load_course
     from autograder.grading.gradebook import GradebookWriter

@@ -25,14 +25,13 @@ WIRE = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(WIRE, WIRE, st.sampled_from([0.0, 0.1]), st.sampled_from([None, "float32"]), st.booleans())
 def test_nothing_that_comes_back_stops_the_judge(actual, expected, tolerance, dtype, reveal):
     found = difference("y", actual, expected, tolerance, dtype=dtype, reveal=reveal)
     assert found is None or found.endswith((".", "?", ")."))
 
 
-@settings(deadline=None)
 @given(arrays.arrays("float64", (2, 3), elements=st.floats(-1e6, 1e6)), st.sampled_from(["float32", "float64"]))
 def test_a_result_agrees_with_itself_and_not_with_one_that_is_further_off_than_rounding(value, dtype):
     assert difference("y", value.astype(dtype), value.astype(dtype), 0.0, dtype=dtype) is None

@@ -48,7 +48,7 @@ def seen(pair, cases) -> bool:
     return (first and second) or (complete and (first or second or not (adds_up or multiples)))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(CASES)
 def test_the_best_explanation_is_found(cases):
     def score(mistakes):

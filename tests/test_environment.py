@@ -159,7 +159,7 @@ def test_the_newer_of_colabs_versions_are_the_locks():
 
 FORBIDDEN = {
     "index host": r"(?:pypi|pythonhosted|anaconda|npmjs)\.(?:com|org)/|\bindex-url\s*[=:]",
-    "machine path": r"/(?:home|Users|root)/\w|/work/\w|/opt/(?:wheels|pypi)",
+    "machine path": r"(?<![\w.])/(?:home|Users|root)/\w|/work/\w|/opt/(?:wheels|pypi)",
 }
 PERMITTED = ("tests/test_environment.py", "autograder/samples/", "tests/corpus/")  # this file; samples keep their bytes
 NEEDED_FILES = [
@@ -220,5 +220,45 @@ def test_compose_keeps_the_course_outside_the_container():
 def test_ci_runs_the_command_of_the_readme():
     ci = ROOT / ".ci" / "run"
     assert ci.stat().st_mode & 0o111
-    assert ci.read_text().rstrip().endswith("make test")
+    assert ci.read_text().rstrip().endswith("make test\nexec make test-notebooks")
     assert "make test" in (ROOT / "README.md").read_text()
+
+
+def test_the_readme_is_short_and_leads_somewhere():
+    text = (ROOT / "README.md").read_text()
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(text.splitlines()) <= 40 and targets
+    assert not [target for target in targets if not (ROOT / target).exists()]
+
+
+def test_the_citation_names_the_version_and_the_title():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["cff-version"] == "1.2.0" and cited["message"] and cited["authors"]
+    assert cited["version"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert cited["title"] == tomllib.loads((ROOT / "course.toml").read_text())["course"]["title"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem)
+def test_a_workflow_calls_commands_that_are_there(path):
+    jobs = yaml.safe_load(path.read_text())["jobs"]
+    commands = "\n".join(step["run"] for job in jobs.values() for step in job["steps"] if "run" in step)
+    phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE).group(1).split()
+    called = re.findall(r"^make (\S+)|^(\.ci/run)", commands, flags=re.MULTILINE)
+    assert called
+    for target, script in called:
+        assert target in phony if target else (ROOT / script).stat().st_mode & 0o111, target
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda path: path.stem
+)
+def test_an_issue_form_has_what_github_asks_for(path):
+    form = yaml.safe_load(path.read_text())
+    if path.stem == "config":
+        assert form == {"blank_issues_enabled": False}
+        return
+    assert form["name"] and form["description"] and form["labels"]
+    fields = [field for field in form["body"] if field["type"] != "markdown"]
+    names = [field["id"] for field in fields]
+    assert len(set(names)) == len(names) and all(field["attributes"]["label"] for field in fields)
+    assert any(field.get("validations", {}).get("required") for field in fields)

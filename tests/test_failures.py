@@ -47,6 +47,9 @@ def if_array():
 
 
 MISTAKES = {
+    "assignment through a mask": lambda: np.ones((2, 3, 4)).__setitem__(np.ones((3, 4), bool), 0),
+    "more indices than axes": lambda: np.ones((2, 3))[0, 1, 2],
+    "goes beyond an axis": lambda: np.ones((2, 3))[np.array([0, 1, 2])],
     "keepdims": lambda: MATRIX / ops.sum(MATRIX, axis=-1),
     "last axis of the first factor": lambda: ops.matmul(MATRIX, MATRIX),
     "last but one": lambda: np.ones((2, 3)) @ np.ones((2, 3)),
@@ -116,6 +119,34 @@ def test_a_check_quotes_the_line_and_says_what_was_tried_and_what_it_means():
     assert text.count("`keepdims=True` in a sum") == 1
 
 
+NUMPY_HELPER = """
+import keras
+import numpy as np
+from keras import ops
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    q = np.asarray(q)
+    weights = ops.softmax(ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5)
+    return ops.matmul(weights, v), weights
+
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.w_q = keras.layers.Dense(d_k, use_bias=False)
+        self.w_k = keras.layers.Dense(d_k, use_bias=False)
+        self.w_v = keras.layers.Dense(d_v, use_bias=False)
+
+    def call(self, x, attention_mask=None, return_weights=False):
+        output, weights = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x))
+        return (output, weights) if return_weights else output
+"""
+
+
+def test_numpy_in_a_helper_of_a_layer_is_told_by_its_line():
+    report = Lab(load_reference("02_self_attention")).report("SelfAttention", notebook(NUMPY_HELPER))
+    assert "Use `keras.ops`, in your line `q = np.asarray(q)`" in str(report)
+
+
 @pytest.mark.parametrize(
     ("message", "means"),
     [
@@ -146,7 +177,7 @@ def test_when_every_case_raises_the_first_error_is_told_with_its_case():
 def test_an_explained_error_keeps_the_groups_advice():
     failed = Attempt(kind="error", message="ValueError: could not be broadcast")
     judgement = judge(FACTS, CASES, [Attempt({"output": np.ones(3)}), failed])
-    assert judgement.explanations[0].endswith("makes one. Look at x.")
+    assert judgement.explanations[0].endswith("the wrong size? Look at x.")
 
 
 def test_a_result_that_is_no_error_is_not_explained():

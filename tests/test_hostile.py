@@ -225,7 +225,7 @@ def grading(tmp_path_factory):
         yield LabGrader(course, LAB, seed=11), warm.result()
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=12, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(wounds=st.lists(damage, min_size=1, max_size=10), junk=st.binary(max_size=8), at=st.integers(0, 10**6))
 def test_damage_gives_no_point_and_takes_none(grading, wounds, junk, at):
     """All answers are right but one; whatever happens to the notebook, that one earns nothing and no other loses."""

@@ -15,10 +15,11 @@ import nbformat
 import pytest
 
 from autograder.exercises import load_lab
+from autograder.nbgrader_cells import points
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-LABS = sorted(set(re.findall(r"\(labs/(\w+)/", README)))
+OVERVIEW = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+LABS = sorted(set(re.findall(r"\(\.\./labs/(\w+)/", OVERVIEW)))
 
 WORDS_A_MINUTE = 200  # as in the lectures
 MINUTES_A_LINE = 1.0  # a line of the solution: thought, written, run
@@ -32,15 +33,16 @@ MORE_DOTS_FROM = (10, 15, 25, 45)  # minutes shown from which an exercise has tw
 @dataclass(frozen=True)
 class Counted:
     """Minutes of the exercises by name, their texts, and the minutes of everything around them: introduction,
-    demonstrations, own words."""
+    demonstrations, own words. The total leaves out what is optional: exercises that earn no points."""
 
     exercises: dict[str, float]
     texts: dict[str, str]
     rest: float
+    optional: frozenset[str]
 
     @property
     def total(self) -> float:
-        return sum(self.exercises.values()) + self.rest
+        return sum(minutes for name, minutes in self.exercises.items() if name not in self.optional) + self.rest
 
 
 def to_five(minutes: float) -> int:
@@ -89,7 +91,8 @@ def counted(lab: str) -> Counted:
         elif name not in declared:  # given code; what led to it is not the next exercise's text
             rest += reading(text) + code_lines(cell.source) / CODE_LINES_A_MINUTE
             text = ""
-    return Counted(exercises, texts, rest + reading(text))
+    optional = frozenset(name for name, worth in points(notebook).items() if not worth)
+    return Counted(exercises, texts, rest + reading(text), optional)
 
 
 @cache
@@ -119,6 +122,8 @@ def test_the_table_shows_the_minutes_and_dots_of_the_rule(lab):
     assert not wrong
     for name, text in counted(lab).texts.items():
         assert set(re.findall("[●○]{5}", text)) <= {table[name]["difficulty"]}, f"{name}: other dots in its text"
+    said = {name for name, row in table.items() if "optional" in row["what you write"]}
+    assert said == counted(lab).optional, "what earns no points is optional, and the table says so"
 
 
 @pytest.mark.parametrize("lab", LABS)
@@ -126,8 +131,8 @@ def test_the_minutes_of_the_whole_lab_are_counted_too(lab):
     total = counted(lab).total
     stated = re.search(r"\*\*Time:\*\*\s+about\s+(\d+)\s+minutes", introduction(lab))
     assert stated and abs(int(stated.group(1)) - total) <= 5, f"write: about {to_five(total)} minutes"
-    readme = re.search(rf"\(labs/{lab}/{lab}\.ipynb\) \([\d.]+ points, about (\d+) min\)", README)
-    assert readme and readme.group(1) == stated.group(1), f"README.md: about {stated.group(1)} min"
+    listed = re.search(rf"\(\.\./labs/{lab}/{lab}\.ipynb\) \([\d.]+ points, about (\d+) min\)", OVERVIEW)
+    assert listed and listed.group(1) == stated.group(1), f"docs/course.md: about {stated.group(1)} min"
 
 
 def test_the_rule_is_told_to_maintainers():

@@ -18,7 +18,10 @@ LAYERS = {
         ("SpatialAttention", (4,), [(8, 8, 3), (4, 4, 5)]),
     ],
     "02_self_attention": [("SelfAttention", (3, 11), [(5, 7)])],
-    "03_multi_head_attention": [("MultiHeadAttention", (12, 3), [(5, 12), (7, 12), (7, 12)])],
+    "03_multi_head_attention": [
+        ("MultiHeadAttention", (12, 3), [(5, 12), (7, 12), (7, 12)]),
+        ("GroupedQueryAttention", (12, 6, 3), [(5, 12), (7, 12), (7, 12)]),
+    ],
     "04_encoder_block": [
         ("FeedForward", (6, 13), [(5, 6)]),
         ("EncoderBlock", (6, 2, 13), [(5, 6)]),
@@ -29,7 +32,6 @@ LAYERS = {
         ("SinusoidalEmbedding", (11, 17, 6), [5]),
     ],
     "08_decoder_and_masking": [
-        ("FeedForward", (6, 13), [(5, 6)]),
         ("DecoderBlock", (6, 2, 13), [(5, 6), (7, 6)]),
         ("EncoderBlock", (6, 2, 13), [(5, 6)]),
         ("Transformer", (2, 6, 2, 13, 17, 11), [[7, 5]]),

@@ -23,7 +23,7 @@ def test_without_mistakes_it_is_the_oracle(lab, name):
                 continue
             drawn = Case(case.inputs, mode=case.mode, withheld=case.withheld)
             again = exercise.reference(drawn, {})
-            assert again.keys() == case.expected.keys(), case.how
+            assert again.keys() == case.expected.keys(), case.description
             for key, right in case.expected.items():
                 if isinstance(right, (float, np.ndarray)):
                     free = np.isnan(np.asarray(right, "float64"))
@@ -31,4 +31,4 @@ def test_without_mistakes_it_is_the_oracle(lab, name):
                     limit = case.tolerance[key] / 100  # numerical derivatives are the least exact
                     np.testing.assert_allclose(found, np.where(free, 0, right), rtol=1e-9, atol=limit, err_msg=key)
                 else:
-                    assert again[key] == right, (case.how, key)
+                    assert again[key] == right, (case.description, key)

@@ -12,6 +12,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from training_modes import CODE_CELL
 
@@ -44,7 +45,7 @@ def _is_constant(node: ast.AST) -> bool:
 
 @cache
 def experiment():
-    spec = importlib.util.spec_from_file_location("imdb_experiment", ROOT / "experiments" / "imdb_classifier.py")
+    spec = importlib.util.spec_from_file_location("imdb_models", ROOT / "experiments" / "imdb_models.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where its dataclass looks for its names
     spec.loader.exec_module(module)
@@ -83,6 +84,9 @@ def test_learned_positions_of_lecture_5_are_trained_and_the_others_have_none(bui
         ("transformer", {"block": False}, 657_737 - 10_656),
         ("published", {"model": "published"}, 657_737),
         ("lstm", {"model": "lstm"}, 657_641),
+        ("max_pooling", {"model": "max pooling", "max_length": 600}, 650_689),
+        ("max_pooling", {"model": "max pooling", "max_length": 600, "pooling": "max with padding"}, 650_689),
+        ("lstm_twin", {"model": "lstm twin", "max_length": 600}, 648_353),
     ],
 )
 def test_a_model_of_the_experiment_is_as_large_as_lecture_6_says(builder, settings, parameters):
@@ -94,3 +98,23 @@ def test_the_recorded_published_model_trains_its_positions():
     results = recorded.load("imdb_classifier")["results"]
     assert results["published"]["seed 0"]["parameters"] == 657_737
     assert results["published, positions not trained"]["seed 0"]["parameters"] == 657_737 - 6_400
+
+
+@pytest.mark.parametrize("builder", ["conv", "max_pooling", "lstm_twin"])
+def test_padding_changes_no_output_of_the_ladder(builder):
+    module = experiment()
+    model = getattr(module, builder)(module.Settings())
+    ids = np.random.default_rng(0).integers(1, 1_000, size=(5, 23))
+    ids[:2, 17:] = 0
+    wide = np.pad(ids, [(0, 0), (0, 31)])
+    np.testing.assert_allclose(np.asarray(model(wide)), np.asarray(model(ids)), atol=1e-6)
+
+
+def test_one_place_of_padding_is_as_good_as_any_number_for_the_maximum_over_padding():
+    module = experiment()
+    masked = module.max_pooling(module.Settings())
+    leaky = module.max_pooling(module.Settings(pooling="max with padding"))
+    leaky.set_weights(masked.get_weights())
+    ids = np.random.default_rng(0).integers(1, 1_000, size=(5, 23))
+    assert np.abs(np.asarray(leaky(ids)) - np.asarray(masked(ids))).max() > 1e-4
+    np.testing.assert_allclose(np.asarray(leaky(np.pad(ids, [(0, 0), (0, 577)]))), np.asarray(leaky(ids)), atol=1e-6)

@@ -129,6 +129,7 @@ def test_another_course_gets_its_own_exercises_and_labs(tmp_path):
         new_course(folder)
     course = load_course(folder)
     assert course.course_id == "My-statistics-2027"
+    assert (folder / "jupytext.toml").read_text() == (ROOT / "jupytext.toml").read_text()  # one text half for all
     new_exercise(course, "01_first_lab", "spread")
     assert (folder / "exercises" / "01_first_lab" / "spread.py").is_file() and not (folder / "autograder").exists()
     new_lab(course, "02_more")

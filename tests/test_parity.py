@@ -120,7 +120,7 @@ def graded(session: Session, lab: str, name: str) -> list[Attempt]:
 def told(judgement: Judgement) -> list[str]:
     """A judgement in words, without what differs from one process to the next: addresses, the numbers in names of
     layers (and so where a long message is cut), and the digits of fractions, which depend on how memory is aligned."""
-    groups = [f"{group.spec.name}: {group.passed} {group.how} {group.message}" for group in judgement.groups]
+    groups = [f"{group.spec.name}: {group.passed} {group.description} {group.message}" for group in judgement.groups]
     verdict = f"{judgement.status} {1000 * judgement.share:.0f} {judgement.misconceptions} {judgement.message}"
     changing = r"0x[0-9a-f]+|(?<=[a-z])(_\d+)+|-?\d+\.\d+(e-?\d+)?|-?\d+e-?\d+"
     return [re.sub(changing, "…", each)[:300] for each in (verdict, *groups)]

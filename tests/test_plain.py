@@ -122,7 +122,7 @@ ANYTHING = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(ANYTHING)
 def test_plain_data_crosses_the_walls_unchanged_and_stays_plain(value):
     try:

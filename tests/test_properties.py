@@ -69,7 +69,7 @@ def test_other_things_do_not_have_it(name, value):
 
 
 @pytest.mark.parametrize("name", PROPERTIES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(value=WIRE)
 def test_nothing_that_comes_back_stops_the_judge(name, value):
     (key,) = RESULTS[name]

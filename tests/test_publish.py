@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
 
 import nbformat
 import pytest
+import yaml
 from tiny_course import LAB, TOML, released, with_secrets, write_notebook
 from typer.testing import CliRunner
 
 from autograder import cli
+from autograder.course import load_course
 from autograder.releasing.publish import MARKER, PublishRefused, publish, student_files
 from autograder.releasing.release import release
 
@@ -125,3 +128,56 @@ def test_the_published_configuration_and_package_work(course, tmp_path):
     code = "from setuptools import find_packages; print(find_packages(include=['coursekit*']))"
     done = subprocess.run([sys.executable, "-c", code], cwd=target, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['coursekit']"
+
+
+# -- GitHub Classroom ------------------------------------------------------------------------------------------------
+
+
+def git(folder, *words: str) -> str:
+    identity = ("-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+    done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("change", ["none", "copy", "work", "labs"])
+def test_the_workflow_checks_what_was_worked_on_and_nothing_else(tmp_path, monkeypatch, change):
+    """The step's own text, run by bash in a student's copy; `python` stands for the check, and fails."""
+    toml = TOML.replace('version = "0.1.0"', 'version = "0.1.0"\nclassroom = true')
+    course = released(tmp_path / "course", monkeypatch, toml)
+    target = tmp_path / "copy"
+    publish(course, target)
+    workflow = yaml.safe_load((target / ".github" / "workflows" / "checks.yml").read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    step = workflow["jobs"]["checks"]["steps"][-1]["run"]
+    git(target, "init", "-q")
+    git(target, "add", "-A")
+    git(target, "commit", "-q", "-m", "handed out")
+    own = target / "work" / LAB / f"{LAB}.ipynb"
+    given = target / "labs" / LAB / f"{LAB}.ipynb"
+    if change in ("copy", "work"):
+        own.parent.mkdir(parents=True)
+        own.write_text(given.read_text() + (" " if change == "work" else ""))
+    if change == "labs":
+        given.write_text(given.read_text() + " ")
+    git(target, "add", "-A")
+    git(target, "commit", "-q", "--allow-empty", "-m", "mine")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "python").write_text('#!/bin/sh\necho "checked $*"\nexit 1\n')
+    (programs / "python").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    done = subprocess.run(["bash", "-e", "-c", step], cwd=target, capture_output=True, text=True)
+    checked = {"none": [], "copy": [], "work": [own], "labs": [given]}[change]
+    shown = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("checked")]
+    assert shown == [str(path.relative_to(target)) for path in checked], done.stderr
+    assert done.returncode == (1 if checked else 0)
+
+
+def test_the_workflow_goes_when_the_switch_goes(tmp_path, monkeypatch):
+    toml = TOML.replace("[distribution]", "[distribution]\nclassroom = true")
+    course = released(tmp_path / "course", monkeypatch, toml)
+    publish(course, tmp_path / "public")
+    assert (tmp_path / "public" / ".github" / "workflows" / "checks.yml").is_file()
+    (course.root / "course.toml").write_text(TOML)
+    publish(load_course(course.root), tmp_path / "public")
+    assert not (tmp_path / "public" / ".github").exists()

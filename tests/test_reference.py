@@ -33,7 +33,7 @@ def make_exercise(shape: tuple[int, int]) -> Exercise:
 
     @exercise.group("values", points=1)
     def values(rng):
-        yield Case({"x": np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)}, how="two results")
+        yield Case({"x": np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)}, description="two results")
 
     exercise.mistakes(
         halved=wrong("It is half.", factor=0.5),

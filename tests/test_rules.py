@@ -152,7 +152,7 @@ def shell():
 seen_running = set()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     loop=st.sampled_from(sorted(LOOPS)),
     worn=st.lists(st.sampled_from(sorted(DECORATIONS)), max_size=2, unique=True),

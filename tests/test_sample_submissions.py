@@ -24,15 +24,15 @@ HONEST = (
 )
 
 EXPECTED = {
-    "01-perfect": (32, {}),
-    "02-typical-mistakes": (7, {"self_attention_loops": "unscaled;unstable_softmax", "attention_cost": "one_product"}),
-    "03-other-mistakes": (14, {"project_qkv": "order_q_v_k", "SelfAttention": "forbidden"}),
+    "01-perfect": (41, {}),
+    "02-typical-mistakes": (8, {"self_attention_loops": "unscaled;unstable_softmax", "predict": "thought_one"}),
+    "03-other-mistakes": (23, {"project_qkv": "order_q_v_k", "SelfAttention": "forbidden"}),
     "04-half-finished": (12, {"scaled_dot_product_attention": "missing", "answers": "missing"}),
     "05-untouched": (0, {"self_attention_loops": "missing", "SelfAttention": "missing"}),
-    "06-syntax-error": (27, {"self_attention_matrix": "error"}),
+    "06-syntax-error": (36, {"self_attention_matrix": "error"}),
     "07-damaged-file": (0, {"self_attention_loops": "missing"}),
-    "08-endless-loop": (18, {"scaled_dot_product_attention": "timeout", "SelfAttention": "timeout"}),
-    "09-kills-its-process": (26, {"SelfAttention": "crashed"}),
+    "08-endless-loop": (27, {"scaled_dot_product_attention": "timeout", "SelfAttention": "timeout"}),
+    "09-kills-its-process": (35, {"SelfAttention": "crashed"}),
     "10-cheats": (0, {"self_attention_loops": "unchanged"}),
 }
 

@@ -62,7 +62,7 @@ def test_sharing_changes_no_result_of_a_solution(lab, name):
         if case.property or case.mode == "refusal":  # left to chance, or to an error
             continue
         alone = {key: plain(value) for key, value in drive(names, case.inputs, case.mode).items()}
-        assert attempt.outputs is not None and agrees(attempt.outputs, alone, case.tolerance), case.how
+        assert attempt.outputs is not None and agrees(attempt.outputs, alone, case.tolerance), case.description
 
 
 def test_one_layer_serves_the_cases_that_make_it_alike():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 from selenium.webdriver import Keys
 from workplace import Server, Window
 
@@ -28,7 +29,7 @@ def with_points(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
-    """A course with lab 02 and a submission, in which a third of the answers is right."""
+    """A course with lab 02 and a submission, in which a few of the answers are right."""
     root = tmp_path_factory.mktemp("instructor") / "course"
     root.mkdir()
     for name in ("course.toml", "nbgrader_config.py"):
@@ -56,6 +57,12 @@ def window(course, tmp_path):
         server.stop()
 
 
+def _comments(course: Path) -> list[str]:
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        notebook = gradebook.find_submission_notebook(LAB, LAB, "ada")
+        return [comment.manual_comment for comment in notebook.comments if comment.manual_comment]
+
+
 def test_formgrader_from_autograding_to_feedback(window, course):
     window.menu("Nbgrader", "Formgrader")
     window.driver.switch_to.frame(window.find("iframe"))
@@ -67,24 +74,24 @@ def test_formgrader_from_autograding_to_feedback(window, course):
     window.find(".modal.in", "Successfully autograded")
     window.shot("autograded")
     window.click(".modal.in button", "OK")
-    assert "ada None needs manual grading 7 / 36" in window.find("#main-table", "7 / 36").text
+    assert "ada None needs manual grading 8 / 45" in window.find("#main-table", "8 / 45").text
 
     window.click("a", "Manual Grading")
     for name in (LAB, LAB, "Submission #1"):  # assignments, notebooks, submissions
-        assert "7 / 36 7 / 32 0 / 4" in window.find("#main-table", name).text or name == LAB
+        assert "8 / 45 8 / 41 0 / 4" in window.find("#main-table", name).text or name == LAB
         window.shot(f"gradebook-{name}")
         window.click("#main-table a", name)
     verdict = window.find(".output_area", "self_attention_matrix: 0 of 5 points")
     assert "the softmax runs over the queries instead of the keys" in " ".join(verdict.text.split())
     window.find("#explanation").send_keys("3", Keys.TAB)
     window.find("#explanation-comment").send_keys(COMMENT, Keys.TAB)
-    window.find(".comment-saved")
+    window.wait(lambda: _comments(course) == [COMMENT], "the comment is in the gradebook")  # "Saved" fades too soon
     window.shot("answer")
 
     window.click("a", "Manual Grading")
     window.click("a", "Manage Assignments")
     window.click(".num-submissions a", "1")
-    assert "graded 10 / 36" in window.find("#main-table", "10 / 36").text
+    assert "graded 11 / 45" in window.find("#main-table", "11 / 45").text
     window.click(".generate-feedback a")
     window.find(".modal.in", "Successfully generated feedback")
     page = (course / "feedback" / "ada" / LAB / f"{LAB}.html").read_text("utf-8")

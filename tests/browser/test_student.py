@@ -48,7 +48,7 @@ def window(published, tmp_path_factory):
         window = NotebookWindow(state, server, published, NOTEBOOK)
         try:
             window.run("setup")
-            assert "7 exercises, 32 points" in window.run("imports").text
+            assert "10 exercises, 41 points" in window.run("imports").text
             yield window
         finally:
             window.close()
@@ -71,7 +71,7 @@ def test_a_failed_check_is_read_and_mended(window):
     window.write(EXERCISE + "-code", OVER_QUERIES.replace("axis=-2", "axis=-1"))
     window.run(EXERCISE + "-code")
     report = window.check(EXERCISE).text
-    assert "4 of 4 checks pass" in report and "1 of 7 exercises pass" in report and "Hint" not in report
+    assert "4 of 4 checks pass" in report and "1 of 10 exercises pass" in report and "Hint" not in report
     assert "CheckFailed" not in window.cell(EXERCISE).text
     window.shot("passed")
 

@@ -117,8 +117,10 @@ class Server:
 class Window:
     """A Chromium window, and what a person does in it."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, logs: Mapping[str, str] | None = None):
         options = webdriver.ChromeOptions()
+        if logs:  # what `driver.get_log` gives, by kind
+            options.set_capability("goog:loggingPrefs", dict(logs))
         options.binary_location = CHROMIUM
         for switch in (*_SWITCHES, f"--user-data-dir={folder / 'profile'}"):
             options.add_argument(switch)

@@ -10,18 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from autograder.nbgrader_cells import points
+
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "02_self_attention"
 LOOPS = "self_attention_loops"
-POINTS = {
-    "self_attention_loops": 4,
-    "self_attention_matrix": 5,
-    "project_qkv": 3,
-    "scaled_dot_product_attention": 8,
-    "SelfAttention": 6,
-    "attention_cost": 2,
-    "answers": 4,
-}
+POINTS: dict[str, float] = points(json.loads((ROOT / "labs" / LAB / f"{LAB}.ipynb").read_text("utf-8")))
 FULL = sum(POINTS.values())
 
 Notebook = dict[str, Any]

@@ -107,6 +107,7 @@ def attention_pooling(q, k, v, bandwidth=1.0):
         "dot_score = lambda q, k: tf.reduce_sum(tf.convert_to_tensor(q)[:, None, :] * tf.convert_to_tensor(k)[None], axis=-1)",
     ],
     "scaled_dot_score": [
+        "def scaled_dot_score(q, k):\n    return np.asarray(q) @ np.asarray(k).T / np.sqrt(q.shape[-1])",  # any float type passes
         "def scaled_dot_score(q, k):\n    return dot_score(q, k) * q.shape[1] ** -0.5",
         "def scaled_dot_score(q, k):\n    return tf.matmul(q, k, transpose_b=True) / tf.sqrt(tf.cast(tf.shape(k)[-1], q.dtype))",
         "def scaled_dot_score(q, k):\n    q, k = np.asarray(q), np.asarray(k)\n    return q @ k.T / np.sqrt(k.shape[-1]).astype(q.dtype)",
@@ -225,6 +226,7 @@ def attend(scores, values, mask=None):
 """,
     ],
     "hard_attention": [
+        "def hard_attention(weights):\n    return tf.one_hot(tf.argmax(weights, -1), weights.shape[-1])",  # any float type passes
         """
 def hard_attention(weights):
     weights = np.asarray(weights)
@@ -534,6 +536,44 @@ class SpatialAttention(keras.layers.Layer):
         "answers['pooling_weights'] = tf.constant([0.881, 0.119])\nanswers['pooling_output'] = np.float32(10.238)",
         "e = 1 / (1 + np.exp(-2))\nanswers['pooling_weights'] = (e, 1 - e)\nanswers['pooling_output'] = 10 * e + 12 * (1 - e)\nanswers['additive_parameters'] = 7 * (3 + 5 + 1)",
     ],
+    "find_the_bug": [
+        """
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    queries, keys, values = (ops.convert_to_tensor(each) for each in (queries, keys, values))
+    squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)
+    weights = ops.softmax(-squared_distances / 2 / bandwidth**2, axis=-1)
+    return ops.matmul(weights, values), weights
+""",
+        """
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    pairs = [attention_pooling(query, keys, values, bandwidth) for query in queries]
+    return ops.stack([output for output, _ in pairs]), ops.stack([weights for _, weights in pairs])
+""",
+        """
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    d2 = ((queries[:, None, :] - keys[None]) ** 2).sum(-1)
+    e = -0.5 * d2 * bandwidth**-2
+    p = np.exp(e - e.max(1, keepdims=True))
+    w = p / p.sum(1, keepdims=True)
+    return w @ values, w
+""",
+        """
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    q, k = tf.expand_dims(queries, 1) / bandwidth, tf.expand_dims(keys, 0) / bandwidth
+    w = tf.nn.softmax(-0.5 * tf.reduce_sum(tf.square(q - k), -1))
+    return w @ values, w
+""",
+        """
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    weights = []
+    for query in queries:
+        scores = [-sum(float(a - b) ** 2 for a, b in zip(query, key)) / (2 * bandwidth**2) for key in keys]
+        powers = [np.exp(score - max(scores)) for score in scores]
+        weights.append([power / sum(powers) for power in powers])
+    return (np.array(weights) @ values).tolist(), weights
+""",
+    ],
+    "predict": ["predict = 18", "predict = 17.7", "predict = 35 / 2", "predict = np.float32(17)", "predict = 20"],
 }  # fmt: skip
 
 WRONG = {
@@ -578,7 +618,6 @@ WRONG = {
         ("scaled_by_d", "def scaled_dot_score(q, k):\n    return ops.matmul(q, ops.transpose(k)) / q.shape[-1]"),
         ("scaled_by_length", "def scaled_dot_score(q, k):\n    return ops.matmul(q, ops.transpose(k)) / len(k) ** 0.5"),
         ("scaled_by_queries", "def scaled_dot_score(q, k):\n    return ops.matmul(q, ops.transpose(k)) / len(q) ** 0.5"),
-        (None, "def scaled_dot_score(q, k):\n    return np.asarray(q) @ np.asarray(k).T / np.sqrt(q.shape[-1])"),
     ],
     "general_score": [
         ("w_transposed", "def general_score(q, k, w):\n    return ops.matmul(ops.matmul(q, ops.transpose(w)), ops.transpose(k))"),
@@ -621,8 +660,6 @@ WRONG = {
         ("argmax_of_columns", "def hard_attention(weights):\n    return ops.one_hot(ops.argmax(weights, axis=0), weights.shape[-1], dtype=weights.dtype)"),
         ("above_half", "def hard_attention(weights):\n    return np.round(np.asarray(weights))"),
         ("one_for_all", "def hard_attention(weights):\n    weights = np.asarray(weights)\n    out = np.zeros_like(weights)\n    out[np.unravel_index(weights.argmax(), weights.shape)] = 1\n    return out"),
-        (None, "def hard_attention(weights):\n    return tf.one_hot(tf.argmax(weights, -1), weights.shape[-1])"),
-        (None, 'def hard_attention(weights):\n    w = np.asarray(weights)\n    i = np.argmax(w, axis=-1)\n    return np.eye(w.shape[-1], dtype=bool)[i]'),
     ],
     "BahdanauAttention": [
         ("softmax_over_queries", "class BahdanauAttention(keras.Layer):\n    def __init__(self, units):\n        super().__init__()\n        D = keras.layers.Dense\n        self.query_proj, self.value_proj, self.score_proj = D(units, use_bias=False), D(units, use_bias=False), D(1, use_bias=False)\n    def call(self, query, values, mask=None):\n        s = self.score_proj(ops.tanh(self.query_proj(query)[:, :, None] + self.value_proj(values)[:, None]))[..., 0]\n        if mask is not None:\n            m = ops.cast(mask, 'bool')\n            s = ops.where(m[:, None] if len(m.shape) == 2 else m, s, -1e9)\n        w = ops.softmax(s, axis=1)\n        return ops.matmul(w, values), w"),
@@ -655,4 +692,34 @@ WRONG = {
         ("axes_swapped", "answers['weights_shape'] = [11, 7]"),
         ("hard_thought_slow", "answers['hard_attention'] = 'a'"),
     ],
+    "find_the_bug": [
+        (
+            "multiplied_by_bandwidth",
+            """
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)
+    weights = ops.softmax(-squared_distances / 2 * bandwidth**2, axis=-1)
+    return ops.matmul(weights, values), weights
+""",
+        ),
+        (
+            "bandwidth_not_squared",
+            """
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)
+    weights = ops.softmax(-squared_distances / (2 * bandwidth), axis=-1)
+    return ops.matmul(weights, values), weights
+""",
+        ),
+        (
+            "weights_over_queries",
+            """
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)
+    weights = ops.softmax(-squared_distances / (2 * bandwidth**2), axis=0)
+    return ops.matmul(weights, values), weights
+""",
+        ),
+    ],
+    "predict": [("thought_quartered", "predict = 9"), ("thought_doubled", "predict = 70"), ("thought_unchanged", "predict = 35"), ("", "predict = 1")],
 }  # fmt: skip

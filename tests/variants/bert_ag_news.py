@@ -558,11 +558,45 @@ def predict_class_names(model, texts, class_names):
 """,
     ],
     "answers": [
-        'answers = {"pieces": 3, "masked": 12, "rate": 2, "head": 8276, "decision": "b", "keras": "c"}',
-        'answers = {"pieces": 3.0, "masked": 100 * 0.15 * 0.8, "rate": 3 * 600 / 900, "head": 513 * 16 + 17 * 4, "decision": "B", "keras": "C"}',
-        'answers = dict(pieces=len("un ##aff ##able".split()), masked=12.0, rate=2.0, head=8_276.0, decision=" b", keras="c ")',
-        'answers = {"pieces": np.int64(3), "masked": np.float32(12), "rate": np.array(2.0), "head": np.int32(8276), "decision": "b", "keras": "c"}',
-        'answers = {"head": 8192 + 16 + 64 + 4, "pieces": 3, "keras": "c", "decision": "b", "rate": 2.0, "masked": 12}',
+        'answers = {"masked": 12, "decision": "b", "keras": "c"}',
+        'answers = {"masked": 100 * 0.15 * 0.8, "decision": "B", "keras": "C"}',
+        'answers = dict(masked=12.0, decision=" b", keras="c ")',
+        'answers = {"masked": np.float32(12), "decision": "b", "keras": "c"}',
+        'answers = {"keras": "c", "decision": "b", "masked": tf.constant(12)}',
+    ],
+    "find_the_bug": [
+        "find_the_bug = warmup_linear_decay",
+        """
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    up = step / warmup_steps if warmup_steps else 1
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * max(0.0, min(up, down))
+""",
+        """
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    up = 1.0 if step >= warmup_steps else step / warmup_steps
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return float(peak * np.clip(min(up, down), 0, 1))
+""",
+        """
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    up = float("inf") if warmup_steps == 0 else step / warmup_steps
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return max(0.0, peak * min(up, down))
+""",
+        """
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    points = [0, warmup_steps, total_steps] if warmup_steps else [0, total_steps]
+    rates = [0.0, peak, 0.0] if warmup_steps else [peak, 0.0]
+    return float(np.interp(step, points, rates))
+""",
+    ],
+    "predict": [
+        "predict = 1.386",
+        "predict = 1.5",
+        "predict = [1.4]",
+        "predict = np.log(4)",
+        "predict = tf.constant(1.6)",
     ],
 }
 
@@ -1034,11 +1068,29 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
         (None, "def predict_class_names(model, texts, class_names):\n    if not texts: return []\n    return class_names[np.argmax(model.predict(tf.constant(texts)))]\n"),
     ],
     "answers": [
-        ("thought_unknown", "answers['pieces'] = 1"),
         ("chosen_counted", "answers['masked'] = 15"),
-        ("rate_over_all_steps", "answers['rate'] = 2.1"),
-        ("head_biases_forgotten", "answers['head'] = 8256"),
         ("training_decides", "answers['decision'] = 'c'"),
         ("keras_for_speed", "answers['keras'] = 'a'"),
+    ],
+    "find_the_bug": [
+        ("", """
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    up = step / max(warmup_steps, 1)
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * max(0.0, min(up, down))
+"""),
+        ("", """
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    up = step / warmup_steps if warmup_steps else 1
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * min(up, down)
+"""),
+    ],
+    "predict": [
+        ("share_of_errors", "predict = 0.75"),
+        ("loss_in_bits", "predict = 2"),
+        ("for_two_classes", "predict = 0.45"),
+        ("", "predict = 0"),
+        ("", "predict = 1"),
     ],
 }  # fmt: skip

@@ -147,71 +147,6 @@ def masked_cross_entropy(logits, targets, pad_id=0, label_smoothing=0.0):
 """
 
 
-def greedy(**changes):
-    """Greedy search with some of its parts changed."""
-    parts = {
-        "limit": "max_length",
-        "handed": "tokens",
-        "best": "np.argmax(log_p)",
-        "stop": "tokens[-1] == end_id",
-        "end": "tokens",
-    }
-    parts |= changes
-    return """
-def greedy_decode(step_fn, start_id, end_id, max_length):
-    tokens = [start_id]
-    while len(tokens) < {limit}:
-        log_p = step_fn({handed})
-        tokens.append(int({best}))
-        if {stop}:
-            break
-    return {end}
-""".format(**parts)
-
-
-def beam(**changes):
-    """Beam search with some of its parts changed."""
-    parts = {
-        "width": "beam_width",
-        "score": "total / ((5 + len(tokens) - 1) / 6) ** length_penalty",
-        "rounds": "max_length - 1",
-        "done": "len(tokens) > 1 and tokens[-1] == end_id",
-        "handed": "tokens",
-        "grow": "total + float(p)",
-        "keep": "new",
-        "after": "if all(map(is_done, beam)): break",
-        "pool": "beam",
-        "tokens": "best[0]",
-        "value": "score(best)",
-    }
-    parts |= changes
-    return """
-def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
-    def score(hypothesis):
-        tokens, total = hypothesis
-        return {score}
-
-    def is_done(hypothesis):
-        tokens = hypothesis[0]
-        return {done}
-
-    beam = [([start_id], 0.0)]
-    for _ in range({rounds}):
-        new = []
-        for tokens, total in beam:
-            if is_done((tokens, total)):
-                new.append((tokens, total))
-                continue
-            children = [(tokens + [token], {grow}) for token, p in enumerate(step_fn({handed}))]
-            new += {keep_children}
-        beam = sorted(new, key=score, reverse=True)[: {width}]
-        {after}
-    pool = {pool}
-    best = max(pool, key=score)
-    return {tokens}, {value}
-""".format(**{"keep_children": "children", **parts})
-
-
 def divergence(name, body):
     """A function of two distributions with the given last lines."""
     return f"""
@@ -223,8 +158,6 @@ def {name}(p, q):
 
 ANSWERS = {
     "base_model": "[512, 8, 2048, 6]",
-    "divergence": "[0.84, 0.14]",
-    "beam": "[-1.5, -1.2]",
     "inference": '"b"',
     "vocabulary": '"c"',
     "untracked": '"a"',
@@ -439,7 +372,7 @@ class DecoderBlock(keras.Layer):
         super().__init__(**kwargs)
         self.self_attention = keras.layers.MultiHeadAttention(num_heads, d_model // num_heads, flash_attention=False)
         self.cross_attention = keras.layers.MultiHeadAttention(num_heads, d_model // num_heads, flash_attention=False)
-        self.feed_forward = FeedForward(d_model, d_ff)
+        self.feed_forward = keras.Sequential([keras.layers.Dense(d_ff, activation="relu"), keras.layers.Dense(d_model)])
         self.norm1 = keras.layers.LayerNormalization(epsilon=0.000001)
         self.norm2 = keras.layers.LayerNormalization(epsilon=0.000001)
         self.norm3 = keras.layers.LayerNormalization(epsilon=0.000001)
@@ -793,161 +726,56 @@ def transformer_schedule(step, d_model, warmup_steps=4000):
 """,
         "def transformer_schedule(step, d_model, warmup_steps=4000):\n    step += not step\n    return sorted([step**-0.5, step * warmup_steps**-1.5])[0] / d_model**0.5",
     ],
-    "greedy_decode": [
-        greedy(best="log_p.argmax()"),
-        # a for loop, a copy for each question
-        """
-def greedy_decode(step_fn, start_id, end_id, max_length):
-    tokens = [start_id]
-    for _ in range(max_length - 1):
-        best = max(range(len(step_fn(list(tokens)))), key=list(step_fn(list(tokens))).__getitem__)
-        tokens = tokens + [best]
-        if best == end_id:
-            return tokens
-    return tokens
-""",
-        # recursion
-        """
-def greedy_decode(step_fn, start_id, end_id, max_length, so_far=None):
-    so_far = so_far or [start_id]
-    if len(so_far) >= max_length or (len(so_far) > 1 and so_far[-1] == end_id):
-        return so_far
-    return greedy_decode(step_fn, start_id, end_id, max_length, so_far + [np.argmax(step_fn(so_far))])
-""",
-        # an array, TensorFlow
-        """
-def greedy_decode(step_fn, start_id, end_id, max_length):
-    tokens = np.array([start_id])
-    token = None
-    while token != end_id and tokens.size < max_length:
-        token = int(tf.argmax(step_fn(tokens.tolist())))
-        tokens = np.append(tokens, token)
-    return tokens
-""",
-        # a tuple; a generator
-        """
-def greedy_decode(step_fn, start_id, end_id, max_length):
-    def write():
-        tokens = [start_id]
-        yield start_id
-        for _ in range(1, max_length):
-            probabilities = np.exp(step_fn(tokens))
-            tokens.append(int(np.where(probabilities == probabilities.max())[0][0]))
-            yield tokens[-1]
-            if tokens[-1] == end_id:
-                return
-    return tuple(write())
-""",
-        "def greedy_decode(step_fn, start_id, end_id, max_length):\n    return beam_search(step_fn, start_id, end_id, 1, max_length)[0]",
-    ],
-    "beam_search": [
-        beam(),
-        # NumPy, all candidates as one matrix; a flag for the finished
-        """
-def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
-    beams, sums, ended = [[start_id]], np.zeros(1), np.zeros(1, bool)
-    while len(max(beams, key=len)) < max_length and not ended.all():
-        rows = []
-        for tokens, total, over in zip(beams, sums, ended):
-            rows += [(tokens, total, True)] if over else [
-                (tokens + [v], total + lp, v == end_id) for v, lp in enumerate(step_fn(tokens))
-            ]
-        lengths = np.array([len(row[0]) - 1 for row in rows])
-        totals = np.array([row[1] for row in rows])
-        order = np.argsort(-totals / ((5 + lengths) / 6) ** length_penalty, kind="stable")[:beam_width]
-        beams, sums = [rows[i][0] for i in order], totals[order]
-        ended = np.array([rows[i][2] for i in order])
-    scores = sums / ((4 + np.array([len(b) for b in beams])) / 6) ** length_penalty
-    best = int(np.argmax(scores))
-    return beams[best], scores[best]
-""",
-        # heapq and a dictionary for a hypothesis
-        """
-import heapq
-def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
-    def score(h):
-        return h["sum"] / ((5 + h["n"]) / 6) ** length_penalty
-
-    beam = [{"tokens": [start_id], "sum": 0.0, "n": 0, "end": False}]
-    while any(not h["end"] and len(h["tokens"]) < max_length for h in beam):
-        candidates = [h for h in beam if h["end"]]
-        for h in beam:
-            if h["end"]:
-                continue
-            for token, value in enumerate(step_fn(h["tokens"].copy())):
-                candidates.append(
-                    {"tokens": h["tokens"] + [token], "sum": h["sum"] + value, "n": h["n"] + 1, "end": token == end_id}
-                )
-        beam = heapq.nlargest(beam_width, candidates, key=score)
-    winner = beam[0]
-    return winner["tokens"], score(winner)
-""",
-        # a class, tuples, a stop when nothing can be overtaken
-        """
-class Hypothesis:
-    def __init__(self, tokens, total, end_id):
-        self.tokens, self.total = tokens, total
-        self.finished = len(tokens) > 1 and tokens[-1] == end_id
-
-    def score(self, alpha):
-        return self.total / ((5 + len(self.tokens) - 1) / 6) ** alpha
-
-def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
-    beam = [Hypothesis((start_id,), 0.0, end_id)]
-    for _ in range(max_length - 1):
-        if all(each.finished for each in beam):
-            break
-        grown = []
-        for each in beam:
-            if each.finished:
-                grown.append(each)
-                continue
-            log_p = np.asarray(step_fn(list(each.tokens)))
-            likely = np.argsort(log_p)[::-1][:beam_width]
-            grown.extend(Hypothesis((*each.tokens, int(t)), each.total + float(log_p[t]), end_id) for t in likely)
-        beam = sorted(grown, key=lambda each: each.score(length_penalty))[-beam_width:]
-    best = max(beam, key=lambda each: each.score(length_penalty))
-    return list(best.tokens), best.score(length_penalty)
-""",
-        # ranked by the sums, the penalty for the final choice; finished ones leave the beam, which is filled up
-        """
-def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
-    open_ones, over = [([start_id], 0.0)], []
-    for _ in range(max_length - 1):
-        grown = [(t + [v], s + lp) for t, s in open_ones for v, lp in enumerate(step_fn(t))]
-        grown = sorted(grown, key=lambda pair: pair[1], reverse=True)[:beam_width]
-        over += [pair for pair in grown if pair[0][-1] == end_id]
-        open_ones = [pair for pair in grown if pair[0][-1] != end_id]
-        if not open_ones:
-            break
-    ranked = [(s / ((5 + len(t) - 1) / 6) ** length_penalty, t) for t, s in over + open_ones]
-    score, tokens = max(ranked, key=lambda pair: pair[0])
-    return tokens, score
-""",
-        # tensors for the sums
-        """
-def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
-    score = lambda pair: pair[1] / ((5.0 + len(pair[0]) - 1) / 6.0) ** length_penalty
-    beam = [([start_id], tf.constant(0.0, tf.float64))]
-    for _ in range(max_length - 1):
-        pool = []
-        for tokens, total in beam:
-            if tokens[-1] == end_id and len(tokens) > 1:
-                pool.append((tokens, total))
-                continue
-            log_p = tf.constant(step_fn(tokens), tf.float64)
-            values, ids = tf.math.top_k(log_p, k=min(beam_width, len(log_p)))
-            pool += [(tokens + [int(i)], total + v) for v, i in zip(values, ids)]
-        beam = sorted(pool, key=lambda pair: float(score(pair)), reverse=True)[:beam_width]
-    return beam[0][0], score(beam[0])
-""",
-    ],
     "answers": [
         answered(),
-        answered(divergence="[0.837, 0.1438]", inference='"B"'),
+        answered(inference='"B"'),
         answered(base_model="(512.0, 8, 2048, 6)", untracked='" a "'),
-        answered(beam="np.array([-2.0, -2.4]) / [8 / 6, 2]"),
-        answered(divergence="[np.log(4) / 2 + np.log(4 / 3) / 2, np.log(2) / 2 + np.log(2 / 3) / 2]"),
+        answered(vocabulary='"(c)"'),
+        answered(base_model="np.array([512, 8, 2048, 6])"),
+    ],
+    "find_the_bug": [
+        "find_the_bug = masked_cross_entropy",
+        """
+def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
+    logits = ops.convert_to_tensor(logits)
+    real = ops.cast(ops.not_equal(targets, pad_id), logits.dtype)
+    wanted = ops.one_hot(targets, logits.shape[-1], dtype=logits.dtype)
+    wanted = wanted * (1 - label_smoothing) + label_smoothing / logits.shape[-1]
+    losses = ops.sum(-wanted * ops.log_softmax(logits), axis=-1)
+    return ops.sum(losses * real) / ops.sum(real)
+""",
+        """
+def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
+    logits = tf.convert_to_tensor(logits)
+    real = tf.cast(tf.not_equal(targets, pad_id), logits.dtype)[..., tf.newaxis]
+    wanted = (1 - label_smoothing) * tf.one_hot(targets, logits.shape[-1], dtype=logits.dtype) + label_smoothing / logits.shape[-1]
+    losses = -wanted * real * tf.nn.log_softmax(logits)
+    return tf.reduce_sum(losses) / tf.reduce_sum(real)
+""",
+        """
+def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
+    logits = ops.convert_to_tensor(logits)
+    real = ops.not_equal(targets, pad_id)[..., None]
+    wanted = (1 - label_smoothing) * ops.one_hot(targets, logits.shape[-1], dtype=logits.dtype) + label_smoothing / logits.shape[-1]
+    losses = ops.where(real, -wanted * ops.log_softmax(logits, axis=-1), 0)
+    return ops.sum(losses) / ops.sum(ops.cast(real, logits.dtype))
+""",
+        """
+def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
+    logits = ops.convert_to_tensor(logits)
+    real = ops.cast(ops.not_equal(targets, pad_id), logits.dtype)
+    log_p = ops.log_softmax(logits, axis=-1)
+    right = ops.sum(ops.one_hot(targets, logits.shape[-1], dtype=logits.dtype) * log_p, axis=-1)
+    each = (1 - label_smoothing) * right + label_smoothing * ops.mean(log_p, axis=-1)
+    return -ops.sum(each * real) / ops.sum(real)
+""",
+    ],
+    "predict": [
+        "predict = 0.547",
+        "predict = 0.5",
+        "predict = [0.58]",
+        "predict = np.float32(0.55)",
+        "predict = tf.constant(0.56)",
     ],
 }
 
@@ -1438,98 +1266,45 @@ def masked_cross_entropy(logits, targets, pad_id=0, label_smoothing=0.0):
             (None, "step = max(step, 1); return d_model**-0.5 * (step**-0.5 + step * warmup_steps**-1.5)"),
         ]
     ],
-    "greedy_decode": [
-        ("only_last_token", greedy(handed="tokens[-1:]")),
-        ("start_not_handed", greedy(handed="tokens[1:]")),
-        ("least_probable", greedy(best="np.argmin(log_p)")),
-        ("last_of_ties", greedy(best="np.argsort(log_p, kind='stable')[-1]")),
-        ("generated_counted", greedy(limit="max_length + 1")),
-        ("end_ignored", greedy(stop="False")),
-        ("start_not_returned", greedy(end="tokens[1:]")),
-        ("end_not_returned", greedy(end="tokens[:-1] if tokens[-1] == end_id else tokens")),
-        ("bare", greedy(end="[t for t in tokens[1:] if t != end_id]")),
-        (None, greedy(limit="max_length - 1")),
-        (None, greedy(best="np.argsort(log_p)[-2]")),
-        (None, greedy(best="np.random.default_rng(1).choice(len(log_p), p=np.exp(log_p) / np.exp(log_p).sum())")),
-        (None, greedy(end="' '.join(map(str, tokens))")),
-        (None, greedy(end="[tokens]")),
-    ],
-    "beam_search": [
-        ("beam_of_one", beam(width="1")),
-        ("only_last_token", beam(handed="tokens[-1:]")),
-        ("start_not_handed", beam(handed="tokens[1:]")),
-        ("no_length_penalty", beam(score="total")),
-        ("divided_by_power_of_length", beam(score="total / max(len(tokens) - 1, 1) ** length_penalty")),
-        ("divided_by_length", beam(score="total / max(len(tokens) - 1, 1)")),
-        ("start_counted", beam(score="total / ((5 + len(tokens)) / 6) ** length_penalty")),
-        ("penalty_multiplied", beam(score="total * ((4 + len(tokens)) / 6) ** length_penalty")),
-        ("finished_expanded", beam(done="False")),
-        (
-            "stops_at_first_finished",
-            beam(after="if any(map(is_done, beam)): break", pool="[h for h in beam if is_done(h)] or beam"),
-        ),
-        ("stops_when_best_is_finished", beam(after="if is_done(beam[0]): break")),
-        ("unfinished_ignored", beam(pool="[h for h in beam if is_done(h)] or beam")),
-        ("finished_ignored", beam(pool="[h for h in beam if not is_done(h)] or beam")),
-        ("log_probabilities_multiplied", beam(grow="total * float(p) if len(tokens) > 1 else float(p)")),
-        ("last_step_only", beam(grow="float(p)")),
-        ("one_child_each", beam(keep_children="sorted(children, key=score)[-1:] if len(tokens) > 1 else children")),
-        ("pruned_by_sums", beam().replace("sorted(new, key=score,", "sorted(new, key=lambda each: each[1],")),
-        # finished ones set aside, the beam shrinks
-        (
-            "pruned_by_sums",
-        """
-def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
-    def norm(tokens, total):
-        return total / np.power((5.0 + len(tokens) - 1) / 6.0, length_penalty)
-
-    live, done = [(0.0, [start_id])], []
-    while live and len(live[0][1]) < max_length and len(done) < beam_width:
-        pool = []
-        for total, tokens in live:
-            log_p = step_fn(tokens)
-            pool += [(total + log_p[i], tokens + [i]) for i in range(len(log_p))]
-        pool.sort(key=lambda pair: -pair[0])
-        pool = pool[: beam_width - len(done)]
-        done += [pair for pair in pool if pair[1][-1] == end_id]
-        live = [pair for pair in pool if pair[1][-1] != end_id]
-    total, tokens = max(done + live, key=lambda pair: norm(pair[1], pair[0]))
-    return tokens, norm(tokens, total)
-""",
-        ),
-        ("generated_counted", beam(rounds="max_length")),
-        ("score_without_penalty", beam(value="best[1]")),
-        ("score_is_probability", beam(value="np.exp(best[1])")),
-        ("score_negated", beam(value="-score(best)")),
-        ("start_not_returned", beam(tokens="best[0][1:]")),
-        ("end_not_returned", beam(tokens="[t for t in best[0] if t != end_id]")),
-        ("bare", beam(tokens="[t for t in best[0][1:] if t != end_id]")),
-        # probabilities added, the worst taken, only the tokens, top_k that is too wide
-        (None, beam(grow="total + float(np.exp(p))")),
-        (None, beam().replace("best = max(", "best = min(")),
-        (None, beam().replace("return best[0], score(best)", "return best[0]")),
-        (
-            None,
-            beam().replace(
-                "enumerate(step_fn(tokens))",
-                "zip(*[each.numpy()[:beam_width] for each in tf.math.top_k(step_fn(tokens), beam_width)][::-1])",
-            ),
-        ),
-        (
-            None,
-            "def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):\n    tokens = greedy_decode(step_fn, start_id, end_id, max_length)\n    return tokens, sum(step_fn(tokens[:i])[tokens[i]] for i in range(1, len(tokens))) / ((4 + len(tokens)) / 6) ** length_penalty",
-        ),
-    ],
     "answers": [
         ("numbers_of_bert", answered(base_model="[768, 12, 3072, 12]")),
-        ("answered_in_bits", answered(divergence="[1.21, 0.21]")),
-        ("answer_swapped", answered(divergence="[0.69, 0.13]")),
-        ("answer_start_counted", answered(beam="[-1.333, -1.108]")),
-        ("answer_divided_by_length", answered(beam="[-0.667, -0.343]")),
         ("mask_for_training_only", answered(inference='"a"')),
         ("softmax_thought_over_positions", answered(vocabulary='"a"')),
         ("untracked_thought_an_error", answered(untracked='"b"')),
         (None, answered(inference='"c"', vocabulary='"d"', untracked='"d"')),
         (None, answered(base_model="[512, 8, 2048, 12]")),
+    ],
+    "find_the_bug": [
+        ("", """
+def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
+    logits = ops.convert_to_tensor(logits)
+    real = ops.cast(ops.not_equal(targets, pad_id), logits.dtype)[..., None]
+    wanted = (1 - label_smoothing) * ops.one_hot(targets, logits.shape[-1], dtype=logits.dtype) + label_smoothing / logits.shape[-1]
+    losses = ops.categorical_crossentropy(wanted, logits * real, from_logits=True)
+    return ops.sum(losses) / ops.sum(real)
+"""),
+        ("", """
+def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
+    logits = ops.convert_to_tensor(logits)
+    real = ops.cast(ops.not_equal(targets, 0), logits.dtype)[..., None]
+    wanted = (1 - label_smoothing) * ops.one_hot(targets, logits.shape[-1], dtype=logits.dtype) + label_smoothing / logits.shape[-1]
+    losses = -wanted * ops.log_softmax(logits, axis=-1)
+    return ops.sum(losses * real) / ops.sum(real)
+"""),
+        ("", """
+def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
+    logits = ops.convert_to_tensor(logits)
+    real = ops.cast(ops.not_equal(targets, pad_id), logits.dtype)[..., None]
+    wanted = (1 - label_smoothing) * ops.one_hot(targets, logits.shape[-1], dtype=logits.dtype) + label_smoothing / logits.shape[-1]
+    return ops.mean(ops.sum(-wanted * ops.log_softmax(logits, axis=-1) * real, axis=-1))
+"""),
+    ],
+    "predict": [
+        ("no_smoothing", "predict = 0"),
+        ("right_word_alone", "predict = 0.1"),
+        ("untrained", "predict = np.log(14)"),
+        ("in_bits", "predict = 0.79"),
+        ("", "predict = 1"),
+        ("", "predict = [0.5, 0.6]"),
     ],
 }

@@ -421,6 +421,64 @@ def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
     return np.int64(total)
 """,
     ],
+    "rms_norm": [
+        "def rms_norm(x, gamma, eps=1e-6):\n    x = np.asarray(x)\n    return x / np.sqrt((x**2).mean(-1, keepdims=True) + eps) * np.asarray(gamma)",
+        "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x * tf.math.rsqrt(tf.reduce_mean(tf.square(x), axis=-1, keepdims=True) + eps)",
+        "def rms_norm(x, gamma, eps=1e-6):\n    x = ops.convert_to_tensor(x)\n    length = ops.sum(ops.square(x), axis=-1, keepdims=True)\n    return gamma * x / ops.sqrt(length / x.shape[-1] + eps)",
+        """
+def rms_norm(x, gamma, eps=1e-6):
+    wide = np.asarray(x, "float64")
+    size = np.sqrt(np.einsum("...d,...d->...", wide, wide) / wide.shape[-1] + eps)
+    return wide / size[..., None] * np.asarray(gamma)
+""",
+        """
+def rms_norm(x, gamma, eps=1e-6):
+    def one(token):
+        total = 0.0
+        for feature in token:
+            total += float(feature) ** 2
+        return [float(f) * float(g) / (total / len(token) + eps) ** 0.5 for f, g in zip(token, np.asarray(gamma))]
+    x = np.asarray(x)
+    return np.reshape([one(token) for token in x.reshape(-1, x.shape[-1])], x.shape)
+""",
+    ],
+    "find_the_bug": [
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers):
+        h = norm(x)
+        x = x + sublayer(h)
+    return final_norm(x)
+""",
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for i in range(len(norms)):
+        residual = x
+        x = norms[i](x)
+        x = sublayers[i](x)
+        x = residual + x
+    return final_norm(x)
+""",
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    if not norms:
+        return final_norm(x)
+    return find_the_bug(ops.add(x, sublayers[0](norms[0](x))), norms[1:], sublayers[1:], final_norm)
+""",
+        """
+from functools import reduce
+def find_the_bug(x, norms, sublayers, final_norm):
+    return final_norm(reduce(lambda token, pair: token + pair[1](pair[0](token)), zip(norms, sublayers), x))
+""",
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    x = np.asarray(x).copy()
+    for norm, sublayer in zip(norms, sublayers):
+        x += np.asarray(sublayer(norm(x)))
+    return np.asarray(final_norm(x))
+""",
+    ],
+    "predict": ["predict = 5", "predict = 5.0", "predict = 24**0.5", "predict = np.sqrt(25)", "predict = 4.9"],
 }
 
 BLOCK = """
@@ -747,4 +805,41 @@ def layer_norm(x, gamma, beta, eps=1e-6):
         ("output_bias_too_wide", count("4 * d_model * width + 4 * width")),
         (None, "def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):\n    return 10_656"),
     ],
+    "rms_norm": [
+        ("layer_norm", "def rms_norm(x, gamma, eps=1e-6):\n    return layer_norm(x, gamma, 0 * gamma, eps)"),
+        ("sum_not_mean", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x / ops.sqrt(ops.sum(x**2, axis=-1, keepdims=True) + eps)"),
+        ("eps_behind_root", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x / (ops.sqrt(ops.mean(x**2, axis=-1, keepdims=True)) + eps)"),
+        ("gamma_missing", "def rms_norm(x, gamma, eps=1e-6):\n    return x / ops.sqrt(ops.mean(x**2, axis=-1, keepdims=True) + eps)"),
+    ],
+    "find_the_bug": [
+        (
+            "normed_token_carried",
+            """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = norm(x)
+        x = x + sublayer(x)
+    return final_norm(x)
+""",
+        ),
+        (
+            "sublayer_not_normed",
+            """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = x + sublayer(x)
+    return final_norm(x)
+""",
+        ),
+        (
+            "norm_after_sum",
+            """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = norm(x + sublayer(x))
+    return final_norm(x)
+""",
+        ),
+    ],
+    "predict": [("deviations_added", "predict = 25"), ("sublayers_counted", "predict = 24"), ("kept_at_one", "predict = 1"), ("", "predict = 12")],
 }

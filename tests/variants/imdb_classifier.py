@@ -548,24 +548,110 @@ def evaluate_predictions(probabilities, labels, threshold=0.5):
     ],
     "answers": [
         """
-answers = {"first_word": 197, "longer": 670537, "narrower": 4192, "unit": "b", "measures": [0.79, 0.75], "report": "c"}
+answers = {"first_word": 197, "longer": 670537, "measures": [0.79, 0.75], "report": "c"}
 """,
         """
-answers = {"first_word": 197.0, "longer": 670_537.0, "narrower": np.int64(4192), "unit": "B",
-           "measures": (0.789, 0.75), "report": "C"}
+answers = {"first_word": 197.0, "longer": 670_537.0, "measures": (0.789, 0.75), "report": "C"}
 """,
         """
-answers = {"first_word": 200 - 3, "longer": 657_737 + 400 * 32, "narrower": 3 * (32 * 32 + 32) + 32 * 32,
-           "unit": " b", "measures": np.array([30 / 38, 30 / 40]), "report": "c "}
+answers = {"first_word": 200 - 3, "longer": 657_737 + 400 * 32, "measures": np.array([30 / 38, 30 / 40]), "report": "c "}
 """,
         """
-answers = dict(first_word=tf.constant(197), longer=670537, narrower=4192, unit="b", report="c")
+answers = dict(first_word=tf.constant(197), longer=670537, report="c")
 answers["measures"] = tf.constant([0.79, 0.75])
 """,
         """
-answers = {"unit": "b", "report": "c", "first_word": [197][0], "longer": int("670537"),
-           "narrower": 8_416 - 4_224, "measures": [0.7895, 0.75], "note": "done"}
+answers = { "report": "c", "first_word": [197][0], "longer": int("670537"),
+           "measures": [0.7895, 0.75], "note": "done"}
 """,
+    ],
+    "linear_baseline": [
+        """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)[:, 1]
+""",
+        """
+from sklearn.pipeline import Pipeline
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    steps = [("count", CountVectorizer(ngram_range=(1, 2))), ("weigh", TfidfTransformer()), ("judge", LogisticRegression(max_iter=1000))]
+    return Pipeline(steps).fit(train_texts, list(train_labels)).predict_proba(texts)[:, 1].tolist()
+""",
+        """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return 1 / (1 + np.exp(-model.decision_function(new)))
+""",
+        """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)[:, list(model.classes_).index(1)]
+""",
+        """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return tf.constant(model.predict_proba(new)[:, 1])
+""",
+    ],
+    "find_the_bug": [
+        "find_the_bug = masked_mean",
+        """
+def find_the_bug(x, ids):
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
+    length = ops.maximum(ops.sum(is_word, axis=1), 1)
+    return ops.einsum("btd,bt->bd", x, is_word) / length[:, None]
+""",
+        """
+def find_the_bug(x, ids):
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)[..., None]
+    length = ops.sum(is_word, axis=1)
+    return ops.sum(x * is_word, axis=1) / ops.where(length > 0, length, 1)
+""",
+        """
+def find_the_bug(x, ids):
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
+    share = is_word / ops.maximum(ops.sum(is_word, axis=1, keepdims=True), 1)
+    return ops.einsum("btd,bt->bd", x, share)
+""",
+        """
+def find_the_bug(x, ids):
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
+    length = ops.maximum(ops.mean(ops.sum(is_word, axis=1, keepdims=True), axis=1, keepdims=True), 1)
+    return ops.squeeze(ops.matmul(is_word[:, None, :], x), axis=1) / length
+""",
+    ],
+    "predict": [
+        "predict = 1.99",
+        "predict = 1.8",
+        "predict = [2.2]",
+        "predict = 100 * (0.73 * 0.27 / 500) ** 0.5",
+        "predict = np.float32(2)",
     ],
 }
 
@@ -1065,10 +1151,133 @@ def evaluate_predictions(probabilities, labels, threshold=0.5):
     "answers": [
         ("padding_thought_behind", "answers['first_word'] = 0"),
         ("length_thought_free", "answers['longer'] = 657_737"),
-        ("output_bias_halved", "answers['narrower'] = 4_208"),
-        ("characters_thought", "answers['unit'] = 'a'"),
         ("hand_measures_swapped", "answers['measures'] = [0.75, 0.79]"),
         ("kept_epoch_reported", "answers['report'] = 'b'"),
+    ],
+    "linear_baseline": [
+        ("single_words_only", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer()
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)[:, 1]
+"""),
+        ("pairs_only", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(2, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)[:, 1]
+"""),
+        ("triples_too", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 3))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)[:, 1]
+"""),
+        ("counts_alone", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = CountVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)[:, 1]
+"""),
+        ("negative_class", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)[:, 0]
+"""),
+        ("decisions", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict(new)
+"""),
+        ("scores", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.decision_function(new)
+"""),
+        ("fitted_on_all_texts", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    vectorizer.fit([*train_texts, *texts]); x = vectorizer.transform(train_texts); new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)[:, 1]
+"""),
+        ("", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.fit_transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)[:, 1]
+"""),
+        ("", """
+from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
+from sklearn.linear_model import LogisticRegression
+def linear_baseline(train_texts, train_labels, texts):
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    x = vectorizer.fit_transform(train_texts)
+    new = vectorizer.transform(texts)
+    model = LogisticRegression().fit(x, train_labels)
+    return model.predict_proba(new)
+"""),
+    ],
+    "find_the_bug": [
+        ("", """
+def find_the_bug(x, ids):
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
+    length = ops.maximum(ops.mean(ops.sum(is_word, axis=1)), 1)
+    return ops.einsum("btd,bt->bd", x, is_word) / length
+"""),
+        ("", """
+def find_the_bug(x, ids):
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
+    return ops.einsum("btd,bt->bd", x, is_word) / ops.sum(is_word, axis=1, keepdims=True)
+"""),
+    ],
+    "predict": [
+        ("as_a_share", "predict = 0.02"),
+        ("number_of_reviews", "predict = 10"),
+        ("two_deviations", "predict = 4"),
+        ("one_coin", "predict = 44"),
+        ("", "predict = 1"),
+        ("", "predict = 27"),
     ],
 }
 

@@ -344,6 +344,44 @@ def rotary(x, positions):
     return np.stack(rows, axis=-2).astype(x.dtype)
 """,
     ],
+    "find_the_bug": [
+        """
+def find_the_bug(q, k, positions):
+    width = q.shape[-1]
+    turns = np.exp(1j * positions[:, None] * 10_000.0 ** (-np.arange(0, width, 2) / width))
+    q = (q[..., 0::2] + 1j * q[..., 1::2]) * turns
+    k = (k[..., 0::2] - 1j * k[..., 1::2]) / turns
+    return np.real(q @ np.swapaxes(k, -1, -2)) / width**0.5
+""",
+        """
+def find_the_bug(q, k, positions):
+    return ops.matmul(rotary(q, positions), ops.swapaxes(rotary(k, positions), -1, -2)) / q.shape[-1] ** 0.5
+""",
+        """
+def find_the_bug(q, k, positions):
+    width = q.shape[-1]
+    turns = np.exp(1j * positions[:, None] * 10_000.0 ** (-np.arange(0, width, 2) / width))
+    q, k = ((x[..., 0::2] + 1j * x[..., 1::2]) * turns for x in (q, k))
+    return np.einsum("...td,...sd->...ts", q, k.conj()).real / np.sqrt(width)
+""",
+        """
+def find_the_bug(q, k, positions):
+    width = q.shape[-1]
+    turns = np.exp(1j * positions[:, None] * 10_000.0 ** (-np.arange(0, width, 2) / width))
+    q, k = ((x[..., 0::2] + 1j * x[..., 1::2]) * turns for x in (q, k))
+    return (q.real @ np.swapaxes(k.real, -1, -2) + q.imag @ np.swapaxes(k.imag, -1, -2)) / width**0.5
+""",
+        """
+def find_the_bug(q, k, positions):
+    scores = np.zeros((*q.shape[:-1], q.shape[-2]))
+    for i in range(0, q.shape[-1], 2):
+        angle = (positions[:, None] - positions[None, :]) / 10_000 ** (i / q.shape[-1])
+        both = (q[..., i] + 1j * q[..., i + 1])[..., :, None] * (k[..., i] - 1j * k[..., i + 1])[..., None, :]
+        scores += np.real(both * np.exp(1j * angle))
+    return scores / q.shape[-1] ** 0.5
+""",
+    ],
+    "predict": ["predict = 11", "predict = 10", "predict = 12.0", "predict = np.int64(11)", "predict = 32 * (1 - 0.63)"],
 }
 
 WRONG = {
@@ -431,4 +469,35 @@ WRONG = {
         ("overwritten_pair", "def rotary(x, positions):\n    x = np.array(x)\n    D = x.shape[-1]\n    t = (np.asarray(positions)[:, None] * 10000.0 ** (-np.arange(0, D, 2) / D)).astype(x.dtype)\n    x[..., 0::2] = x[..., 0::2] * np.cos(t) - x[..., 1::2] * np.sin(t)\n    x[..., 1::2] = x[..., 0::2] * np.sin(t) + x[..., 1::2] * np.cos(t)\n    return x"),
         (None, "def rotary(x, positions):\n    x = np.asarray(x)\n    D = x.shape[-1]\n    t = np.asarray(positions)[:, None] * 10000.0 ** (-np.arange(0, D, 2) / D)\n    out = np.empty_like(x, dtype='float64')\n    out[:, 0::2] = x[:, 0::2] * np.cos(t) - x[:, 1::2] * np.sin(t)\n    out[:, 1::2] = x[:, 0::2] * np.sin(t) + x[:, 1::2] * np.cos(t)\n    return out"),
     ],
+    "find_the_bug": [
+        (
+            "positions_added_up",
+            """
+def find_the_bug(q, k, positions):
+    width = q.shape[-1]
+    turns = np.exp(1j * positions[:, None] * 10_000.0 ** (-np.arange(0, width, 2) / width))
+    q, k = ((x[..., 0::2] + 1j * x[..., 1::2]) * turns for x in (q, k))
+    return np.real(q @ np.swapaxes(k, -1, -2)) / width**0.5
+""",
+        ),
+        (
+            "turn_conjugated_alone",
+            """
+def find_the_bug(q, k, positions):
+    width = q.shape[-1]
+    turns = np.exp(1j * positions[:, None] * 10_000.0 ** (-np.arange(0, width, 2) / width))
+    q = (q[..., 0::2] + 1j * q[..., 1::2]) * turns
+    k = (k[..., 0::2] + 1j * k[..., 1::2]) * np.conj(turns)
+    return np.real(q @ np.swapaxes(k, -1, -2)) / width**0.5
+""",
+        ),
+        (
+            "unscaled",
+            """
+def find_the_bug(q, k, positions):
+    return ops.matmul(rotary(q, positions), ops.swapaxes(rotary(k, positions), -1, -2))
+""",
+        ),
+    ],
+    "predict": [("thought_half", "predict = 16"), ("fast_pairs_counted", "predict = 21"), ("thought_all_slow", "predict = 32"), ("", "predict = 6")],
 }  # fmt: skip

@@ -324,6 +324,127 @@ def attention_cost(length, d_model):
         "answers = dict(key_row=(10, 19, 8), scaled_scores=[21, 20], weights=np.float32([0.731, 0.269]), without_scaling=' b ')",
         "import math\ne = math.e\nanswers.update(weights=[e / (1 + e), 1 / (1 + e)], without_scaling='b')",
     ],
+    "online_attention": [
+        # NumPy, rows one after the other
+        """
+def online_attention(q, k, v, block_size):
+    q, k, v = np.asarray(q), np.asarray(k), np.asarray(v)
+    rows = []
+    for query in q:
+        m, total, mixed = -np.inf, 0.0, np.zeros(v.shape[1])
+        for start in range(0, len(k), block_size):
+            scores = k[start : start + block_size] @ query / np.sqrt(len(query))
+            top = max(m, scores.max())
+            powers = np.exp(scores - top)
+            total = total * np.exp(m - top) + powers.sum()
+            mixed = mixed * np.exp(m - top) + powers @ v[start : start + block_size]
+            m = top
+        rows.append(mixed / total)
+    return np.array(rows)
+""",
+        # NumPy, all queries at once, blocks from array_split
+        """
+def online_attention(q, k, v, block_size):
+    cuts = range(block_size, len(k), block_size)
+    m, l, o = np.full(len(q), -np.inf, "float32"), np.zeros(len(q), "float32"), np.zeros((len(q), v.shape[1]), "float32")
+    for keys, values in zip(np.split(np.asarray(k), cuts), np.split(np.asarray(v), cuts)):
+        s = np.asarray(q) @ keys.T * q.shape[1] ** -0.5
+        new = np.maximum(m, s.max(1))
+        p = np.exp(s - new[:, None])
+        f = np.exp(m - new)
+        m, l, o = new, l * f + p.sum(1), o * f[:, None] + p @ values
+    return o / l[:, None]
+""",
+        # TensorFlow, normalised after every block: the output so far is always right for the keys so far
+        """
+def online_attention(q, k, v, block_size):
+    q, k, v = map(tf.convert_to_tensor, (q, k, v))
+    log_sum = tf.fill([q.shape[0], 1], tf.constant(-np.inf, q.dtype))
+    out = tf.zeros([q.shape[0], v.shape[1]], q.dtype)
+    for i in range(0, k.shape[0], block_size):
+        s = tf.matmul(q, k[i : i + block_size], transpose_b=True) / q.shape[1] ** 0.5
+        block = tf.reduce_logsumexp(s, axis=1, keepdims=True)
+        new = tf.reduce_logsumexp(tf.concat([log_sum, block], axis=1), axis=1, keepdims=True)
+        out = out * tf.exp(log_sum - new) + tf.matmul(tf.exp(s - new), v[i : i + block_size])
+        log_sum = new
+    return out
+""",
+        # the first block before the loop, then two partial results are joined
+        """
+def online_attention(q, k, v, block_size):
+    d = ops.shape(q)[-1]
+    def part(start):
+        s = ops.einsum("td,sd->ts", q, k[start:start + block_size]) / d ** 0.5
+        m = ops.max(s, axis=-1, keepdims=True)
+        e = ops.exp(s - m)
+        return m, ops.sum(e, axis=-1, keepdims=True), ops.einsum("ts,se->te", e, v[start:start + block_size])
+    m, total, out = part(0)
+    for start in range(block_size, ops.shape(k)[0], block_size):
+        m2, t2, o2 = part(start)
+        top = ops.maximum(m, m2)
+        a, b = ops.exp(m - top), ops.exp(m2 - top)
+        m, total, out = top, a * total + b * t2, a * out + b * o2
+    return out / total
+""",
+        # a while loop and two passes: first the maxima, then the sums; scores are computed twice and never kept
+        """
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(each, dtype="float64") for each in (q, k, v))
+    q = q / np.sqrt(q.shape[1])
+    m, start = np.full((len(q), 1), -1e30), 0
+    while start < len(k):
+        m = np.maximum(m, (q @ k[start:start + block_size].T).max(axis=1, keepdims=True))
+        start += block_size
+    total, out, start = 0, 0, 0
+    while start < len(k):
+        e = np.exp(q @ k[start:start + block_size].T - m)
+        total, out, start = total + e.sum(axis=1, keepdims=True), out + e @ v[start:start + block_size], start + block_size
+    return out / total
+""",
+    ],
+    "find_the_bug": [
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
+    scores = scores - 1e9 * (1 - np.tri(x.shape[-2], dtype="float32"))
+    weights = ops.softmax(scores, axis=-1)
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = project_qkv(x, w_q, w_k, w_v)
+    return scaled_dot_product_attention(q, k, v, mask=np.tri(x.shape[-2]))[0]
+""",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    x = np.asarray(x)
+    q, k, v = x @ np.asarray(w_q), x @ np.asarray(w_k), x @ np.asarray(w_v)
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(k.shape[-1])
+    scores = np.where(np.tri(x.shape[-2]) == 1, scores, -np.inf)
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True) @ v
+""",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (tf.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = tf.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
+    later = tf.linalg.band_part(tf.ones([x.shape[-2]] * 2), 0, -1) - tf.eye(x.shape[-2])
+    weights = tf.nn.softmax(tf.where(later > 0, tf.constant(-1e9), scores))
+    return tf.einsum("...ts,...sv->...tv", weights, v)
+""",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    rows = []
+    for t in range(x.shape[-2]):
+        seen = ops.convert_to_tensor(x)[..., : t + 1, :]
+        q, k, v = seen[..., -1:, :] @ w_q, seen @ w_k, seen @ w_v
+        weights = ops.softmax(ops.matmul(q, ops.swapaxes(k, -1, -2)) / w_k.shape[1] ** 0.5)
+        rows.append(ops.matmul(weights, v)[..., 0, :])
+    return ops.stack(rows, axis=-2)
+""",
+    ],
+    "predict": ["predict = 4", "predict = 4.0", "predict = 3.8", "predict = np.float32(4.2)", "predict = 2 * 2 * 10 / 100**0.5"],
 }  # fmt: skip
 
 WRONG = {
@@ -380,4 +501,91 @@ WRONG = {
         ("hand_unscaled", "answers['scaled_scores'] = [126, 120]\nanswers['weights'] = [1.0, 0.0]"),
         ("scaling_thought_flatter", "answers['without_scaling'] = 'a'"),
     ],
+    "online_attention": [
+        (
+            "nothing_rescaled",
+            """
+def online_attention(q, k, v, block_size):
+    total, out, m = 0, 0, np.full((len(q), 1), -np.inf)
+    for start in range(0, len(k), block_size):
+        s = q @ k[start:start + block_size].T / q.shape[1] ** 0.5
+        m = np.maximum(m, s.max(axis=1, keepdims=True))
+        e = np.exp(s - m)
+        total, out = total + e.sum(axis=1, keepdims=True), out + e @ v[start:start + block_size]
+    return out / total
+""",
+        ),
+        ("all_scores_held", "def online_attention(q, k, v, block_size):\n    return scaled_dot_product_attention(q, k, v)[0]"),
+        (
+            "all_scores_held",
+            """
+def online_attention(q, k, v, block_size):
+    blocks = [q @ k[start:start + block_size].T / q.shape[1] ** 0.5 for start in range(0, len(k), block_size)]
+    top = np.max([block.max(axis=1) for block in blocks], axis=0)[:, None]
+    total = sum(np.exp(block - top).sum(axis=1, keepdims=True) for block in blocks)
+    values = [v[start:start + block_size] for start in range(0, len(k), block_size)]
+    return sum(np.exp(block - top) / total @ value for block, value in zip(blocks, values))
+""",
+        ),
+        (
+            "last_keys_dropped",
+            """
+def online_attention(q, k, v, block_size):
+    total, out = 0, np.zeros((len(q), v.shape[1]))
+    m = np.full((len(q), 1), -np.inf)
+    for b in range(len(k) // block_size):
+        rows = slice(b * block_size, (b + 1) * block_size)
+        s = q @ k[rows].T / q.shape[1] ** 0.5
+        new = np.maximum(m, s.max(axis=1, keepdims=True))
+        e, f = np.exp(s - new), np.exp(m - new)
+        total, out, m = total * f + e.sum(axis=1, keepdims=True), out * f + e @ v[rows], new
+    return out / total
+""",
+        ),
+        (
+            "maximum_starts_at_zero",
+            """
+def online_attention(q, k, v, block_size):
+    total, out, m = 0, 0, np.zeros((len(q), 1), "float32")
+    for start in range(0, len(k), block_size):
+        s = q @ k[start:start + block_size].T / q.shape[1] ** 0.5
+        new = np.maximum(m, s.max(axis=1, keepdims=True))
+        e, f = np.exp(s - new), np.exp(m - new)
+        total, out, m = total * f + e.sum(axis=1, keepdims=True), out * f + e @ v[start:start + block_size], new
+    return out / total
+""",
+        ),
+    ],
+    "find_the_bug": [
+        (
+            "later_tokens_weighed",
+            """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
+    weights = ops.softmax(scores, axis=-1)
+    weights = weights * np.tri(x.shape[-2], dtype="float32")
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+        ),
+        (
+            "normalised_after",
+            """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
+    weights = ops.softmax(scores, axis=-1) * np.tri(x.shape[-2], dtype="float32")
+    return ops.einsum("...ts,...sv->...tv", weights / ops.sum(weights, axis=-1, keepdims=True), v)
+""",
+        ),
+        (
+            "earlier_blocked",
+            """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = project_qkv(x, w_q, w_k, w_v)
+    return scaled_dot_product_attention(q, k, v, mask=np.tri(x.shape[-2]).T)[0]
+""",
+        ),
+    ],
+    "predict": [("thought_one", "predict = 1"), ("unscaled", "predict = 40.0"), ("variance", "predict = 16"), ("", "predict = 5"), ("", "predict = 'four'")],
 }  # fmt: skip

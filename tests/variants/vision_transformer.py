@@ -754,11 +754,57 @@ def extract_tubelets(video, frames, patch_size):
 """,
     ],
     "answers": [
-        'answers = {"tokens": 61, "finer_patches": 16, "class_token_numbers": 768, "rollout_patch": (1, 2), "shuffled_patches": "B"}',
-        'answers = {"tokens": 61.0, "finer_patches": np.float32(16), "class_token_numbers": tf.constant(768), "rollout_patch": np.array([1, 2]), "shuffled_patches": " b "}',
-        'answers = dict(tokens=96 // 16 * (160 // 16) + 1, finer_patches=4**2, class_token_numbers=768, rollout_patch=list(divmod(6, 4)), shuffled_patches="b")',
-        'answers = {}\nanswers["tokens"] = 6 * 10 + 1\nanswers["finer_patches"] = 2**4\nanswers["class_token_numbers"] = 768\nanswers["rollout_patch"] = [1.0, 2.0]\nanswers["shuffled_patches"] = "b"',
-        'answers = {"tokens": np.array(61), "finer_patches": 240**2 / 60**2, "class_token_numbers": 768, "rollout_patch": tf.constant([1, 2]), "shuffled_patches": "b", "more": 1}',
+        'answers = {"class_token_numbers": 768, "rollout_patch": (1, 2), "shuffled_patches": "B"}',
+        'answers = {"class_token_numbers": tf.constant(768), "rollout_patch": np.array([1, 2]), "shuffled_patches": " b "}',
+        'answers = dict(class_token_numbers=768, rollout_patch=list(divmod(6, 4)), shuffled_patches="b")',
+        'answers = {}\nanswers["class_token_numbers"] = 768\nanswers["rollout_patch"] = [1.0, 2.0]\nanswers["shuffled_patches"] = "b"',
+        'answers = {"class_token_numbers": 768, "rollout_patch": tf.constant([1, 2]), "shuffled_patches": "b", "more": 1}',
+    ],
+    "find_the_bug": [
+        "find_the_bug = attention_rollout",
+        """
+def find_the_bug(attentions):
+    attentions = ops.convert_to_tensor(attentions)
+    steps = ops.mean(attentions, axis=2) + ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    steps = steps / ops.sum(steps, axis=-1, keepdims=True)
+    rollout = steps[0]
+    for step in steps[1:]:
+        rollout = step @ rollout
+    return rollout
+""",
+        """
+def find_the_bug(attentions):
+    attentions = np.asarray(attentions)
+    rollout = np.eye(attentions.shape[-1], dtype=attentions.dtype)
+    for layer in attentions.mean(axis=2) + rollout:
+        rollout = layer / layer.sum(axis=-1, keepdims=True) @ rollout
+    return rollout
+""",
+        """
+def find_the_bug(attentions):
+    attentions = tf.convert_to_tensor(attentions)
+    steps = tf.reduce_mean(attentions, axis=2) + tf.eye(attentions.shape[-1], dtype=attentions.dtype)
+    rollout = tf.eye(attentions.shape[-1], dtype=attentions.dtype)
+    for step in tf.unstack(steps / tf.reduce_sum(steps, axis=-1, keepdims=True)):
+        rollout = tf.matmul(step, rollout)
+    return rollout
+""",
+        """
+def find_the_bug(attentions):
+    attentions = ops.convert_to_tensor(attentions)
+    steps = ops.mean(attentions, axis=2) + ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    rollout = ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    for step in reversed(list(steps / ops.sum(steps, axis=-1, keepdims=True))):
+        rollout = ops.matmul(rollout, step)
+    return rollout
+""",
+    ],
+    "predict": [
+        "predict = 0.125",
+        "predict = 1 / 64**0.5",
+        "predict = [0.13]",
+        "predict = np.float32(0.12)",
+        "predict = tf.constant(0.1)",
     ],
 }
 
@@ -933,7 +979,7 @@ def train_vit(images, labels, num_classes):
 
 def answered(**changes):
     """Answers with some of them changed."""
-    right = {"tokens": 61, "finer_patches": 16, "class_token_numbers": 768, "rollout_patch": [1, 2]}
+    right = {"class_token_numbers": 768, "rollout_patch": [1, 2]}
     return f"answers = { ({**right, 'shuffled_patches': 'b'} | changes)!r}"
 
 
@@ -1341,11 +1387,6 @@ def extract_patches(images, patch_size):
         ),
     ],
     "answers": [
-        ("class_token_not_counted", answered(tokens=60)),
-        ("sides_added", answered(tokens=17)),
-        ("pixels_counted", answered(tokens=96 * 160 + 1)),
-        ("growth_as_tokens", answered(finer_patches=4)),
-        ("growth_as_side", answered(finer_patches=2)),
         ("class_token_per_class", answered(class_token_numbers=768_000)),
         ("class_token_counted_as_patch", answered(rollout_patch=[1, 3])),
         ("rollout_by_columns", answered(rollout_patch=[0, 2])),
@@ -1356,7 +1397,31 @@ def extract_patches(images, patch_size):
         ("shuffling_thought_to_permute", answered(shuffled_patches="c")),
         ("shuffling_thought_forbidden", answered(shuffled_patches="D")),
         (None, answered(rollout_patch=6)),
-        (None, answered(tokens="61")),
-        (None, answered(tokens=None)),
+    ],
+    "find_the_bug": [
+        ("", """
+def find_the_bug(attentions):
+    attentions = ops.convert_to_tensor(attentions)
+    steps = ops.mean(attentions, axis=2) + ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    rollout = ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    for step in steps / ops.sum(steps, axis=-1, keepdims=True):
+        rollout = ops.matmul(rollout, step)
+    return rollout
+"""),
+        ("", """
+def find_the_bug(attentions):
+    attentions = ops.convert_to_tensor(attentions)
+    steps = ops.mean(attentions, axis=2)
+    rollout = ops.eye(attentions.shape[-1], dtype=attentions.dtype)
+    for step in steps / ops.sum(steps, axis=-1, keepdims=True):
+        rollout = ops.matmul(step, rollout)
+    return rollout
+"""),
+    ],
+    "predict": [
+        ("mean_in_its_place", "predict = 0"),
+        ("length_of_a_row", "predict = 8"),
+        ("", "predict = 1"),
+        ("", "predict = 0.0156"),
     ],
 }

@@ -1,0 +1,237 @@
+"""What lecture 8b says of its numbers, and which outputs the numbers come from."""
+
+import re
+
+import numpy as np
+from claims.page import Page
+
+
+def claims(page: Page) -> None:
+    decoding(page)
+    beam(page)
+    cache(page)
+    language_model(page)
+    alignment(page)
+    translation(page)
+    mistakes(page)
+    examples(page)
+
+
+def decoding(page: Page) -> None:
+    right = page.number("b669b012", r"mistake: ([\d.]+)%")
+    page.says("Our date model is practically never wrong when it writes greedily.", holds=99 < right <= 100)
+    first, second = page.numbers("a61a501e", r"'top_k': 2} \[([\d.]+) ([\d.]+)")
+    page.says("k = 2: ({:.3f}, {:.3f}).", first, second)
+    page.says(
+        "three words reach 0.9: ({:.3f}, {:.3f}, {:.3f}).",
+        *page.numbers("a61a501e", r"'top_p': 0.8} \[([\d.]+) ([\d.]+) ([\d.]+)"),
+    )
+    page.says(
+        "(0.25, 0.0625, 0.0225, 0.01)/0.345 = ({:.3f}, {:.3f}, {:.3f}, {:.3f})",
+        *page.numbers("a61a501e", r"0.5} \[([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)"),
+    )
+    page.given("p = 0.8: 0.5 + 0.25 = 0.75 is not enough", because="calculated by hand")
+    drawn, calculated = page.numbers("90d507f4", r"all words: ([\d.]+); calculated 0.903 to the ninth = ([\d.]+)")
+    page.says("About 0.903⁹ = {:.2f}.", calculated, holds=abs(drawn - calculated) < 0.09)
+    page.says("to about 0.4 at temperature 1 and further to nearly 0", holds=abs(drawn - 0.4) < 0.09)
+    coldest, hottest = page.numbers("90d507f4", r"all words +([\d.]+).* ([\d.]+)\n")
+    page.says("Drawing from all words falls from 1 at low temperature", holds=[coldest > 0.97, hottest < 0.15])
+    cuts = [
+        page.numbers("90d507f4", rf"{name} +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)")[3]
+        for name in ("top-k, k = 3", "top-p, p = 0.8")
+    ]
+    page.says(
+        "Cutting to three words or to a probability of 0.8 keeps the share high for longer.",
+        holds=min(cuts) > drawn + 0.2,
+    )
+    largest = page.number("fe6df868", r"between ([\d.]+) and [\d.]+")
+    page.says("The largest entry stays near 0.90 and does not reach 1", holds=largest > 0.85)
+    page.says("one entry near 0.9 moves from digit to digit", holds=page.number("fe6df868", r"and ([\d.]+)") < 0.95)
+
+
+def beam(page: Page) -> None:
+    rows = np.reshape(
+        page.numbers("fe2f9b84", r"right +([\d.]+)%, mean log p (\S+), more probable than greedy's in ([\d.]+)%"),
+        (2, 3, 3),
+    )
+    young, trained = rows
+    page.says(
+        "On the finished model a beam has nothing to mend.", holds=[(trained[:, 0] > 99).all(), trained[2, 2] < 1]
+    )
+    page.says(
+        "A wider beam finds sentences that the model finds more probable",
+        holds=[(np.diff(young[:, 1]) >= 0).all(), young[1, 2] > 0],
+    )
+    assert "beam 1 is greedy: True" in page.output("fe2f9b84")
+    page.says("k = 1 is greedy search.", holds=young[0, 2] == 0)
+    page.given(
+        "a with 0.5, the with 0.4, my with 0.1. Greedy takes a and then dog: 0.200. The best "
+        "sentence is the dog with 0.360. "
+        "Beam search with width 2",
+        'Greedy takes "a", since 0.5 > 0.4, and is trapped: "a dog" 0.20. The best is "the dog", 0.36.',
+        because="calculated by hand from the tree in the cell",
+    )
+
+
+def cache(page: Page) -> None:
+    slow, fast = page.numbers("8e5f6b59", r"tokens: ([\d.]+) times the time without, ([\d.]+) times with")
+    page.says("somewhere between 4 and 16", holds=4 < slow < 16)
+    page.says("The time rises less.", holds=fast < slow)
+    page.says("Computing everything again rises steeply. With the cache the time rises less.", holds=slow > fast)
+    page.says("So we keep them.", holds=page.number("8e5f6b59", r"the cache is (\d+) times") > 20)
+    tokens = page.number("96f9d37e", r"same output at token ([\d,]+): True")
+    page.says("grows from 256 to {:,.0f}", tokens)
+    layers, width, tokens = 96, 12_288, 2_048
+    page.says(
+        "GPT-3 has {:,.0f} layers of width {:,.0f} and reads {:,.0f} tokens",
+        layers,
+        width,
+        tokens,
+        holds=page.number("1eed5bda", r"([\d.]+) MB") == round(2 * layers * width * 2 / 1e6, 2),
+    )
+
+
+def language_model(page: Page) -> None:
+    counted = page.numbers("0a0c7a20", r"\d-gram ([\d.]+)")
+    (model,) = page.numbers("0a0c7a20", r"seed \d: ([\d.]+)")
+    page.says("Counting has a perplexity near {:.0f} when it looks at no word before", round(counted[0], -1))
+    page.says(
+        "Counting is best with four words, and gains nothing from a fifth",
+        holds=counted[4] > counted[3] == min(counted),
+    )
+    page.says(
+        "The Transformer's perplexity is lower than that of every counted model, by about three tenths.",
+        holds=abs(1 - model / min(counted) - 0.3) < 0.05,
+    )
+    page.says(
+        "it falls steeply from 1-grams to 2-grams, a little more to 3-grams, and stays there; the dashed line of the "
+        "Transformer lies below all of them",
+        holds=[
+            counted[1] < counted[0] / 4,
+            counted[2] < counted[1],
+            max(counted[2:]) < 1.05 * min(counted[2:]),
+            model < min(counted),
+        ],
+    )
+    page.says(
+        "this run does not say; and it is one seed", holds=len(page.recorded("language_model")["results"]["runs"]) == 1
+    )
+    page.says(
+        "The cache changes the logits by rounding only.",
+        holds=page.number("0a0c7a20", r"differ by at most (\S+)") < 1e-4,
+    )
+    cached = page.numbers("0a0c7a20", r"with cache +32 tokens: (\d+) .*128 tokens: (\d+) .*512 tokens: (\d+)")
+    slow = page.numbers("0a0c7a20", r"without +32 tokens: (\d+) .*128 tokens: (\d+) .*512 tokens: (\d+)")
+    page.says("about as many tokens with it as without it at the start", holds=abs(cached[0] / slow[0] - 1) < 0.1)
+    page.says("At 512 tokens it is four times as fast", holds=abs(cached[2] / slow[2] - 4) < 0.5)
+    page.says("the time of a step no longer grows with the text", holds=max(cached) < 1.3 * min(cached))
+    page.says(
+        "with the cache about the same for every length, without it fewer the longer the text",
+        holds=slow[0] > slow[1] > slow[2],
+    )
+    page.given(
+        "on the 29,000 English captions", "for 29,000 captions?", because="the size of Multi30k: Elliott et al., 2016"
+    )
+    page.given("in a 5-gram model", "e to the mean of", because="a name")
+    page.given(
+        "at temperature 0.5 they are correct and alike, at 1 they begin well and lose the thread, at 1.5 grammar goes",
+        because="read off the recorded captions",
+    )
+
+
+def alignment(page: Page) -> None:
+    year, month, day = page.numbers("ccb89d70", r"put (\d+)% of their weight")
+    page.says(
+        "The alignment is clear for the year and, less so, for the day. It is not for the month",
+        holds=year > day > month,
+    )
+    onto = dict(
+        zip(
+            ("year", "month"),
+            page.numbers("ccb89d70", r"first digit of the month: (\d+)% on the year, (\d+)% on the month"),
+            strict=True,
+        )
+    )
+    page.says(
+        "the first digit of the month puts more weight on the year than on the month",
+        holds=onto["year"] > onto["month"],
+    )
+
+
+def translation(page: Page) -> None:
+    record = page.recorded("multi30k")
+    results = record["results"]
+    bleu = page.numbers("1c2201c2", r"(?:greedy|beam 4) ?: ([\d.]+)")
+    page.says(
+        "Between greedy search and the beam lies {:.1f} BLEU in this one run",
+        bleu[1] - bleu[0],
+        holds=abs(results["bleu"]["beam 4"] - results["bleu"]["greedy"] - bleu[1] + bleu[0]) < 0.06,
+    )
+    page.says("Thirty minutes of processor time", holds=round(page.number("1c2201c2", r"(\d+) minutes")) == 30)
+    page.says("about half an hour of processor time", holds=abs(results["training_cpu_seconds"] / 60 - 30) < 5)
+    one, two = np.reshape(page.numbers("671540eb", r"\((\d), (\d)\)"), (2, 2))
+    page.says('so one counts; "cat" counts: {:.0f}/{:.0f}.', *one)
+    page.says('"the cat" yes: {:.0f}/{:.0f}.', *two)
+    page.given(
+        "29,000 captions give usable German",
+        "29,000 pairs to train on, tested on the 1,000 of",
+        because="the size of Multi30k: Elliott et al., 2016",
+    )
+
+
+def mistakes(page: Page) -> None:
+    kept, right = page.numbers("5e47a708", r"keeps (\d) words instead of (\d)")
+    page.says("1: two words instead of three, the nucleus is too small.", holds=[kept == 2, right == 3])
+    multiplied, divided = page.numbers("5e47a708", r"multiplied: \[([\d.]+).*divided: \[([\d.]+)")
+    page.says("2: flatter where sharper was asked for.", holds=multiplied < 0.5 < divided)
+    page.says(
+        "3: the beam of two is a beam of one, that is greedy search.",
+        holds=len(set(re.findall(r"'(\S+?)'", page.output("5e47a708")))) == 1,
+    )
+    apart = page.numbers("5e47a708", r"positions: \[([\d.]+) +([\d.]+) +([\d.]+)\]")
+    page.says(
+        "4: the first token is right, and all others are read as if they stood first",
+        holds=[apart[0] == 0, min(apart[1:]) > 0],
+    )
+
+
+def examples(page: Page) -> None:
+    page.given("Time: about 60 minutes", because="counted by tests/test_lectures.py")
+    page.given(
+        "[← 8 ·",
+        "Below 1 sharper, above 1 flatter, τ → 0 is greedy",
+        "set the others to 0",
+        "The probabilities are (0.5, 0.25, 0.15, 0.1). What is left with top-k, k = 2? With top-p, p = 0.8?",
+        "As it is; temperature 0.5 makes the first word larger; temperature 2 makes the bars nearly "
+        "equal; top-k keeps two words; "
+        "top-p 0.9 keeps four. Dots from 2,000 draws",
+        "when it draws at temperature 1? (It gives the right token 0.90 at every step",
+        "p(right) = 0.903 as calculated",
+        "To write token t + 1",
+        "`march 2 7 … ; 1 9 9 4 …`",
+        "sum the weights over 500 unseen days",
+        "mean over 500 unseen dates",
+        "n = 1 to 4",
+        "tok:13a",
+        "Which share of its 1-grams and of its 2-grams counts?",
+        "Answer 1-grams:",
+        '2-grams: "the the" no',
+        "Top-p is cut before",
+        "2. The logits are multiplied",
+        "3. All k equal starts",
+        "4. With a cache, every new token gets position 0.",
+        "a perplexity of 12, yours of 15",
+        "train on a sentence of 20 tokens",
+        "a beam of 4 does four rows",
+        "Top-p with p = 0.9 on a distribution whose first word has 0.95.",
+        "Greedy and beam 1 differ.",
+        "5 epochs instead of 7",
+        "2 · layers · t · D",
+        because="an example, a setting of the page, or the number of a question",
+    )
+    page.given(
+        "even a beam of 100 misses",
+        "the paper has 4",
+        "takes α = 0.6",
+        because="cited: Stahlberg and Byrne, 2019; Vaswani et al., 2017",
+    )

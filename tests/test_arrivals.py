@@ -1,0 +1,86 @@
+"""What `course watch` finds in the exchange and in drop folders, and what it passes over, by name."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from autograder.submission import Unreadable
+from autograder.watching.arrivals import in_exchange, in_folder
+
+LAB = "01_tiny"
+TIME = "2026-11-02 12:00:00.000000 UTC"
+
+
+def entry(inbound: Path, name: str, *, secret: str = "s3cret") -> Path:
+    folder = inbound / name
+    folder.mkdir(parents=True)
+    (folder / f"{LAB}.ipynb").write_text("{}")
+    (folder / "submission_secret.txt").write_text(secret)
+    return folder
+
+
+def test_attempts_in_the_exchange_have_student_lab_time_and_secret(tmp_path):
+    entry(tmp_path, f"ada+{LAB}+2026-11-02 13:00:00.000000 UTC+b")
+    entry(tmp_path, f"ada+{LAB}+{TIME}+a", secret="x" * 999)
+    entry(tmp_path, f"ada+02_other+{TIME}+c")
+    (tmp_path / "notes.txt").write_text("not an attempt")
+    arrived = in_exchange(tmp_path, [LAB])
+    assert [(each.student, each.secret) for each in arrived.attempts] == [("ada", ""), ("ada", "s3cret")]
+    assert arrived.attempts[0].handed_in == datetime(2026, 11, 2, 12, tzinfo=UTC)
+    assert arrived.attempts[0].submission.read() == b"{}"
+    assert arrived.passed_over == []
+
+
+def test_what_nobody_can_have_handed_in_is_named(tmp_path):
+    inbound = tmp_path / "inbound"
+    entry(inbound, f"..+{LAB}+{TIME}+a")
+    entry(inbound, f"ada+{LAB}+yesterday+a")
+    (inbound / f"eve+{LAB}+{TIME}+a").symlink_to(tmp_path)
+    (inbound / f"bob+{LAB}+{TIME}+a").write_text("a file")
+    arrived = in_exchange(inbound, [LAB])
+    assert arrived.attempts == []
+    reasons = sorted(each.reason for each in arrived.passed_over)
+    assert [reason.split(":")[0] for reason in reasons] == ["it is no folder"] * 2 + [
+        "its name has no time",
+        "no student can have this name",
+    ]
+    assert in_exchange(tmp_path / "nowhere", [LAB]).attempts == []
+
+
+def test_a_link_in_place_of_the_notebook_leads_nowhere(tmp_path):
+    folder = entry(tmp_path / "inbound", f"eve+{LAB}+{TIME}+a")
+    (tmp_path / "solution.ipynb").write_text("the solution")
+    (folder / f"{LAB}.ipynb").unlink()
+    (folder / f"{LAB}.ipynb").symlink_to(tmp_path / "solution.ipynb")
+    (attempt,) = in_exchange(tmp_path / "inbound", [LAB]).attempts
+    with pytest.raises(Unreadable):
+        attempt.submission.read()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another account")
+def test_an_attempt_of_another_account_is_passed_over_unless_the_check_is_off(tmp_path):
+    folder = entry(tmp_path, f"ada+{LAB}+{TIME}+a")
+    os.chown(folder, 65534, 65534)
+    (passed,) = in_exchange(tmp_path, [LAB]).passed_over
+    assert passed.reason.startswith("it is in ada's name and belongs to ")
+    assert in_exchange(tmp_path, [LAB], check_owner=False).passed_over == []
+
+
+def test_a_dropped_notebook_waits_until_it_has_settled_and_counts_again_when_it_changes(tmp_path):
+    path = tmp_path / "ada" / f"{LAB}.ipynb"
+    path.parent.mkdir()
+    path.write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    written = path.stat().st_mtime
+    known = {LAB: frozenset()}
+    assert in_folder(tmp_path, [LAB], known, now=written + 1).attempts == []
+    (first,) = in_folder(tmp_path, [LAB], known, now=written + 3).attempts
+    (same,) = in_folder(tmp_path, [LAB], known, now=written + 9).attempts
+    assert first.student == "ada" and first.key == same.key and first.secret == ""
+    assert len(in_folder(tmp_path, [LAB], known, now=written - 3600).attempts) == 1  # a clock that runs behind
+    path.write_text(path.read_text() + "\n")
+    (second,) = in_folder(tmp_path, [LAB], known, now=written + 99).attempts
+    assert second.key != first.key

@@ -1,0 +1,95 @@
+"""Item analysis, mistakes and standings of the class report, on classes whose numbers can be checked by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind
+
+from autograder.course import Course, CourseError, CourseLab
+from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.pages.class_numbers import _change, items, mistakes, read_last_year, standings
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def course(*labs: CourseLab) -> Course:
+    return Course(Path("."), "A course", "2026", "course", labs)
+
+
+def result(student: str, lab: str = "a", first: float = 0, second: float = 0, **more) -> LabResult:
+    groups = (GroupResult("values", "right values", 1, bool(first), ""),)
+    return LabResult(
+        student,
+        lab,
+        (
+            ExerciseResult("first", first, 2, "graded", groups=groups, misconceptions=more.pop("made", ())),
+            ExerciseResult("second", second, 4, "graded" if second else "missing"),
+        ),
+    )
+
+
+def test_difficulty_and_groups_are_shares():
+    first, second = items([result("ada", first=2, second=4), result("bob", first=1)], {})
+    assert (first.difficulty, first.groups, first.not_done) == (0.75, (("right values", 1.0),), 0)
+    assert (second.difficulty, second.students, second.not_done) == (0.5, 2, 1)
+    assert first.discrimination is None  # two students say nothing
+
+
+def test_discrimination_leaves_the_exercise_itself_out():
+    """With the exercise inside the total it would correlate with itself; here both exercises are independent."""
+    class_ = [result(f"s{n}", first=2 * (n % 2), second=4 * (n // 2 % 2)) for n in range(16)]
+    assert [item.discrimination for item in items(class_, {})] == pytest.approx([0, 0], abs=1e-12)
+    together = [result(f"s{n}", first=2 * (n % 2), second=4 * (n % 2)) for n in range(16)]
+    assert [item.discrimination for item in items(together, {})] == pytest.approx([1, 1])
+    assert items([result(f"s{n}", first=2) for n in range(16)], {})[0].discrimination is None  # nothing varies
+
+
+def test_the_most_common_mistake_comes_first_with_all_who_made_it():
+    class_ = [result("cyd", made=("x",)), result("ada", made=("y", "x")), result("bob", made=("x",))]
+    common, rare = mistakes(class_, {("first", "x"): "A sentence."})
+    assert (common.sentence, common.students) == ("A sentence.", ("ada", "bob", "cyd"))
+    assert (rare.sentence, rare.students) == ("y", ("ada",))
+    assert mistakes([], {}) == []
+
+
+def test_who_may_need_help_is_said_by_the_rule():
+    labs = course(CourseLab("a", "A"), CourseLab("b", "B"), CourseLab("c", "C", due=NOW - timedelta(days=3)))
+    results = [
+        *(result("fine", lab, 2, 4) for lab in "abc"),
+        *(result("falls", lab, *points) for lab, points in (("a", (2, 4)), ("b", (2, 4)), ("c", (0, 4)))),
+        result("low", "c", 0, 2),
+        result("gone", "a", 2, 4),
+    ]
+    told = {each.student: each.concerns for each in standings(labs, results, NOW)}
+    assert told == {
+        "falls": ("67 % in c, after 100 % (median)",),
+        "fine": (),
+        "gone": ("nothing handed in for c",),
+        "low": ("33 % in c",),
+    }
+    assert standings(labs, results, NOW + timedelta(days=30))[2].concerns == ()  # it was due long ago
+
+
+@given(
+    st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=3, max_size=40),
+    st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=3, max_size=40),
+)
+def test_the_interval_is_welchs(now, before):
+    if np.ptp(now) == np.ptp(before) == 0:
+        difference = now[0] - before[0]
+        assert _change(np.array(now), np.array(before)) == (difference, difference)
+        return
+    expected = ttest_ind(now, before, equal_var=False).confidence_interval(0.95)
+    assert _change(np.array(now), np.array(before)) == pytest.approx((expected.low, expected.high))
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(CourseError, match=r"name the results.csv of last year"):
+        read_last_year(tmp_path / "none.csv")
+    assert read_last_year(None) == {}

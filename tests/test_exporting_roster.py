@@ -1,0 +1,89 @@
+"""Who of the platform's people is which student: certain, or refused with a sentence."""
+
+from __future__ import annotations
+
+import pytest
+from lms import CANVAS_GRADES, MOODLE_WORKSHEET
+
+from autograder.course import CourseError
+from autograder.exporting.marks import ExportRefused
+from autograder.exporting.roster import read_roster
+
+
+@pytest.fixture
+def roster(tmp_path):
+    """Read a roster from its text."""
+
+    def read(text: str, encoding="utf-8"):
+        path = tmp_path / "roster.csv"
+        path.write_bytes(text.encode(encoding))
+        return read_roster(path)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("student", "number"),
+    [
+        ("lovelaceada_12345", "12345"),  # as Canvas names a student's file
+        ("12345", "12345"),
+        ("S100", "12345"),
+        ("ada@uni.example", "12345"),
+        ("ada", "12345"),
+        ("bo", "12346"),
+    ],
+)
+def test_students_of_canvas(roster, student, number):
+    assert roster(CANVAS_GRADES).matched([student])[student]["ID"] == number
+
+
+@pytest.mark.parametrize("student", ["Ada Lovelace_501", "501", "s100", "ada", "ADA@uni.example", "Participant 501"])
+def test_students_of_moodle(roster, student):
+    worksheet = roster(MOODLE_WORKSHEET)
+    assert worksheet.number(worksheet.matched([student])[student]) == "501"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_roster_as_spreadsheets_write_it(roster, delimiter, encoding):
+    text = f"Name{delimiter}Login{delimiter}gradebook_id\nZoë{delimiter}zc1{delimiter}zoe~1f2e3d4c\n"
+    assert roster(text, encoding).matched(["zoe~1f2e3d4c"])["zoe~1f2e3d4c"]["Name"] == "Zoë"
+
+
+def test_unknown_and_double_students_are_refused_with_a_sentence_each(roster):
+    text = "Student,ID,SIS User ID\nAda,12345,s1\nBo,12346,s2\nBo again,12347,s2\n"
+    with pytest.raises(ExportRefused) as refusal:
+        roster(text).matched(["lovelaceada_12345", "s1", "S2", "eve", "mallory_99"])
+    told = {reason.partition(":")[0]: reason for reason in refusal.value.reasons}
+    assert list(told) == ["s1", "S2", "eve", "mallory_99"]
+    assert "is the same person as lovelaceada_12345" in told["s1"]
+    assert "2 rows of" in told["S2"] and "rows 3, 4" in told["S2"]
+    assert "nobody in" in told["eve"] and "--without 'eve'" in told["eve"]
+    assert all("\n" not in reason for reason in told.values())
+    assert set(roster(text).matched(["lovelaceada_12345", "eve"], left_out={"eve"})) == {"lovelaceada_12345"}
+
+
+def test_the_column_of_the_gradebook_is_surer_than_a_number(roster):
+    text = "Student,ID,gradebook_id\nAda,12345,x_12346\nBo,12346,\n"
+    assert roster(text).matched(["x_12346"])["x_12346"]["Student"] == "Ada"
+
+
+def test_people_are_counted_without_the_rows_that_canvas_adds(roster):
+    assert roster(CANVAS_GRADES).people == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "no line of headings"),
+        (b"Student,ID\n", "no line of headings"),
+        (b"Student,ID,ID\na,1,2\n", "'ID' twice"),
+        (b"\x89PNG\r\n\x1a\n\xff", "is no CSV file in UTF-8"),
+        (b'Student,ID\n"Ada,1\n', "is no CSV file"),
+    ],
+)
+def test_what_is_no_roster_is_told(tmp_path, content, told):
+    path = tmp_path / "roster.csv"
+    path.write_bytes(content)
+    with pytest.raises(CourseError, match=told):
+        read_roster(path)

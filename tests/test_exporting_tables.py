@@ -1,0 +1,154 @@
+"""What `course export` writes is what Canvas and Moodle import: from their own archives and lists, and back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from lms import CANVAS_FILES, CANVAS_GRADES, MOODLE_FILES, MOODLE_WORKSHEET, packed
+from test_gradebook import course, result  # noqa: F401  the fixture of a course of one lab
+from tiny_course import LAB
+
+from autograder import cli
+from autograder.grading.gradebook import GradebookWriter
+from autograder.submission import find_submissions
+
+
+def grade(course, archive: Path, **more) -> list[str]:  # noqa: F811
+    """Record a verdict on everybody in the archive, as `course grade` names them; each gets half a point more."""
+    students = [each.student for each in find_submissions([archive], LAB).submissions]
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result(course, name, square=1.5 + at / 2, **more) for at, name in enumerate(sorted(students))])
+    return students
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, course):  # noqa: F811
+    """Type a command in the course's folder; the answer is its exit code and what it said."""
+    monkeypatch.chdir(course.root)
+    monkeypatch.delenv("COURSE_ROOT", raising=False)
+    monkeypatch.setenv("COLUMNS", "500")
+    Path("Grades.csv").write_text(CANVAS_GRADES, "utf-8")
+    Path("Worksheet.csv").write_text(MOODLE_WORKSHEET, "utf-8")
+
+    def typed(*words: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["course", "export", *words])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = capsys.readouterr()
+        return code, " ".join((said.out + said.err).split())
+
+    return typed
+
+
+def rows(path: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(Path(path).read_bytes().decode("utf-8"), newline="")))
+
+
+def test_from_a_canvas_archive_back_to_canvas(course, run):  # noqa: F811
+    assert set(grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"))) == {
+        "lovelaceada_12345",
+        "boolegeorge_12346",
+    }
+    code, said = run("canvas", LAB, "--roster", "Grades.csv")
+    assert code == 0 and "marks of 2 students" in said
+    assert "9 points are scaled to the 18" in said and "2 people of the roster have no mark" in said
+    points, *people = rows("grades/canvas.csv")
+    column = "A tiny lab (4711)"
+    assert list(points) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column]
+    assert (points["Student"].strip(), points[column]) == ("Points Possible", "18")
+    assert {row["ID"]: row[column] for row in people} == {"12345": "8", "12346": "7", "12347": "", "12399": ""}
+    assert people[1]["Student"] == 'Boole, George "Bo"' and people[2]["SIS User ID"] == "s102"
+
+
+def test_a_lab_without_a_column_in_canvas_gets_one(course, run):  # noqa: F811
+    grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"))
+    Path("Grades.csv").write_text(CANVAS_GRADES.replace("A tiny lab (4711)", "Homework (7)"), "utf-8")
+    code, said = run("canvas", LAB, "--roster", "Grades.csv", "--zeros")
+    assert code == 0 and "Canvas will offer to make an assignment 'A tiny lab'" in said
+    assert [row["A tiny lab"] for row in rows("grades/canvas.csv")] == ["9", "4", "3.5", "0", "0"]
+    assert run("canvas", LAB, "--roster", "Grades.csv", "--column", f"{LAB}=Homework (7)")[0] == 0
+    assert [row["Homework (7)"] for row in rows("grades/canvas.csv")] == ["18", "8", "7", "", ""]
+
+
+def test_from_a_moodle_archive_back_into_its_worksheet(course, run):  # noqa: F811
+    assert set(grade(course, packed(course.root / "d.zip", MOODLE_FILES, b"{}"))) == {
+        "Ada Lovelace_501",
+        "George Boole_502",
+    }
+    assert run("moodle", LAB, "--roster", "Worksheet.csv")[0] == 0
+    before = list(csv.DictReader(io.StringIO(MOODLE_WORKSHEET.removeprefix("\ufeff"), newline="")))
+    after = rows("grades/moodle.csv")
+    assert [row.pop("Grade") for row in after] == ["3.5", "4", ""]
+    assert after == [{name: value for name, value in row.items() if name != "Grade"} for row in before]
+
+
+def test_a_worksheet_keeps_its_comma_and_its_maximum(course, run):  # noqa: F811
+    grade(course, packed(course.root / "d.zip", MOODLE_FILES, b"{}"))
+    Path("Worksheet.csv").write_text(MOODLE_WORKSHEET.replace(",9.00,", ',"12,00",'), "utf-8")
+    code, said = run("moodle", LAB, "--roster", "Worksheet.csv")
+    assert code == 0 and "scaled to the 12 that Moodle has" in said
+    assert [row["Grade"] for row in rows("grades/moodle.csv")] == ["4,67", "5,33", ""]
+
+
+def test_another_list_of_moodle_becomes_a_table_for_its_grade_import(course, run):  # noqa: F811
+    grade(course, packed(course.root / "d.zip", {"ada.ipynb": "", "bo.ipynb": ""}, b"{}"))
+    Path("people.csv").write_text("Username;Email address\nada;a@x\nbo;b@x\n")
+    code, said = run("moodle", LAB, "--roster", "people.csv")
+    assert code == 0 and "map the columns" in said
+    assert rows("grades/moodle.csv") == [
+        {"Username": "ada", "Email address": "a@x", "A tiny lab": "3.5"},
+        {"Username": "bo", "Email address": "b@x", "A tiny lab": "4"},
+    ]
+
+
+def test_the_plain_table_says_all(course, run):  # noqa: F811
+    grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"), why="Because.")
+    code, said = run("csv", LAB)
+    assert code == 0 and "2 students have an answer in words that waits" in said
+    assert rows("grades/export.csv")[0] == {
+        "student": "boolegeorge_12346",
+        LAB: "",
+        f"{LAB} of": "9",
+        f"{LAB} lost by lateness": "0",
+        f"{LAB} state": "waits",
+    }
+    run("csv", LAB, "--roster", "Worksheet.csv", "--without", "lovelaceada_12345", "--without", "boolegeorge_12346")
+    assert run("csv", LAB, "--roster", "Grades.csv")[0] == 0
+    assert [row[f"{LAB} state"] for row in rows("grades/export.csv")] == [
+        *["nothing handed in"] * 2,
+        *["waits"] * 2,
+        *["nothing handed in"] * 2,
+    ]
+
+
+def test_nobody_is_exported_where_one_is_unknown(course, run):  # noqa: F811
+    grade(course, packed(course.root / "d.zip", [*CANVAS_FILES, "evemallory_99_900103_01_tiny.ipynb"], b"{}"))
+    code, said = run("canvas", LAB, "--roster", "Grades.csv")
+    assert code == 2 and "evemallory_99: nobody in Grades.csv has this id" in said
+    assert not Path("grades/canvas.csv").exists()
+    assert run("canvas", LAB, "--roster", "Grades.csv", "--without", "evemallory_99")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("canvas", "nowhere", "--roster", "Grades.csv"), "there is no lab"),
+        (("canvas", LAB, "--roster", "missing.csv"), "No such file"),
+        (("canvas", LAB, "--roster", "Worksheet.csv", "--without", "ada"), "no column 'Student'"),
+        (("canvas", LAB, "--roster", "Grades.csv", "--feedback", "p.zip"), "--feedback needs --download"),
+        (("canvas", LAB, "--roster", "Grades.csv", "--column", LAB), "has no heading"),
+        (("csv", LAB, "--without", "bo", "--without", "zoe"), "--without leaves nobody"),
+    ],
+)
+def test_mistakes_get_a_sentence(course, run, words, told):  # noqa: F811
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result(course, "bo"), result(course, "zoe")])
+    code, said = run(*words)
+    assert (code, told in said) == (2, True), said

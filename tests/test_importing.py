@@ -1,0 +1,213 @@
+"""`course import`: what of an nbgrader or Otter assignment becomes a lab, and what is named as left."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
+from tiny_course import details
+
+from autograder import cli
+from autograder.course import load_course
+from autograder.declaring.course_exercises import declared_exercises, own_files
+from autograder.importing.cases import Target, targets, tried
+from autograder.releasing.lint_lab import structure_problems
+from autograder.releasing.unfinished import missing_parts
+from autograder.scaffold.new import new_course
+
+LAB = "02_taken"
+R = {"language": "R", "name": "ir", "display_name": "R"}
+SOLUTION = "def double(x, times=2):\n    ### BEGIN SOLUTION\n    return x * times\n    ### END SOLUTION"
+TESTS = (
+    '"""Right values."""\nassert double(3) == 6\nassert np.allclose(double(np.array([1.5]), times=4), 6)\n'
+    "with pytest.raises(TypeError):\n    double(None)\n"
+    "### BEGIN HIDDEN TESTS\nassert double(x=1000) == 2000\n### END HIDDEN TESTS\n"
+)
+
+
+def of_nbgrader():
+    cells = [
+        new_markdown_cell("# Doubling", metadata=details("title", locked=True)),
+        new_code_cell("import pytest"),
+        new_code_cell(SOLUTION, metadata=details("double-it", solution=True)),
+        new_code_cell(TESTS, metadata=details("test-1", grade=True, locked=True, points=3)),
+        new_markdown_cell("Because.", metadata=details("why", grade=True, solution=True, points=2)),
+    ]
+    return new_notebook(cells=cells)
+
+
+def of_otter():
+    cells = [
+        new_raw_cell("# ASSIGNMENT CONFIG\ngenerate: true"),
+        new_code_cell("import numpy as np"),
+        new_raw_cell("# BEGIN QUESTION\nname: q1\npoints: 5"),
+        new_markdown_cell("Double it."),
+        new_raw_cell("# BEGIN SOLUTION"),
+        new_code_cell("def double(x, times=2):\n    y = x * times # SOLUTION\n    return y # SOLUTION"),
+        new_raw_cell("# END SOLUTION"),
+        new_raw_cell("# BEGIN TESTS"),
+        new_code_cell("double(3) == 6"),
+        new_code_cell("# HIDDEN\ndouble(x=1000) == 2000"),
+        new_code_cell(
+            '""" # BEGIN TEST CONFIG\npoints: 2\n""" # END TEST CONFIG\n'
+            "def test_it(double):\n    assert double(1, 3) == 3\n\ntest_it(double)  # IGNORE"
+        ),
+        new_raw_cell("# END TESTS"),
+        new_raw_cell("# END QUESTION"),
+        new_raw_cell("# BEGIN QUESTION\nname: q2\nmanual: true"),
+        new_raw_cell("# BEGIN SOLUTION"),
+        new_markdown_cell("**SOLUTION:** because."),
+        new_raw_cell("# END SOLUTION"),
+        new_raw_cell("# END QUESTION"),
+    ]
+    return new_notebook(cells=cells)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Write a notebook and type `course import`; the answer is the exit code and what was said."""
+    root = tmp_path / "course"
+    new_course(root)
+    monkeypatch.chdir(root)
+    monkeypatch.delenv("COURSE_ROOT", raising=False)
+    monkeypatch.setenv("COLUMNS", "500")
+
+    def typed(notebook, *words: str, lab: str = LAB) -> tuple[int, str]:
+        path = tmp_path / "theirs" / "work.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        if notebook is not None:
+            path.write_text(notebook if isinstance(notebook, str) else nbformat.writes(notebook))
+        monkeypatch.setattr(sys, "argv", ["course", "import", *(words or (str(path),)), lab])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = capsys.readouterr()
+        return code, said.out + said.err
+
+    return typed
+
+
+def imported():
+    course = load_course(Path.cwd())
+    notebook = nbformat.read(course.solution_notebook(LAB), as_version=4)
+    named = {cell.metadata.nbgrader["grade_id"]: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
+    return course, notebook, named
+
+
+@pytest.mark.parametrize(("make", "points"), [(of_nbgrader, 3), (of_otter, 2)])
+def test_an_assignment_becomes_a_lab_that_lacks_only_what_is_marked(run, make, points):
+    code, said = run(make())
+    assert code == 0 and "taken over  double" in said
+    course, notebook, named = imported()
+    assert structure_problems(notebook) == []
+    assert named["double"].source == 'check("double")' and named["double"].metadata.nbgrader["points"] == points
+    missing = missing_parts(course, LAB, notebook, declared_exercises(course, LAB))
+    assert [line for line in missing if "to fill in" not in line] == []
+    assert "were hidden" in "".join(missing)
+    groups = {each.title: each.draw(None) for each in declared_exercises(course, LAB)["double"].groups}
+    assert groups["tests 1"][0].inputs == {"x": 3}
+    assert groups["hidden tests 2"][0].inputs == {"x": 1000}
+
+
+def test_what_nbgrader_says(run):
+    run_code, said = run(of_nbgrader())
+    _, notebook, named = imported()
+    assert named["double-code"].source == SOLUTION
+    assert dict(named["why"].metadata.nbgrader)["points"] == 2 and "why: 2 points, marked by a person" in said
+    assert "not taken over  double: the test “with pytest.raises(TypeError): double(None)”" in said
+    assert "import pytest" in [cell.source for cell in notebook.cells]
+    text = own_files(load_course(Path.cwd()), LAB)[0].read_text()
+    assert '"times": 4' in text and "#   with pytest.raises(TypeError):" in text and run_code == 0
+
+
+def test_what_otter_says(run):
+    _, said = run(of_otter())
+    _, notebook, named = imported()
+    assert named["double-code"].source == (
+        "def double(x, times=2):\n    ### BEGIN SOLUTION\n    y = x * times\n    return y\n    ### END SOLUTION"
+    )
+    assert "settings of the assignment (generate)" in said and "q2: 1 points, marked by a person" in said
+    assert not [cell for cell in notebook.cells if "BEGIN QUESTION" in cell.source or "IGNORE" in cell.source]
+    weights = {each.title: each.weight for each in declared_exercises(load_course(Path.cwd()), LAB)["double"].groups}
+    assert weights == {"tests 1": 1, "hidden tests 2": 1, "tests 3": 2}
+
+
+def test_no_solution_gets_out_by_a_question_without_tests(run):
+    notebook = of_nbgrader()
+    del notebook.cells[3]
+    code, said = run(notebook)
+    assert code == 0 and "no test asks for it" in said
+    _, made, _ = imported()
+    assert any("the solution; take it away" in cell.source for cell in made.cells if "TODO" in cell.source)
+
+
+def test_files_beside_come_along_and_notebooks_do_not(run, tmp_path):
+    folder = tmp_path / "theirs"
+    run(of_nbgrader(), lab="03_first")
+    (folder / "data").mkdir()
+    (folder / "data" / "table.csv").write_text("1\n")
+    (folder / ".secret").write_text("x")
+    (folder / "link").symlink_to("/etc/passwd")
+    assert run(None, str(folder))[0] == 0
+    solutions = load_course(Path.cwd()).solutions / LAB
+    assert {str(each.relative_to(solutions)) for each in solutions.rglob("*") if each.is_file()} == {
+        *(f"{LAB}.ipynb", f"{LAB}.py", "data/table.csv"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("notebook", "lab", "told"),
+    [
+        ("no notebook", LAB, "name the instructor's version"),
+        (new_notebook(cells=[new_code_cell("x = 1")]), LAB, "neither nbgrader's metadata nor Otter's raw cells"),
+        (new_notebook(metadata={"kernelspec": R}), LAB, "is written in R"),
+        (of_nbgrader(), "taken", "cannot be the name of a lab"),
+        (of_nbgrader(), "01_first_lab", "is there already"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_write_nothing(run, notebook, lab, told):
+    before = Path("course.toml").read_text()
+    code, said = run(notebook, lab=lab)
+    assert (code, told in " ".join(said.split())) == (2, True), said
+    assert Path("course.toml").read_text() == before
+
+
+def test_a_folder_of_several_notebooks_is_refused(run, tmp_path):
+    run(of_nbgrader(), lab="03_first")
+    (tmp_path / "theirs" / "second.ipynb").write_text("{}")
+    code, said = run(None, str(tmp_path / "theirs"))
+    assert code == 2 and "here are 2 (second.ipynb, work.ipynb)" in said
+
+
+@pytest.mark.parametrize(
+    ("test", "inputs"),
+    [
+        ("assert f(1, 2) == 3", [{"a": "1", "b": "2"}]),
+        ("f(a=1, b=-2.5) == 3", [{"a": "1", "b": "-2.5"}]),
+        ("assert f(1, 2) == f(1, 2) == f(2, 1)", [{"a": "1", "b": "2"}, {"a": "2", "b": "1"}]),
+        ("assert f(np.eye(3), [1, 2])[0] > 0", [{"a": "np.eye(3)", "b": "[1, 2]"}]),
+        ("for i in range(3):\n    assert f(i, i) == 0", []),
+        ("assert f(np.random.rand(3), 1)", []),
+        ("assert f(np.load('x'), np.array([1]).tofile('y'))", []),
+        ("assert f(().__class__, 1)", []),
+        ("assert f(open('x').read(), 1)", []),
+        ("assert f(*[1, 2])", []),
+        ("assert f(1) == 2", []),
+        ("assert ((", []),
+    ],
+)
+def test_only_what_is_spelt_out_is_taken(test, inputs):
+    found = tried(test, Target("f", ("a", "b")))
+    assert found.inputs == inputs
+    assert bool(found.left) != bool(inputs)
+
+
+def test_what_a_solution_defines():
+    source = "import x\ndef f(a, b=1, *, c=2): pass\nanswer = 3\ndef g(*rest): pass\n"
+    assert targets(source) == [Target("f", ("a",), ("b", "c")), Target("answer")]
+    assert targets("def (") == []

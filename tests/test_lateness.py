@@ -1,0 +1,98 @@
+"""What late work loses, by course.toml: grace, a share for each day, extensions; which attempt is the better one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from nbgrader.api import Gradebook
+from tiny_course import LAB, TOML, released
+
+from autograder.course import CourseError, load_course
+from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.lateness import CoursePenalty
+from autograder.grading.results import ExerciseResult, LabResult
+
+DUE = datetime(2026, 11, 2, 23, 59, tzinfo=UTC)
+SETTINGS = """
+[grading]
+grace_minutes = 10
+late_percent_per_day = 20
+"""
+EXTENSION = f"""
+[[extensions]]
+student = "bob"
+lab = "{LAB}"
+due = 2026-11-05T23:59:00Z
+"""
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    toml = TOML.replace("[[labs]]", SETTINGS + "\n[[labs]]") + "due = 2026-11-02T23:59:00Z\n" + EXTENSION
+    return released(tmp_path / "course", monkeypatch, toml)
+
+
+def result(student: str, late: timedelta, earned: float = 5.0) -> LabResult:
+    exercises = (
+        ExerciseResult("double", min(earned, 2), 2, "graded"),
+        ExerciseResult("square", earned - 2, 3, "graded"),
+    )
+    return LabResult(student, LAB, exercises, timestamp=DUE + late, content_hash=f"{late}{earned}")
+
+
+@pytest.mark.parametrize(
+    ("late", "penalty"),
+    [(0, None), (600, None), (601, 1.0), (86_400, 1.0), (86_401, 2.0), (5 * 86_400, 5.0), (50 * 86_400, 5.0)],
+)
+def test_each_day_that_has_begun_costs_its_share(late, penalty):
+    plugin = CoursePenalty(grace_minutes=10, percent_per_day=20)
+    assert plugin.late_submission_penalty("ada", 5.0, late) == penalty
+
+
+def test_without_a_share_nbgraders_own_method_decides_after_the_grace_time():
+    plugin = CoursePenalty(grace_minutes=10, penalty_method="zero")
+    assert plugin.late_submission_penalty("ada", 5.0, 500) is None
+    assert plugin.late_submission_penalty("ada", 5.0, 700) == 5.0
+    assert CoursePenalty(grace_minutes=10).late_submission_penalty("ada", 5.0, 700) is None
+
+
+def test_the_gradebook_takes_off_what_course_toml_says_and_knows_extensions(course):
+    day = timedelta(days=1)
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result("ada", 2 * day), result("bob", 2 * day), result("cyd", timedelta(minutes=9))])
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        penalties = {
+            name: gradebook.find_submission(LAB, name).late_submission_penalty for name in ("ada", "bob", "cyd")
+        }
+        assert penalties == {"ada": 2.0, "bob": 0.0, "cyd": 0.0}
+        assert gradebook.find_submission(LAB, "bob").duedate == datetime(2026, 11, 5, 23, 59)
+
+
+def test_the_better_attempt_is_the_one_that_is_worth_more_when_lateness_is_counted(course):
+    day = timedelta(days=1)
+    with GradebookWriter(course.db_url, course) as writer:
+        assert not writer.is_worse(result("ada", day))  # nothing is recorded yet
+        writer.record([result("ada", -day, earned=4.5), result("bob", -day, earned=4.5)])
+        assert writer.is_worse(result("ada", day))  # 5 points less 20 %
+        assert not writer.is_worse(result("bob", day))  # bob has until the fifth
+        assert writer.is_worse(replace(result("ada", -day, earned=4.0)))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (('lab = "01_tiny"\ndue', 'lab = "07"\ndue'), 'extensions.lab: "07" is not among'),
+        (("due = 2026-11-02T23:59:00Z\n", ""), f'extensions.lab: "{LAB}" has no due date'),
+        ((EXTENSION, EXTENSION * 2), 'extensions: "bob" has two'),
+        (("grace_minutes = 10", "grace_minutes = -1"), "grading.grace_minutes: needs a number of at least 0"),
+        (("grace_minutes = 10", 'counts = "first"'), 'grading.counts: should be "latest" or "best"'),
+    ],
+)
+def test_what_course_toml_cannot_mean_is_told(course, change, told):
+    path = course.root / "course.toml"
+    path.write_text(path.read_text().replace(*change))
+    with pytest.raises(CourseError) as error:
+        load_course(course.root)
+    assert told in str(error.value)

@@ -1,0 +1,40 @@
+"""Lectures with other seeds: the cells and the seed that the experiment names exist, and the record has its numbers."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from coursekit import recorded
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    spec = importlib.util.spec_from_file_location("lecture_seeds", ROOT / "experiments" / "lecture_seeds.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_named_cells_exist_and_the_seed_is_replaced(experiment):
+    for lecture, measured in experiment.MEASURED.items():
+        cells = nbformat.read(ROOT / "lectures" / f"{lecture}.ipynb", as_version=4).cells
+        ids = [cell.id for cell in cells]
+        run = cells[: ids.index(measured.last) + 1]
+        assert set(measured.without) <= {cell.id for cell in run}
+        kept = [cell.source for cell in run if cell.cell_type == "code" and cell.id not in measured.without]
+        assert any(f"set_random_seed({measured.seed})" in source for source in kept)
+
+
+def test_the_record_has_every_number_for_every_seed(experiment):
+    results = recorded.load("lecture_seeds")["results"]
+    for lecture, measured in experiment.MEASURED.items():
+        for numbers in results[lecture].values():
+            assert numbers.keys() == measured.numbers.keys()

@@ -1,0 +1,256 @@
+"""`course similar`: what hides a copy and what does not, and a page on which no text of theirs acts."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hostile.making import LAB, ROOT, answered, as_bytes, solution
+
+from autograder import cli
+from autograder.similarity.comparing import compare
+from autograder.similarity.documents import OwnCell, document
+from autograder.similarity.fingerprints import GRAM, LONGEST_MISSED, fingerprints, grams
+from autograder.similarity.normalising import Token, chosen_attributes, code_tokens
+from autograder.submission import FoundSubmission
+
+COPIED = '''
+def self_attention_loops(x):
+    """Mine."""
+    rows, width = x.shape[0], x.shape[1]
+    collected = []
+    for row in range(rows):
+        weights = []
+        for other in range(rows):
+            weights.append(sum(x[row, at] * x[other, at] for at in range(width)))
+        largest = max(weights)
+        powers = [np.exp(each - largest) for each in weights]
+        whole = sum(powers)
+        mixture = np.zeros(width)
+        for other in range(rows):
+            mixture += powers[other] / whole * x[other]
+        collected.append(mixture)
+    return np.stack(collected)
+'''
+RENAMED = """
+# completely different
+def self_attention_loops(x: 'array') -> 'array':
+    n, d = x.shape[0], x.shape[1]
+
+    out = []
+    for i in range(n):
+        s = []   # the scores
+        for j in range(n):
+            s.append(
+                sum(x[i, k] * x[j, k] for k in range(d))
+            )
+        m = max(s)
+        e = [np.exp(v - m) for v in s]
+        total = sum(e)
+        acc = np.zeros(d)
+        for j in range(n):
+            acc += e[j] / total * x[j]
+        out.append(acc)
+    return np.stack(out)
+"""
+INDEPENDENT = """
+def self_attention_loops(x):
+    scores = np.empty((len(x), len(x)))
+    for i, query in enumerate(x):
+        for j, key in enumerate(x):
+            scores[i, j] = np.dot(query, key)
+    weights = np.exp(scores)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    result = np.zeros_like(x)
+    for i in range(len(x)):
+        for j in range(len(x)):
+            result[i] = result[i] + weights[i, j] * x[j]
+    return result
+"""
+
+
+def tokens(source: str) -> list[str]:
+    return [token.text for token in code_tokens(source, chosen_attributes([source]))]
+
+
+def test_names_layout_comments_annotations_and_docstrings_say_nothing():
+    assert tokens(COPIED) == tokens(RENAMED) != tokens(INDEPENDENT)
+    one = "class A:\n    def __init__(self, w):\n        self.w = w\n    def call(self, x): return self.w @ x"
+    two = "class B:\n    'My'\n    def __init__(self, k: int):\n        self.k = k\n    def call(s, q): return s.k @ q"
+    assert tokens(one) == tokens(two)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [("np.exp", "np.log"), (" - largest", " + largest"), ("max(", "min("), ("shape[1]", "shape[2]"), ("+=", "-=")],
+)
+def test_what_the_code_does_says_something(change):
+    assert change[0] in COPIED
+    assert tokens(COPIED) != tokens(COPIED.replace(*change))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = (((",
+        "!ls\n%%time\nx = 1",
+        "\x00",
+        "a" * 300_000,
+        "(" * 5_000,
+        "-" * 50_000 + "1",
+        "f'{x!r:{y}}'",
+        "1" * 5_000,
+    ],
+)
+def test_any_cell_gives_tokens_or_none(source):
+    assert all(isinstance(token, Token) for token in code_tokens(source, frozenset()))
+
+
+def test_every_passage_that_is_longer_than_the_bound_is_found():
+    rng = np.random.default_rng(1)
+
+    def text(count: int) -> list[Token]:
+        return [Token(str(each), 1) for each in rng.integers(0, 10**9, count)]
+
+    for _ in range(200):
+        passage = text(LONGEST_MISSED + 1)
+        one, two = text(rng.integers(0, 50)) + passage + text(9), text(rng.integers(0, 50)) + passage + text(3)
+        assert len(np.intersect1d(fingerprints(one)[0], fingerprints(two)[0]))
+    assert len(grams(text(GRAM - 1))) == 0 and len(grams(text(GRAM))) == 1
+
+
+def test_fingerprints_are_the_same_on_every_machine():
+    numbers = grams(code_tokens("y = [i * 2 for i in range(9)] + [np.exp(1)]", frozenset()))
+    assert [int(each) for each in numbers[:2]] == [1988526478292165, 4273795148485251]
+
+
+def of(student: str, *sources: str, earlier: bool = False):
+    cells = [OwnCell(source, code_tokens(source, frozenset())) for source in sources]
+    return document(FoundSubmission(student, LAB, None), cells, np.zeros(0, dtype=np.int64), earlier=earlier)
+
+
+def test_the_order_of_cells_hides_nothing_and_independent_work_is_not_alike():
+    one, two = COPIED, INDEPENDENT.replace("self_attention_loops", "another")
+    found = compare([of("ada", one, two), of("bo", two, RENAMED), of("cyd", INDEPENDENT + "\nprint(1)")], pairs=9)
+    best = found.pairs[0]
+    assert {best.first.student, best.second.student} == {"ada", "bo"}
+    assert best.likeness == 1
+    assert not compare([of("ada", COPIED), of("cyd", INDEPENDENT)], pairs=9).pairs
+
+
+def test_what_many_write_counts_for_nobody():
+    many = [of(f"s{at:02}", COPIED, f"a{at} = {at}") for at in range(11)]
+    assert not compare(many, pairs=9).pairs and compare(many, pairs=9).common
+    assert len(compare(many, pairs=9, most=11).pairs) == 9
+
+
+def test_earlier_ones_are_not_compared_with_each_other():
+    found = compare(
+        [of("ada", COPIED), of("x", RENAMED, earlier=True), of("y", RENAMED, earlier=True), of("bo", INDEPENDENT)],
+        pairs=9,
+    )
+    assert [(pair.first.student, pair.second.student) for pair in found.pairs] == [("ada", "x"), ("ada", "y")]
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Type `course similar` for lab 02, with pages going to a folder of the test's."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "500")
+
+    def typed(*words: object) -> tuple[int, str, str]:
+        target = tmp_path / "page.html"
+        monkeypatch.setattr(sys, "argv", ["course", "similar", LAB, *map(str, words), "--out", str(target)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = capsys.readouterr()
+        return code, said.out + said.err, target.read_text("utf-8") if target.exists() else ""
+
+    return typed
+
+
+def hand_in(folder: Path, student: str, **codes: str) -> None:
+    path = folder / student / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(as_bytes(answered(**codes)))
+
+
+def test_the_page_shows_the_pair_and_escapes_what_students_write(run, tmp_path):
+    evil = "# <script>alert(1)</script><img src=x onerror=alert(2)>\n"
+    hand_in(tmp_path / "in", "ada", self_attention_loops=COPIED)
+    hand_in(tmp_path / "in", "bo", self_attention_loops=evil + RENAMED.strip().replace("# completely different", ""))
+    hand_in(tmp_path / "in", "cyd", self_attention_loops=INDEPENDENT)
+    (tmp_path / "in" / "dan").mkdir()
+    (tmp_path / "in" / "dan" / f"{LAB}.ipynb").write_text("no notebook")
+    code, said, page = run(tmp_path / "in", "--common", "2")
+    assert code == 0 and "ada and bo" in said and "Likeness is no proof" in said
+    assert "<b>Likeness is no proof.</b>" in page and "dan: The file is no notebook" in page
+    assert "<mark>        powers = [np.exp(each - largest) for each in weights]</mark>" in page
+    assert "<mark>        e = [np.exp(v - m) for v in s]</mark>" in page
+    assert "<script" not in page and "<img" not in page and "&lt;script&gt;alert(1)" in page
+    assert (
+        "default-src 'none'" in page
+        and "src=" not in page.replace("img src=x", "")
+        and "http" not in page.replace("http-equiv", "")
+    )
+
+
+def test_the_labs_own_code_is_left_out(run, tmp_path):
+    for student in ("ada", "bo"):
+        path = tmp_path / "in" / student / f"{LAB}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_bytes((ROOT / "labs" / LAB / f"{LAB}.ipynb").read_bytes())
+    code, said, page = run(tmp_path / "in")
+    assert code == 0 and "No two submissions share more" in said + page
+
+
+def test_last_years_copy_in_another_order_is_found(run, tmp_path):
+    hand_in(tmp_path / "new", "ada", self_attention_loops=COPIED)
+    hand_in(tmp_path / "new", "bo", self_attention_loops=INDEPENDENT)
+    notebook = answered(self_attention_loops=RENAMED)
+    cell = solution(notebook, "self_attention_loops")
+    notebook["cells"].remove(cell)
+    notebook["cells"].append(cell)
+    old = tmp_path / "old" / "zed" / f"{LAB}.ipynb"
+    old.parent.mkdir(parents=True)
+    old.write_text(json.dumps(notebook))
+    hand_in(tmp_path / "old", "yan", self_attention_loops=COPIED)
+    code, said, page = run(tmp_path / "new", "--against", tmp_path / "old", "--common", "3")
+    assert code == 0 and "ada and zed (earlier)" in said and "2 earlier ones" in page
+    assert "yan (earlier) and zed" not in said and "zed (earlier) and yan" not in said
+
+
+@pytest.mark.parametrize(("words", "told"), [(("missing.zip",), "no such file"), ((), "Missing argument")])
+def test_mistakes_get_a_sentence(run, words, told):
+    code, said, _ = run(*words)
+    assert code == 2 and told in said
+
+
+@pytest.mark.long
+def test_five_hundred_submissions_take_bounded_time_and_memory(run, tmp_path):
+    """One in fifty is written anew by renaming; the rest differ in what they add. The largest cells are 150 kB."""
+    for at in range(500):
+        extra = "\n".join(f"v{at}_{n} = np.sum(x[{at + n}:] ** {n % 7}) / {at + 2}" for n in range(40))
+        code = (
+            COPIED if at % 50 == 0 else INDEPENDENT
+        ) + f"\n\ndef own(x):\n    {extra.replace(chr(10), chr(10) + '    ')}\n"
+        if at % 100 == 7:
+            code += "\n".join(f"z{n} = [{n}, {at}]" for n in range(2_000))
+        hand_in(tmp_path / "in", f"s{at:03}", self_attention_loops=code)
+    before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    code, said, _ = run(tmp_path / "in")
+    seconds, memory = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(f"500 submissions: {seconds:.0f} s of computing, {memory / 1024:.0f} MB more than before")
+    assert code == 0 and "500 submissions" in said
+    assert seconds < 300 and memory < 1024 * 1024

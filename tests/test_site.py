@@ -1,0 +1,254 @@
+"""The web site: every lecture and lab is a page, figures are numbered, links lead somewhere, no answer gets in."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+from functools import cache
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from site_building import ROOT, need_mathjax
+from site_building import site as site  # a fixture
+from tiny_course import LAB, with_secrets
+
+from autograder.course import CourseError, load_course
+from autograder.site.build import MARKER, SiteRefused, build_site
+from autograder.site.notebooks import page_of, subtitle_of, title_of
+from autograder.site.sources import lay_out
+from autograder.site.vendored import copy_mathjax
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+LECTURES = sorted(path.stem for path in (ROOT / "lectures").glob("*.ipynb"))
+LABS = [lab.name for lab in load_course(ROOT).labs]
+PAGES = [f"lectures/{name}" for name in LECTURES] + [f"labs/{name}/{name}" for name in LABS]
+
+
+def a_lecture() -> nbformat.NotebookNode:
+    words = "<details><summary><small>Figure in words</small></summary><small>One &lt;dot&gt;.</small></details>"
+    picture = {"image/png": base64.b64encode(PIXEL).decode(), "text/plain": "[Figure: One <dot>.]"}
+    shown = [
+        new_output("display_data", data=picture, metadata={"image/png": {"alt": "One <dot>."}}),
+        new_output("display_data", data={"text/html": words, "text/plain": ""}),
+    ]
+    cells = [
+        new_markdown_cell("# 3 · Dots\n\n*One dot,\nthen another.*\n\nText"),
+        new_code_cell("# NBVAL_CHECK_OUTPUT\nprint(1)", outputs=[new_output("stream", text="1\n")]),
+        new_code_cell("show()", outputs=[*shown, *shown]),
+    ]
+    return new_notebook(cells=cells)
+
+
+def test_figures_of_a_notebook_become_numbered_files_with_their_words():
+    lecture = a_lecture()
+    before = nbformat.writes(lecture)
+    page = page_of(lecture, "03b_dots")
+    assert page.pictures == {"03b_dots-1.png": PIXEL, "03b_dots-2.png": PIXEL}
+    assert page.notebook.cells[1].source == "print(1)"
+    shown = page.notebook.cells[2].outputs
+    assert len(shown) == 2
+    for number, output in enumerate(shown, 1):
+        text = output.data["text/html"]
+        assert f'id="figure-3b-{number}"' in text and f"Figure 3b.{number} " in text
+        assert f'src="figures/03b_dots-{number}.png" alt="One &lt;dot&gt;." width="1" height="1"' in text
+        assert text.count("One &lt;dot&gt;.") == 2
+    assert nbformat.writes(lecture) == before
+
+
+def test_a_notebook_is_listed_by_its_heading_and_the_sentence_below():
+    assert title_of(a_lecture()) == "3 · Dots"
+    assert subtitle_of(a_lecture()) == "One dot, then another."
+    assert title_of(new_notebook()) == subtitle_of(new_notebook()) == ""
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A small course with the repository's site and docs."""
+    course = with_secrets(tmp_path / "course", monkeypatch)
+    for folder in ("site", "docs"):
+        shutil.copytree(ROOT / folder, course.root / folder, ignore=shutil.ignore_patterns("node_modules"))
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"):
+        shutil.copy(ROOT / name, course.root)
+    shutil.copy(ROOT / "data" / "README.md", course.root / "data")
+    return course
+
+
+def test_second_parts_of_lectures_appear_by_themselves(course, tmp_path):
+    nbformat.write(a_lecture(), course.lectures / "01b_dots.ipynb")
+    sources = lay_out(course, tmp_path / "sources")
+    for name in ("index.md", "lectures/index.md"):
+        text = (sources.pages / name).read_text("utf-8")
+        assert text.index("lectures/01_tiny") < text.index("lectures/01b_dots")
+    assert f"lectures/01b_dots.ipynb) · [lab](../labs/{LAB}/{LAB}.ipynb)" in text.replace("**", "")
+    assert (sources.extra / "lectures" / "figures" / "01b_dots-1.png").read_bytes() == PIXEL
+    assert (sources.extra / "lectures" / "01b_dots.ipynb").is_file()
+
+
+def test_colab_is_offered_where_the_repository_is_known(course, tmp_path):
+    page = f"labs/{LAB}/{LAB}"
+    assert lay_out(course, tmp_path / "sources").buttons[page] == {"notebook": f"{LAB}.ipynb", "colab": ""}
+    toml = course.root / "course.toml"
+    toml.write_text(toml.read_text().replace('repository = ""', 'repository = "https://github.com/u/c"'))
+    offered = lay_out(load_course(course.root), tmp_path / "sources").buttons[page]
+    assert offered["colab"] == f"https://colab.research.google.com/github/u/c/blob/main/{page}.ipynb"
+
+
+def test_links_to_what_the_site_does_not_show_become_words(course, tmp_path):
+    (course.root / "docs" / "students.md").write_text(
+        "# S\n\n[lock](../requirements/lock.txt) [`a.toml`](../a.toml) [x](maintainers.md#y) [home](../README.md) "
+        "[out](https://example.org)\n"
+    )
+    text = (lay_out(course, tmp_path / "sources").pages / "docs" / "students.md").read_text()
+    assert "lock `a.toml` [x](maintainers.md#y) [home](../index.md) [out](https://example.org)" in text
+
+
+def test_a_line_of_a_solution_keeps_the_site_from_being_written(course, tmp_path):
+    """Shown in colours, no line of the page's source is a line of the solution."""
+    need_mathjax(tmp_path)
+    (course.root / "site" / "node_modules").symlink_to(ROOT / "site" / "node_modules")
+    answer = "\n\n```python\ndoubled_carefully = x + x\n```\n"
+    lecture = a_lecture()
+    lecture.cells.append(new_code_cell("1", outputs=[new_output("display_data", data={"text/markdown": answer})]))
+    nbformat.write(lecture, course.lectures / "02_dots.ipynb")
+    page = course.root / "docs" / "students.md"
+    page.write_text(page.read_text("utf-8") + answer)
+    with pytest.raises(SiteRefused) as refusal:
+        build_site(course, tmp_path / "html")
+    for name in ("docs/students.html", "lectures/02_dots.html", "lectures/02_dots.ipynb"):
+        assert any(reason.startswith(f"{name}: holds a line of solutions") for reason in refusal.value.reasons), name
+    assert not (tmp_path / "html").exists()
+    assert not list(tmp_path.glob(".site-*"))
+
+
+def test_what_sphinx_warns_of_is_told_and_nothing_is_written(course, tmp_path):
+    need_mathjax(tmp_path)
+    (course.root / "site" / "node_modules").symlink_to(ROOT / "site" / "node_modules")
+    (course.root / "docs" / "students.md").write_text("# S\n\n[nowhere](maintainers.md#nowhere-at-all)\n")
+    with pytest.raises(SiteRefused, match=r"docs/students\.md:3: WARNING.*nowhere-at-all"):
+        build_site(course, tmp_path / "html")
+    assert not (tmp_path / "html").exists()
+
+
+def test_somebody_elses_folder_is_left_alone(course, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years")
+    with pytest.raises(CourseError, match="mine: holds something else than an earlier site"):
+        build_site(course, tmp_path / "mine")
+    shutil.rmtree(course.root / "site")
+    with pytest.raises(CourseError, match="site: the site's configuration is missing"):
+        build_site(course, tmp_path / "html")
+
+
+def test_without_npm_or_a_connection_a_sentence_says_what_to_do(course, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CourseError, match=r"needs MathJax 3\.2\.2, which npm fetches once, and there is no npm here"):
+        copy_mathjax(course.root / "site", tmp_path / "mathjax")
+    npm = tmp_path / "npm"
+    npm.write_text("#!/bin/sh\necho 'npm error network' >&2\nexit 1\n")
+    npm.chmod(0o755)
+    with pytest.raises(CourseError, match=r"npm could not fetch it \(npm error network\)"):
+        copy_mathjax(course.root / "site", tmp_path / "mathjax")
+
+
+class Page(HTMLParser):
+    """What a page links to, loads and can be linked to."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors = {"", "top"}
+        self.images: list[dict[str, str | None]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.anchors |= {value for name in ("id", "name") if (value := values.get(name))}
+        if tag == "a" and values.get("href"):
+            self.links.append(values["href"])
+        if tag in ("script", "img", "iframe", "source") and values.get("src"):
+            self.loaded.append(values["src"])
+        if tag == "link" and values.get("href"):
+            self.loaded.append(values["href"])
+        if tag == "img":
+            self.images.append(values)
+
+
+@cache
+def read(path: Path) -> Page:
+    return Page(path.read_text("utf-8"))
+
+
+@pytest.mark.slow
+def test_every_lecture_and_lab_is_a_page_that_the_start_page_leads_to(site):
+    start = read(site / "index.html").links
+    for page in PAGES:
+        assert (site / f"{page}.html").is_file()
+        assert (site / f"{page}.ipynb").read_bytes() == (ROOT / f"{page}.ipynb").read_bytes()
+    assert {f"lectures/{name}.html" for name in LECTURES} <= set(start)
+    lectures = [site / "lectures" / f"{name}.html" for name in LECTURES]
+    for before, after in pairwise(lectures):
+        assert re.search(rf'class="right-next"\s+href="{after.name}"', before.read_text("utf-8"))
+        assert re.search(rf'class="left-prev"\s+href="{before.name}"', after.read_text("utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LECTURES)
+def test_a_lecture_has_all_its_figures_with_words_and_its_answers_folded(site, name):
+    notebook = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    pictures = sum("image/png" in output.get("data", {}) for output in outputs)
+    answers = sum(cell.source.count("<details>") for cell in notebook.cells if cell.cell_type == "markdown")
+    page = site / "lectures" / f"{name}.html"
+    text = page.read_text("utf-8")
+    figures = [image for image in read(page).images if "figures/" in (image["src"] or "")]
+    assert len(figures) == pictures and all(image["alt"] and len(image["alt"]) > 20 for image in figures)
+    assert all((page.parent / str(image["src"])).is_file() for image in figures)
+    assert len(re.findall(r"Figure \w+\.\d+ <small>in words", text)) == pictures
+    assert text.count("<details>") == text.count("</details>") == answers + pictures
+
+
+@pytest.mark.slow
+def test_links_and_anchors_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
+    dead, outside = [], []
+    for path in sorted(site.rglob("*.html")):
+        page = read(path)
+        for target in {*page.links, *page.loaded}:
+            address = urlsplit(target)
+            if address.scheme in ("http", "https", "mailto") or address.netloc:
+                outside += [f"{path.name}: {target}"] if target in page.loaded else []
+            elif address.scheme != "data" and not target.startswith("#pst"):
+                goal = (path.parent / unquote(address.path)).resolve() if address.path else path
+                anchors = read(goal).anchors if goal.suffix == ".html" and goal.is_file() else {""}
+                if not goal.is_file() or unquote(address.fragment) not in anchors | {""}:
+                    dead.append(f"{path.relative_to(site)}: {target}")
+    assert not dead
+    assert not outside
+
+
+@pytest.mark.slow
+def test_the_reference_names_every_module_of_coursekit_that_notebooks_import(site):
+    sources = [path.read_text("utf-8") for path in [*ROOT.glob("lectures/*.py"), *ROOT.glob("solutions/*/*.py")]]
+    imported = {
+        name.strip()
+        for source in sources
+        for line in re.findall(r"^from coursekit import (.+)$", source, re.MULTILINE)
+        for name in line.split(",")
+    }
+    described = {anchor for path in (site / "reference").glob("*.html") for anchor in read(path).anchors}
+    missing = {name for name in imported if not any(each.startswith(f"coursekit.{name}") for each in described)}
+    assert imported and not missing
+
+
+@pytest.mark.slow
+def test_the_site_can_be_built_over_an_earlier_one(site):
+    assert (site / MARKER).is_file()
+    assert not list(site.rglob("*.pickle")) and not (site / "solutions").exists()

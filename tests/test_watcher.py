@@ -1,0 +1,222 @@
+"""`course watch` on a real exchange: what students hand in is graded once, answered, and survives restarts."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import (
+    ExchangeFetchAssignment,
+    ExchangeFetchFeedback,
+    ExchangeReleaseAssignment,
+    ExchangeSubmit,
+)
+from tiny_course import LAB, TOML, released, write_notebook
+from traitlets.config import PyFileConfigLoader
+
+from autograder.course import CourseError, load_course
+from autograder.grading import command
+from autograder.grading.lab_grader import GradingFailed
+from autograder.grading.results import ExerciseResult, LabResult
+from autograder.watching.watcher import Watcher
+
+START = datetime(2026, 11, 2, 12, tzinfo=UTC)
+SETTINGS = "[grading]\nattempts_per_hour = 3\n\n[[labs]]"
+
+
+class Clock:
+    """A clock that the test sets."""
+
+    def __init__(self):
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+class School:
+    """A course with an exchange, students who hand in, and a grader that gives the points that a notebook asks for."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch):
+        self.exchange = root / "exchange"
+        self.exchange.mkdir()
+        self.exchange.chmod(0o777)
+        monkeypatch.setenv("NBGRADER_EXCHANGE", str(self.exchange))
+        self.course = released(root / "course", monkeypatch, TOML.replace("[[labs]]", SETTINGS))
+        self.root, self.clock, self.broken = root, Clock(), set[str]()
+        self.graded: list[str] = []
+        monkeypatch.setattr(command, "grade_all", self._grade_all)
+        monkeypatch.setattr("autograder.sandbox.Sandbox.start", lambda sandbox: None)
+        monkeypatch.setattr("autograder.sandbox.Sandbox.close", lambda sandbox: None)
+        monkeypatch.chdir(self.course.root)
+        self.as_nbgrader(ExchangeReleaseAssignment, self.course.root)
+
+    def as_nbgrader(self, kind, root: Path) -> None:
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(self.course.root)).load_config()
+        config.CourseDirectory.root = config.Exchange.assignment_dir = str(root)
+        config.CourseDirectory.assignment_id = LAB
+        kind(
+            coursedir=CourseDirectory(config=config), authenticator=Authenticator(config=config), config=config
+        ).start()
+
+    def hand_in(self, student: str, points: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        home = self.root / "homes" / student
+        monkeypatch.setattr("nbgrader.exchange.default.exchange.get_username", lambda: student, raising=False)
+        monkeypatch.setattr("nbgrader.exchange.default.submit.get_username", lambda: student, raising=False)
+        home.mkdir(parents=True, exist_ok=True)
+        monkeypatch.chdir(home)
+        if not (home / LAB).exists():
+            self.as_nbgrader(ExchangeFetchAssignment, home)
+        path = home / LAB / f"{LAB}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells[0].source = f"I ask for {points} points."
+        write_notebook(path, notebook)
+        self.as_nbgrader(ExchangeSubmit, home)
+        monkeypatch.chdir(self.course.root)
+
+    def watcher(self, **more) -> Watcher:
+        settings = {"out_dir": self.course.root / "grades", "db_url": self.course.db_url, "clock": self.clock}
+        return Watcher(load_course(self.course.root), [LAB], **(settings | more))
+
+    def score(self, student: str) -> float:
+        with Gradebook(self.course.db_url, self.course.course_id) as gradebook:
+            return gradebook.find_submission(LAB, student).score
+
+    def _grade_all(self, grader, submissions, sandbox, workers):
+        for each in submissions:
+            self.graded.append(each.student)
+            if each.student in self.broken:
+                yield [GradingFailed(each.student, "the worker ended twice")]
+                continue
+            points = float(re.search(rb"ask for ([\d.]+) points", each.read())[1])
+            exercises = (
+                ExerciseResult("double", min(points, 2), 2, "graded"),
+                ExerciseResult("square", max(points - 2, 0), 3, "graded"),
+            )
+            digest = command.content_hash(each.read())
+            yield [
+                LabResult(
+                    each.student,
+                    LAB,
+                    exercises,
+                    timestamp=each.timestamp,
+                    content_hash=digest,
+                    grader_version=grader.version,
+                    notebook=nbformat.reads(each.read().decode(), as_version=4),
+                )
+            ]
+
+
+@pytest.fixture
+def school(tmp_path, monkeypatch):
+    return School(tmp_path, monkeypatch)
+
+
+def test_an_attempt_is_graded_once_and_its_page_comes_back_through_the_exchange(school, monkeypatch):
+    school.hand_in("ada", 5, monkeypatch)
+    with school.watcher() as watcher:
+        assert [(each.student, each.score) for each in watcher.round()] == [("ada", 5)]
+        assert list(watcher.round()) == [] and school.graded == ["ada"]
+    home = school.root / "homes" / "ada"
+    monkeypatch.chdir(home)
+    school.as_nbgrader(ExchangeFetchFeedback, home)
+    (page,) = (home / LAB / "feedback").rglob("*.html")
+    assert "A tiny lab" in page.read_text("utf-8")
+    assert page.read_bytes() == (school.course.root / "grades" / "feedback" / "ada" / f"{LAB}.html").read_bytes()
+    assert (school.course.submitted / "ada" / LAB / "timestamp.txt").exists()  # where Formgrader looks
+    status = (school.course.root / "grades" / "status.html").read_text("utf-8")
+    assert "<b>0</b> attempts wait" in status and "<td>ada</td>" in status and "5/5" in status
+
+
+def test_the_latest_counts_or_the_best_as_course_toml_says(school, monkeypatch):
+    for points in (4, 1):
+        school.hand_in("ada", points, monkeypatch)
+        with school.watcher() as watcher:
+            list(watcher.round())
+    assert school.score("ada") == 1
+    path = school.course.root / "course.toml"
+    path.write_text(path.read_text().replace("[grading]", '[grading]\ncounts = "best"'))
+    for points in (5, 2):
+        school.hand_in("bob", points, monkeypatch)
+        with school.watcher() as watcher:
+            list(watcher.round())
+    assert school.score("bob") == 5
+    assert school.graded == ["ada", "ada", "bob", "bob"]
+
+
+def test_more_attempts_than_the_hour_allows_wait_and_are_then_graded(school, monkeypatch):
+    for points in (1, 2, 3, 4):
+        school.hand_in("ada", points, monkeypatch)
+        with school.watcher() as watcher:
+            list(watcher.round())
+    assert school.score("ada") == 3 and len(school.graded) == 3
+    assert "waits: 3 attempts an hour are graded" in (school.course.root / "grades" / "status.html").read_text()
+    school.clock.now += timedelta(minutes=61)
+    with school.watcher() as watcher:
+        list(watcher.round())
+    assert school.score("ada") == 4
+
+
+def test_what_the_grader_fails_at_is_nobodys_fault_and_is_tried_again(school, monkeypatch):
+    school.broken.add("ada")
+    school.hand_in("ada", 5, monkeypatch)
+    with school.watcher() as watcher:
+        assert list(watcher.round()) == []
+        assert watcher.last_round.failures == {"ada": "the worker ended twice"}
+        assert "No verdict: the grader failed" in watcher.status.read_text("utf-8")
+        school.broken.clear()
+        assert [each.score for each in watcher.round()] == [5]
+
+
+def test_stopped_between_verdict_and_answer_the_next_start_answers(school, monkeypatch):
+    school.hand_in("ada", 5, monkeypatch)
+    with monkeypatch.context() as patch, school.watcher() as watcher:
+        patch.setattr(watcher, "_hand_back", lambda *_: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            list(watcher.round())
+    with school.watcher() as watcher:
+        assert [each.student for each in watcher.round()] == ["ada"]
+    assert school.graded == ["ada"]  # the verdict was recorded and is not made again
+    assert list((school.exchange / school.course.course_id / "feedback").glob("*.html"))
+
+
+def test_two_watchers_do_not_work_on_one_folder(school):
+    with school.watcher(), pytest.raises(CourseError, match="another `course watch`"):
+        school.watcher()
+    school.watcher().__exit__()
+
+
+def test_a_drop_folder_is_graded_without_an_exchange(school, tmp_path):
+    drop = tmp_path / "drop"
+    path = drop / "cyd" / f"{LAB}.ipynb"
+    notebook = nbformat.read(school.course.release_notebook(LAB), as_version=4)
+    notebook.cells[0].source = "I ask for 3 points."
+    write_notebook(path, notebook)
+    earlier = path.stat().st_mtime - 60
+    os.utime(path, (earlier, earlier))
+    with school.watcher(drops=[drop]) as watcher:
+        assert [(each.student, each.score) for each in watcher.round()] == [("cyd", 3)]
+    assert (school.course.root / "grades" / "feedback" / "cyd" / f"{LAB}.html").exists()
+
+
+def test_the_command_says_what_is_wrong_in_one_sentence(school):
+    def typed(*words: str) -> subprocess.CompletedProcess:
+        call = [sys.executable, "-m", "autograder.cli", "watch", *words]
+        return subprocess.run(call, cwd=school.course.root, capture_output=True, text=True, timeout=300)
+
+    assert "Fetch Feedback" in " ".join(typed("--help").stdout.split())
+    for words, told in (
+        (("07_nothing", "--once"), 'there is no lab "07_nothing"'),
+        (("--drop", "nowhere", "--once"), "there is no folder nowhere"),
+    ):
+        done = typed(*words)
+        assert done.returncode == 2 and told in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
