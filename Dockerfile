@@ -10,7 +10,7 @@ ENV LANG=C.UTF-8 PYTHONUNBUFFERED=1 PATH=/opt/venv/bin:$PATH
 # hadolint ignore=DL3008
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-        bubblewrap ca-certificates git libseccomp2 make python3 python3-venv tini \
+        bubblewrap ca-certificates git libseccomp2 make openssl postgresql python3 python3-venv tini \
     && apt-get clean \
     && rm -rf /var/lib/apt/lists/*
 
@@ -32,7 +32,7 @@ RUN if [ "$GPU" != 0 ]; then \
 
 ARG UID=1000
 RUN useradd --uid "$UID" --create-home --shell /bin/bash course \
-    && install -d -o course -g course /course /srv/nbgrader/exchange
+    && install -d -o course -g course /course /srv/nbgrader/exchange /srv/certificates /srv/gradebook
 WORKDIR /course
 COPY --chown=course:course . .
 RUN pip install --no-cache-dir --no-deps --no-build-isolation -e .
