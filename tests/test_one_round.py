@@ -32,7 +32,7 @@ def course(tmp_path_factory) -> Path:
         (root / file).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / file, root / file)
     head, *labs = re.split(r"^(?=\[\[labs\]\])", (ROOT / "course.toml").read_text("utf-8"), flags=re.MULTILINE)
-    (root / "course.toml").write_text(head + "".join(lab for lab in labs if LAB in lab), "utf-8")
+    (root / "course.toml").write_text(head + "".join(lab for lab in labs if f'name = "{LAB}"' in lab), "utf-8")
     return root
 
 

@@ -15,7 +15,7 @@ import pytest
 from autograder.nbgrader_cells import cells_by_id
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTION, NEXT = "\n## A course of your own\n", "\n## Hand out and collect\n"
+SECTION, NEXT = "\n## A course of your own\n", "\n### An assignment that you have already\n"
 LAB = "01_first_lab"
 NAME = "moving_average"
 EXAMPLE = "def centre(x):\n    return x - x.mean(axis=0)"

@@ -5,7 +5,12 @@ import pytest
 from autograder.submission.helpers import helper_cells
 from autograder.submission.repair import CellStep, ProbeStep
 
-ANSWER = "def attend(q, k):\n    return softmax(scale(q) @ tools.turn(k))"
+ANSWER = '''
+def attend(q, k):
+    """Every other query at a time."""
+    # other
+    return softmax(scale(q) @ tools.turn(k), globals()["looked_up"])
+'''
 
 
 def steps(*own):
@@ -28,6 +33,7 @@ def steps(*own):
         "softmax.limit = 3",
         "scale[0] = 1",
         "def softmax(x:",
+        "looked_up = 3",
     ],
 )
 def test_a_cell_that_an_answer_may_need_is_a_helper(source):

@@ -296,9 +296,9 @@ class Encoder(keras.Layer):
             self.blocks.append(EncoderBlock(d_model, num_heads, d_ff, dropout, norm, name=f"block_{i}"))
         self.norm = keras.layers.LayerNormalization(epsilon=1e-6) if norm == "pre" else None
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         for block in self.blocks:
-            x = block(x, training=training, mask=mask)
+            x = block(x, training=training, attention_mask=attention_mask)
         if self.norm is not None:
             x = self.norm(x)
         return x
@@ -315,12 +315,16 @@ class Encoder(keras.Layer):
 
     def call(self, x, mask=None, training=None):
         for block in self.blocks:
-            x = block(x, mask=mask)
+            x = block(x, attention_mask=mask)
         return self.norm(x) if self.pre else x
 """,
-        # functools.reduce
+        # functools.reduce; block and stack both keep the argument's old name
         """
 from functools import reduce
+class EncoderBlock(EncoderBlock):
+    def call(self, x, mask=None, training=None):
+        return super().call(x, attention_mask=mask, training=training)
+
 class Encoder(keras.layers.Layer):
     def __init__(self, num_layers, *sizes, dropout=0.1, norm="post", **kwargs):
         super().__init__(**kwargs)
@@ -346,7 +350,7 @@ class Encoder(keras.Layer):
     def run(self, x, number, mask, training):
         if number == self.num_layers:
             return x
-        return self.run(self.blocks[number](x, mask=mask, training=training), number + 1, mask, training)
+        return self.run(self.blocks[number](x, attention_mask=mask, training=training), number + 1, mask, training)
 
     def call(self, x, mask=None, training=None):
         x = self.run(x, 0, mask, training)
@@ -366,7 +370,7 @@ class Encoder(keras.Model):
     def call(self, x, mask=None, training=None):
         h = x
         for i in range(len(self.blocks)):
-            h = self.blocks[i](h, mask=mask, training=training)
+            h = self.blocks[i](h, attention_mask=mask, training=training)
         if self.last:
             h = self.norm(h)
         return h
@@ -538,7 +542,7 @@ class Encoder(keras.Layer):
 """
 GOOD_STACK = {
     "blocks": "self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers)]",
-    "step": "block(x, mask=mask, training=training)",
+    "step": "block(x, attention_mask=mask, training=training)",
     "end": 'self.norm(x) if self.order == "pre" else x',
 }
 
@@ -753,19 +757,19 @@ def layer_norm(x, gamma, beta, eps=1e-6):
         (
             "final_norm_in_the_loop",
             stack(
-                step="block(x, mask=mask, training=training)\n            x = self.norm(x) if self.order == 'pre' else x",
+                step="block(x, attention_mask=mask, training=training)\n            x = self.norm(x) if self.order == 'pre' else x",
                 end="x",
             ),
         ),
         ("final_norm_missing", stack(end="x + 0 * self.norm(x) if self.order == 'pre' else x")),
         ("mask_ignored", stack(step="block(x, training=training)")),
-        ("mask_in_first_block_only", stack(step="block(x, mask=mask if number == 0 else None, training=training)")),
-        ("dropout_never", stack(step="block(x, mask=mask, training=False)")),
+        ("mask_in_first_block_only", stack(step="block(x, attention_mask=mask if number == 0 else None, training=training)")),
+        ("dropout_never", stack(step="block(x, attention_mask=mask, training=False)")),
         (
             "norm_not_handed_on",
             stack(blocks="self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)]"),
         ),
-        ("blocks_reversed", stack(step="self.blocks[-1 - number](x, mask=mask, training=training)")),
+        ("blocks_reversed", stack(step="self.blocks[-1 - number](x, attention_mask=mask, training=training)")),
         # the rate is not handed on: a property says so
         (
             None,
