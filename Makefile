@@ -1,6 +1,6 @@
 # Every target is one command a person could type; `make help` shows them. The programs live in .venv, made on first use.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-notebooks test-all lab setup sandbox release site lint lock gpu-check colab-check image image-test clean
+.PHONY: help demo test test-notebooks test-all test-exhaustive lab setup sandbox release site lint lock gpu-check colab-check image image-test clean
 
 VENV    := .venv
 WORKERS ?= 2
@@ -26,18 +26,20 @@ demo: setup sandbox ## grade the sample submissions of lab 02 and show the marks
 	set -- course grade $(LAB) autograder/samples/$(LAB) --out demo --db sqlite:///demo/gradebook.db \
 	--workers $(WORKERS) $$unsafe; echo "$$@"; $(WITH) "$$@"
 
-PYTEST  := python -m pytest -n $(WORKERS) --dist loadfile
+PYTEST  := python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 NBVAL   := --nbval-lax --nbval-current-env lectures solutions
 test: setup sandbox ## run the tests: the released labs are current, and pytest without what takes minutes
 	$(WITH) course release --check
-	$(WITH) $(PYTEST) -m 'not long' tests
+	$(WITH) $(PYTEST) -m 'not long and not exhaustive' tests
 
 test-notebooks: setup ## run every lecture and every solution from top to bottom, with nbval
 	$(WITH) $(PYTEST) $(NBVAL)
 
-test-all: setup sandbox ## run all of that, and the tests that take minutes (marked "long")
-	$(WITH) course release --check
-	$(WITH) $(PYTEST) $(NBVAL) tests
+test-all: test test-notebooks ## run all of that, and the tests that take minutes (marked "long"), as continuous integration does
+	$(WITH) $(PYTEST) -m long tests
+
+test-exhaustive: setup sandbox ## run the tests that take an hour and more: every variant in every form, a hundred kills
+	$(WITH) $(PYTEST) -m exhaustive tests
 
 lab: setup ## open JupyterLab, with nbgrader's extension, on the course
 	$(WITH) jupyter lab

@@ -28,6 +28,12 @@ def fallen_walls() -> str:
     return "; ".join(f"{wall.name}: {wall.why}" for wall in check_walls() if wall.required and not wall.stands)
 
 
+def pytest_collection_modifyitems(items):
+    """Put files with slow tests first: otherwise one of them is left for the end, and one worker for it."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """Skip, or with REQUIRE_SANDBOX=1 fail, a test that needs the walls where they cannot be built."""

@@ -23,6 +23,7 @@ from autograder.grading.results import LabResult
 from autograder.submission import FoundSubmission
 
 COUNT = 24
+pytestmark = pytest.mark.slow
 NOTEBOOK = (ROOT / "labs" / LAB / f"{LAB}.ipynb").read_bytes()
 
 

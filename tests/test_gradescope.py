@@ -164,7 +164,7 @@ def test_a_submission_is_graded_in_a_container_that_allows_no_namespaces(archive
     }
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @needs_container
 def test_the_corpus_gains_nothing_in_the_container(archive, tmp_path):
     root = container.build(tmp_path, archive)

@@ -105,7 +105,7 @@ def graded(tmp_path_factory) -> Graded:
         before = set(psutil.pids())
         begun = time.monotonic()
         finished = subprocess.run(
-            command("grade", LAB, handed_in, root / "archive.zip", "--workers", 2),
+            command("grade", LAB, handed_in, root / "archive.zip", "--workers", 4),
             cwd=root, env={**os.environ, "GRADER_SECRET": secret}, capture_output=True, text=True, timeout=1500,
         )  # fmt: skip
         seconds = time.monotonic() - begun

@@ -66,6 +66,7 @@ def course(*arguments: str, on: dict[str, str]) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.slow
 def test_another_machine_finds_the_release_up_to_date():
     """Labs and reference files are those that are committed, whatever the processor, the place and the rights."""
     done = course("release", "--check", on=MACHINES["all of it"])
@@ -86,7 +87,7 @@ def own_marks(tmp_path_factory) -> list[list[str]]:
     return marks(tmp_path_factory.mktemp("own"), on={})
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.sandbox
 @pytest.mark.parametrize("machine", MACHINES)
 def test_another_machine_gives_the_same_marks_and_changes_no_file(machine, own_marks, tmp_path):

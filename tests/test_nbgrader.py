@@ -34,6 +34,7 @@ from autograder.releasing.release import release
 from autograder.submission import find_submissions
 
 GRADE_IDS = {"double": 2.0, "square": 3.0}
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_check_and_grader_agree(sandbox, lab, name):
         assert not compare(sandbox, lab, name, source, list(WRAPPINGS))
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("lab", "name"), [(lab, name) for lab in LABS for name in load_lab(lab).exercises])
 def test_check_and_grader_agree_on_every_variant(sandbox, lab, name):
     wrappings = ["as it is"] if trained(lab, name) else list(WRAPPINGS)

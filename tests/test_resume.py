@@ -160,6 +160,7 @@ def test_only_what_changed_is_graded_again(course, reference):
         _hand_in(course, student, original)
 
 
+@pytest.mark.long
 def test_two_graders_at_once_agree(course, reference):
     run = Run(course, "doubled", workers=1)
     graders = [run.start() for _ in range(2)]
@@ -285,7 +286,7 @@ def grade_under_fire(run: Run, kills: int, pause: float, most_runs: int) -> None
 
 @pytest.mark.parametrize(
     ("submissions", "kills", "pause"),
-    [(8, 5, 2.0), pytest.param(30, 100, 4.0, marks=pytest.mark.long)],
+    [pytest.param(8, 5, 2.0, marks=pytest.mark.long), pytest.param(30, 100, 4.0, marks=pytest.mark.exhaustive)],
     ids=["8 submissions", "30 submissions"],
 )
 def test_workers_that_are_killed_change_no_mark(tmp_path, submissions, kills, pause):
@@ -317,6 +318,7 @@ def test_a_gradebook_that_another_program_locks_is_waited_for(course, reference,
         shutil.rmtree(course / "handed-in" / student)
 
 
+@pytest.mark.long
 def test_what_a_full_disk_left_out_is_graded_once_there_is_room(course, reference):
     """Gradebook and tables on a file system of their own, which is full before everybody is recorded, then grows."""
     run, copy = Run(course, "small-disk"), Run(course, "grown-disk")

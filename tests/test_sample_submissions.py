@@ -36,7 +36,7 @@ EXPECTED = {
     "10-cheats": (0, {"self_attention_loops": "unchanged"}),
 }
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
 def run(*words: str, cwd: Path) -> subprocess.CompletedProcess:
@@ -91,6 +91,7 @@ def test_feedback_shows_code_and_mistakes_and_no_reference_value(course):
     assert "expected" not in page.split("<body>")[1].replace("expected the tuple", "")
 
 
+@pytest.mark.long
 def test_nbgrader_gives_the_same_marks_to_honest_work(course):
     for student in HONEST:
         folder = course / "submitted" / student / LAB

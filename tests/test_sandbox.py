@@ -50,7 +50,7 @@ TIGHT = Limits(
 LAB = "02_self_attention"
 Q = np.ones((3, 2), "float32")
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

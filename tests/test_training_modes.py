@@ -13,7 +13,7 @@ from training_modes import TRAIN
 PROGRAM = Path(__file__).with_name("training_modes.py")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("lecture", TRAIN)
 def test_a_lecture_trains_in_mixed_precision_and_on_two_devices(lecture):
     env = {name: value for name, value in os.environ.items() if not name.startswith("COURSE_")}

@@ -20,6 +20,7 @@ OVER_QUERIES = """def self_attention_matrix(x):
     return ops.matmul(ops.softmax(scores, axis=-2), x)"""
 # What a report has to have: text as WCAG asks for text, and signs as it asks for graphics.
 TEXT, SIGNS = 4.5, 3.0
+pytestmark = pytest.mark.slow
 
 
 def solved() -> dict[str, str]:
