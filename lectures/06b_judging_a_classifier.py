@@ -460,8 +460,8 @@ for n, values in zip(sizes_shown, curve.T, strict=True):
 #
 # <details><summary>Answer</summary>
 #
-# On the sample it falls to what counting words can do there, far below. On the stored page it loses *nothing*: 0.882 in
-# order, 0.883 shuffled. The linear model of words and pairs loses 2.8 points, from 0.911 to 0.883. Order is worth something
+# On the sample it falls to what counting words can do there, far below. On the stored page it loses *nothing*: 0.881 in
+# order, 0.881 shuffled. The linear model of words and pairs loses 2.8 points, from 0.911 to 0.883. Order is worth something
 # in these reviews, and it is the pairs that use it. Our Transformer has not learned to.
 #
 # </details>
@@ -488,7 +488,7 @@ for number, (kind, role, hatch) in enumerate([("in order", "query", ""), ("shuff
     bars = ax.bar(np.arange(3) + 0.38 * number, values, 0.36, label=kind, color=diagrams.PALETTE[role], hatch=hatch)
     ax.bar_label(bars, fmt="%.3f", fontsize=9)
 ax.set_xticks(np.arange(3) + 0.19, ["Transformer", "LSTM", "words and pairs, linear"])
-ax.set(ylabel="accuracy on validation", ylim=(0.4, 1.05))
+ax.set(ylabel="accuracy (axis starts at guessing)", ylim=(0.5, 1.0))
 ax.legend(ncols=2, loc="upper center")
 plots.show(
     figure,
@@ -626,17 +626,20 @@ effect = logit(whole) - logit(np.clip(transformer(hidden)[:, 0].numpy(), 1e-6, 1
 print(f"“{sentence}”: probability of positive {whole:.2f}")
 
 # %%
-figure, panels = plt.subplots(1, 3, figsize=(10.4, 3.6), width_ratios=[1, 1, 0.9])
-strongest = float(weights.numpy().max())  # the colours go up to here, not to 1
+figure, panels = plt.subplots(1, 3, figsize=(11, 3.6), width_ratios=[1, 1.22, 0.9])
+strongest = float(weights.numpy().max())
+limits = (float(weights.numpy().min()), strongest)  # the colours go from here to there, not from 0 to 1
 for head, ax in enumerate(panels[:2]):
-    plots.matrix_map(weights[0, head].numpy(), rows=tokens, columns=tokens, limits=(0, strongest), values=False, ax=ax)
+    plots.matrix_map(
+        weights[0, head].numpy(), rows=tokens, columns=tokens, limits=limits, values=False, colorbar=head == 1, ax=ax
+    )
     ax.set(title=f"head {head}", xlabel="key: attended to", ylabel="query: attends from")
 colours = [diagrams.PALETTE["value" if e > 0 else "accent"] for e in effect]
 panels[2].barh(tokens if len(set(tokens)) == len(tokens) else range(len(tokens)), effect, color=colours)
 panels[2].set_yticks(range(len(tokens)), tokens)
 panels[2].axvline(0, color=diagrams.PALETTE["ink"], linewidth=1)
 panels[2].set(title="effect of each word", xlabel="logit with it minus without it")
-panels[2].invert_yaxis()
+panels[2].set_ylim(len(tokens) - 0.5, -0.5)  # in line with the rows of the maps
 plots.show(
     figure,
     alt="""Two attention maps of one sentence, one for each head, and a bar for each word: how much the logit changes when
@@ -666,10 +669,10 @@ positive, yes = validation[1] == 1, p > 0.5
 table = np.array(
     [[np.sum(~positive & ~yes), np.sum(~positive & yes)], [np.sum(positive & ~yes), np.sum(positive & yes)]]
 )
+ax = plots.matrix_map(table, rows=["negative", "positive"], columns=["negative", "positive"], digits=0)
+ax.set(title="validation reviews", xlabel="the model says", ylabel="the label says")
 plots.show(
-    plots.matrix_map(
-        table, rows=["negative", "positive"], columns=["“negative”", "“positive”"], digits=0, title="validation reviews"
-    ),
+    ax,
     alt=f"Confusion matrix. Negative reviews: {table[0, 0]} right, {table[0, 1]} called positive. Positive reviews: {table[1, 0]} called negative, {table[1, 1]} right.",
 )
 wrong = np.flatnonzero(yes != positive)
@@ -687,10 +690,11 @@ for number in surest:
 
 # %% [markdown]
 # The eight surest mistakes, with the last words of each. We have read those of the stored page, as you should read yours.
-# The first and the fifth are **irony**: praise without end, one star and two. The second tells how terrible *another* film
-# was. The third thanks a fellow reviewer and hardly judges. The fourth loves what it calls clunkers. The sixth praises all
-# but the script, and that cost six of ten stars; the seventh is faint praise, and the eighth remembers how good the film
-# once seemed. The linear model has all eight wrong too: they are hard, not bad luck.
+# “… and a tight script” and “… keep up the good work” are **irony**: praise without end, with one star and two. “… to the
+# next short” tells how terrible *another* film was. “… thanks ziba” thanks a fellow reviewer and hardly judges. “… a real
+# campy hoot” loves what it calls clunkers. “… fantastic as always” praises all but the script, and that cost six of ten
+# stars. “… isnt in itself bad” is faint praise, and “… for todays viewing” remembers how good the film once seemed. The
+# linear model has all eight wrong too, so they are hard for counting as well as for attention.
 
 # %% [markdown]
 # ## 8 · Common mistakes

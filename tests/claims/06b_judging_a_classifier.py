@@ -303,8 +303,8 @@ def attention_and_errors(page) -> None:
         holds=abs(agreement) < 0.5,
     )
     page.given(
-        "Effects: the +0.4, actors -0.4, are +0.2, wonderful +1.4, but +0.3, the +0.4, story +0.2, is +0.4, a "
-        "+0.3, waste -9.4, "
+        "Effects: the +0.3, actors -0.4, are +0.1, wonderful +1.4, but +0.3, the +0.3, story +0.1, is +0.4, a "
+        "+0.3, waste -9.2, "
         "of +0.2, time +0.2",
         because="this is the output itself",
     )
@@ -320,6 +320,10 @@ def attention_and_errors(page) -> None:
     )
     linear, network = page.numbers("0a9e63e7", r"linear ([\d.]+)"), page.numbers("0a9e63e7", r"  p ([\d.]+)")
     page.says("The eight surest mistakes", holds=[0.47 < abs(mine - 0.5) <= 0.5 for mine in network])
+    shown = page.output("0a9e63e7")
+    ends = ("a tight script", "keep up the good work", "to the next short", "thanks ziba", "a real campy hoot")
+    for end in (*ends, "fantastic as always", "isnt in itself bad", "for todays viewing"):
+        page.says(end, holds=f"{end}\n" in shown)
     page.says(
         "The linear model has all eight wrong too",
         holds=[len(linear) == 8, *((mine > 0.5) == (its > 0.5) for mine, its in zip(network, linear, strict=True))],
