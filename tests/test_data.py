@@ -556,3 +556,12 @@ class TestRecorded:
         assert (recorded.FOLDER / f"{name}.json").stat().st_size < recorded.LARGEST
         script = re.search(r"experiments/\w+\.py", record["command"])
         assert script and (ROOT / script[0]).is_file()
+
+    def test_the_experiments_page_has_every_record_with_its_minutes_and_its_lectures(self):
+        page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+        rows = dict(re.findall(r"^\| `(\w+)\.py` \| (.*) \|$", page, re.MULTILINE))
+        assert sorted(rows) == recorded.names()
+        for name, row in rows.items():
+            assert int(row.rpartition("|")[2]) == round(recorded.load(name)["seconds"] / 60), name
+            for lecture in re.findall(r"\.\./(lectures/\w+\.ipynb)", row):
+                assert f'recorded.load(\\"{name}\\")' in (ROOT / lecture).read_text(encoding="utf-8"), (name, lecture)

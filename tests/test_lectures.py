@@ -103,6 +103,13 @@ def test_the_stated_minutes_are_the_counted_ones(lecture):
     assert abs(stated - minutes(notebook)) <= 5, f"states {stated}, counts {minutes(notebook):.0f}"
 
 
+def test_the_table_of_contents_states_the_same_minutes(lecture):
+    name, notebook = lecture
+    table = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    stated = re.search(r"\*\*Time[^0-9]*(\d+) minutes", prose(notebook)).group(1)
+    assert re.search(rf"/{name}\.ipynb\) \(about {stated} min\)", table)
+
+
 def test_lecture_8b_repeats_the_model_of_lecture_8_unchanged():
     parts = [(ROOT / "lectures" / f"{name}.py").read_text("utf-8") for name in LECTURES if name.startswith("08")]
     first, second = (re.split(r"^# %%.*$", text, flags=re.MULTILINE) for text in parts)
