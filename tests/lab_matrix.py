@@ -43,8 +43,9 @@ LONG = {
 PRELUDE = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\n"
 
 
-def variants(lab: str) -> ModuleType:
-    return importlib.import_module(f"variants.{lab.partition('_')[2]}")
+def variants(lab: str, name: str) -> ModuleType:
+    """The module with the variants of an exercise: `CORRECT` sources, and `WRONG` ones as (mistake or "", source)."""
+    return importlib.import_module(f"variants.{lab.partition('_')[2]}.{name}")
 
 
 def exercises() -> list[tuple[str, str]]:
@@ -197,7 +198,7 @@ class LabTests:
         assert set(graded) <= set(code_cells(self.lab))
 
     def test_correct_variants_score_full_marks(self, name):
-        sources = variants(self.lab).CORRECT[name]
+        sources = variants(self.lab, name).CORRECT
         assert len(sources) >= 5
         for number, source in enumerate(sources):
             judgement = outcome(
@@ -208,7 +209,7 @@ class LabTests:
             )
 
     def test_wrong_variants_fail_and_are_named(self, name):
-        for misconception, source in variants(self.lab).WRONG.get(name, []):
+        for misconception, source in variants(self.lab, name).WRONG:
             judgement = outcome(
                 self.lab, load_lab(self.lab).exercises[name], namespace([*solution_sources(self.lab), source])
             )

@@ -58,7 +58,7 @@ def test_the_masking_is_judged_alike_whatever_is_drawn(solved, seed):
     exercise = load_lab(LAB).exercises["mask_tokens"]
     judgement = outcome(LAB, exercise, solved, seed)
     assert judgement.passed, told(judgement)
-    wrong = [each for each in variants(LAB).WRONG["mask_tokens"] if each[0]]
+    wrong = [each for each in variants(LAB, "mask_tokens").WRONG if each[0]]
     for misconception, source in wrong[seed :: len(SEEDS)]:
         judgement = outcome(LAB, exercise, namespace([*solution_sources(LAB), source]), seed)
         assert judgement.misconceptions == (misconception,), f"{told(judgement)}\n{source}"
@@ -74,7 +74,7 @@ def test_the_masking_is_judged_alike_whatever_is_drawn(solved, seed):
     ],
 )
 def test_a_second_keras_in_a_model_is_named_at_once(changes):
-    source = variants(LAB).news(**changes)
+    source = variants(LAB, "build_news_classifier").news(**changes)
     judgement = outcome(
         LAB, load_lab(LAB).exercises["build_news_classifier"], namespace([*solution_sources(LAB), source])
     )
@@ -83,7 +83,7 @@ def test_a_second_keras_in_a_model_is_named_at_once(changes):
 
 @pytest.mark.parametrize("package", ["keras", "tf.keras"])
 def test_a_model_of_the_other_keras_is_named_at_once(package):
-    source = variants(LAB).news().replace("tf_keras", package)
+    source = variants(LAB, "build_news_classifier").news().replace("tf_keras", package)
     judgement = outcome(
         LAB, load_lab(LAB).exercises["build_news_classifier"], namespace([*solution_sources(LAB), source])
     )

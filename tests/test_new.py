@@ -29,7 +29,7 @@ PARTS = {
     "oracle": f"autograder/oracles/{TOPIC}.py",
     "mistaken": f"autograder/mistaken/{TOPIC}.py",
     "probe": f"coursekit/probes/{TOPIC}.py",
-    "variants": f"tests/variants/{TOPIC}.py",
+    "variants": f"tests/variants/{TOPIC}/entropy.py",
     "text": f"solutions/{LAB}/{LAB}.py",
     "notebook": f"solutions/{LAB}/{LAB}.ipynb",
 }
@@ -73,15 +73,15 @@ def test_a_new_exercise_has_every_part_and_release_names_what_is_to_be_filled_in
     for part, path in PARTS.items():
         if part != "notebook":
             assert any(re.match(rf"{re.escape(path)}:\d+: to fill in", line) for line in said), (part, said)
-    for path, what in {
-        "oracle": "entropy is only a placeholder",
-        "mistaken": "entropy is only a placeholder",
-        "variants": "0 correct variants of entropy; at least 5 are needed",
-    }.items():
+    for path, what, begins in (
+        ("oracle", "entropy is only a placeholder", "    raise NotImplementedError"),
+        ("mistaken", "entropy is only a placeholder", "    raise NotImplementedError"),
+        ("variants", "0 correct variants of entropy; at least 5 are needed", "CORRECT = ["),
+    ):
         (line,) = [line for line in said if what in line and line.startswith(PARTS[path])]
         number = int(line.split(":")[1])
         shown = (repository.root / PARTS[path]).read_text(encoding="utf-8").splitlines()[number - 1]
-        assert "entropy" in shown or "NotImplementedError" in shown
+        assert shown.startswith(begins)
 
 
 def test_the_parts_that_are_missing_altogether_are_named_with_their_line(repository):
@@ -91,10 +91,12 @@ def test_the_parts_that_are_missing_altogether_are_named_with_their_line(reposit
     text = (repository.root / PARTS["text"]).read_text(encoding="utf-8").splitlines()
     assert '"entropy"' in text[int(line.split(":")[1]) - 1] and line.startswith(PARTS["text"])
 
+    (repository.root / PARTS["variants"]).unlink()
     probes = repository.root / PARTS["probe"]
     probes.write_text("".join(line for line in probes.open(encoding="utf-8") if '"entropy"' not in line))
     known = declared(repository) | {"spare": Exercise("spare", oracle=lambda x: {})}
     said = missing(repository, known)
+    assert any(line.startswith(f"{PARTS['variants']}:1: 0 correct variants of entropy") for line in said)
     assert any(line.startswith(PARTS["probe"]) and 'no probe "entropy"' in line for line in said)
     assert any('"spare" is declared and has no test cell' in line for line in said)
 
@@ -154,9 +156,8 @@ def test_marks_are_looked_for_in_the_newer_half_of_the_notebook(tmp_path):
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_the_probes_and_variants_of_every_lab_take_an_entry(topic):
+def test_the_probes_of_every_lab_take_an_entry(topic):
     probes = (ROOT / "coursekit" / "probes" / f"{topic}.py").read_text(encoding="utf-8")
-    variants = ROOT / "tests" / "variants" / f"{topic}.py"
     changed = with_entry(
         with_import(probes, "coursekit.probes.driving", "function"), "PROBES", '    "new": function("new"),\n'
     )
@@ -164,8 +165,6 @@ def test_the_probes_and_variants_of_every_lab_take_an_entry(topic):
         alias.name for node in ast.walk(ast.parse(changed)) if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     assert "function" in names and changed.count('"new"') == 2
-    for name in ("CORRECT", "WRONG"):
-        ast.parse(with_entry(variants.read_text(encoding="utf-8"), name, '    "new": [],\n'))
     linted = subprocess.run(
         [sys.executable, "-m", "ruff", "check", "--quiet", "--stdin-filename", "coursekit/probes/x.py", "-"],
         cwd=ROOT, input=changed, text=True, capture_output=True, check=False,

@@ -89,7 +89,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 def sources_of(lab: str, name: str) -> list[str]:
     """The correct variants of an exercise, then the wrong ones."""
-    return [*variants(lab).CORRECT[name], *(source for _, source in variants(lab).WRONG.get(name, []))]
+    return [*variants(lab, name).CORRECT, *(source for _, source in variants(lab, name).WRONG)]
 
 
 @cache

@@ -15,7 +15,7 @@ from autograder.declaring.declaration import Declaration
 from autograder.declaring.own import OwnExercise
 from autograder.nbgrader_cells import grade_id, is_test
 from autograder.releasing.text_pairs import text_of
-from autograder.scaffold.insertion import spelt_out
+from autograder.scaffold.insertion import assigned
 
 MARK = re.compile(r"\bTODO\b")
 LEAST_VARIANTS = 5
@@ -58,7 +58,7 @@ class _Parts:
         self.oracles = package / "oracles" / f"{topic}.py"
         self.mistaken = package / "mistaken" / f"{topic}.py"
         self.probes = course.root / "coursekit" / "probes" / f"{topic}.py"
-        self.variants = course.root / "tests" / "variants" / f"{topic}.py"
+        self.variants = course.root / "tests" / "variants" / topic
 
     def declaration(self, name: str, exercise: Declaration) -> Path:
         if isinstance(exercise, OwnExercise):
@@ -77,21 +77,22 @@ class _Parts:
 
     def behind(self, name: str) -> Iterator[str]:
         """What an exercise with an oracle needs besides its cells and its declaration."""
-        probes = _dictionary(self.probes, "PROBES")
+        probes = _keys(self.probes, "PROBES")
         if probes is not None and name not in probes:
             yield f'{self.at(self.probes, "PROBES")}: there is no probe "{name}"'
         for path in (self.oracles, self.mistaken):
             if (line := _placeholder(path, name)) is not None:
                 yield f"{path.relative_to(self.root)}:{line}: {name} is only a placeholder"
-        variants = _dictionary(self.variants, "CORRECT")
-        if variants is not None and (count := variants.get(name, 0)) is not None and count < LEAST_VARIANTS:
-            where = self.at(self.variants, re.escape(f'"{name}": ['))
+        variants = self.variants / f"{name}.py"
+        if (count := _length(variants, "CORRECT")) is not None and count < LEAST_VARIANTS:
+            where = self.at(variants, "CORRECT")
             yield f"{where}: {count} correct variants of {name}; at least {LEAST_VARIANTS} are needed"
 
     def marks(self) -> Iterator[str]:
         files = [self.solution, *self.own]
         if self.in_repository:
-            files += [*sorted(self.declarations.glob("*.py")), self.oracles, self.mistaken, self.probes, self.variants]
+            files += [*sorted(self.declarations.glob("*.py")), self.oracles, self.mistaken, self.probes]
+            files += sorted(self.variants.glob("*.py"))
         for path in files:
             for number, line in enumerate(self._text(path).splitlines(), start=1):
                 if MARK.search(line):
@@ -105,22 +106,23 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
-def _dictionary(path: Path, name: str) -> dict[str, int | None] | None:
-    """The keys of a dictionary that a file spells out, with the length of lists; None where nothing can be said.
-
-    A value whose length only running the file would tell has None.
-    """
-    spelt = spelt_out(_text(path), name)
-    if spelt is None:
-        return None
-    keys = [key.value for key in spelt.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
-    return dict(zip(keys, map(_length, spelt.values), strict=True)) if len(keys) == len(spelt.keys) else None
+def _keys(path: Path, name: str) -> set[str] | None:
+    """The keys of a dictionary that a file spells out; None where only running the file would tell them."""
+    match assigned(_text(path), name):
+        case ast.Dict(keys=keys):
+            texts = {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+            return texts if len(texts) == len(keys) else None
+    return None
 
 
-def _length(value: ast.expr) -> int | None:
-    if not isinstance(value, ast.List) or any(isinstance(each, ast.Starred) for each in value.elts):
-        return None
-    return len(value.elts)
+def _length(path: Path, name: str) -> int | None:
+    """The length of a list that a file spells out, 0 without the list; None where only running the file would tell."""
+    match assigned(_text(path), name):
+        case None:
+            return 0
+        case ast.List(elts=elements) if not any(isinstance(each, ast.Starred) for each in elements):
+            return len(elements)
+    return None
 
 
 def _placeholder(path: Path, name: str) -> int | None:

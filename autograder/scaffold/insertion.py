@@ -12,8 +12,8 @@ def with_entry(source: str, dictionary: str, entry: str) -> str:
     Raises:
         ValueError: no such dictionary is spelt out.
     """
-    found = spelt_out(source, dictionary)
-    if found is None:
+    found = assigned(source, dictionary)
+    if not isinstance(found, ast.Dict):
         raise ValueError(f"{dictionary} = {{…}} is not spelt out")
     assert found.end_lineno is not None and found.end_col_offset is not None  # as whatever `ast.parse` returns
     lines = source.splitlines(keepends=True)
@@ -26,11 +26,11 @@ def with_entry(source: str, dictionary: str, entry: str) -> str:
     return "".join([*lines[:last], before, entry, after, *lines[last + 1 :]])
 
 
-def spelt_out(source: str, dictionary: str) -> ast.Dict | None:
-    """The dictionary that is assigned to this name at the top of the file; None where no such one is spelt out."""
+def assigned(source: str, name: str) -> ast.expr | None:
+    """What is assigned to this name at the top of the file; None where nothing is."""
     for node in ast.parse(source).body:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as value) if name == dictionary:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
                 return value
     return None
 

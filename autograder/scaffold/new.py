@@ -66,9 +66,8 @@ def new_lab(course: Course, lab: str, title: str = "", exercise: str = "first_ex
                 f'"""Probes of lab {number}, {title}."""\n\n'
                 "from coursekit.probes.driving import function\n\nPROBES = {\n}\n"
             ),
-            tests / "variants" / f"{topic}.py": (
-                f'"""Lab {number}: solutions as different students write them."""\n\n'
-                "CORRECT = {\n}\n\nWRONG = {\n}\n"
+            tests / "variants" / topic / "__init__.py": (
+                f'"""Lab {number}: solutions as different students write them."""\n'
             ),
             tests / "labs" / f"test_{lab}.py": filled("lab_test.py.j2", topic=topic, lab=lab),
         }
@@ -153,15 +152,13 @@ def _repository_files(course: Course, lab: str, name: str) -> dict[Path, str]:
     probes = course.root / "coursekit" / "probes" / f"{topic}.py"
     source = with_import(probes.read_text(encoding="utf-8"), "coursekit.probes.driving", "function")
     planned[probes] = with_entry(source, "PROBES", filled("probe.py.j2", **values))
-    variants = course.root / "tests" / "variants" / f"{topic}.py"
-    source = with_entry(variants.read_text(encoding="utf-8"), "CORRECT", filled("variants.py.j2", **values))
-    planned[variants] = with_entry(source, "WRONG", filled("wrong_variants.py.j2", **values))
+    planned[course.root / "tests" / "variants" / topic / f"{name}.py"] = filled("variants.py.j2", **values)
     return planned
 
 
 def _write(planned: dict[Path, str]) -> list[Path]:
     for path in planned:
-        if path.exists() and path.parent.name not in ("oracles", "mistaken", "probes", "variants"):
+        if path.exists() and path.parent.name not in ("oracles", "mistaken", "probes"):
             raise CourseError(f"{path}: is there already; choose another name")
     for path, content in planned.items():
         write_atomically(path, content.encode())

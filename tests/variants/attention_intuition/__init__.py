@@ -1,0 +1,1 @@
+"""Lab 01: solutions as different students write them."""

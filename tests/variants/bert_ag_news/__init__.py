@@ -1,0 +1,1 @@
+"""Lab 07: solutions as different students write them."""

@@ -1,0 +1,17 @@
+"""Lab 07, exercise `predict`: solutions as different students write them, right and wrong."""
+
+CORRECT = [
+    "predict = 1.386",
+    "predict = 1.5",
+    "predict = [1.4]",
+    "predict = np.log(4)",
+    "predict = tf.constant(1.6)",
+]
+
+WRONG = [
+    ("share_of_errors", "predict = 0.75"),
+    ("loss_in_bits", "predict = 2"),
+    ("for_two_classes", "predict = 0.45"),
+    ("", "predict = 0"),
+    ("", "predict = 1"),
+]

@@ -1,0 +1,1 @@
+"""Lab 08: solutions as different students write them."""

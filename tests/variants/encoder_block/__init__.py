@@ -1,0 +1,1 @@
+"""Lab 04: solutions as different students write them."""

@@ -1,0 +1,1 @@
+"""Lab 08b: solutions as different students write them."""

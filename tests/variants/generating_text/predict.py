@@ -1,0 +1,16 @@
+"""Lab 08b, exercise `predict`: solutions as different students write them, right and wrong."""
+
+CORRECT = [
+    "predict = 0.54",
+    "predict = 0.95**12",
+    "predict = np.float64(0.5)",
+    "predict = [0.6]",
+    "predict = tf.constant(0.55)",
+]
+
+WRONG = [
+    ("as_for_one_token", "predict = 0.95"),
+    ("errors_added", "predict = 1 - 12 * 0.05"),
+    ("", "predict = 54"),
+    ("", "predict = 1"),
+]

@@ -1,0 +1,197 @@
+"""Lab 08b, exercise `top_p`: solutions as different students write them, right and wrong."""
+
+CORRECT = [
+    """
+def top_p(probabilities, p):
+    probabilities = np.array(probabilities)
+    order = np.argsort(-probabilities, kind="stable")
+    left = np.zeros_like(probabilities)
+    total = 0.0
+    for token in order:
+        left[token] = probabilities[token]
+        total += probabilities[token]
+        if total >= p:
+            break
+    return left / left.sum()
+""",
+    """
+def top_p(probabilities, p):
+    values = [float(each) for each in probabilities]
+    ranked = sorted(range(len(values)), key=lambda token: (-values[token], token))
+    count = 1
+    while count < len(values) and sum(values[token] for token in ranked[:count]) < p:
+        count += 1
+    whole = sum(values[token] for token in ranked[:count])
+    return [values[token] / whole if token in ranked[:count] else 0.0 for token in range(len(values))]
+""",
+    """
+def top_p(probabilities, p):
+    probabilities = tf.convert_to_tensor(probabilities)
+    order = tf.argsort(probabilities, direction="DESCENDING", stable=True)
+    ranked = tf.gather(probabilities, order)
+    kept = tf.cast(tf.cumsum(ranked, exclusive=True) < tf.cast(p, ranked.dtype), ranked.dtype)
+    kept = tf.maximum(kept, tf.one_hot(0, len(ranked), dtype=ranked.dtype))
+    left = tf.scatter_nd(order[:, None], ranked * kept, tf.shape(ranked, out_type=order.dtype))
+    return left / tf.reduce_sum(left)
+""",
+    """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    reached = np.cumsum(q[order]) >= p
+    count = np.argmax(reached) + 1 if reached.any() else len(q)
+    kept = np.isin(np.arange(len(q)), order[:count])
+    return np.where(kept, q, 0) / q[kept].sum()
+""",
+    """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities, "float64")
+    order = np.lexsort((np.arange(len(q)), -q))
+    before = np.cumsum(q[order]) - q[order]
+    before[0] = -1
+    left = q * (before < p)[np.argsort(order)]
+    return left / left.sum()
+""",
+]
+
+WRONG = [
+    (
+        "not_renormalised",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    sums = np.cumsum(q[order])
+    kept = sums - q[order] < p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return left
+""",
+    ),
+    (
+        "in_the_order_of_ids",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.arange(len(q))
+    sums = np.cumsum(q[order])
+    kept = sums - q[order] < p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return left / left.sum()
+""",
+    ),
+    (
+        "one_left_out",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    sums = np.cumsum(q[order])
+    kept = sums < p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return left / left.sum()
+""",
+    ),
+    (
+        "one_too_many",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    sums = np.cumsum(q[order])
+    kept = sums - q[order] <= p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return left / left.sum()
+""",
+    ),
+    (
+        "threshold",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    sums = np.cumsum(q[order])
+    kept = q[order] >= p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return left / left.sum()
+""",
+    ),
+    (
+        "sorted_result",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    sums = np.cumsum(q[order])
+    kept = sums - q[order] < p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return (left / left.sum())[order]
+""",
+    ),
+    (
+        "ties_from_behind",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(q, kind="stable")[::-1]
+    sums = np.cumsum(q[order])
+    kept = sums - q[order] < p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return left / left.sum()
+""",
+    ),
+    (
+        "softmax_again",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    sums = np.cumsum(q[order])
+    kept = sums - q[order] < p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return np.where(left > 0, np.exp(left), 0) / np.exp(left[left > 0]).sum()
+""",
+    ),
+    (
+        "",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    sums = np.cumsum(q[order])
+    kept = sums - q[order] < p
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return left / left.sum() if left.any() else left
+""",
+    ),
+    (
+        "least_probable",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(q, kind="stable")
+    sums = np.cumsum(q[order])
+    kept = sums - q[order] < p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return left / left.sum()
+""",
+    ),
+]

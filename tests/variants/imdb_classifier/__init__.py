@@ -1,0 +1,1 @@
+"""Lab 06: solutions as different students write them."""

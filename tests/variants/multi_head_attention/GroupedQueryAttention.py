@@ -1,0 +1,171 @@
+"""Lab 03, exercise `GroupedQueryAttention`: solutions as different students write them, right and wrong."""
+
+CORRECT = [
+    # the groups as an axis of the queries: nothing is repeated
+    """
+class GroupedQueryAttention(keras.Layer):
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(**kwargs)
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("these numbers do not divide each other")
+        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
+        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
+        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        b, t, s = ops.shape(query)[0], ops.shape(query)[1], ops.shape(key)[1]
+        q = ops.reshape(self.w_q(query), (b, t, self.g, self.h // self.g, self.size))
+        k = ops.reshape(self.w_k(key), (b, s, self.g, self.size))
+        v = ops.reshape(self.w_v(value), (b, s, self.g, self.size))
+        scores = ops.einsum("btgnk,bsgk->bgnts", q, k) / self.size**0.5
+        if attention_mask is not None:
+            mask = ops.cast(attention_mask, "bool")
+            if len(mask.shape) == 3:
+                mask = mask[:, None]
+            if len(mask.shape) == 4:
+                mask = mask[:, None]
+            scores = ops.where(mask, scores, -1e9)
+        weights = ops.softmax(scores, axis=-1)
+        mixed = ops.reshape(ops.einsum("bgnts,bsgk->btgnk", weights, v), (b, t, self.h * self.size))
+        out = self.w_o(mixed)
+        return (out, ops.reshape(weights, (b, self.h, t, s))) if return_weights else out
+""",
+    # the old name of the mask, ops.take, the function of lab 02
+    """
+def attention(q, k, v, mask=None):
+    scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = ops.where(ops.cast(mask, "bool"), scores, -1e9)
+    weights = ops.softmax(scores)
+    return ops.matmul(weights, v), weights
+
+class GroupedQueryAttention(keras.Layer):
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(**kwargs)
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("these numbers do not divide each other")
+        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
+        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
+        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+    def call(self, query, key, value, mask=None, return_weights=False):
+        heads = [h // (self.h // self.g) for h in range(self.h)]
+        q = split_heads(self.w_q(query), self.h)
+        k, v = (ops.take(split_heads(each, self.g), heads, axis=1) for each in (self.w_k(key), self.w_v(value)))
+        if mask is not None and len(mask.shape) == 3:
+            mask = mask[:, None]
+        out, weights = attention(q, k, v, mask)
+        out = self.w_o(merge_heads(out))
+        return (out, weights) if return_weights else out
+""",
+    # TensorFlow
+    """
+class GroupedQueryAttention(keras.Layer):
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(**kwargs)
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("these numbers do not divide each other")
+        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
+        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
+        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+    def split(self, x, n):
+        return tf.transpose(tf.reshape(x, [tf.shape(x)[0], -1, n, self.size]), [0, 2, 1, 3])
+
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        q = self.split(self.w_q(query), self.h)
+        k, v = (tf.repeat(self.split(x, self.g), self.h // self.g, axis=1) for x in (self.w_k(key), self.w_v(value)))
+        scores = tf.matmul(q, k, transpose_b=True) * self.size**-0.5
+        if attention_mask is not None:
+            mask = tf.cast(attention_mask, tf.float32)
+            scores += -1e9 * (1.0 - (mask[:, tf.newaxis] if mask.shape.rank == 3 else mask))
+        weights = tf.nn.softmax(scores)
+        out = tf.transpose(tf.matmul(weights, v), [0, 2, 1, 3])
+        out = self.w_o(tf.reshape(out, [tf.shape(out)[0], -1, self.h * self.size]))
+        return (out, weights) if return_weights else out
+""",
+    # one head after the other
+    """
+class GroupedQueryAttention(keras.Layer):
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(**kwargs)
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("these numbers do not divide each other")
+        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
+        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
+        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
+        mask = attention_mask
+        if mask is not None:
+            mask = ops.cast(mask, "bool")
+            mask = mask[:, 0] if len(mask.shape) == 4 else mask
+        outs, maps = [], []
+        for h in range(self.h):
+            g = h // (self.h // self.g)
+            mine = slice(h * self.size, (h + 1) * self.size)
+            theirs = slice(g * self.size, (g + 1) * self.size)
+            scores = ops.einsum("btk,bsk->bts", q[..., mine], k[..., theirs]) / self.size**0.5
+            if mask is not None:
+                scores = ops.where(mask, scores, -1e9)
+            maps.append(ops.softmax(scores))
+            outs.append(ops.matmul(maps[-1], v[..., theirs]))
+        out = self.w_o(ops.concatenate(outs, axis=-1))
+        return (out, ops.stack(maps, axis=1)) if return_weights else out
+""",
+    # the kernels widened, handed to the student's own multi-head attention of exercise 3
+    """
+class GroupedQueryAttention(keras.Layer):
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(**kwargs)
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("these numbers do not divide each other")
+        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
+        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
+        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        def wide(x):
+            x = ops.reshape(x, (ops.shape(x)[0], ops.shape(x)[1], self.g, 1, self.size))
+            x = ops.broadcast_to(x, (*ops.shape(x)[:3], self.h // self.g, self.size))
+            return split_heads(ops.reshape(x, (*ops.shape(x)[:2], self.h * self.size)), self.h)
+        q, k, v = split_heads(self.w_q(query), self.h), wide(self.w_k(key)), wide(self.w_v(value))
+        scores = ops.einsum("bhtk,bhsk->bhts", q, k) / self.size**0.5
+        if attention_mask is not None:
+            mask = ops.cast(attention_mask, "float32")
+            scores = scores - 1e9 * (1 - (mask[:, None] if len(mask.shape) == 3 else mask))
+        weights = ops.softmax(scores)
+        out = self.w_o(merge_heads(ops.einsum("bhts,bhsk->bhtk", weights, v)))
+        return (out, weights) if return_weights else out
+""",
+]
+
+WRONG = [
+    (
+        "key_heads_in_turn",
+        """
+class GroupedQueryAttention(keras.Layer):
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(**kwargs)
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("these numbers do not divide each other")
+        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
+        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
+        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        q = split_heads(self.w_q(query), self.h)
+        k, v = (ops.tile(split_heads(x, self.g), (1, self.h // self.g, 1, 1)) for x in (self.w_k(key), self.w_v(value)))
+        scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / self.size**0.5
+        if attention_mask is not None:
+            mask = ops.cast(attention_mask, "bool")
+            scores = ops.where(mask[:, None] if len(mask.shape) == 3 else mask, scores, -1e9)
+        weights = ops.softmax(scores)
+        out = self.w_o(merge_heads(ops.matmul(weights, v)))
+        return (out, weights) if return_weights else out
+""",
+    ),
+    (
+        "",
+        """
+class GroupedQueryAttention(MultiHeadAttention):
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(d_model, num_heads, **kwargs)
+""",
+    ),
+]

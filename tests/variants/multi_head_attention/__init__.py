@@ -1,0 +1,1 @@
+"""Lab 03: solutions as different students write them."""

@@ -1,0 +1,1 @@
+"""Lab 05: solutions as different students write them."""

@@ -1,0 +1,1 @@
+"""Lab 02: solutions as different students write them."""

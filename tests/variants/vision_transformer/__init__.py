@@ -1,0 +1,1 @@
+"""Lab 09: solutions as different students write them."""

@@ -1,0 +1,16 @@
+"""Lab 09, exercise `predict`: solutions as different students write them, right and wrong."""
+
+CORRECT = [
+    "predict = 0.125",
+    "predict = 1 / 64**0.5",
+    "predict = [0.13]",
+    "predict = np.float32(0.12)",
+    "predict = tf.constant(0.1)",
+]
+
+WRONG = [
+    ("mean_in_its_place", "predict = 0"),
+    ("length_of_a_row", "predict = 8"),
+    ("", "predict = 1"),
+    ("", "predict = 0.0156"),
+]
