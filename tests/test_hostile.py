@@ -17,8 +17,9 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from hostile.corpus import CORPUS, WRONG
+from hostile.corpus import CORPUS
 from hostile.files import ARCHIVED, FILES, NAMES, tricky_archive
+from hostile.kinds import WRONG
 from hostile.making import FULL, LAB, LOOPS, POINTS, ROOT, Scene, answered, as_bytes, right_answers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
