@@ -154,7 +154,7 @@ def end_processes(user: int) -> None:
     """Kill every process of `user`, at one stroke: none of them can fork away from it. For root.
 
     Raises:
-        ValueError: others than submissions may be running as this user.
+        ValueError: programs that are not submissions may be running as this user, too.
     """
     if user < 1000 or user == NOBODY:
         raise ValueError(f"user {user} is not for submissions alone")
