@@ -1,0 +1,64 @@
+"""Results of long runs: what is saved is loaded, and every record is complete, small and on the experiments' page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from coursekit import recorded
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_what_is_saved_is_loaded(tmp_path, monkeypatch):
+    path = recorded.save(
+        "tiny",
+        what="a test",
+        data="none",
+        device="none",
+        command="pytest",
+        seed=1,
+        seconds=1.26,
+        results={"a": [0.5]},
+        folder=tmp_path,
+    )
+    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
+    found = recorded.load("tiny")
+    assert tuple(found) == recorded.FIELDS and found["results"] == {"a": [0.5]} and found["seconds"] == 1.3
+    assert recorded.names() == ["tiny"] and path.name == "tiny.json"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"]) and found["versions"]["keras"]
+
+
+def test_what_cannot_be_recorded(tmp_path):
+    common = dict(what="", data="", device="", command="", seed=1, seconds=1, folder=tmp_path)
+    with pytest.raises(ValueError):
+        recorded.save("nan", results={"loss": float("nan")}, **common)
+    with pytest.raises(ValueError, match="keep it under 200,000"):
+        recorded.save("large", results={"x": "y" * 200_000}, **common)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_name():
+    with pytest.raises(FileNotFoundError, match=r"nothing is recorded under \"nothing\".*experiments/nothing.py"):
+        recorded.load("nothing")
+
+
+@pytest.mark.parametrize("name", recorded.names())
+def test_every_record_is_complete_and_small(name):
+    record = recorded.load(name)
+    assert set(recorded.FIELDS) <= set(record)
+    assert (recorded.FOLDER / f"{name}.json").stat().st_size < recorded.LARGEST
+    script = re.search(r"experiments/\w+\.py", record["command"])
+    assert script and (ROOT / script[0]).is_file()
+
+
+def test_the_experiments_page_has_every_record_with_its_minutes_and_its_lectures():
+    page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)\.py` \| (.*) \|$", page, re.MULTILINE))
+    assert sorted(rows) == recorded.names()
+    for name, row in rows.items():
+        assert int(row.rpartition("|")[2]) == round(recorded.load(name)["seconds"] / 60), name
+        for lecture in re.findall(r"\.\./(lectures/\w+\.ipynb)", row):
+            assert f'recorded.load(\\"{name}\\")' in (ROOT / lecture).read_text(encoding="utf-8"), (name, lecture)
