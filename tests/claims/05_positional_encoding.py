@@ -19,6 +19,7 @@ def claims(page) -> None:
     read_out(page)
     factor(page)
     beyond_training(page)
+    windows(page)
     padding(page)
 
 
@@ -190,6 +191,50 @@ def beyond_training(page) -> None:
     page.given("The line at 0.3 + 0.7/8 = 0.39 belongs to a model that names a letter", because=BY_HAND)
 
 
+def windows(page) -> None:
+    row = r"(?m)^{} +last +{}, first {} keys +([\d.]+) +([\d.]+) +([\d.]+)$"
+    rotary = {
+        seen: page.numbers("f44e48de", row.format("rotary", *seen)) for seen in ((160, 0), (32, 0), (8, 0), (28, 4))
+    }
+    none = {seen: page.numbers("f44e48de", row.format("none", *seen)) for seen in ((160, 0), (32, 0), (8, 0), (28, 4))}
+    reach = page.numbers("f44e48de", r"can hold something of (\d+) tokens")
+    page.says("{:.0f}, {:.0f} and {:.0f}. Each further block reaches", reach[0], reach[1], reach[3])
+    page.given("W − 1 = 7 tokens further back", because=BY_HAND)
+    page.says(
+        "Rotary recovers completely. The model without positions gets better as well, and the most with the shortest "
+        "window.",
+        holds=[
+            min(rotary[32, 0]) > 0.98,
+            none[160, 0][2] < none[32, 0][2] < none[8, 0][2],
+        ],
+    )
+    page.says(
+        "Without the far keys the rotary model names {:.2f} of the letters between 64 and 159, with the same "
+        "weights that "
+        "gave {:.2f} before.",
+        rotary[32, 0][2],
+        rotary[160, 0][2],
+    )
+    page.says("A shorter window is not better", holds=rotary[8, 0][2] < rotary[32, 0][2])
+    page.says(
+        "The model without positions rises from {:.2f} to {:.2f} with a window of 8.", none[160, 0][2], none[8, 0][2]
+    )
+    page.says(
+        "Our last lines keep four, too, and that hurts the rotary model: {:.2f} in place of {:.2f}.",
+        rotary[28, 4][2],
+        rotary[32, 0][2],
+    )
+    page.given(
+        "Mistral 7B, Jiang et al., 2023, with windows of 4,096)",
+        "Softmax weights must sum to 1",
+        "W = 8. From how many tokens",
+        "For our rotary model a window of 32",
+        "recover beyond place 32?",
+        "its window of 8 reaches 8 tokens and no more",
+        because=DEFINED,
+    )
+
+
 def padding(page) -> None:
     row = r"places +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
     short = page.numbers("3f28fa6a", rf"trained on 32 {row}")
@@ -212,10 +257,10 @@ def givens(page) -> None:
         "on the scores | 0 | yes",
         because=DEFINED,
     )
-    page.given("Time: about 80 minutes to read and predict;", because="counted by tests/test_lectures.py")
+    page.given("Time: about 89 minutes to read and predict;", because="counted by tests/test_lectures.py")
     page.given("2 × 2 matrices. Time: about", because="a prerequisite")
     page.given(
-        "minutes to read and predict; the code runs in one to two minutes on two CPU cores.",
+        "minutes to read and predict; the code runs in about two minutes on two CPU cores.",
         because="counted in words, and measured when the page was run",
     )
     page.given(
@@ -276,8 +321,10 @@ def givens(page) -> None:
         "a 128 by 128 map",
         "What is PE[p]·PE[p], for D = 64?",
         "tell 3 before from 3 after",
-        "with positions 0 to 11 as points",
-        "two arrows from p to p plus 2 turn by the same angle",
+        "with positions 0 to 6 as points. On the first the points run nearly once round the circle, on the second they "
+        "cover less than a third of it, on the third a tenth. On each, two arrows inside the circle, from 0 "
+        "to 2 and from "
+        "3 to 5, turn by the same angle.",
         "The two arrows of a circle, from 0 to 2 and from 3 to 5",
         "PE[p] M = PE[p + 3] for all p",
         "D = 8: what will M look like?",
