@@ -17,8 +17,8 @@
 #
 # *From the eye that cannot look everywhere to the network that learns where to look.*
 #
-# [Lab 1](../labs/01_attention_intuition/01_attention_intuition.ipynb) ·
-# [2 · Self-attention →](02_self_attention.ipynb)
+# [Lab 1](../labs/01_attention_intuition/01_attention_intuition.ipynb) · [1b · Visual attention
+# →](01b_visual_attention.ipynb)
 #
 # **Afterwards you can**
 #
@@ -26,20 +26,21 @@
 # * compute attention as a weighted average by hand; fit Nadaraya–Watson regression and choose its bandwidth;
 # * explain Bahdanau attention step by step, and read an alignment matrix;
 # * choose among six score functions, and say which ones learn;
-# * tell self from cross, soft from hard, global from local attention;
-# * train spatial attention on images, and say what its map proves and what a Grad-CAM proves.
+# * tell self from cross, soft from hard, global from local attention.
 #
-# **You need** matrix products, the softmax, what an LSTM and a convolution take in and give out; Keras `Model` and
+# The second part, [1b · Visual attention](01b_visual_attention.ipynb), is about the gradient of a hard choice and about images: attention as
+# a part of a convolutional network, and what a map of attention and a Grad-CAM can prove.
+#
+# **You need** matrix products, the softmax, what an LSTM takes in and gives out; Keras `Model` and
 # `fit`. Some cells use `tf.function` and `GradientTape`: you may take these cells as given and read their results.
 #
-# **Time**: about 120 minutes to read and predict; the code runs in one to two minutes on two CPU cores.
+# **Time**: about 85 minutes to read and predict; the code runs in about a minute and a half on two CPU cores.
 #
 # **How to read it.** Most results are preceded by a question. Answer it, on paper or aloud, *before* you run the cell
 # and before you open the answer.
 #
 # Letters are the same in all nine lectures: **B** is the size of the batch, **T** the number of queries (the
-# length of the target), **S** the number of keys (the length of the source), **D** the width of a vector. In section
-# 10 a small *h* is the height of an image.
+# length of the target), **S** the number of keys (the length of the source), **D** the width of a vector.
 
 # %% tags=["course-setup", "active-ipynb"]
 # # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -483,12 +484,12 @@ ax.set(xlabel="tokens T", ylabel="milliseconds per call")
 ax.minorticks_off()
 plots.show(
     figure,
-    alt="""Time per call against length, both axes logarithmic, the five fastest of forty calls each. The LSTM grows
-with the length; attention lies below it throughout and rises faster only for the longest inputs.""",
+    alt="""Time per call against length, both axes logarithmic, the five fastest of forty calls each. Both grow with
+the length. Attention lies below the LSTM throughout.""",
 )
 
 # %% [markdown]
-# The times are of your machine, the five fastest of forty calls each; the shapes of the curves are not. The LSTM needs
+# The times are those of one machine, the five fastest of forty calls each. The LSTM needs
 # T steps *one after another*, however many cores there are. The scores of attention do not wait for each other.
 # The comparison is not quite fair: the LSTM multiplies by learned matrices, and this attention layer has none. Lecture 2
 # counts both with their projections.
@@ -1079,6 +1080,7 @@ plots.show(
 tokens among themselves, square, brightest on the diagonal and between neighbouring digits of a year.""",
 )
 
+
 # %% [markdown]
 # Left: learned. Right: only similarities of vectors that were trained for something else, so do not read much into
 # it; the point is the shape. Lecture 2 is about the right picture, done properly.
@@ -1090,116 +1092,17 @@ tokens among themselves, square, brightest on the diagonal and between neighbour
 #   α (Xu et al. 2015, section 4.1).
 # * **Local** attention: soft inside a window around one place, nothing outside (Luong et al. 2015, section 3.2).
 #
-# See the difference on the measurements of section 6.
+# A hard choice has no slope, so gradient descent cannot train it as it stands; [lecture 1b](01b_visual_attention.ipynb) estimates
+# a gradient from random draws. But what if we train softly and *use* hard? On the date translator nothing has to be trained again. We
+# only change the weights between `reader` and `writer`.
 #
-# **Predict.** Draw the *slope* of the output against the query for hard attention.
-
-# %%
-fine = np.linspace(1, 2, 2000)  # (T,): a closer look at one fifth of the axis
-soft, weights = smooth(fine, keys, values, 0.1)  # (T,), (T, S)
-hard = values[weights.argmax(axis=1)]  # (T,)
-near = weights >= np.sort(weights, axis=1)[:, [-3]]  # the three largest of every row
-local = (weights * near / (weights * near).sum(axis=1, keepdims=True)) @ values  # (T,)
-
-figure, panels = plt.subplots(2, 1, figsize=(7, 4.6), sharex=True, height_ratios=[3, 2])
-inside = (keys > 1) & (keys < 2)
-panels[0].plot(keys[inside], values[inside], ".", color=diagrams.PALETTE["residual"])
-for (name, curve), style in zip({"soft": soft, "local (3)": local, "hard": hard}.items(), plots.LINES, strict=False):
-    style = {**style, "marker": None}
-    panels[0].plot(fine, curve, label=name, **style)
-    slope = np.diff(curve) / np.diff(fine)  # (T − 1,)
-    panels[1].plot(fine[:-1], np.where(abs(slope) < 4, slope, np.nan), **style)  # a jump has no slope: leave a gap
-panels[1].set(xlabel="query", ylabel="slope")
-panels[0].legend()
-plots.show(
-    figure,
-    alt="""Above, soft, local and hard estimates of the same points: soft is smooth, hard is a staircase, local is smooth
-between small jumps. Below, their slopes, with gaps at the jumps: soft is smooth, hard is zero throughout.""",
-)
-still = np.mean(np.diff(hard) == 0)
-print(f"hard attention: the slope is exactly 0 at {still:.0%} of the queries")
-
-# %% [markdown]
-# <details><summary>Answer</summary>
-#
-# Zero everywhere except at the jumps, where there is no slope (the figure leaves a gap there). Gradient descent learns
-# from slopes, so it learns nothing here. Local attention has jumps too, wherever a key enters or leaves the window, but
-# between them it has a slope.
-#
-# </details>
-#
-# TensorFlow says the same in its own way:
-
-# %%
-# NBVAL_CHECK_OUTPUT
-scores = tf.Variable([0.2, 1.0, -0.5])  # (S,)
-payload = tf.constant([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # (S, D)
-with tf.GradientTape(persistent=True) as tape:
-    softly = tf.linalg.matvec(payload, tf.nn.softmax(scores), transpose_a=True)  # (D,)
-    firmly = tf.linalg.matvec(payload, tf.one_hot(tf.argmax(scores), 3), transpose_a=True)  # (D,)
-print("soft:", tape.gradient(softly, scores).numpy())
-print("hard:", tape.gradient(firmly, scores))
-
-# %% [markdown]
-# `None`: no way back. The remedy for hard attention is to draw the place at random and to estimate the gradient from
-# the losses that result (REINFORCE, Williams 1992). The estimate is right on average (it is *unbiased*).
-#
-# **Predict.** One training step uses the average of n draws. Does the estimate point in the direction of the true
-# gradient for n = 1? For n = 100? And what changes when a constant, the *baseline*, is subtracted from every loss first?
+# **Predict.** How many dates come out right if each written token may use one place only, and if it may use three?
 #
 # <details><summary>Answer</summary>
 #
-# With one draw it often points elsewhere. The scatter falls with the root of n, so with 100 draws the direction is
-# nearly right in most experiments. A baseline leaves the mean as it is; with ours the estimates lie closer to the right
-# direction for each n. Look at the cosines below.
+# Nearly as many as with all places; see the output below.
 #
 # </details>
-#
-# The true gradient of the expected loss $\sum_j \alpha_j \ell_j$ with respect to score $j$ is $\alpha_j(\ell_j -
-# \sum_i \alpha_i \ell_i)$. One draw of place $j$ gives the estimate $\ell_j(\mathbf{1}_j - \alpha)$, with $\mathbf
-# 1_j$ the one-hot vector. With a baseline $b$ it is $(\ell_j - b)(\mathbf{1}_j - \alpha)$; Xu et al. (2015, section 4.1)
-# use a running mean of earlier rewards as $b$, and we use the expected loss.
-
-# %%
-rng = np.random.default_rng(5)
-alpha = softmax(rng.normal(size=6))  # (S,)
-losses = rng.uniform(0, 4, size=6)  # (S,): the loss if this place is looked at
-true_gradient = alpha * (losses - alpha @ losses)  # (S,)
-drawn = rng.choice(6, size=(5000, 100), p=alpha)  # 5000 experiments of up to 100 draws
-averages, angles = {}, {}
-for name, baseline in {"plain": 0, "with baseline": alpha @ losses}.items():
-    estimates = (losses - baseline)[drawn][..., None] * (np.eye(6)[drawn] - alpha)  # (5000, 100, S)
-    for draws in (1, 10, 100):
-        mean = estimates[:, :draws].mean(axis=1)  # (5000, S): each experiment averages its draws
-        averages[name, draws] = mean
-        angles[name, draws] = mean @ true_gradient / np.linalg.norm(mean, axis=1) / np.linalg.norm(true_gradient)
-
-# %%
-figure, ax = plt.subplots(figsize=(6.5, 3))
-ax.boxplot(list(angles.values()), orientation="horizontal", whis=(5, 95), showfliers=False, showmeans=True, widths=0.6)
-ax.axvline(1, color=diagrams.PALETTE["accent"], label="the right direction")
-ax.set(xlabel="cosine of estimate and true gradient", yticklabels=[f"{name}, {n}" for name, n in angles])
-ax.legend(loc="center left")
-plots.show(
-    figure,
-    alt="""Box plots of the cosine between the true gradient and its estimates from 1, 10 and 100 random looks, without
-and with a baseline. With one look the direction is mostly wrong; with 100 looks it is nearly right, and with
-the baseline it is nearer still. Triangles mark the means.""",
-)
-print("true gradient            ", true_gradient)
-print("mean of all the estimates", averages["plain", 100].mean(axis=0))
-for name in ("plain", "with baseline"):
-    print(f"100 draws, {name}: scatter / |gradient|", averages[name, 100].std(axis=0) / abs(true_gradient))
-
-
-# %% [markdown]
-# So hard attention is cheap to *use* (one place is read), and it is trained with noisy estimates instead of a gradient.
-# Look at the components as well. The first one is close to zero, and without a baseline 100 draws do not settle its sign
-# (the scatter is 1.13 times the gradient). The baseline makes the scatter of four components smaller and that of two
-# larger; the direction of the whole vector becomes better.
-#
-# And the reverse: train softly, use hard? On the date translator nothing has to be trained again; we only change the
-# weights between `reader` and `writer`.
 
 # %%
 def sharpened(kind):
@@ -1224,350 +1127,7 @@ for kind in ("local", "hard"):
 print({kind: f"{value:.0%} right" for kind, value in comparison.items()}, "on lines with two dates")
 
 # %% [markdown]
-# ## 10 · Visual attention: where does the network look?
-#
-# Two different answers to that question exist, and they are often mixed up.
-#
-# * **Post hoc** maps explain a network that is already trained and never used such a map: **CAM** (Zhou et al. 2016)
-#   and **Grad-CAM** (Selvaraju et al. 2017).
-# * **Trainable attention** is a part of the network: the map is computed on the way forward, multiplies the features,
-#   and is learned with the rest.
-#
-# ### CAM and Grad-CAM in six lines
-#
-# A network that ends in "average each feature map, then a dense layer" computes logit $z_c = \sum_k w_{kc}\,
-# \text{mean}_{xy} F_k(x,y)$. Swap the sums: $z_c = \text{mean}_{xy} \sum_k w_{kc} F_k(x,y)$. The inner sum is a
-# picture, the **class activation map** of class c. Grad-CAM replaces $w_{kc}$ by the mean gradient
-# $\text{mean}_{xy}\, \partial z_c / \partial F_k(x,y)$, so it works for any ending, and cuts off what is negative.
-#
-# **Predict.** For a network that does end in average and dense layer: how do the two differ?
-
-# %%
-# NBVAL_CHECK_OUTPUT
-rng = np.random.default_rng(6)
-features = tf.constant(rng.normal(size=(1, 5, 7, 3)), tf.float32)  # (B, h, w, C)
-w_class = tf.constant(rng.normal(size=(3, 4)), tf.float32)  # (C, classes)
-with tf.GradientTape() as tape:
-    tape.watch(features)
-    logit = (tf.reduce_mean(features, axis=(1, 2)) @ w_class)[0, 2]  # the logit of class 2
-channel_weight = tf.reduce_mean(tape.gradient(logit, features), axis=(1, 2))  # (B, C)
-grad_cam = features @ channel_weight[0][:, None]  # (B, h, w, 1), before negative values are cut
-cam = features @ w_class[:, 2:3]  # (B, h, w, 1)
-print("ratio CAM / Grad-CAM at three places:", (cam / grad_cam).numpy().ravel()[:3].round(3))
-
-# %% [markdown]
-# They are the same up to a factor: the number of places, 5 · 7. Grad-CAM is the more general one.
-#
-# ### Small images with a known place
-#
-# To judge maps we need to know the truth. So: real handwritten digits of 8 × 8 pixels (scikit-learn), each put at a
-# random place of a 24 × 24 image, among eight scraps of other digits. The label is the whole digit. The network is
-# told the class, **never the place**.
-
-# %%
-drawings, classes = digits.images.astype("float32") / 16, digits.target  # (1797, 8, 8), (1797,)
-SIZE = 24
-
-
-def scenes(count, pool, rng, whole=1):
-    """Images (N, 24, 24, 1) of digits among scraps; labels (N, whole) and upper left corners (N, whole, 2)."""
-    images = np.zeros((count, SIZE, SIZE, 1), "float32")
-    chosen = rng.choice(pool, size=(count, whole))  # (N, whole)
-    corners = np.zeros((count, whole, 2), int)
-    for image, numbers, corner in zip(images, chosen, corners, strict=True):
-        for number in rng.choice(pool, size=8):
-            (a, b), (y, x) = rng.integers(0, 5, size=2), rng.integers(0, SIZE - 3, size=2)
-            patch = image[y : y + 4, x : x + 4, 0]
-            patch[:] = np.maximum(patch, drawings[number, a : a + 4, b : b + 4][: patch.shape[0], : patch.shape[1]])
-        columns = rng.permutation([0, SIZE // 2])[:whole] if whole > 1 else [None]
-        for place, (number, column) in enumerate(zip(numbers, columns, strict=True)):
-            y = rng.integers(0, SIZE - 7)
-            x = rng.integers(0, SIZE - 7) if column is None else column + rng.integers(0, 5)
-            image[y : y + 8, x : x + 8, 0] = drawings[number]
-            corner[place] = y, x
-    return images, classes[chosen], corners
-
-
-# %%
-rng = np.random.default_rng(0)
-shuffled = rng.permutation(len(drawings))
-train_pool, test_pool = shuffled[:1300], shuffled[1300:]  # no drawing is in both
-train_images, train_labels, _ = scenes(4000, train_pool, rng)
-test_images, test_labels, test_corners = scenes(500, test_pool, rng)
-figure = plots.image_maps(test_images[:8], titles=[f"class {label[0]}" for label in test_labels[:8]], columns=8)
-plots.show(
-    figure,
-    alt="""Eight images of 24 by 24 pixels. Each holds one whole handwritten digit at a random place and eight scraps
-of other digits.""",
-)
-
-# %% [markdown]
-# ### The two-module design
-#
-# Yan, Kawahara and Hamarneh (2019) put attention into VGG-16 for skin-lesion photographs; the idea of letting the
-# network's last features guide the attention over its middle ones is also that of Jetley et al. (2018). Ours is the
-# same plan with small numbers:
-#
-# * a small VGG: 3×3 convolutions and pooling. On the way we keep **intermediate features** F (fine, but each
-#   sees only a small piece) at two depths, and at the end the **global guidance** g (coarse, but each sees nearly all
-#   of the image and "knows" what is searched for);
-# * an attention module for each of the two F: a 1×1 convolution of F, a 1×1 convolution of g, **up-sampled** to the
-#   size of F, their **sum**, ReLU, a 1×1 convolution to **one channel**, softmax over all places: the **map A**,
-#   which sums to 1;
-# * F′ = A · F, every channel multiplied by the same map, and summed over the places; both F′ and the average of g go
-#   into the classifier.
-#
-# (Papers differ in how they normalise the map; ours is a softmax, as in Jetley et al.)
-#
-# Compare it with section 7: $v^\top\tanh(W_q q + W_k k)$. It is additive attention: g is the query, the places of F
-# are the keys *and* the values.
-
-# %%
-figure, ax = diagrams.canvas(10, 3.6)
-image_box = diagrams.box(ax, 0.7, 2.9, "image", width=1.1, detail="24,24,1")
-first = diagrams.box(ax, 2.4, 2.9, "conv ×3", role="value", width=1.4, detail="F1 12,12,32")
-second = diagrams.box(ax, 4.4, 2.9, "conv", role="value", width=1.4, detail="F2 6,6,32")
-third = diagrams.box(ax, 6.4, 2.9, "conv", role="query", width=1.4, detail="g 3,3,32")
-module_one = diagrams.box(ax, 2.4, 1.6, "attention 1", role="key", width=1.4, detail="A1 12,12,1")
-module_two = diagrams.box(ax, 4.4, 1.6, "attention 2", role="key", width=1.4, detail="A2 6,6,1")
-head = diagrams.box(ax, 8.7, 1.0, "dense", role="output", width=1.2, detail="10 classes")
-for start, end in ((image_box, first), (first, second), (second, third), (first, module_one), (second, module_two)):
-    diagrams.arrow(ax, start, end)
-diagrams.arrow(ax, (6.4, 2.6), (6.4, 1.6), module_two, label="g guides both")
-diagrams.arrow(ax, (6.4, 2.2), (3.4, 2.2), (3.4, 1.6), module_one)
-diagrams.arrow(ax, third.right, (8.7, 2.9), head.top, label="average of g")
-diagrams.arrow(ax, module_one.bottom, (2.4, 0.4), (8.7, 0.4), head.bottom, label="Σ A1·F1")
-diagrams.arrow(ax, module_two.bottom, (4.4, 1.0), head.left, label="Σ A2·F2")
-plots.show(
-    figure,
-    alt="""Image, three convolutions giving F1, one more giving F2, one more giving g. Two attention modules take F1
-and F2, both guided by g. The weighted sums of F1 and F2 and the average of g go into a dense layer.""",
-)
-
-
-# %%
-def conv(filters, size=3):
-    return layers.Conv2D(filters, size, padding="same", activation="relu", kernel_initializer="he_normal")
-
-
-def look(f, g, filters=32):
-    """One attention module on features f (B, h, w, C), guided by g (B, h', w', C'): returns Σ A·F (B, C) and A."""
-    h, w = f.shape[1:3]
-    wish = layers.Conv2D(filters, 1)(g)  # (B, h', w', filters)
-    wish = layers.UpSampling2D((h // g.shape[1], w // g.shape[2]), interpolation="bilinear")(wish)  # (B, h, w, filters)
-    offer = layers.Conv2D(filters, 1, use_bias=False)(f)  # (B, h, w, filters)
-    score = layers.Conv2D(1, 1)(ops.relu(wish + offer))  # (B, h, w, 1)
-    a = layers.Reshape((h, w, 1))(layers.Softmax()(layers.Flatten()(score)))  # one softmax over all h·w places
-    return ops.sum(a * f, axis=(1, 2)), a  # (B, C), (B, h, w, 1)
-
-
-# %%
-keras.utils.set_random_seed(0)
-image = keras.Input((SIZE, SIZE, 1))
-x = layers.MaxPool2D()(conv(16)(conv(16)(image)))  # (B, 12, 12, 16)
-f1 = conv(32)(x)  # (B, 12, 12, 32)
-f2 = conv(32)(layers.MaxPool2D()(f1))  # (B, 6, 6, 32)
-g = conv(32)(layers.MaxPool2D()(f2))  # (B, 3, 3, 32)
-(summary1, a1), (summary2, a2) = look(f1, g), look(f2, g)
-everything = ops.concatenate([summary1, summary2, ops.mean(g, axis=(1, 2))], axis=-1)  # (B, 96)
-classifier = keras.Model(image, layers.Dense(10)(everything))
-insides = keras.Model(image, {"logits": classifier.output, "a1": a1, "a2": a2, "f1": f1, "g": g})
-print(f"{classifier.count_params():,} parameters")
-
-# %% [markdown]
-# **Predict.** Only the class is trained. What share of the weight of map A₁ will lie inside the 8 × 8 box of the
-# digit? A map that knows nothing puts 64/576 = 11 % there.
-#
-# <details><summary>Answer</summary>
-#
-# Most of it. Only the place of the digit tells the class, so a map that looks elsewhere lowers the loss less.
-#
-# </details>
-
-# %%
-schedule = keras.optimizers.schedules.CosineDecay(0.003, 8 * 4000 // 32)
-loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-classifier.compile(keras.optimizers.Adam(schedule), loss, metrics=["accuracy"])
-fit = classifier.fit(train_images, train_labels, batch_size=32, epochs=8, verbose=0).history
-seen = {name: np.array(value) for name, value in insides.predict(test_images, verbose=0).items()}
-guess_class = seen["logits"].argmax(axis=-1)  # (500,)
-accuracy = np.mean(guess_class == test_labels[:, 0])
-print(f"accuracy on new drawings: {accuracy:.0%} (guessing: 10 %)")
-
-
-# %%
-def to_pixels(maps):
-    """Stretch maps (N, h, w) to (N, 24, 24) by repeating places, each summing to 1."""
-    factor = SIZE // maps.shape[1]
-    large = maps.repeat(factor, axis=1).repeat(factor, axis=2)
-    return large / np.maximum(large.sum(axis=(1, 2), keepdims=True), 1e-12)
-
-
-def inside_box(maps, corners):
-    """Mean share of each map that lies inside the digit's 8 × 8 box; maps (N, 24, 24), corners (N, 2)."""
-    return np.mean([m[y : y + 8, x : x + 8].sum() for m, (y, x) in zip(maps, corners, strict=True)])
-
-
-attended = {name: to_pixels(seen[name][..., 0]) for name in ("a1", "a2")}
-for name, maps in attended.items():
-    print(f"{name}: {inside_box(maps, test_corners[:, 0]):.0%} of the weight is inside the box (knowing nothing: 11 %)")
-assert inside_box(attended["a1"], test_corners[:, 0]) > 0.4
-
-
-# %% [markdown]
-# The network was told "there is a seven in this picture" and found out *where*: looking there is the way to get the
-# class right. (The frames in the figure below show the true place. Each map has a colour scale of its own.)
-#
-# ### Grad-CAM of the same network, side by side
-#
-# At g, the last convolution, as the method prescribes (3 × 3 places), and at F1 (12 × 12 places), where our first map
-# lives.
-
-# %%
-def gradient_map(images, name, chosen):
-    """Grad-CAM (N, h, w) of the features `name` for the logits of the classes `chosen` (N,)."""
-    to_features = keras.Model(image, [insides.output[name], insides.output["logits"]])
-    with tf.GradientTape() as tape:
-        picture = tf.constant(images)
-        features, logits = to_features(picture)  # (N, h, w, C), (N, 10)
-        asked = tf.reduce_sum(logits * tf.one_hot(chosen, 10))
-    channel = tf.reduce_mean(tape.gradient(asked, features), axis=(1, 2), keepdims=True)  # (N, 1, 1, C)
-    return tf.nn.relu(tf.reduce_sum(features * channel, axis=-1)).numpy()  # (N, h, w)
-
-
-# %%
-truth_boxes = np.zeros((500, SIZE, SIZE))
-for box_image, (y, x) in zip(truth_boxes, test_corners[:, 0], strict=True):
-    box_image[y : y + 8, x : x + 8] = 1
-coarse_truth = truth_boxes.reshape(500, 3, 8, 3, 8).sum(axis=(2, 4))  # (500, 3, 3): a 3 × 3 map that knows the place
-print(f"a 3 × 3 map that knows the place: {inside_box(to_pixels(coarse_truth), test_corners[:, 0]):.0%} inside the box")
-post_hoc = {name: to_pixels(gradient_map(test_images, name, guess_class)) for name in ("g", "f1")}
-for name, maps in post_hoc.items():
-    print(f"Grad-CAM at {name:2s}: {inside_box(maps, test_corners[:, 0]):.0%} inside the box")
-
-# %%
-shown = [int(np.flatnonzero((guess_class == test_labels[:, 0]) & (guess_class == c))[0]) for c in (2, 3, 5, 7)]
-shown += list(np.flatnonzero(guess_class != test_labels[:, 0])[:2])
-rows = {"A1": attended["a1"], "A2": attended["a2"], "Grad-CAM g": post_hoc["g"], "Grad-CAM F1": post_hoc["f1"]}
-maps = np.concatenate([np.zeros((6, SIZE, SIZE)), *(each[shown] for each in rows.values())])
-titles = [f"is {test_labels[i, 0]}, says {guess_class[i]}" for i in shown]
-titles += [name for name in rows for _ in shown]
-figure = plots.image_maps(np.tile(test_images[shown], (5, 1, 1, 1)), maps, titles=titles, columns=6)
-for number, panel in enumerate(figure.axes[:30]):
-    panel.images[1].set_alpha(0.55 * (number >= 6))  # the first row is the images alone
-    y, x = test_corners[shown[number % 6], 0]
-    panel.add_patch(plt.Rectangle((x - 0.5, y - 0.5), 8, 8, fill=False, color="cyan"))
-plots.show(
-    figure,
-    alt="""Six images in columns, four classified right and two wrong; below each its attention maps A1 and A2 and its
-Grad-CAM at g and at F1, each with a frame around the digit. A1 and A2 are small spots in the frame; Grad-CAM at g
-is a coarse area that often lies beside it; Grad-CAM at F1 follows strokes in several places.""",
-)
-
-
-# %% [markdown]
-# Compare the numbers, not only the colours. Grad-CAM at the prescribed layer says little here: 14 % of it is inside the box,
-# hardly more than the 11 % of a map that knows nothing. Nine places are not the whole reason, because a 3 × 3 map that knows
-# the place puts 48 % there. In this network g has two tasks: it guides both maps and it goes into the classifier. Whether that
-# is the reason is not tested here. At F1 Grad-CAM puts 46 % inside, still less than the trained map A₁ with 89 %. Each of these
-# pictures is an "explanation" of the same decision.
-#
-# ### What each can claim
-#
-# **A test by deletion.** A map that says "this place matters" should be right about what happens when the place is
-# wiped out. We blank the 8 × 8 window that holds most of each map, and a random window.
-#
-# **Predict.** Accuracy after each?
-#
-# <details><summary>Answer</summary>
-#
-# A random window hits the digit now and then and costs a little. A map that has found the digit takes the accuracy down to
-# about chance. A coarse map lies between.
-#
-# </details>
-
-# %%
-def wiped(images, maps):
-    """Blank, in every image, the 8 × 8 window with the largest sum of the map (N, 24, 24)."""
-    sums = np.lib.stride_tricks.sliding_window_view(maps, (8, 8), axis=(1, 2)).sum(axis=(-2, -1))  # (N, 17, 17)
-    result = images.copy()
-    for picture, table in zip(result, sums, strict=True):
-        y, x = np.unravel_index(table.argmax(), table.shape)
-        picture[y : y + 8, x : x + 8] = 0
-    return result
-
-
-noise = np.random.default_rng(8).random((500, SIZE, SIZE)) ** 20
-left = {"nothing": test_images, "a random window": wiped(test_images, noise)}
-left |= {f"the window of {name}": wiped(test_images, each) for name, each in rows.items()}
-for name, pictures in left.items():
-    right = np.mean(classifier.predict(pictures, verbose=0).argmax(axis=-1) == test_labels[:, 0])
-    print(f"wiped out {name:25s} accuracy {right:.0%}")
-
-# %% [markdown]
-# **Two digits in one image.** The network was trained to name one class. Now there are two whole digits.
-#
-# **Predict.** We ask for a map of the first digit's class and one of the second's. Which method can answer both?
-#
-# <details><summary>Answer</summary>
-#
-# Grad-CAM: it starts from a logit that you choose. The attention map is computed before there is any class; it is the same
-# whatever you ask.
-#
-# </details>
-
-# %%
-two_images, two_labels, two_corners = scenes(300, test_pool, np.random.default_rng(10), whole=2)
-different = two_labels[:, 0] != two_labels[:, 1]
-two_images, two_labels, two_corners = two_images[different], two_labels[different], two_corners[different]
-two_seen = insides.predict(two_images, verbose=0)
-for asked in (0, 1):
-    heat = to_pixels(gradient_map(two_images, "f1", two_labels[:, asked]))
-    print(f"Grad-CAM asked for digit {asked + 1}:", end=" ")
-    print(*(f"{inside_box(heat, two_corners[:, d]):.0%} on digit {d + 1}" for d in (0, 1)), sep=", ")
-heat = to_pixels(two_seen["a1"][..., 0])
-print("attention A1, one map:  ", *(f"{inside_box(heat, two_corners[:, d]):.0%} on digit {d + 1}" for d in (0, 1)))
-
-# %%
-first = np.flatnonzero(two_seen["logits"].argmax(axis=-1) == two_labels[:, 0])[:3]
-panels = [np.zeros((3, SIZE, SIZE)), heat[first]]
-panels += [to_pixels(gradient_map(two_images[first], "f1", two_labels[first, d])) for d in (0, 1)]
-names = [f"{a} and {b}" for a, b in two_labels[first]] + ["A1"] * 3
-names += [f"Grad-CAM for {label}" for label in two_labels[first].T.ravel()]
-figure = plots.image_maps(np.tile(two_images[first], (4, 1, 1, 1)), np.concatenate(panels), titles=names, columns=3)
-for number, panel in enumerate(figure.axes[:12]):
-    panel.images[1].set_alpha(0.55 * (number >= 3))
-    for y, x in two_corners[first[number % 3]]:
-        panel.add_patch(plt.Rectangle((x - 0.5, y - 0.5), 8, 8, fill=False, color="cyan"))
-plots.show(
-    figure,
-    alt="""Three images with two digits each; below them the attention map, which is one and the same whatever is
-asked, and the Grad-CAM for either class, which moves between the two digits.""",
-)
-
-# %% [markdown]
-# | | trainable attention | CAM, Grad-CAM |
-# |---|---|---|
-# | when | during the forward pass, learned with the rest | afterwards, for a network that is finished |
-# | does the network use it? | yes: F′ = A·F is all that this branch passes on | no: it is a picture of gradients |
-# | needs | a change of architecture and training | access to gradients |
-# | per class? | no, one map for the image | yes, one for each class asked |
-# | may claim | "features elsewhere did not pass this branch" | "changing these features would change the logit" |
-# | may **not** claim | "pixels elsewhere had no influence" (A) | "the network looks here" (B) |
-# | proves the decision right? | no | no |
-#
-# (A) The features at a place have seen its surroundings (their receptive field), and g has seen nearly everything and
-# goes into the classifier directly. (B) A Grad-CAM is a weighted sum of features,
-# computed after the decision. The network itself never used this map. When the features are coarse (3 × 3 places), the
-# map is stretched to the size of the image, and its edges mean nothing.
-#
-# Neither is an explanation by itself: Adebayo et al. (2018) show that some post-hoc maps hardly change when a
-# network's weights are replaced by random ones (Grad-CAM passed that test, others did not); Jain and Wallace (2019) find very different attention weights that
-# give the same predictions; Wiegreffe and Pinter (2019) answer that it depends on what you call an explanation. The
-# deletion test above is the kind of evidence to ask for.
-
-# %% [markdown]
-# ## 11 · Common mistakes, and what they look like
+# ## 10 · Common mistakes, and what they look like
 #
 # **1 · Padding is attended.** The five items of section 8, padded with fifteen vectors of zeros to a length of
 # twenty:
@@ -1662,8 +1222,8 @@ print("largest subtracted:   ", np.exp(large - large.max()) / np.exp(large - lar
 # <details><summary>What is wrong</summary>
 #
 # It shows which vectors were mixed and in what proportion. Those vectors already contain their neighbours (section
-# 7), other branches carry information too (section 10), and different maps can give the same output. It is a reading
-# aid, and a test by deletion is worth more.
+# 7), other branches can carry information too, and different maps can give the same output (Jain and Wallace 2019). It is a
+# reading aid. [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
 #
 # </details>
 
@@ -1677,7 +1237,7 @@ for name, array in {"over positions": over_positions, "over the vocabulary": ove
     print(f"{name:20s}{tuple(array.shape)} sum {array.numpy().sum():.3f}")
 
 # %% [markdown]
-# ## 12 · Check yourself
+# ## 11 · Check yourself
 #
 # 1. Four keys have the scores 2, 2, 2, 2. What are the weights? And for the scores 100, 100, 100, 100?
 # <details><summary>Answer</summary>¼ each, both times: a softmax depends on differences only.</details>
@@ -1692,15 +1252,6 @@ for name, array in {"over positions": over_positions, "over the vocabulary": ove
 #
 # 4. Which of the six can tell the second item from the fourth if both have the same key vector?
 # <details><summary>Answer</summary>Location-based only. All the others give equal keys equal scores.</details>
-#
-# 5. A colleague trains hard attention by `argmax` and reports that only the encoder's attention weights do not
-#    improve. Why?
-# <details><summary>Answer</summary>The gradient with respect to the scores is zero or None: `argmax` does not change
-# under small changes. The rest of the network learns to live with whatever place it is given.</details>
-#
-# 6. Map A of section 10 puts 90 % of its weight on a digit. Does that prove that the scraps had no influence?
-# <details><summary>Answer</summary>No. The features at that place see their surroundings, and g sees the whole image
-# and goes into the classifier.</details>
 #
 # <details><summary><b>Symptoms and causes</b> (for the lab and for your own networks)</summary>
 #
@@ -1718,18 +1269,15 @@ for name, array in {"over positions": over_positions, "over the vocabulary": ove
 #
 # <details><summary><b>Slow machine, or a GPU?</b></summary>
 #
-# The costly cells are the two translators and the image classifier. *Slow machine:* 2,000 lines in place of 4,000, fewer
-# epochs for the translator without attention, 2,000 images in place of 4,000. *GPU:* `UNITS = 128` and 24 epochs at half the
+# The costly cells are the two translators. *Slow machine:* 2,000 lines in place of 4,000, and fewer epochs for the translator
+# without attention. *GPU:* `UNITS = 128` and 24 epochs at half the
 # learning rate for the translator without attention. Does a larger state carry more dates?
 #
 # </details>
 #
 # **Caveats, plainly.** The dates are made by a generator; real text is messier. One seed, one run: repeat with other
 # seeds before you believe a difference of a few per cent. We did not tune the translator without attention, nor reverse its
-# source (as Sutskever et al. did): a better result without attention is possible. We did not
-# train the image classifier without attention, so nothing here says that attention makes it *better*; it makes it
-# possible to ask where. The images are a toy in which the place is known, chosen so that a map can be *tested*; a good
-# score here does not carry over to X-rays.
+# source (as Sutskever et al. did): a better result without attention is possible.
 
 # %% [markdown]
 # ## Summary
@@ -1744,18 +1292,15 @@ for name, array in {"over positions": over_positions, "over the vocabulary": ove
 #   alignment is learned from translations alone.
 # * Six scores: additive, location-based and general have parameters; cosine, dot and scaled dot have none and need
 #   queries and keys that speak the same language.
-# * **Soft** attention is differentiable; **hard** attention is not, and pays with noisy gradient estimates.
-# * In images, trainable attention is *used* by the network, Grad-CAM is *drawn* after the fact. Test either before
-#   you believe it.
+# * **Soft** attention uses every place a little; **hard** attention uses one, **local** attention a window.
 #
-# **Next:** write these parts yourself in [lab 1](../labs/01_attention_intuition/01_attention_intuition.ipynb); then
-# [lecture 2](02_self_attention.ipynb) lets a sentence ask itself.
+# **Next:** [lecture 1b](01b_visual_attention.ipynb), where a network looks at images. Write these parts yourself in [lab
+# 1](../labs/01_attention_intuition/01_attention_intuition.ipynb); then [lecture 2](02_self_attention.ipynb) lets a sentence ask itself.
 #
 # ## References
 #
 # * Y. Bengio, P. Simard, P. Frasconi (1994), *Learning Long-Term Dependencies with Gradient Descent is Difficult*, IEEE
 #   Transactions on Neural Networks 5.
-# * J. Adebayo et al. (2018), *Sanity Checks for Saliency Maps*, NeurIPS.
 # * D. Bahdanau, K. Cho, Y. Bengio (2015), *Neural Machine Translation by Jointly Learning to Align and Translate*,
 #   ICLR; sections 3.1 and 3.2, appendix A.1.2; figure 3 shows alignments. [arXiv:1409.0473](https://arxiv.org/abs/1409.0473)
 # * K. Cho et al. (2014), *Learning Phrase Representations using RNN Encoder–Decoder for Statistical Machine
@@ -1766,7 +1311,6 @@ for name, array in {"over positions": over_positions, "over the vocabulary": ove
 # * A. Graves, G. Wayne, I. Danihelka (2014), *Neural Turing Machines*; section 3.3 (content and location addressing).
 # * S. Jain, B. Wallace (2019), *Attention is not Explanation*, NAACL; S. Wiegreffe, Y. Pinter (2019), *Attention is
 #   not not Explanation*, EMNLP.
-# * S. Jetley et al. (2018), *Learn to Pay Attention*, ICLR.
 # * A. Karpathy (2015), *The Unreasonable Effectiveness of Recurrent Neural Networks*; the five sketches of section 2.
 # * H. Larochelle, G. Hinton (2010), *Learning to Combine Foveal Glimpses with a Third-Order Boltzmann Machine*, NeurIPS.
 # * M.-T. Luong, H. Pham, C. Manning (2015), *Effective Approaches to Attention-based Neural Machine Translation*,
@@ -1774,15 +1318,9 @@ for name, array in {"over positions": over_positions, "over the vocabulary": ove
 # * V. Mnih et al. (2014), *Recurrent Models of Visual Attention*, NeurIPS.
 #   [arXiv:1406.6247](https://arxiv.org/abs/1406.6247)
 # * È. Nadaraya (1964), *On Estimating Regression*; G. Watson (1964), *Smooth Regression Analysis*.
-# * R. Selvaraju et al. (2017), *Grad-CAM: Visual Explanations from Deep Networks via Gradient-based Localization*,
-#   ICCV.
 # * I. Sutskever, O. Vinyals, Q. Le (2014), *Sequence to Sequence Learning with Neural Networks*, NeurIPS.
 # * A. Vaswani et al. (2017), *Attention Is All You Need*, NeurIPS; section 3.2.1, table 1.
-# * R. Williams (1992), *Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning*,
-#   Machine Learning 8.
-# * K. Xu et al. (2015), *Show, Attend and Tell*, ICML; section 4. [arXiv:1502.03044](https://arxiv.org/abs/1502.03044)
-# * Y. Yan, J. Kawahara, G. Hamarneh (2019), *Melanoma Recognition via Visual Attention*, IPMI.
-# * B. Zhou et al. (2016), *Learning Deep Features for Discriminative Localization*, CVPR.
+# * K. Xu et al. (2015), *Show, Attend and Tell*, ICML. [arXiv:1502.03044](https://arxiv.org/abs/1502.03044)
 #
 # ## Further reading
 #

@@ -17,7 +17,7 @@
 #
 # *How a word looks at the other words of its own sentence, and comes back with a meaning.*
 #
-# [← 1 · Attention intuition](01_attention_intuition.ipynb) · [Lab
+# [← 1b · Visual attention](01b_visual_attention.ipynb) · [Lab
 # 2](../labs/02_self_attention/02_self_attention.ipynb) · [3 · Multi-head attention →](03_multi_head_attention.ipynb)
 #
 # **Afterwards you can**

@@ -19,7 +19,8 @@
 # key, the weighted mean with a mask, its hard version. Then you put the parts into two Keras layers: Bahdanau's attention
 # for sequences, and attention over the places of an image. At the end your own layer learns to read a sequence backwards.
 #
-# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). **Time:** about 150 minutes.
+# **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb), and for exercise 11 section 5 of [lecture
+# 01b](../../lectures/01b_visual_attention.ipynb). **Time:** about 150 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -498,7 +499,7 @@ check("BahdanauAttention")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 11 · Attention over the places of an image
 #
-# One module of the two in the lecture's network. (There the result is also summed over the places; here it is not.)
+# One module of the two in the network of [lecture 01b](../../lectures/01b_visual_attention.ipynb), section 5. (There the result is also summed over the places; here it is not.)
 # Features of a middle layer are the values; the global features of the last
 # layer, coarser and with other channels, say what is searched for.
 #

@@ -1,0 +1,133 @@
+"""What lecture 1b says of its numbers."""
+
+from __future__ import annotations
+
+from claims.page import Page
+
+
+def claims(page: Page) -> None:
+    page.given("about 46 minutes to read", because="counted by tests/test_lectures.py")
+    slopes(page)
+    drawing_a_place(page)
+    two_kinds_of_maps(page)
+    attention_in_the_network(page)
+    maps_compared(page)
+    deleted_and_asked(page)
+    mistakes_and_questions(page)
+
+
+def slopes(page: Page) -> None:
+    page.says("Zero everywhere except at the jumps", holds=page.number("ffcec271", r"at (\d+)% of") > 95)
+    soft = page.numbers("3ccedb85", r"soft: +\[ *(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+)\]")
+    page.says("`None`: no way back", holds=["hard: None" in page.output("3ccedb85"), abs(sum(soft)) < 0.002])
+
+
+def drawing_a_place(page: Page) -> None:
+    page.given(
+        "for n = 1? For n = 100?",
+        "so with 100 draws the direction",
+        "from 1, 10 and 100 random looks",
+        because="a question",
+    )
+    page.given(
+        "With one look the direction is mostly wrong; with 100 looks it is nearly right", because="the figure's boxes"
+    )
+    true = page.numbers("de9f53a8", r"true gradient +\[" + r" *(-?[\d.]+)" * 6)
+    mean = page.numbers("de9f53a8", r"all the estimates +\[" + r" *(-?[\d.]+)" * 6)
+    page.says(
+        "The estimate is right on average", holds=max(abs(a - b) for a, b in zip(true, mean, strict=True)) < 0.005
+    )
+    plain = page.numbers("de9f53a8", r"plain: scatter . .gradient. \[" + r" *([\d.]+)" * 6)
+    based = page.numbers("de9f53a8", r"baseline: scatter . .gradient. \[" + r" *([\d.]+)" * 6)
+    smallest = min(range(6), key=lambda at: abs(true[at]))
+    page.says("The first one is close to zero", holds=smallest == 0)
+    page.says("(the scatter is {:.2f} times the gradient)", plain[0])
+    page.says("100 draws do not settle its sign", holds=plain[0] > 1)
+    smaller = sum(b < a for a, b in zip(plain, based, strict=True))
+    page.says("The baseline makes the scatter of four components smaller and that of two larger", holds=smaller == 4)
+
+
+def two_kinds_of_maps(page: Page) -> None:
+    ratios = page.numbers("22fe8e6c", r"\[([\d.]+) +([\d.]+) +([\d.]+)\]")
+    page.says("the number of places, 5 · 7", holds=ratios == [35] * 3)
+    page.given(
+        "digits of 8 × 8 pixels",
+        "of a 24 × 24 image",
+        "24 by 24 pixels",
+        "VGG-16",
+        "3×3 convolutions",
+        because="sizes, or a name",
+    )
+
+
+def attention_in_the_network(page: Page) -> None:
+    page.given(
+        "a 1×1 convolution of F, a 1×1 convolution of g", "a 1×1 convolution to one channel", because="the design"
+    )
+    page.given("the map A , which sums to 1", "inside the 8 × 8 box", because="the design")
+    page.given("puts 64/576 = 11 % there", because="by hand")
+    first_map, second_map = page.numbers("fec1ce61", r"A1 (\d+)%"), page.numbers("fec1ce61", r"A2 (\d+)%")
+    page.says("Nearly all of it.", holds=min(first_map) > 85)
+    page.says("With each seed map A1 has nearly all of its weight in the box", holds=min(first_map) > 85)
+    page.says(
+        "with seed 2 it has {:.0f} % there, like a map that knows nothing", second_map[2], holds=second_map[2] == 11
+    )
+    accuracy = page.numbers("0886b99d", r"(\d+)%")
+    page.says("the accuracy of that network is not the lowest", holds=accuracy[2] > min(accuracy[:3]))
+    network = r"{} +([\d,]+) parameters; new drawings right, by seed: (\d+)% (\d+)% (\d+)%"
+    rows = [page.numbers("caa1ee61", network.format(kind)) for kind in ("attention", "averages", "g alone")]
+    (attention, *with_maps), (averages, *equal_weights), (_, *alone) = rows
+    without = equal_weights + alone
+    assert accuracy[:3] == with_maps
+    page.says(
+        "With the maps each seed is better than any seed without them: {:.0f} to {:.0f} % against {:.0f} to {:.0f} %",
+        *(min(with_maps), max(with_maps), min(without), max(without)),
+        holds=min(with_maps) > max(without),
+    )
+    page.says("A shorter way to the classifier is not enough", holds=max(equal_weights) < min(with_maps))
+    page.says("have parameters of their own, {:,.0f} of them", attention - averages)
+
+
+def maps_compared(page: Page) -> None:
+    page.given("a 3 × 3 map that knows", "where g has the second task only", because="the design")
+    page.says("the place puts {:.0f} % there", page.number("8a2a25a4", r"place: (\d+)%"))
+    maps = r"network with {}: of Grad-CAM at {} inside the box, by seed: (\d+)% (\d+)% (\d+)%"
+    at_g = page.numbers("8a2a25a4", maps.format("attention", "g"))
+    page.says("With the three seeds {:.0f}, {:.0f} and {:.0f} % of the Grad-CAM at the prescribed layer", *at_g)
+    page.says("and a map that knows nothing has 11 % there", holds=max(at_g) < 16)
+    others = [each for kind in ("averages", "g alone") for each in page.numbers("8a2a25a4", maps.format(kind, "g"))]
+    page.says("it is {:.0f} or {:.0f} %", min(others), max(others), holds=max(others) - min(others) <= 1)
+    at_f1 = page.numbers("8a2a25a4", maps.format("attention", "f1"))
+    page.says("At F1 Grad-CAM puts {:.0f} to {:.0f} % inside", min(at_f1), max(at_f1))
+    first_map = page.numbers("fec1ce61", r"A1 (\d+)%")
+    page.says(
+        "still less than the trained map A1 with {:.0f} to {:.0f} %",
+        *(min(first_map), max(first_map)),
+        holds=max(at_f1) < min(first_map),
+    )
+
+
+def deleted_and_asked(page: Page) -> None:
+    page.given("We blank the 8 × 8 window", "are coarse (3 × 3 places)", because="the design")
+    page.given("(3 × 3 places), and at F1 (12 × 12", because="the design")
+    nothing, random, of_first, _, of_g, _ = page.numbers("1d59b2f1", r"accuracy (\d+)%")
+    page.says("A random window hits the digit now and then and costs a little", holds=random < nothing)
+    page.says("takes the accuracy down to about chance", holds=of_first < 16)
+    page.says("A coarse map lies between", holds=of_first < of_g < random)
+    asked = page.numbers("a6e36c77", r"(\d+)% on digit")
+    page.says(
+        "Grad-CAM: it starts from a logit that you choose", holds=[asked[0] > 2 * asked[1], asked[3] > 2 * asked[2]]
+    )
+    page.says("it is the same whatever you ask", holds=abs(asked[4] - asked[5]) < 10)
+
+
+def mistakes_and_questions(page: Page) -> None:
+    totals = page.numbers("82e6cd52", r"sum +([\d.]+), smallest weight ([\d.]+)")
+    page.says("Every weight is 1", holds=[totals[0] == 144, totals[1] == 1, totals[2] == 1])
+    sizes = page.numbers("59b3454f", r"largest value ([\d.]+)")
+    page.says("More than a hundred times smaller", holds=sizes[0] > 100 * sizes[1])
+    page.given("The slope of a softmax is p(1 − p), which is below 0.01 for p above 0.99", because="by hand")
+    page.given("average of a 3 × 3 map", "By 9, the number of places", "the mean of this term is 0", because="by hand")
+    page.given("Map A1 puts 90 %", "softmax over an axis of length 1", "the map is 1 everywhere", because="a question")
+    page.given("have the shape (B, h, w, 1)", "from the logit of class 3", because="a shape, and a question")
+    page.given("2,000 images in place of 4,000", because="advice")
