@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib.util
+import importlib
 import os
+import sys
 import tomllib
 from pathlib import Path
 
@@ -213,14 +214,19 @@ def test_other_errors_stay_what_they_are_and_keras_3_works_afterwards():
 
 @pytest.fixture(scope="module")
 def recipe():
-    spec = importlib.util.spec_from_file_location("small_bert", ROOT / "experiments" / "small_bert.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "experiments")
+        return importlib.import_module("small_bert")
 
 
 @pytest.fixture(scope="module")
-def corpus(recipe, tmp_path_factory):
+def read(recipe):
+    """The part of the recipe that reads the texts."""
+    return sys.modules["small_bert_texts"]
+
+
+@pytest.fixture(scope="module")
+def corpus(read, tmp_path_factory):
     """Texts of numbers that tell where they are from: text t of 120 is t + 100, t + 100, …, reviews before news."""
     work = tmp_path_factory.mktemp("work")
     for name, first in (("reviews", 0), ("news", 60)):
@@ -228,10 +234,10 @@ def corpus(recipe, tmp_path_factory):
         pieces = np.repeat(np.arange(60) + first + 100, lengths).astype("uint16")
         np.savez(work / f"{name}.npz", pieces=pieces, lengths=lengths)
     (work / "vocab.txt").write_text("\n".join(f"w{number}" for number in range(400)) + "\n")
-    return recipe.Corpus(work)
+    return read.Corpus(work)
 
 
-def test_a_batch_is_masked_as_in_the_paper(recipe, corpus):
+def test_a_batch_is_masked_as_in_the_paper(recipe, read, corpus):
     asked = hidden = kept = tokens = 0
     for step in range(40):
         rows, labels = corpus.batch(step, recipe.SHORT, seed=0)
@@ -240,18 +246,18 @@ def test_a_batch_is_masked_as_in_the_paper(recipe, corpus):
         seen = np.take_along_axis(ids, places, axis=1)
         real = answers >= 0
         assert (answers[real] >= 100).all() and (np.take_along_axis(mask, places, axis=1)[real] == 1).all()
-        assert (ids[:, 0] == recipe.CLS).all() and (ids[mask == 0] == recipe.PAD).all()
+        assert (ids[:, 0] == read.CLS).all() and (ids[mask == 0] == read.PAD).all()
         asked += real.sum()
-        hidden += (seen[real] == recipe.MASK).sum()
+        hidden += (seen[real] == read.MASK).sum()
         kept += (seen[real] == answers[real]).sum()
         tokens += mask.sum() - len(ids) * 2.5
     # Six standard deviations, and a little for the random pieces that happen to be the right ones.
-    assert abs(asked / tokens - recipe.MASK_SHARE) < 0.01
+    assert abs(asked / tokens - read.MASK_SHARE) < 0.01
     assert abs(hidden / asked - 0.8) < 6 * np.sqrt(0.16 / asked)
     assert abs(kept / asked - 0.1) < 6 * np.sqrt(0.09 / asked) + 0.005
 
 
-def test_a_second_text_follows_the_first_or_is_of_the_same_kind(recipe, corpus):
+def test_a_second_text_follows_the_first_or_is_of_the_same_kind(recipe, read, corpus):
     follows = []
     for step in range(20):
         rows, labels = corpus.batch(step, recipe.SHORT, seed=0)
@@ -263,7 +269,7 @@ def test_a_second_text_follows_the_first_or_is_of_the_same_kind(recipe, corpus):
                 continue
             follows.append(label[0])
             second = np.flatnonzero(types)
-            assert ids[second[0] - 1] == recipe.SEP == ids[second[-1]]
+            assert ids[second[0] - 1] == read.SEP == ids[second[-1]]
             parts = [ids[(types == each) & (ids >= 100) & (ids < 220)] for each in (0, 1)]
             if min(map(len, parts)) < 6:
                 continue  # too few are left to tell the text from the pieces that were put in at random
