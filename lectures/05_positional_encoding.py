@@ -1062,7 +1062,7 @@ for name in ("rotary", "none"):
 # **Attention sinks.** In large language models a plain window fails badly as soon as the *first* tokens of the text leave it
 # (Xiao et al., 2024). Softmax weights must sum to 1, so a head that finds nothing to fetch has to put its weight somewhere.
 # These models put it on the first tokens, which every query can see: the attention sinks. With the first four kept beside
-# the window, the same models go on as before. Our last lines keep four, too, and that *hurts* the rotary model: 0.82 in
+# the window, most of the damage is gone. Our last lines keep four, too, and that *hurts* the rotary model: 0.82 in
 # place of 1.00. In our task every query has a letter to fetch, so it does not need a sink, and the four keys stand at
 # distances that training never reached. Xiao et al. count positions inside the window, and not in the text, which avoids
 # this.
