@@ -14,7 +14,7 @@ from pathlib import Path
 from autograder.course import Course, CourseError
 from autograder.releasing.leaks import find_leaks, find_secret_lines
 from autograder.site.sources import lay_out
-from autograder.site.vendored import copy_mathjax
+from autograder.site.vendored import copy_mathjax, write_vega
 
 MARKER = ".course-site"
 # Pages that explain the harness quote its marks and imports; a line of an answer is a leak there as anywhere.
@@ -54,6 +54,7 @@ def build_site(course: Course, directory: Path) -> SiteSummary:
         work = Path(name)
         sources = lay_out(course, work / "sources")
         copy_mathjax(configuration, sources.extra / "_static" / "mathjax")
+        write_vega(sources.extra / "_static" / "vega" / "vega.js")
         _run_sphinx(course, configuration, sources.pages, sources.extra, work)
         built = work / "html"
         (built / "_static" / "webpack-macros.html").unlink(missing_ok=True)  # the theme's template, no page

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import re
 import struct
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 _WORDS = "<details><summary><small>Figure in words"  # how coursekit.plots begins its folded line below a figure
+_LIVE = "application/vnd.vegalite.v5+json"  # a live figure, which the page's script draws over its picture
 _FOR_TESTS = re.compile(r"^# NBVAL_\w+\n", re.MULTILINE)
 
 
@@ -42,7 +45,8 @@ def page_of(notebook: NotebookNode, name: str) -> Page:
                 file = f"{name}-{number}.png"
                 pictures[file] = picture
                 alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
-                output.data = NotebookNode({"text/html": _figure(f"{chapter}.{number}", file, picture, alt)})
+                chart = output.data.get(_LIVE)
+                output.data = NotebookNode({"text/html": _figure(f"{chapter}.{number}", file, picture, alt, chart)})
                 output.metadata = NotebookNode()
             elif "".join(output.get("data", {}).get("text/html", "")).startswith(_WORDS):
                 continue  # the figure says it
@@ -67,13 +71,18 @@ def _first(pattern: str, notebook: NotebookNode) -> str:
     return found[1].strip() if found else ""
 
 
-def _figure(number: str, file: str, picture: bytes, alt: str) -> str:
+def _figure(number: str, file: str, picture: bytes, alt: str, chart: dict[str, Any] | None) -> str:
     width, height = struct.unpack(">II", picture[16:24])  # in a PNG's first chunk
     source = PurePosixPath("figures", file)
     words = html.escape(alt)
+    kind, live = "course-figure", ""
+    if chart is not None:
+        kind = "course-figure course-live"
+        written = json.dumps(chart, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        live = f'<script type="application/json">{written}</script>'
     return (
-        f'<figure class="course-figure" id="figure-{number.replace(".", "-")}">'
-        f'<img src="{source}" alt="{words}" width="{width}" height="{height}" loading="lazy">'
+        f'<figure class="{kind}" id="figure-{number.replace(".", "-")}">'
+        f'<img src="{source}" alt="{words}" width="{width}" height="{height}" loading="lazy">{live}'
         f"<figcaption><details><summary>Figure {number} <small>in words</small></summary>{words}</details></figcaption>"
         "</figure>"
     )

@@ -1,4 +1,4 @@
-"""The scripts that the site's pages load: MathJax, fetched once by npm and pinned with its hash."""
+"""The scripts that the site's pages load: MathJax, fetched once by npm and pinned by its hash; Vega, from a package."""
 
 from __future__ import annotations
 
@@ -31,6 +31,20 @@ def copy_mathjax(site: Path, target: Path) -> None:
             shutil.copytree(source, destination, dirs_exist_ok=True)
         else:
             shutil.copyfile(source, destination)
+
+
+def write_vega(target: Path) -> None:
+    """Write Vega, Vega-Lite and Vega-Embed, as the package vl-convert-python brings them, into one script `target`.
+
+    Raises CourseError when the package is not installed.
+    """
+    try:
+        import vl_convert
+    except ImportError:
+        raise CourseError('the site\'s live figures need vl-convert-python: run "make setup"') from None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # A function of its own, because the names in it are short and would meet those of other scripts.
+    target.write_text(f"(() => {{{vl_convert.javascript_bundle(vl_version='5.20')}}})();\n", encoding="utf-8")
 
 
 def _version(package: Path) -> str:

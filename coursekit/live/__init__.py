@@ -1,0 +1,28 @@
+"""Figures that answer: their controls are moved in the notebook or on the web site, without a kernel.
+
+Every function returns a figure that a cell shows as its last line, such as `live.warm_up()`. The chart computes what it
+shows from the numbers that are stored in it, in the reader's browser.
+"""
+
+from coursekit.live.bert_heads import heads
+from coursekit.live.figure import LiveFigure
+from coursekit.live.formulas import layer_norm, positions, warm_up
+from coursekit.live.images import rollout
+from coursekit.live.weights import bandwidth, masks, sharpness, side_by_side
+from coursekit.live.writing import beam, cache, sampling
+
+__all__ = [
+    "LiveFigure",
+    "bandwidth",
+    "beam",
+    "cache",
+    "heads",
+    "layer_norm",
+    "masks",
+    "positions",
+    "rollout",
+    "sampling",
+    "sharpness",
+    "side_by_side",
+    "warm_up",
+]
