@@ -7,8 +7,7 @@
 #       format_name: percent
 #       format_version: '1.3'
 #   kernelspec:
-#     display_name: Python 3 (ipykernel)
-#     language: python
+#     display_name: x
 #     name: python3
 # ---
 
@@ -45,7 +44,7 @@ if "google.colab" in sys.modules:
     print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
-from coursekit import diagrams, plots, quiet
+from coursekit import diagrams, live, plots, quiet
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
@@ -481,6 +480,26 @@ row by row: How 0.67, 0.12, 0.21; are 0.24, 0.01, 0.75; you 0.53, 0.30, 0.17."""
 pair = np.array([112.0, 96.0])
 print("divided by 8 :", pair / 8, "->", softmax(pair / 8).round(2))
 print("not divided  :", pair, "->", [f"{weight:.7f}" for weight in softmax(pair)])
+
+# %% [markdown]
+# ### Move the divisor yourself
+#
+# The scores of *the train stops at the station* once more (section 2), divided by a number that you choose. Point at a row,
+# or choose its query in the menu.
+#
+# **Predict.** Divided by 1, "train" and "station" get 0.361 each from "station". Which divisor brings the two weights to
+# more than 0.9 together: a half or two? And which row stays as it is, whatever you divide by?
+#
+# <details><summary>Answer</summary>
+#
+# A half. The scores (0, 2, 1, 0, 0, 2) become (0, 4, 2, 0, 0, 4), and e⁴ = 54.6 leaves little for the others: 2·54.6 of
+# 2·54.6 + 7.4 + 3, which is 0.913. With two, the scores come closer together, and so do the weights. The rows of "the" and "at" stay:
+# their vectors are zero, all their scores are 0, and 0 divided by any number is 0.
+#
+# </details>
+
+# %%
+live.sharpness(embed(train_sentence) @ embed(train_sentence).T, train_sentence.split())
 
 
 # %% [markdown]

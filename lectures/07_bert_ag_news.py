@@ -7,8 +7,7 @@
 #       format_name: percent
 #       format_version: '1.3'
 #   kernelspec:
-#     display_name: Python 3
-#     language: python
+#     display_name: x
 #     name: python3
 # ---
 
@@ -42,7 +41,7 @@ if "google.colab" in sys.modules:
     print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
-from coursekit import bert, data, diagrams, plots, quiet, recorded
+from coursekit import bert, data, diagrams, live, plots, quiet, recorded
 
 quiet.start_tensorflow("tensorflow_text", "tensorflow_hub", "tf_keras")  # keeps their messages out of the notebook
 plots.use_course_style()
@@ -621,7 +620,29 @@ for name, row in zip(names, shares.reshape(12, -1), strict=True):
 # for guessing. The second block looks mostly nearby and less strictly. In the last block three of four heads put a quarter and more of their weight on `[SEP]`, a token that
 # means nothing. Clark et al. (2019) found the same kinds of heads in the published BERT, and read the last one as a place to put weight when a head has nothing to say (later
 # called an **attention sink**; Xiao et al., 2024). That reading is theirs: our table shows where the weight goes, not why.
+
+# %% [markdown]
+# ### Look at all of them yourself
 #
+# In Jupyter, put a sentence of your own into the cell (at most 18 pieces). A click chooses a head, and the pointer chooses a row. The controls do the same.
+#
+# **Predict.** Change the sentence. Which of the twelve maps keep their shape?
+#
+# <details><summary>Answer</summary>
+#
+# Those of the neighbour heads, heads 3 and 4 of block 1: their line beside the diagonal is there in every sentence. What the heads of the other
+# blocks do depends on the words, and on where the sentence ends.
+#
+# </details>
+
+# %%
+live.heads(
+    "the company said its profit rose in the third quarter",
+    "the striker scored twice as the team won the final",
+    "the president said the government would not talk to the rebels",
+)
+
+# %% [markdown]
 # ## 5 · A handle is an address
 #
 # `hub.KerasLayer(handle)` makes a layer of a half. These are the published handles, and ours:

@@ -7,8 +7,7 @@
 #       format_name: percent
 #       format_version: '1.3'
 #   kernelspec:
-#     display_name: Python 3
-#     language: python
+#     display_name: x
 #     name: python3
 # ---
 
@@ -48,7 +47,7 @@ if "google.colab" in sys.modules:
     print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
-from coursekit import dates, diagrams, plots, quiet, recorded
+from coursekit import dates, diagrams, live, plots, quiet, recorded
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
@@ -245,6 +244,25 @@ y, weights = attend(
 print("row 2, first real token:", np.asarray(weights)[0, 0, 2], " all rows finite:", bool(np.isfinite(y).all()))
 with np.errstate(invalid="ignore"):
     print("row 0 with -inf scores: ", softmax(np.full(5, -np.inf)))
+
+# %% [markdown]
+# ### Switch the masks yourself
+#
+# The five scores of section 2, with two places of padding where you put them.
+#
+# **Predict.** Look-ahead mask on, padding *in front*: which weights do the rows 0 and 1 get, if a blocked score is −10⁹? Then switch
+# the padding off and block *after* the softmax instead of before it: which rows still sum to 1?
+#
+# <details><summary>Answer</summary>
+#
+# Rows 0 and 1 have no open key. Five equal scores of −10⁹ give five equal weights of 0.20, all of them on keys that nobody should
+# see (Keras sets them to 0 afterwards, as above). Row 2 has one open key and gives it everything. Blocked after the softmax, only the last row sums to 1,
+# because nothing of it is blocked. All others have lost what their blocked keys had.
+#
+# </details>
+
+# %%
+live.masks(scores, words)
 
 # %% [markdown]
 # ## 4 · Shift right, and teacher forcing
@@ -706,6 +724,20 @@ plots.show(
 root. A wider model has a lower peak, a longer warm-up a later and lower one.""",
 )
 print(f"peak for D = 512, W = 4,000: {float(InverseRoot(512, 4000)(4000)):.5f}")
+
+# %% [markdown]
+# **Predict.** Twice the warm-up, or twice the width: which of the two lowers the peak more? And which of them also lowers the rate of
+# the last step? Move both.
+#
+# <details><summary>Answer</summary>
+#
+# The peak is $(D \cdot W)^{-1/2}$, so both divide it by $\sqrt{2}$. After the warm-up the rate is $(D \cdot \text{step})^{-1/2}$, in
+# which W does not occur: only the width lowers the last step.
+#
+# </details>
+
+# %%
+live.warm_up()
 
 
 # %% [markdown]

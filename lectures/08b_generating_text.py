@@ -7,8 +7,7 @@
 #       format_name: percent
 #       format_version: '1.3'
 #   kernelspec:
-#     display_name: Python 3
-#     language: python
+#     display_name: x
 #     name: python3
 # ---
 
@@ -43,7 +42,7 @@ if "google.colab" in sys.modules:
     print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
-from coursekit import dates, diagrams, plots, quiet, recorded
+from coursekit import dates, diagrams, live, plots, quiet, recorded
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
@@ -332,6 +331,20 @@ plots.show(
 makes the bars nearly equal; top-k keeps two words; top-p 0.9 keeps four. Dots from 2,000 draws lie on the bars.""",
 )
 
+# %% [markdown]
+# **Predict.** Top-p with p = 0.9 leaves four words at temperature 1. How many does it leave at temperature 0.5, and how many at 2? And what
+# about top-k with k = 4? Then move the controls.
+#
+# <details><summary>Answer</summary>
+#
+# At temperature 0.5 three words reach 0.9 (0.646 + 0.211 + 0.094), at temperature 2 it takes five. Top-k leaves four at every temperature. That is why
+# top-p can be left as it is when the temperature changes, and top-k cannot.
+#
+# </details>
+
+# %%
+live.sampling(z, MENU)
+
 
 # %% [markdown]
 # **Predict.** Our date model is practically never wrong when it writes greedily. What share of the dates is right when
@@ -408,6 +421,22 @@ plots.show(
     alt="""A tree. From start, a with 0.5, the with 0.4, my with 0.1. Greedy takes a and then dog: 0.200. The best
 sentence is the dog with 0.360. Beam search with width 2 keeps a and the, drops my, and finds it.""",
 )
+
+# %% [markdown]
+# The slider below changes the probability of "a"; "the" and "my" share the rest as before.
+#
+# **Predict.** For which probabilities of "a" does greedy search (a beam of width 1) write the most probable sentence, ★?
+#
+# <details><summary>Answer</summary>
+#
+# "the" gets 0.8 of the rest. With probability p for "a", greedy begins with "the" while p < 0.8·(1 − p), that is below 0.444. Then it writes "the dog",
+# which is the best sentence there. "a dog" has 0.4·p, "the dog" 0.72·(1 − p): from 0.643 on "a dog" is the best, and greedy writes it. Between the two
+# greedy misses the star, and a beam of 2 finds it.
+#
+# </details>
+
+# %%
+live.beam(TREE)
 
 
 # %% [markdown]
@@ -515,6 +544,20 @@ def one_more(x, cache, place):
         x = x + weights @ values[: place + 1] @ w_o  # (D,)
     return x
 
+
+# %% [markdown]
+# **Predict.** A text of 7 tokens. How many scores does each layer compute in all seven steps together, with the cache and without it? (`all_again`
+# computes the whole square of scores at each step.)
+#
+# <details><summary>Answer</summary>
+#
+# With the cache, step t computes one row of t scores: 1 + 2 + … + 7 = 28. Without it, step t computes t² of them: 1 + 4 + 9 + 16 + 25 + 36 + 49 = 140. And
+# 28 tokens go through the projections instead of 7.
+#
+# </details>
+
+# %%
+live.cache("the cat sat on the mat .".split())
 
 # %%
 text = rng.normal(size=(LONGEST, WIDTH)).astype("float32")  # (T, D)
