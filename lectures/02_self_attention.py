@@ -28,7 +28,7 @@
 # * recognise the usual bugs by their output.
 #
 # **You need** matrix products, the softmax and weighted averages of [lecture 1](01_attention_intuition.ipynb), and a
-# little NumPy. Keras appears in section 7. **Time:** about 89 minutes to read and predict; the code runs in one to
+# little NumPy. Keras appears in section 7. **Time:** about 92 minutes to read and predict; the code runs in one to
 # two minutes on two CPU cores.
 #
 # **How to read it.** Answer each question, on paper or aloud, *before* you run the cell and open the answer.

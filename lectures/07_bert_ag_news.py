@@ -27,7 +27,7 @@
 # * fine-tune with AdamW, warm-up and decay, and compare it fairly with a frozen encoder, a fresh one and a linear model;
 # * read a confusion matrix, a calibration plot and single errors.
 #
-# **You need** [the encoder block](04_encoder_block.ipynb), padding and its mask (lecture 6). **Time:** about 90 minutes to
+# **You need** [the encoder block](04_encoder_block.ipynb), padding and its mask (lecture 6). **Time:** about 92 minutes to
 # read and predict; the code runs in two to three minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** tokens of a row, **D** width of a
@@ -630,8 +630,8 @@ for name, row in zip(names, shares.reshape(12, -1), strict=True):
 #
 # <details><summary>Answer</summary>
 #
-# Those of the neighbour heads, heads 3 and 4 of block 1: their line beside the diagonal is there in every sentence. What the heads of the other
-# blocks do depends on the words, and on where the sentence ends.
+# Those of the neighbour heads, heads 3 and 4 of block 1: their line beside the diagonal is there in all the sentences of this figure. Try to find a
+# sentence in which a neighbour head looks elsewhere.
 #
 # </details>
 

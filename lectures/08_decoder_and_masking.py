@@ -32,7 +32,7 @@
 # sampling, beam search, the key–value cache, models that are only a decoder, and translation with BLEU.
 #
 # **You need** [the encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), padding and its
-# mask ([lecture 6](06_imdb_classifier.ipynb)). **Time:** about 83 minutes to read and predict; the code runs in about
+# mask ([lecture 6](06_imdb_classifier.ipynb)). **Time:** about 88 minutes to read and predict; the code runs in about
 # two minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** target tokens (they ask), **S**

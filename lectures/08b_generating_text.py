@@ -28,7 +28,7 @@
 # * judge a language model by its perplexity, beside counted n-grams;
 # * read an alignment matrix and a BLEU value without believing too much.
 #
-# This is the second part of [lecture 8](08_decoder_and_masking.ipynb), and **you need** the first. **Time:** about 60 minutes to read and
+# This is the second part of [lecture 8](08_decoder_and_masking.ipynb), and **you need** the first. **Time:** about 66 minutes to read and
 # predict; the code runs in about two minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** target tokens, **S** source tokens, **D** width of a token,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from claims.page import Page
 
 NUMBER = r"(-?[\d.]+)"
@@ -19,10 +21,11 @@ def claims(page: Page) -> None:
     pictures(page)
     cost(page)
     mistakes_and_questions(page)
+    live_figure(page)
 
 
 def meaning(page: Page) -> None:
-    page.given("about 89 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 92 minutes to read", because="counted by tests/test_lectures.py")
     page.given("row 17 of the table", because="an example")
     page.given("two static vectors is exactly 1", "something clearly below 1", because="by definition")
     page.given(
@@ -307,3 +310,18 @@ def mistakes_and_questions(page: Page) -> None:
     )
     page.given("stop `lengths` at 1024", "`lengths` to 16,384 (the weights alone then take 1 GiB)", because="by hand")
     page.given("each row of weights sums to 1", "path length 1;", because="by definition")
+
+
+def live_figure(page: Page) -> None:
+    weights = page.numbers("cell-12", r"weights of station \[" + f" *{NUMBER}" * 6)
+    page.says('"train" and "station" get {:.3f} each from "station"', weights[1], holds=weights[1] == weights[5])
+    both = 2 * math.exp(4)
+    page.says("which is {:.3f}.", both / (both + math.exp(2) + 3))
+    page.given(
+        "Divided by 1,",
+        "to more than 0.9 together",
+        "The scores (0, 2, 1, 0, 0, 2) become (0, 4, 2, 0, 0, 4), and e⁴ = 54.6",
+        "2·54.6 of 2·54.6 + 7.4 + 3",
+        "all their scores are 0, and 0 divided by any number is 0.",
+        because="calculated by hand",
+    )

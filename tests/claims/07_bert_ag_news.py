@@ -5,6 +5,8 @@ from claims.page import Page
 
 KINDS = ("linear", "scratch", "frozen", "fine-tuned")
 
+CHART = "application/vnd.vegalite.v5+json"
+
 
 def claims(page: Page) -> None:
     pieces(page)
@@ -18,6 +20,7 @@ def claims(page: Page) -> None:
     mistakes(page)
     examples(page)
     cited(page)
+    live_figure(page)
 
 
 def pieces(page: Page) -> None:
@@ -310,7 +313,7 @@ def mistakes(page: Page) -> None:
 
 
 def examples(page: Page) -> None:
-    page.given("Time: about 90 minutes", because="counted by tests/test_lectures.py")
+    page.given("Time: about 92 minutes", because="counted by tests/test_lectures.py")
     page.given(
         "[← 6b ·",
         "| 1 for tokens, 0 for padding |",
@@ -387,3 +390,19 @@ def cited(page: Page) -> None:
         because="numbers of versions",
     )
     page.given("101 6627 11256 1024 1996 6627 5016 2003 2551 2006", because="checked by tests/test_bert.py")
+
+
+def live_figure(page: Page) -> None:
+    page.given("(at most 18 pieces)", because="coursekit.live.bert_heads.LONGEST without [CLS] and [SEP]")
+    chart = next(output for output in page.cells["live-heads"].outputs if output.data.get(CHART)).data[CHART]
+    rows = [row for rows in chart["datasets"].values() for row in rows]
+    beside = {"block 1, head 3": -1, "block 1, head 4": 1}
+    line: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        place = row["i"] + beside.get(row["head"], 0)
+        if row["head"] in beside and 0 < row["i"] < len(row["weight"]) - 1:
+            line.setdefault((row["sentence"], row["head"]), []).append(row["weight"][place])
+    page.says(
+        "heads 3 and 4 of block 1: their line beside the diagonal is there in all the sentences of this figure.",
+        holds=[len(line) == 6, *(sum(each) / len(each) > 0.8 for each in line.values())],
+    )

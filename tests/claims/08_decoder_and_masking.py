@@ -18,6 +18,7 @@ def claims(page: Page) -> None:
     mistakes(page)
     examples(page)
     cited(page)
+    live_figures(page)
 
 
 def by_hand(page: Page) -> None:
@@ -243,7 +244,7 @@ def mistakes(page: Page) -> None:
 
 
 def examples(page: Page) -> None:
-    page.given("Time: about 83 minutes", because="counted by tests/test_lectures.py")
+    page.given("Time: about 88 minutes", because="counted by tests/test_lectures.py")
     page.given(
         "[← 7 ·",
         "the probabilities 0.9, 0.8 and 0.5",
@@ -332,4 +333,16 @@ def cited(page: Page) -> None:
         "which Keras 3 does not track",
         "Keras 3 does not track",
         because="cited: Vaswani et al., 2017; Szegedy et al., 2016; Devlin et al., 2019; a version",
+    )
+
+
+def live_figures(page: Page) -> None:
+    page.given(
+        "which weights do the rows 0 and 1 get, if a blocked score is −10⁹?",
+        "Rows 0 and 1 have no open key. Five equal scores of −10⁹ give five equal weights of 0.20",
+        "(Keras sets them to 0 afterwards, as above)",
+        "Row 2 has one open key and gives it everything.",
+        "which rows still sum to 1?",
+        "Blocked after the softmax, only the last row sums to 1,",
+        because="calculated by hand; tests/test_live.py evaluates the figure",
     )

@@ -15,6 +15,7 @@ def claims(page: Page) -> None:
     translation(page)
     mistakes(page)
     examples(page)
+    live_figures(page)
 
 
 def decoding(page: Page) -> None:
@@ -196,7 +197,7 @@ def mistakes(page: Page) -> None:
 
 
 def examples(page: Page) -> None:
-    page.given("Time: about 60 minutes", because="counted by tests/test_lectures.py")
+    page.given("Time: about 66 minutes", because="counted by tests/test_lectures.py")
     page.given(
         "[← 8 ·",
         "Below 1 sharper, above 1 flatter, τ → 0 is greedy",
@@ -235,3 +236,24 @@ def examples(page: Page) -> None:
         "takes α = 0.6",
         because="cited: Stahlberg and Byrne, 2019; Vaswani et al., 2017",
     )
+
+
+def live_figures(page: Page) -> None:
+    guess = np.array([0.42, 0.24, 0.16, 0.1, 0.05, 0.03])
+    sharp, flat = (guess**power / (guess**power).sum() for power in (2, 0.5))
+    kept = [int((np.cumsum(each) < 0.9).sum()) + 1 for each in (guess, sharp, flat)]
+    page.says("Top-p with p = 0.9 leaves four words at temperature 1.", holds=kept[0] == 4)
+    page.says(
+        "At temperature 0.5 three words reach 0.9 ({:.3f} + {:.3f} + {:.3f}), at temperature 2 it takes five.",
+        *sharp[:3],
+        holds=kept[1:] == [3, 5],
+    )
+    page.given("How many does it leave at temperature 0.5, and how many at 2?", "with k = 4", because="defined there")
+    page.says("p < 0.8·(1 − p), that is below {:.3f}.", 0.8 / 1.8)
+    page.says('"a dog" has 0.4·p, "the dog" 0.72·(1 − p): from {:.3f} on', 0.72 / 1.12)
+    page.given('"the" gets 0.8 of the rest.', "a beam of 2 finds it", because="calculated by hand")
+    page.given("(a beam of width 1)", "A text of 7 tokens.", because="defined there")
+    squares = [t * t for t in range(1, 8)]
+    page.says("1 + 2 + … + 7 = {:.0f}.", sum(range(1, 8)))
+    page.says("1 + 4 + 9 + 16 + 25 + 36 + 49 = {:.0f}.", sum(squares))
+    page.says("And {:.0f} tokens go through the projections instead of 7.", sum(range(1, 8)))
