@@ -102,7 +102,7 @@ def test_masks_block_what_they_say(look_ahead, padding, when):
     if when == "after the softmax":
         weights = np.where(may, softmax(SCORES, axis=-1), 0)
     drawn = live.masks(SCORES, WORDS)
-    chosen = {"look_ahead": look_ahead, "padding": padding, "when": when}
+    chosen = {"look_ahead": look_ahead, "padded": padding, "when": when}
     np.testing.assert_allclose(numbers(drawn, "weight", **chosen).reshape(6, 6), weights, atol=1e-4)
     np.testing.assert_allclose(numbers(drawn, "row_sum", **chosen), weights.sum(axis=-1), atol=0.006)  # two digits
 
@@ -131,12 +131,12 @@ def test_positions_show_the_dot_product_of_two_rows_of_the_table(width, place, o
     omega = 10_000 ** (-np.arange(0, width, 2) / width)
     one, other = (np.concatenate([np.sin(p * omega), np.cos(p * omega)]) for p in (place, place + offset))
     drawn = live.positions()
-    assert numbers(drawn, "PE[p] · PE[p + k]", width=width, place=place, offset=offset) == pytest.approx([one @ other])
+    assert numbers(drawn, "PE[p] · PE[p + k]", model_width=width, place=place, offset=offset) == pytest.approx([one @ other])
 
 
 @pytest.mark.parametrize(("width", "warmup"), [(512, 4000), (256, 16_000), (1024, 1000)])
 def test_warm_up_has_its_peak_where_the_formula_has_it(width, warmup):
-    peak = numbers(live.warm_up(), f"peak at step {warmup}", width=width, warmup=warmup)
+    peak = numbers(live.warm_up(), f"peak at step {warmup}", model_width=width, warmup=warmup)
     assert peak == pytest.approx([(width * warmup) ** -0.5], abs=1e-7)
 
 
@@ -182,7 +182,7 @@ def test_of_ties_at_the_cut_all_stay():
     [(1, 0.5, "a dog"), (2, 0.5, "the dog"), (1, 0.4, "the dog"), (2, 0.95, "a dog"), (3, 0.5, "the dog")],
 )
 def test_the_beam_writes_what_a_beam_finds(width, share, written):
-    shown = [mark[""] for mark in marks(live.beam(TREE), width=width, share=share)]
+    shown = [mark[""] for mark in marks(live.beam(TREE), beam_width=width, share=share)]
     rest = (1 - share) / 0.5
     p = {
         f"{first} {second}": (share if first == "a" else own * rest) * then
@@ -276,3 +276,5 @@ def test_a_figure_needs_words_and_knows_its_controls():
         live.LiveFigure(live.warm_up().chart, " ")
     with pytest.raises(KeyError, match="no_such_control"):
         live.warm_up().specification(no_such_control=1)
+    with pytest.raises(ValueError, match=r"Vega itself uses \['width'\]"):
+        figures.figure(live.warm_up().chart, words="x", controls=[figures.slider("width", "w", 0, 1, 1, 0)])

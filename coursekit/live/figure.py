@@ -53,6 +53,8 @@ _STYLE = {
 
 _BLUES = [to_hex(colormaps["Blues"](share)) for share in np.linspace(0, 1, 9)]  # those of the static maps
 
+_VEGAS_OWN = {"autosize", "background", "height", "padding", "width"}  # a control of that name would move the frame
+
 Chart = Any  # what Altair composes: a chart, layers, a concatenation
 
 
@@ -137,6 +139,8 @@ def figure(*panels: Chart, words: str, controls: Sequence[alt.Parameter] = (), c
     Panels side by side stand below each other where the page is narrow, so each is at most 340 pixels wide.
     """
     chart = alt.concat(*panels, columns=columns).resolve_scale(color="independent")
+    if taken := _VEGAS_OWN & {control.name for control in controls}:
+        raise ValueError(f"Vega itself uses {sorted(taken)}: give these controls other names")
     with warnings.catch_warnings():  # one selection for all panels is what is meant
         warnings.filterwarnings("ignore", "Automatically deduplicated")
         chart = chart.add_params(*controls)

@@ -59,12 +59,12 @@ def positions(longest: int = 60) -> LiveFigure:
     Args:
         longest: offsets and positions reach so far.
     """
-    width = menu("width", "width D", [8, 16, 32, 64, 128], 64)
+    width = menu("model_width", "width D", [8, 16, 32, 64, 128], 64)
     place = slider("place", "position p", 0, longest, 1, 20)
     offset = slider("offset", "offset k", -longest, longest, 1, 3)
     base = alt.Chart(alt.sequence(-longest, longest + 1, as_="k"))
-    base = base.transform_calculate(i="sequence(width / 2)").transform_flatten(["i"])
-    base = base.transform_calculate(omega="pow(10000, -2 * datum.i / width)")
+    base = base.transform_calculate(i="sequence(model_width / 2)").transform_flatten(["i"])
+    base = base.transform_calculate(omega="pow(10000, -2 * datum.i / model_width)")
     here, there = "place * datum.omega", "(place + datum.k) * datum.omega"
     base = base.transform_calculate(product=f"sin({here}) * sin({there}) + cos({here}) * cos({there})")
     base = base.transform_aggregate(dot="sum(product)", groupby=["k"])
@@ -78,7 +78,7 @@ def positions(longest: int = 60) -> LiveFigure:
 
     column = slider("column", "column pair i", 0, 63, 1, 4)
     waves = alt.Chart(alt.sequence(0, longest + 0.25, 0.25, as_="position"))
-    waves = waves.transform_calculate(omega="pow(10000, -2 * min(column, width / 2 - 1) / width)")
+    waves = waves.transform_calculate(omega="pow(10000, -2 * min(column, model_width / 2 - 1) / model_width)")
     waves = waves.transform_calculate(
         sine="sin(datum.position * datum.omega)", cosine="cos(datum.position * datum.omega)"
     )
@@ -113,11 +113,11 @@ def warm_up(steps: int = 20_000) -> LiveFigure:
     Args:
         steps: how many steps are drawn.
     """
-    width = menu("width", "width D", [256, 512, 1024], 512)
+    width = menu("model_width", "width D", [256, 512, 1024], 512)
     warmup = slider("warmup", "warm-up W", 1000, 16_000, 500, 8000)
     rate = "pow({d}, -0.5) * min(pow(datum.s, -0.5), datum.s * pow({w}, -1.5))"
     base = alt.Chart(alt.sequence(0, steps + 1, 100, as_="step")).transform_calculate(s="max(datum.step, 1)")
-    base = base.transform_calculate(rate=rate.format(d="width", w="warmup"), paper=rate.format(d=512, w=4000))
+    base = base.transform_calculate(rate=rate.format(d="model_width", w="warmup"), paper=rate.format(d=512, w=4000))
     x = alt.X("step:Q", title="step", axis=alt.Axis(format=",d", values=list(range(0, steps + 1, 5000))))
     limits = alt.Scale(domain=[0, 0.002], clamp=True)
     mine = base.mark_line(color=PALETTE["query"], strokeWidth=2.2, aria=False)

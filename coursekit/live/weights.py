@@ -188,9 +188,9 @@ def masks(scores: np.ndarray, words: Sequence[str], *, padding: int = 2) -> Live
     labels = places(words)
     count = len(labels)
     ahead = switch("look_ahead", "look-ahead mask", True)
-    padded = choice("padding", "padding:", ["none", "at the end", "in front"])
+    padded = choice("padded", "padding:", ["none", "at the end", "in front"])
     moment = choice("when", "blocked", ["before the softmax", "after the softmax"])
-    is_real = f"(padding == 'none' || (padding == 'in front' ? datum.j >= {padding} : datum.j < {count - padding}))"
+    is_real = f"(padded == 'none' || (padded == 'in front' ? datum.j >= {padding} : datum.j < {count - padding}))"
     base = alt.Chart(matrix_rows(scores, "score", labels)).transform_flatten(["key", "j", "score"])
     base = base.transform_calculate(open=f"(!look_ahead || datum.j <= datum.i) && {is_real}")
     base = base.transform_calculate(used="datum.open || when == 'after the softmax' ? datum.score : -1e9")

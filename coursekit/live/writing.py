@@ -69,7 +69,7 @@ def beam(tree: Mapping[str, tuple[float, Mapping[str, float]]]) -> LiveFigure:
         tree: first word → (its probability, {second word: its probability after the first}).
     """
     first_word, (start, _) = next(iter(tree.items()))
-    width = slider("width", "width of the beam", 1, len(tree), 1, 1)
+    width = slider("beam_width", "width of the beam", 1, len(tree), 1, 1)
     share = slider("share", f"probability of “{first_word}”", 0.05, 0.95, 0.05, start)
     rows, place = [], 0
     for number, (first, (p_first, seconds)) in enumerate(tree.items()):
@@ -84,13 +84,13 @@ def beam(tree: Mapping[str, tuple[float, Mapping[str, float]]]) -> LiveFigure:
     base = base.transform_calculate(order="datum.p1 - 1e-9 * datum.number", p="datum.p1 * datum.p_second")
     by_first = [alt.SortField("order", order="descending")]
     base = base.transform_window(rank_first="dense_rank()", sort=by_first)
-    base = base.transform_calculate(candidate="datum.rank_first <= width ? datum.p : 0")
+    base = base.transform_calculate(candidate="datum.rank_first <= beam_width ? datum.p : 0")
     by_sentence = [alt.SortField("candidate", order="descending")]
     base = base.transform_window(rank="row_number()", sort=by_sentence).transform_joinaggregate(best="max(p)")
     base = base.transform_calculate(
-        state="datum.rank == 1 ? 'what it writes' : datum.rank_first <= width && datum.rank <= width ? 'kept'"
+        state="datum.rank == 1 ? 'what it writes' : datum.rank_first <= beam_width && datum.rank <= beam_width ? 'kept'"
         " : 'dropped'",
-        state_first="datum.rank_first <= width ? 'kept' : 'dropped'",
+        state_first="datum.rank_first <= beam_width ? 'kept' : 'dropped'",
         sentence="datum.first + ' ' + datum.second + '  ' + format(datum.p, '.3f')"
         " + (datum.p == datum.best ? '  ★' : '')",
         beginning="datum.first + '  ' + format(datum.p1, '.2f')",

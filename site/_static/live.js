@@ -16,15 +16,19 @@
 
   async function draw(figure) {
     const chart = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-    const room = figure.clientWidth;
-    if (room < 640) chart.columns = 1;
+    delete chart.$schema; // an older Vega-Lite, for JupyterLab; this one draws it too
     await load();
     const place = document.createElement("div");
     place.className = "course-live-chart";
     const picture = figure.querySelector("img");
     picture.before(place);
     try {
-      await window.vegaEmbed(place, chart, { actions: false, renderer: "svg" });
+      const options = { mode: "vega-lite", actions: false, renderer: "svg" };
+      const drawn = await window.vegaEmbed(place, chart, options);
+      if (chart.columns > 1 && place.querySelector("svg").getAttribute("width") > figure.clientWidth) {
+        drawn.finalize();
+        await window.vegaEmbed(place, { ...chart, columns: 1 }, options);
+      }
     } catch (error) {
       place.remove(); // the picture stays
       throw error;
