@@ -131,7 +131,9 @@ def test_positions_show_the_dot_product_of_two_rows_of_the_table(width, place, o
     omega = 10_000 ** (-np.arange(0, width, 2) / width)
     one, other = (np.concatenate([np.sin(p * omega), np.cos(p * omega)]) for p in (place, place + offset))
     drawn = live.positions()
-    assert numbers(drawn, "PE[p] · PE[p + k]", model_width=width, place=place, offset=offset) == pytest.approx([one @ other])
+    assert numbers(drawn, "PE[p] · PE[p + k]", model_width=width, place=place, offset=offset) == pytest.approx(
+        [one @ other]
+    )
 
 
 @pytest.mark.parametrize(("width", "warmup"), [(512, 4000), (256, 16_000), (1024, 1000)])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import shutil
+import sys
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -22,11 +24,12 @@ from autograder.course import CourseError, load_course
 from autograder.site.build import MARKER, SiteRefused, build_site
 from autograder.site.notebooks import page_of, subtitle_of, title_of
 from autograder.site.sources import lay_out
-from autograder.site.vendored import copy_mathjax
+from autograder.site.vendored import copy_mathjax, write_vega
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+CHART = "application/vnd.vegalite.v5+json"
 LECTURES = sorted(path.stem for path in (ROOT / "lectures").glob("*.ipynb"))
 LABS = [lab.name for lab in load_course(ROOT).labs]
 PAGES = [f"lectures/{name}" for name in LECTURES] + [f"labs/{name}/{name}" for name in LABS]
@@ -61,6 +64,39 @@ def test_figures_of_a_notebook_become_numbered_files_with_their_words():
         assert f'src="figures/03b_dots-{number}.png" alt="One &lt;dot&gt;." width="1" height="1"' in text
         assert text.count("One &lt;dot&gt;.") == 2
     assert nbformat.writes(lecture) == before
+
+
+def test_a_live_figure_is_its_picture_with_the_chart_beside_it():
+    lecture = a_lecture()
+    shown = lecture.cells[2].outputs
+    shown[0].data[CHART] = {"title": "</script><b>"}
+    texts = [output.data["text/html"] for output in page_of(lecture, "03b_dots").notebook.cells[2].outputs]
+    assert '<figure class="course-figure course-live" id="figure-3b-1"><img src="figures/03b_dots-1.png"' in texts[0]
+    assert texts[0].count("</script>") == 1 and "\\u003c/script>\\u003cb>" in texts[0]
+    assert "course-live" not in texts[1]
+
+
+def test_vega_is_one_script_that_asks_nobody(tmp_path):
+    write_vega(tmp_path / "vega" / "vega.js")
+    script = (tmp_path / "vega" / "vega.js").read_text("utf-8")
+    assert script.startswith("(() => {") and "window.vegaEmbed" in script and len(script) < 1_200_000
+
+
+def test_without_the_package_that_brings_vega_a_sentence_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(CourseError, match='live figures need vl-convert-python: run "make setup"'):
+        write_vega(tmp_path / "vega.js")
+
+
+@pytest.mark.parametrize("name", LECTURES)
+def test_a_live_figure_is_stored_with_a_picture_a_question_before_it_and_few_bytes(name):
+    cells = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4).cells
+    for before, cell in pairwise(cells):
+        for output in cell.get("outputs", []):
+            if CHART in output.get("data", {}):
+                assert "**Predict" in before.source
+                assert output.metadata["image/png"]["alt"] == output.data[CHART]["description"]
+                assert len(json.dumps(output)) < 300_000
 
 
 def test_a_notebook_is_listed_by_its_heading_and_the_sentence_below():

@@ -44,7 +44,9 @@ def write_vega(target: Path) -> None:
         raise CourseError('the site\'s live figures need vl-convert-python: run "make setup"') from None
     target.parent.mkdir(parents=True, exist_ok=True)
     # A function of its own, because the names in it are short and would meet those of other scripts.
-    target.write_text(f"(() => {{{vl_convert.javascript_bundle()}}})();\n", encoding="utf-8")
+    target.write_text(
+        f"(() => {{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}}})();\n", encoding="utf-8"
+    )
 
 
 def _version(package: Path) -> str:

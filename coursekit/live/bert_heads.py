@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def _panels(rows: list[dict[str, Any]], pieces: str, names: list[str], longest: 
     base = alt.Chart(alt.Data(values=rows)).transform_filter("datum.sentence == sentence")
     base = base.transform_calculate(key=f"({pieces})[datum.sentence]", j="sequence(length(datum.weight))")
     base = base.transform_calculate(query="datum.key[datum.i]").transform_flatten(["key", "j", "weight"])
-    place = {"axis": None, "scale": alt.Scale(paddingInner=0, paddingOuter=0)}
+    place: dict[str, Any] = {"axis": None, "scale": alt.Scale(paddingInner=0, paddingOuter=0)}
     colour = alt.Color("weight:Q", scale=blues(0, 1), legend=None)
     small = base.mark_rect(aria=False).encode(x=alt.X("j:O", **place), y=alt.Y("i:O", **place), color=colour)
     small = small.encode(opacity=alt.when(head).then(alt.value(1)).otherwise(alt.value(0.4)))
@@ -135,7 +136,8 @@ def _normed(x: np.ndarray, matrices: dict[str, np.ndarray], name: str) -> np.nda
 def _small_bert() -> tuple[Any, Any, dict[str, np.ndarray]]:
     """Both halves of the small BERT, loaded once, and the second one's matrices by name."""
     import tensorflow as tf
-    import tensorflow_text  # noqa: F401  the preprocessing needs its operations
+
+    importlib.import_module("tensorflow_text")  # the preprocessing needs its operations
 
     encoder = tf.saved_model.load(bert.ENCODER)
     matrices = {each.name.split(":")[0]: each.numpy() for each in encoder.variables}

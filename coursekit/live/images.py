@@ -66,8 +66,8 @@ def _panels(
     tokens: list[str],
     query: alt.Parameter,
 ) -> list[Any]:
-    across = {"scale": alt.Scale(domain=[0, side]), "axis": None}
-    down = {"scale": alt.Scale(domain=[-0.8, side], reverse=True), "axis": None}
+    across: dict[str, Any] = {"scale": alt.Scale(domain=[0, side]), "axis": None}
+    down: dict[str, Any] = {"scale": alt.Scale(domain=[-0.8, side], reverse=True), "axis": None}
     cell = side / width
     image = alt.Chart(alt.Data(values=pixels)).transform_filter("datum.image == image")
     image = image.transform_calculate(n=f"sequence({width * width})").transform_flatten(["ink", "n"])
@@ -96,7 +96,7 @@ def _panels(
         **box, description=alt.Description("query:N")
     )
     frame = all_.transform_filter(query).mark_rect(fill=None, stroke=PALETTE["accent"], strokeWidth=3, aria=False)
-    label = {"fontSize": 11, "aria": False}
+    label: dict[str, Any] = {"fontSize": 11, "aria": False}
     said = all_.transform_filter("datum.n == 0").mark_text(**label)
     middle = {"x": alt.value(_SIDE / 2), "y": alt.datum(-0.4, type="quantitative", scale=down["scale"], axis=None)}
     left = alt.layer(grey, said.encode(**middle, text="query:N"), touch.add_params(query), frame.encode(**box))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -11,7 +12,7 @@ from coursekit.diagrams import PALETTE
 from coursekit.live.figure import LiveFigure, choice, figure, slider
 from coursekit.live.weights import softmax
 
-_SEEN = {"fontSize": 11, "aria": False}
+_SEEN: dict[str, Any] = {"fontSize": 11, "aria": False}
 
 
 def sampling(logits: Sequence[float], words: Sequence[str]) -> LiveFigure:
@@ -71,7 +72,8 @@ def beam(tree: Mapping[str, tuple[float, Mapping[str, float]]]) -> LiveFigure:
     first_word, (start, _) = next(iter(tree.items()))
     width = slider("beam_width", "width of the beam", 1, len(tree), 1, 1)
     share = slider("share", f"probability of “{first_word}”", 0.05, 0.95, 0.05, start)
-    rows, place = [], 0
+    rows: list[dict[str, Any]] = []
+    place = 0
     for number, (first, (p_first, seconds)) in enumerate(tree.items()):
         middle = place + (len(seconds) - 1) / 2
         for second, p_second in seconds.items():
@@ -82,11 +84,10 @@ def beam(tree: Mapping[str, tuple[float, Mapping[str, float]]]) -> LiveFigure:
         p1=f"datum.number == 0 ? share : datum.p_first * (1 - share) / {1 - start}"
     )
     base = base.transform_calculate(order="datum.p1 - 1e-9 * datum.number", p="datum.p1 * datum.p_second")
-    by_first = [alt.SortField("order", order="descending")]
-    base = base.transform_window(rank_first="dense_rank()", sort=by_first)
+    base = base.transform_window(rank_first="dense_rank()", sort=[alt.SortField("order", order="descending")])
     base = base.transform_calculate(candidate="datum.rank_first <= beam_width ? datum.p : 0")
-    by_sentence = [alt.SortField("candidate", order="descending")]
-    base = base.transform_window(rank="row_number()", sort=by_sentence).transform_joinaggregate(best="max(p)")
+    base = base.transform_window(rank="row_number()", sort=[alt.SortField("candidate", order="descending")])
+    base = base.transform_joinaggregate(best="max(p)")
     base = base.transform_calculate(
         state="datum.rank == 1 ? 'what it writes' : datum.rank_first <= beam_width && datum.rank <= beam_width ? 'kept'"
         " : 'dropped'",
@@ -125,7 +126,7 @@ def beam(tree: Mapping[str, tuple[float, Mapping[str, float]]]) -> LiveFigure:
     twigs = base.mark_rule(aria=False).encode(
         x=x("one"), x2="two:Q", y=y("middle"), y2="y:Q", color=colour, strokeWidth=thin
     )
-    boxes = {"filled": True, "opacity": 1, "size": 120}
+    boxes: dict[str, Any] = {"filled": True, "opacity": 1, "size": 120}
     nodes = firsts.mark_point(**boxes).encode(
         x=x("one"), y=y("middle"), color=colour_first, description=alt.Description("beginning:N")
     )

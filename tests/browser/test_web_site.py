@@ -11,6 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 from site_building import site as site  # a fixture
 from workplace import PATIENCE, Window
@@ -136,6 +139,95 @@ def test_no_page_has_an_error_asks_somebody_else_leaves_a_formula_unset_or_is_to
             wrong.append(f"{page}: needs {needed} pixels, and has {room}")
     assert not wrong
     assert total > 100
+
+
+def draw(window: Window) -> list[WebElement]:
+    """Come near every live figure of the page, and wait until each is drawn."""
+    found = window.all(".course-live")
+    for each in found:
+        window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", each)
+        window.wait(lambda each=each: each.get_attribute("data-drawn"), "a live figure is drawn")
+    return found
+
+
+def texts(figure: WebElement) -> list[str]:
+    return [each.text for each in figure.find_elements(By.CSS_SELECTOR, "svg text") if each.text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_live_figures_are_drawn_without_an_error_a_request_elsewhere_or_too_much_width(window, home, site, size):
+    wrong, drawn = [], 0
+    for page in pages(site):
+        if 'class="course-figure course-live"' not in (site / f"{page}.html").read_text("utf-8"):
+            continue
+        window.driver.get_log("browser"), requests(window)
+        show(window, f"{home}/{page}.html", size)
+        for figure in draw(window):
+            drawn += 1
+            picture, chart, controls, width, room = window.driver.execute_script(
+                "const f = arguments[0], svg = f.querySelector('svg');"
+                "return [f.querySelector('img').hidden, f.querySelector('[role=graphics-document]').ariaLabel,"
+                "[...f.querySelectorAll('input, select')].map(each => each.closest('label') !== null),"
+                "svg.getBoundingClientRect().width, f.clientWidth]",
+                figure,
+            )
+            if not picture or len(chart) < 100 or not controls or not all(controls) or width > room:
+                wrong.append(f"{page}: {chart[:40]!r}, {controls}, {width} of {room} pixels")
+        log = window.driver.get_log("browser")
+        wrong += [f"{page}: {entry['message']}" for entry in log if entry["level"] in ("WARNING", "SEVERE")]
+        wrong += [f"{page}: asks {url}" for url in requests(window) if not url.startswith(home)]
+        needed, room = window.driver.execute_script(
+            "const root = document.documentElement; return [root.scrollWidth, root.clientWidth]"
+        )
+        wrong += [f"{page}: needs {needed} pixels, and has {room}"] if needed > room else []
+    assert not wrong
+    assert drawn >= 7
+
+
+def test_a_live_figure_answers_to_keyboard_pointer_and_finger(window, home):
+    show(window, f"{home}/lectures/02_self_attention.html")
+    (figure,) = draw(window)
+    before = texts(figure)
+    assert "0.361" in before
+    slider = figure.find_element(By.CSS_SELECTOR, "input[type=range]")
+    slider.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    window.wait(lambda: "0.457" in texts(figure), "the weights of scores that are divided by a half")
+
+    def row() -> str:
+        return figure.find_element(By.CSS_SELECTOR, "select").get_attribute("value") or ""
+
+    def cell(query: str) -> WebElement:
+        return figure.find_element(By.CSS_SELECTOR, f"path[aria-label*='query: attends from: {query};']")
+
+    assert row() == "station"
+    ActionChains(window.driver).move_to_element(cell("train")).perform()
+    window.wait(lambda: row() == "train", "the pointer chooses a row")
+    figure.find_element(By.CSS_SELECTOR, "select").send_keys("at")
+    window.wait(lambda: row() == "at", "the keyboard chooses a row")
+    show(window, f"{home}/lectures/02_self_attention.html", "narrow")
+    (figure,) = draw(window)
+    window.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    target = cell("stops")
+    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
+    x, y = window.driver.execute_script(
+        "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]", target
+    )
+    point = {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
+    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", point)
+    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    window.wait(lambda: row() == "stops", "a finger chooses a row")
+    window.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
+def test_without_its_script_a_live_figure_is_a_picture(window, home):
+    window.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/vega.js"]})
+    show(window, f"{home}/lectures/08_decoder_and_masking.html")
+    window.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+    for figure in window.all(".course-live"):
+        assert figure.find_element(By.CSS_SELECTOR, "img").is_displayed()
+        assert not figure.find_elements(By.CSS_SELECTOR, "svg")
+    window.driver.get_log("browser")
 
 
 def test_the_start_page_fits_on_one_screen(window, home):
