@@ -7,8 +7,7 @@
 #       format_name: percent
 #       format_version: '1.3'
 #   kernelspec:
-#     display_name: Python 3 (ipykernel)
-#     language: python
+#     display_name: x
 #     name: python3
 # ---
 
@@ -39,7 +38,7 @@ if "google.colab" in sys.modules:
     print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
-from coursekit import diagrams, plots, quiet
+from coursekit import diagrams, live, plots, quiet
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
@@ -270,6 +269,21 @@ print(
     "as by hand:",
     np.allclose(np.concatenate(outputs, axis=-1)[0], [1, 0.622, 0.378, 0, 1.762, 0, 0.238, 0.238], atol=1e-3),
 )
+
+# %% [markdown]
+# **Predict.** Now "pot" asks. Which of the two heads makes it look at itself more? Calculate both weights, then choose the row "pot" and
+# the row "tea" in the figure.
+#
+# <details><summary>Answer</summary>
+#
+# Head 0: pot·pot = 2, pot·tea = 1, so the weights are those of "tea" again: 0.622 on itself. Head 1: pot·pot = 8, pot·tea = 0; divided
+# by 2: 4 and 0. e⁴ = 54.6, and 54.6/55.6 = 0.982 is on itself.
+#
+# </details>
+
+# %%
+by_head = [softmax(part @ part.T / np.sqrt(4), axis=-1) for part in (x[:, :4], x[:, 4:])]  # H times (T, T)
+live.side_by_side(np.stack(by_head), ["tea", "pot"])
 
 # %% [markdown]
 # ## 4 · Split and merge, without a loop

@@ -7,8 +7,7 @@
 #       format_name: percent
 #       format_version: '1.3'
 #   kernelspec:
-#     display_name: Python 3 (ipykernel)
-#     language: python
+#     display_name: x
 #     name: python3
 # ---
 
@@ -45,7 +44,7 @@ if "google.colab" in sys.modules:
     print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
-from coursekit import diagrams, plots, quiet
+from coursekit import diagrams, live, plots, quiet
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
@@ -445,6 +444,19 @@ gaps = np.subtract.outer(np.arange(128), np.arange(128))  # (T, T) p − q
 cosines = np.cos(gaps[..., None] * omega).sum(axis=-1)  # (T, T)
 print("equals the sum of cosines:", np.allclose(products, cosines, atol=1e-3))
 print("at distance 0, 1, 2, 10, 40:", products[40, 40 + np.array([0, 1, 2, 10, 40])].round(2))
+
+# %% [markdown]
+# **Predict.** The offset stays 3. Does the dot product change when the first position moves from 20 to 50? And how large is it at offset 0
+# when D is 8? Move the controls.
+#
+# <details><summary>Answer</summary>
+#
+# It does not change: only the dots on the waves move. At offset 0 every cosine is 1, so D = 8 gives 4.
+#
+# </details>
+
+# %%
+live.positions()
 
 # %% [markdown]
 # A caveat: inside attention the vectors go through W_q and W_k first, and words are added. Then the score no longer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from claims.page import Page
 
 NUMBER = r"(-?[\d.]+)"
@@ -12,6 +14,7 @@ def claims(page: Page) -> None:
     page.given("about 89 minutes to read", because="counted by tests/test_lectures.py")
     one_softmax(page)
     two_heads_by_hand(page)
+    two_heads_asked_by_pot(page)
     splitting(page)
     three_ways_timed(page)
     parameters(page)
@@ -282,3 +285,13 @@ def mistakes_and_questions(page: Page) -> None:
         because="advice",
     )
     page.given("their unexplained shares sum to 1", because="the proof of section 1")
+
+
+def two_heads_asked_by_pot(page: Page) -> None:
+    page.says('the weights are those of "tea" again: {:.3f} on itself.', math.e**0.5 / (math.e**0.5 + 1))
+    page.says("e⁴ = 54.6, and 54.6/55.6 = {:.3f} is on itself.", math.exp(4) / (math.exp(4) + 1))
+    page.given(
+        "Head 0: pot·pot = 2, pot·tea = 1",
+        "Head 1: pot·pot = 8, pot·tea = 0; divided by 2: 4 and 0.",
+        because="by hand",
+    )

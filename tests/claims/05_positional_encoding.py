@@ -16,6 +16,7 @@ def claims(page) -> None:
     givens(page)
     order_of_two_words(page)
     waves(page)
+    live_figure(page)
     read_out(page)
     factor(page)
     beyond_training(page)
@@ -370,3 +371,10 @@ def givens(page) -> None:
         "512 places and D = 768",
         because=DEFINED,
     )
+
+
+def live_figure(page) -> None:
+    page.given(
+        "The offset stays 3.", "moves from 20 to 50?", "at offset 0 when D is 8?", because="the controls of the figure"
+    )
+    page.given("At offset 0 every cosine is 1, so D = 8 gives 4.", because=BY_HAND)
