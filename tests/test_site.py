@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import re
 import shutil
@@ -68,8 +69,9 @@ def test_figures_of_a_notebook_become_numbered_files_with_their_words():
 
 def test_a_live_figure_is_its_picture_with_the_chart_beside_it():
     lecture = a_lecture()
-    shown = lecture.cells[2].outputs
-    shown[0].data[CHART] = {"title": "</script><b>"}
+    first = copy.deepcopy(lecture.cells[2].outputs[0])
+    first.data[CHART] = {"title": "</script><b>"}
+    lecture.cells[2].outputs[0] = first
     texts = [output.data["text/html"] for output in page_of(lecture, "03b_dots").notebook.cells[2].outputs]
     assert '<figure class="course-figure course-live" id="figure-3b-1"><img src="figures/03b_dots-1.png"' in texts[0]
     assert texts[0].count("</script>") == 1 and "\\u003c/script>\\u003cb>" in texts[0]
