@@ -7,8 +7,7 @@
 #       format_name: percent
 #       format_version: '1.3'
 #   kernelspec:
-#     display_name: Python 3 (ipykernel)
-#     language: python
+#     display_name: x
 #     name: python3
 # ---
 
@@ -50,7 +49,7 @@
 #     print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
-from coursekit import dates, diagrams, plots, quiet
+from coursekit import dates, diagrams, live, plots, quiet
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
@@ -625,6 +624,23 @@ plots.show(
 by keys. The first curve jumps and its weights are a thin diagonal; the second follows the truth with a soft
 diagonal; the third is nearly flat, and its weights fall by a factor of at most four from one end to the other.""",
 )
+
+# %% [markdown]
+# The same 150 measurements, with a σ and a query of your choice; the amber bars are one row of the maps above.
+#
+# **Predict.** The query is 2.5. Roughly how many measurements have a weight that you can see at σ = 0.02, and how many at σ = 3? Which of the two
+# estimates changes more when the query moves to 2.6?
+#
+# <details><summary>Answer</summary>
+#
+# The 150 measurements lie on a stretch of length 5, so there are about three on a stretch of 0.1, which is the width of the bell at σ = 0.02.
+# At σ = 3 all 150 count: the largest weight is 1.4 times the smallest. The estimate of the narrow bell changes more, by 0.42, because other
+# measurements come in. That of the wide one changes by 0.01.
+#
+# </details>
+
+# %%
+live.bandwidth(keys, values, low=0, high=5)
 
 # %% [markdown]
 # The lower row shows your first **attention maps**: a row per query, a column per key. The larger σ is, the broader is

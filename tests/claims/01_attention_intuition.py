@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from claims.page import Page
 
 NUMBER = r"([\d.]+)"
 SCORES = ("content (cosine)", "additive", "location-based", "general", "dot", "scaled dot")
+
+CHART = "application/vnd.vegalite.v5+json"
 
 
 def claims(page: Page) -> None:
@@ -17,6 +20,7 @@ def claims(page: Page) -> None:
     scores(page)
     soft_and_hard(page)
     mistakes_and_questions(page)
+    live_figure(page)
 
 
 def one_state(page: Page) -> None:
@@ -206,3 +210,36 @@ def mistakes_and_questions(page: Page) -> None:
         because="a question, or advice",
     )
     page.given("through a softmax, and sum to 1", because="by definition")
+
+
+def live_figure(page: Page) -> None:
+    """The answer below the measurements is computed from the numbers that the figure stores."""
+    shown = next(each.data[CHART] for each in page.cells["live-bandwidth"].outputs if CHART in each.data)
+    (rows,) = shown["datasets"].values()
+    keys, values = (np.array([row[name] for row in rows]) for name in ("key", "value"))
+
+    def pooled(query: float, sigma: float) -> tuple[np.ndarray, float]:
+        weights = np.exp(-(((query - keys) / sigma) ** 2) / 2)
+        weights /= weights.sum()
+        return weights, float(weights @ values)
+
+    narrow, wide = (abs(pooled(2.6, sigma)[1] - pooled(2.5, sigma)[1]) for sigma in (0.02, 3))
+    near = int((pooled(2.5, 0.02)[0] > 0.01).sum())
+    page.says(
+        "so there are about three on a stretch of 0.1, which is the width of the bell at σ = 0.02.", holds=near == 3
+    )
+    page.says(
+        "the largest weight is {:.1f} times the smallest.", np.ptp(pooled(2.5, 3)[0]) / pooled(2.5, 3)[0].min() + 1
+    )
+    page.says("changes more, by {:.2f}, because other measurements come in.", narrow)
+    page.says("That of the wide one changes by {:.2f}.", wide)
+    page.given(
+        "The same 150 measurements",
+        "one row of the maps above",
+        "The query is 2.5.",
+        "have a weight that you can see at σ = 0.02, and how many at σ = 3?",
+        "when the query moves to 2.6?",
+        "The 150 measurements lie on a stretch of length 5",
+        "At σ = 3 all 150 count",
+        because="the controls of the figure, and the cell that draws the measurements",
+    )
