@@ -28,9 +28,9 @@
 # inputs that you have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like;
 # the check cells themselves are restored before grading.
 #
-# **Letters.** T is the number of queries, S the number of keys and values, B the batch. d is a width; where queries, keys
-# and values differ in width, the widths are dq, dk and dv. "(…, T, S)" means: any leading dimensions, or none. *Scores* are what goes into
-# the softmax, *weights* what comes out of it.
+# **Letters.** T is the number of queries, S the number of keys and values, B the batch. d is a width; where queries, keys and values
+# differ in width, the widths are dq, dk and dv. "(…, T, S)" means: any leading dimensions, or none. *Scores* go into the softmax;
+# *weights* come out of it.
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
@@ -49,8 +49,8 @@
 # | 13 | `find_the_bug` | 3 | ●●○○○ | 10 |
 # | 14 | `predict` | 1 | ●○○○○ | 5 |
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
-# students.
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
+# not measured with students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -79,20 +79,20 @@ check = start_lab("01_attention_intuition")
 #
 # $$\mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$
 #
-# It turns any numbers into weights: positive, with sum 1. The sum runs along one axis: a (T, S) array with
-# axis −1 holds T softmaxes, one for each row. Entries may be as large as ±10,000, where `exp` overflows, and the result must still be right.
+# It turns any numbers into weights: they are positive, and their sum is 1. The sum runs along one axis: a (T, S) array with axis −1 holds T
+# softmaxes, one for each row. Entries may be as large as ±10,000, where `exp` overflows, and the result must still be right.
 #
-# Write it yourself: the ready-made ones (`ops.softmax`, `tf.nn.softmax`, …) may not do the work in this exercise. In all
-# later ones you are free to use them, or yours.
+# Write it yourself: this exercise forbids the ready-made functions (`ops.softmax`, `tf.nn.softmax`, …). In all later
+# exercises you may use them, or your own.
 #
 # Here and in exercises 2 to 9 the arguments may be NumPy arrays or TensorFlow tensors. The functions of `keras.ops` (imported
-# as `ops`) take both; so does `np.asarray`, which makes an array of a tensor. In this exercise the result also has the float
-# type of x: `np.zeros` and `np.sqrt` of an int are float64, and a float64 joins no float32 in TensorFlow. In all other
-# exercises any float type passes.
+# as `ops`) take both; so does `np.asarray`, which makes an array of a tensor. In this exercise the result must also have the
+# float type of x. (`np.zeros` and `np.sqrt` of an int are float64, and TensorFlow does not combine float64 with float32.) In
+# all other exercises any float type passes.
 #
 # <details><summary>Hint 1</summary>What happens to the fraction when the same number c is subtracted from every x? Write e^(x−c) as e^x · e^(−c).</details>
 # <details><summary>Hint 2</summary>Which c makes every exponent 0 or less? It may differ from row to row: take it along the same axis.</details>
-# <details><summary>Hint 3</summary>A sum along an axis has one axis less, and then the division does not broadcast as you want. <code>keepdims=True</code>.</details>
+# <details><summary>Hint 3</summary>A sum along an axis removes this axis, and then the division does not broadcast as you want. <code>keepdims=True</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "softmax-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x, axis=-1):
@@ -125,10 +125,10 @@ check("softmax")
 # $$\alpha_j \propto \exp\left(-\frac{\lVert q - k_j\rVert^2}{2\sigma^2}\right), \qquad \sum_j \alpha_j = 1, \qquad \text{output} = \sum_j \alpha_j v_j$$
 #
 # Keys are vectors here, with d numbers each, and values are vectors with dv numbers. The query may lie far away from every
-# key: the weights are finite all the same, and sum to 1.
+# key. The weights must still be finite and sum to 1.
 #
 # <details><summary>Hint 1</summary>‖q − k‖² is the sum of the squared differences over the d numbers. <code>query - keys</code> broadcasts: what is its shape?</details>
-# <details><summary>Hint 2</summary>Far away all kernels round to 0, and 0/0 is NaN. "exp, then divide by the sum" is a softmax: of what?</details>
+# <details><summary>Hint 2</summary>Far away all kernels round to 0, and 0/0 is NaN. "exp, then divide by the sum" is a softmax. The softmax of what?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "attention_pooling-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_pooling(query, keys, values, bandwidth=1.0):
@@ -158,10 +158,11 @@ check("attention_pooling")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · Dot product
 #
-# From here on, many queries at once: q is (T, d), k is (S, d), and a score function returns one score for every pair,
-# (T, S). Row t belongs to query t, column s to key s. Scores are not weights yet: there is no softmax in exercises 3 to 7.
+# From here on there are many queries at once: q is (T, d), k is (S, d), and a score function returns one score for every
+# pair, (T, S). Row t belongs to query t, column s to key s. Scores are not weights yet: there is no softmax in exercises 3
+# to 7.
 #
-# The first one: $s_{ts} = q_t \cdot k_s$.
+# The first score function: $s_{ts} = q_t \cdot k_s$.
 #
 # <details><summary>Hint</summary>All T·S dot products together are one matrix product. (T, d) times what shape gives (T, S)? Tensors have no <code>.T</code>; there is <code>ops.transpose</code>.</details>
 
@@ -215,8 +216,8 @@ check("scaled_dot_score")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · General
 #
-# $s_{ts} = q_t^\top W k_s$. The matrix w (dq, dk) is learned. It lets a query and a key of different widths meet, and of
-# different "languages".
+# $s_{ts} = q_t^\top W k_s$. The matrix w (dq, dk) is learned. With it a query and a key may have different widths, and
+# their features may mean different things.
 
 # %% nbgrader={"grade": false, "grade_id": "general_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def general_score(q, k, w):
@@ -275,11 +276,11 @@ check("cosine_score")
 # $s_{ts} = v^\top \tanh(W_q^\top q_t + W_k^\top k_s)$: a small network with one hidden layer of U units, for every pair. Rows are vectors
 # in code, so the projections are `q @ w_q` and `k @ w_k`.
 #
-# Predict the shapes before you write: of the two projections, of their sum for every pair, of the result.
+# Before you write, predict the shapes of the two projections, of their sum for every pair, and of the result.
 #
 # <details><summary>Hint 1</summary>The projections are (T, U) and (S, U). The sum of every row of one with every row of the other is (T, S, U).</details>
 # <details><summary>Hint 2</summary>Broadcasting does it: (T, 1, U) plus (1, S, U). An axis of size 1 comes from <code>a[:, None]</code>.</details>
-# <details><summary>Hint 3</summary>v (U,) takes the last axis away: <code>ops.sum(hidden * v, axis=-1)</code>, <code>np.matmul</code>, or <code>einsum</code>. <code>tf.matmul</code> does not take vectors.</details>
+# <details><summary>Hint 3</summary>The product with v (U,) removes the last axis: <code>ops.sum(hidden * v, axis=-1)</code>, <code>np.matmul</code>, or <code>einsum</code>. <code>tf.matmul</code> does not take vectors.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "additive_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def additive_score(q, k, w_q, w_k, v):
@@ -326,22 +327,23 @@ plots.show(figure, alt="Weights of nine queries on a circle for three keys, by t
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Look at the three maps above. Each row is a query, and the keys differ in length. Under dot the long key takes most
-# queries that point roughly its way, and the short key wins nowhere. Under cosine only directions count, so the short key
-# gets its share, and all weights are close to each other, because cosines lie between −1 and 1.
+# Look at the three maps above. Each row is a query, and the keys differ in length. With the dot product the long key gets
+# the largest weight from most queries that point roughly in its direction, and the short key never gets it. With the
+# cosine only directions count, so the short key gets its share. All weights are close to each other, because cosines lie
+# between −1 and 1.
 #
 # ## 8 · From scores to a context
 #
-# Scores in, weights and context out, whichever function made the scores: softmax over the keys, then the weighted mean of
-# the values. With a **mask**:
+# This function takes scores, whichever function made them, and returns weights and context: a softmax over the keys, then
+# the weighted mean of the values. It takes a **mask**:
 #
 # - True (or 1) means *may attend*, False (or 0) means *blocked*. A blocked key has weight 0, and the weights of the others
 #   still sum to 1.
 # - The mask may be boolean, integer or float, and it broadcasts to the scores: (T, S), (B, T, S), (B, 1, S).
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
 #
-# Scores may be as large as in exercise 1, with a mask too. Exercise 10 can call this function inside a layer, where NumPy
-# does not work: if you want to use it there, write it, and the softmax that it calls, with `keras.ops`.
+# Scores may be as large as in exercise 1, also with a mask. You may call this function inside the layer of exercise 10,
+# where NumPy does not work. If you want to do that, write this function and its softmax with `keras.ops`.
 #
 # <details><summary>Hint 1</summary>Change the score of a blocked key before the softmax, not its weight after it. Which score has an exponential of 0?</details>
 # <details><summary>Hint 2</summary>A whole row of minus infinity gives 0/0. A large negative number, such as −1e9, gives equal weights instead.</details>
@@ -375,10 +377,11 @@ check("attend")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 9 · Hard attention
 #
-# Instead of a mixture, one value: each row of weights becomes a row with a single 1 at its largest entry and 0 elsewhere.
-# When several entries are largest, the first of them gets the 1. The result has the shape of the weights.
+# Hard attention takes one value instead of a mixture: each row of weights becomes a row with a single 1 at its largest
+# entry and 0 elsewhere. When several entries are largest, the first of them gets the 1. The result has the shape of the
+# weights.
 #
-# <details><summary>Hint 1</summary><code>weights == max</code> marks every largest entry, so it is wrong on ties. Which function returns one place, and the first?</details>
+# <details><summary>Hint 1</summary><code>weights == max</code> marks every largest entry, so it is wrong on ties. Which function returns only one place, the first?</details>
 # <details><summary>Hint 2</summary><code>argmax</code> along the last axis, then <code>one_hot</code> with as many classes as there are keys.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "hard_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -413,7 +416,7 @@ check("hard_attention")
 #         self.proj = keras.layers.Dense(units, use_bias=False)  # parts are made here, once
 #
 #     def call(self, x):  # x: (B, T, d)
-#         return ops.tanh(self.proj(x))  # a Dense layer is called; it is no matrix for @
+#         return ops.tanh(self.proj(x))  # a Dense layer is called; it is not a matrix for @
 #
 # layer = Mixer(7)
 # print(layer(np.ones((2, 3, 5), "float32")).shape, len(layer.weights))  # (2, 3, 7) 1
@@ -425,9 +428,8 @@ check("hard_attention")
 # - In training, `call` runs inside a graph (`tf.function`). There a tensor has no numbers yet, and some sizes are unknown:
 #   `keras.ops` works there, NumPy does not.
 #
-# **The exercise.**
-# The alignment model of 2014, as a layer that can be trained. Queries are decoder states, values are encoder states; the
-# values serve as keys, too.
+# **The exercise.** Write the alignment model of 2014 as a layer that can be trained. Queries are decoder states, and
+# values are encoder states. The values are the keys, too.
 #
 # $$e_{ts} = \text{score\_proj}\big(\tanh(\text{query\_proj}(q_t) + \text{value\_proj}(v_s))\big), \qquad \alpha = \mathrm{softmax}_s(e), \qquad c_t = \sum_s \alpha_{ts} v_s$$
 #
@@ -435,7 +437,8 @@ check("hard_attention")
 #   `score_proj` with one. The checks put known weights into them.
 # - `call(query, values, mask=None)`: query (B, T, dq), values (B, S, dv). It returns the tuple (context, weights): (B, T, dv)
 #   and (B, T, S). The context is a mean of the *values themselves*, not of their projections.
-# - The mask is (B, S), as padding of the source is, or (B, T, S). A query without any key must not give NaN.
+# - The mask is (B, S), as for padding of the source, or (B, T, S). A query that may attend to no key must not give
+#   NaN.
 # - Gradients must reach all three layers, and it must run inside `tf.function` with sizes that are not known in advance:
 #   `keras.ops` does both, NumPy does neither.
 # - Two lines of the stub are about Keras's own masks: `supports_masking` says that the layer accepts them, and
@@ -499,9 +502,9 @@ check("BahdanauAttention")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 11 · Attention over the places of an image
 #
-# One module of the two in the network of [lecture 01b](../../lectures/01b_visual_attention.ipynb), section 5. (There the result is also summed over the places; here it is not.)
-# Features of a middle layer are the values; the global features of the last
-# layer, coarser and with other channels, say what is searched for.
+# You write one of the two attention modules in the network of [lecture 01b](../../lectures/01b_visual_attention.ipynb), section 5. (There
+# the result is also summed over the places; here it is not.) The values are the features of a middle layer. The global features come from
+# the last layer, are coarser, have other channels, and say what is searched for.
 #
 # 1. `local_conv` (1×1, `filters`) of the features: (B, h, w, filters).
 # 2. `global_conv` (1×1, `filters`) of the global features (B, h', w', C'), resized bilinearly to (h, w).
@@ -512,11 +515,11 @@ check("BahdanauAttention")
 #
 # `call(features, global_features)` returns the tuple (attended, map): (B, h, w, C) and (B, h, w, 1). The sizes need not be
 # multiples of each other. Biases in the convolutions are up to you, as long as they start at 0 (Keras' default). As in
-# exercise 10, gradients reach every weight, and the layer runs inside `tf.function` with a batch size that is not known.
+# exercise 10, gradients must reach every weight, and the layer must run inside `tf.function` with an unknown batch size.
 #
 # <details><summary>Hint 1</summary>A 1×1 convolution is <code>keras.layers.Conv2D(filters, 1)</code>. No activation in it: the ReLU comes after the sum.</details>
 # <details><summary>Hint 2</summary><code>ops.image.resize(x, (h, w), interpolation="bilinear")</code>. Before or after the 1×1 convolution makes no difference: both are linear.</details>
-# <details><summary>Hint 3</summary>The softmax along the last axis, of size 1, is 1 everywhere. Flatten the places first: <code>ops.reshape(scores, (-1, h * w))</code>, and reshape back afterwards.</details>
+# <details><summary>Hint 3</summary>The last axis has size 1, so a softmax along it is 1 everywhere. Flatten the places first: <code>ops.reshape(scores, (-1, h * w))</code>, and reshape back afterwards.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "SpatialAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SpatialAttention(keras.Layer):
@@ -612,7 +615,7 @@ check("answers")
 # bandwidth it agrees with the formula. But the curve that it fits gets *smoother* when the bandwidth is made smaller, and more
 # jagged when it is made larger.
 #
-# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it.
+# The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it.
 #
 # <details><summary>Hint 1</summary>It is right for a bandwidth of 1 and wrong for all others. Which expressions have the same value at 1 only?</details>
 # <details><summary>Hint 2</summary>In which order does Python calculate <code>8 / 2 * 4</code>?</details>
@@ -652,7 +655,7 @@ check("find_the_bug")
 # 201 keys lie on a line from −10 to 10, one every 0.1; the query is at 0. How many keys *count*? A usual measure is $1 / \sum_j
 # \alpha_j^2$: it is n when n keys share the weight equally. With a bandwidth of 1 it is about 35. What is it with a bandwidth of
 # **0.5**? Put your number in place of `None`, and delete the last line of the cell. Predict it before you run the measurement, and write
-# down why: "In your own words" asks for it. About 15 % off counts as right.
+# down why: "In your own words" asks for it. An answer within about 15 % counts as right.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number: how many keys count with a bandwidth of 0.5
@@ -688,7 +691,7 @@ for bandwidth in (2.0, 1.0, 0.5, 0.25):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-14", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your layer at work
 #
-# Your `BahdanauAttention` learns to **reverse**: the input is a row of eight random tokens, the output the same row
+# Your `BahdanauAttention` learns to **reverse**: the input is a row of eight random tokens, the output is the same row
 # backwards. The query at step t knows only t; the values are the tokens with their places. Nobody tells the layer where to
 # look. Before you run the cell: what will the map look like after training?
 

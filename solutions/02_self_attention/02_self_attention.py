@@ -15,9 +15,9 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 02 · Self-attention
 #
-# You build self-attention three times: with loops, so that every number is in sight; as matrix products, so that it is
+# You build self-attention three times: with loops, so that you see every number; as matrix products, so that it is
 # fast; and as a Keras layer with learned projections, so that it can be trained. Then you compute it block by block, as
-# GPUs do, mend a version that is wrong, and predict a number before you measure it. Every Transformer is made of such
+# GPUs do, fix a version that is wrong, and predict a number before you measure it. Every Transformer is made of such
 # layers, with more heads.
 #
 # **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 130 minutes.
@@ -44,8 +44,8 @@
 # | 9 | `find_the_bug` | 3 | ●●○○○ | 10 |
 # | 10 | `predict` | 1 | ●○○○○ | 5 |
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
-# students.
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
+# not measured with students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -77,11 +77,11 @@ check = start_lab("02_self_attention")
 # 2. its **weights** are the softmax of its scores, so they are positive and sum to 1;
 # 3. its **output** is the sum of all rows, each times its weight.
 #
-# There is nothing to learn here yet: the same row plays query, key and value. (Lecture 02 leaves the division out in its
-# section 2 and explains it in section 6. Here it is always there.)
+# Nothing is learned here yet: the same row is query, key and value. (Lecture 02 leaves the division out in its section 2
+# and explains it in section 6. Here you always divide.)
 #
 # Write it with loops, as you would do it on paper. Scores may be large: a softmax that works for ±1e4 subtracts something
-# first. (Any float type passes here. Exercise 4 asks for that of the arguments.)
+# first. (Any float type passes here. Exercise 4 asks for the float type of the arguments.)
 #
 # <details><summary>Hint 1</summary>Write the three steps for one token first, then put a loop around them.</details>
 # <details><summary>Hint 2</summary>The softmax of a row does not change when the same number is subtracted from all of its entries. Which number makes <code>exp</code> safe?</details>
@@ -170,8 +170,8 @@ print(f"256 tokens: the loops take {ratio:.0f} times as long as the matrix produ
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · Query, key and value
 #
-# A token plays three parts: it asks (query), it is asked (key), it answers (value). Three matrices, the same for every
-# token, make the three parts from it: Q = X W_q, K = X W_k, V = X W_v. They are what attention learns.
+# A token has three roles: it asks (query), it is asked (key), and it answers (value). Three matrices, the same for
+# every token, give it a vector for each role: Q = X W_q, K = X W_k, V = X W_v. Attention learns these matrices.
 #
 # <details><summary>Hint</summary>Tokens are rows. (…, T, D) times (D, d_k) gives (…, T, d_k): which product broadcasts over the leading axes?</details>
 
@@ -199,7 +199,7 @@ check("project_qkv")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · Scaled dot-product attention
 #
-# The heart of the Transformer, for any queries, keys and values:
+# This is the heart of the Transformer, for any queries, keys and values:
 #
 # $$\mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -258,11 +258,11 @@ check("scaled_dot_product_attention")
 #   `return_weights=True` the tuple (output, weights).
 # - The mask is (T, S), (B, T, S), or (B, 1, T, S). The last shape is the one that multi-head attention uses: axis 1 stands
 #   for the heads. This layer has no heads, so take that axis out of the mask.
-# - The argument is called `attention_mask`, as in Keras's own layer. An argument `mask` would be filled by Keras itself
-#   with a padding mask (B, T) where x comes from `Embedding(mask_zero=True)`, a shape that is not meant here. (If your layer
-#   has the name `mask`, which this lab used before, it is graded all the same.)
-# - Gradients must reach all three matrices, and the layer must run inside `tf.function` with a batch size that is not
-#   known in advance. `keras.ops` does both; NumPy does neither.
+# - The argument is called `attention_mask`, as in Keras's own layer. Keras itself would fill an argument `mask` with a
+#   padding mask (B, T) when x comes from `Embedding(mask_zero=True)`. That shape is wrong here. (If your layer uses the name
+#   `mask`, as this lab did before, it is still graded.)
+# - Gradients must reach all three matrices, and the layer must run inside `tf.function` with an unknown batch size.
+#   Both work with `keras.ops`, and neither works with NumPy.
 #
 # <details><summary>Hint 1</summary>Make the Dense layers in <code>__init__</code>, after <code>super().__init__(**kwargs)</code>. How wide is each?</details>
 # <details><summary>Hint 2</summary>Project, then call the function of exercise 4. A mask of rank 4 loses its axis 1: <code>attention_mask[:, 0]</code>.</details>
@@ -315,9 +315,8 @@ check("SelfAttention")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · What it costs
 #
-# Count the work of attention for one sequence and one head of width `d_model`, projections left aside. A multiplication
-# together with the addition that follows it counts as one *multiply-add*. Two products are to be counted: Q Kᵀ, and weights
-# times V.
+# Count the work of attention for one sequence and one head of width `d_model`, without the projections. A multiplication
+# together with the addition that follows it counts as one *multiply-add*. Count two products: Q Kᵀ, and weights times V.
 #
 # <details><summary>Hint</summary>How many multiply-adds does one dot product of width d_model take? How many dot products are there in Q Kᵀ?</details>
 
@@ -381,18 +380,19 @@ check("answers")
 # ## 8 · Without the whole matrix
 #
 # The T × S scores of a long text do not fit into memory. They need not exist all at once: **FlashAttention** (Dao et al. 2022)
-# reads the keys in blocks and adds up as it goes. For each query three things are kept from block to block:
+# reads the keys in blocks and adds up as it goes. For each query it keeps three things from block to block:
 #
 # - the largest score so far, m;
 # - the sum of the exponentials exp(score − m) so far;
 # - the sum of the exponentials times the values so far.
 #
-# The two sums are made with the m of their time. When the next block brings a larger score, what was added up before belongs
-# to the old m, and has to be brought to the new one. After the last block one sum is divided by the other.
+# Both sums use the largest score that was known when they were computed. When the next block brings a larger score, the sums
+# so far still belong to the old m, and you have to convert them to the new m. After the last block one sum is divided by the
+# other.
 #
-# `online_attention` does this with blocks of `block_size` keys. The result is that of exercise 4 without a mask, the division by √d
-# included, for any block size, also one that does not divide S. At no time does it hold T × S scores. A loop over the blocks is
-# what you need here, and the functions of `keras.ops` or of NumPy.
+# `online_attention` does this with blocks of `block_size` keys. The result is the same as in exercise 4 without a mask, with the
+# division by √d, for any block size, also one that does not divide S. The function never holds all T × S scores. You need a loop
+# over the blocks, and the functions of `keras.ops` or of NumPy.
 #
 # **On paper first:** one query, the scores 1, 3 in the first block and 5 in the second. What are m and the sum of the
 # exponentials after each of the blocks?
@@ -443,8 +443,8 @@ check("online_attention")
 # to t. The code runs, the weights of later tokens are exactly 0, and still something is wrong: when the **last** token changes,
 # the **first** row of the result changes, too.
 #
-# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it. x has any
-# leading dimensions, and scores may be large, as in exercise 4. You may write whole lines anew.
+# The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it. x has any
+# leading dimensions, and scores may be large, as in exercise 4. You may rewrite whole lines.
 #
 # <details><summary>Hint 1</summary>Try it with three tokens and print the weights. What should each row sum to, and what does it sum to?</details>
 # <details><summary>Hint 2</summary>Follow one number of the last token through the code: in which line does it enter the first row?</details>
@@ -482,10 +482,10 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · Predict, then measure
 #
-# √d_k is said to bring the scores back to a standard deviation of 1. The next measurement takes other numbers than lecture
-# 02: the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and d_k = 100. What is the standard
-# deviation of the *scaled* scores? Put your number in place of `None`, and delete the last line of the cell. Write down why
-# before you run the measurement: "In your own words" asks for it. About 10 % off counts as right.
+# Dividing by √d_k is said to bring the scores back to a standard deviation of 1. The next measurement uses other numbers than
+# lecture 02: the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and d_k = 100. What is the
+# standard deviation of the *scaled* scores? Put your number in place of `None`, and delete the last line of the cell. Write
+# down why before you run the measurement: "In your own words" asks for it. An answer within about 10 % counts as right.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number: the standard deviation of the scaled scores
@@ -508,9 +508,9 @@ for spread in (1, 2):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# Explain to a friend who knows matrix products why self-attention without W_q, W_k and W_v has nothing to learn, and what
-# each of the three matrices adds. And say how you came to your number in exercise 10: what does √d_k presuppose of queries and
-# keys? Four to eight sentences. This earns no points; your instructor reads it and writes back.
+# Explain to a friend who knows matrix products why self-attention without W_q, W_k and W_v has nothing to learn, and what each
+# of the three matrices adds. Also say how you found your number in exercise 10: what does the division by √d_k assume about
+# queries and keys? Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # Without the matrices every number in the calculation comes from the input: the scores are dot products of the tokens, the

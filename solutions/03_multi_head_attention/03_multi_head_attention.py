@@ -44,18 +44,19 @@
 # | 9 | `find_the_bug` | 3 | ●●○○○ | 10 |
 # | 10 | `predict` | 1 | ●○○○○ | 5 |
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They are no measurement of
-# students.
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
+# not measured with students.
 #
 # <details><summary>If you come from PyTorch</summary>
 #
 # - `keras.Layer` is `nn.Module`, `call` is `forward`. Parts are made in `__init__`, as you are used to.
-# - `Dense(units)` takes the width of the output only; the second argument is the activation. Its kernel is (in, out), and
-#   that of `nn.Linear` is (out, in).
+# - `Dense(units)` takes the width of the output only; the second argument is the activation. Its kernel is (in, out); the
+#   kernel of `nn.Linear` is (out, in).
 # - `ops.transpose(x, axes=(0, 2, 1, 3))` is `permute`: it names all axes. `ops.swapaxes(x, 1, 2)` is `transpose(1, 2)`.
 # - True in a mask means *may attend*. In `masked_fill` and in `nn.MultiheadAttention` True means *blocked*.
 # - Inside `tf.function` a size in `x.shape` may be None. `ops.shape(x)` has all sizes.
-# - `key_dim` of Keras's layer is the width of **one** head; `embed_dim` of PyTorch's layer is that of all heads together.
+# - `key_dim` of Keras's layer is the width of **one** head; `embed_dim` of PyTorch's layer is the width of all heads
+#   together.
 #
 # </details>
 
@@ -89,11 +90,11 @@ check = start_lab("03_multi_head_attention")
 # matrix product treats (B, H) as batch.
 #
 # `split_heads` turns (B, T, D) into (B, H, T, D/H). Head 0 holds the first D/H features of **every** token, head 1 the next
-# ones, and so on. `x` is an array or a tensor, and its float type stays. You may suppose that H divides D.
+# ones, and so on. `x` is an array or a tensor, and its float type stays. You may assume that H divides D.
 #
-# The layer of exercise 3 calls this function inside `tf.function`, where the batch size and T are not known in advance, and
-# the check does so, too. There `x.shape` holds `None`, `ops.shape(x)` gives what to put into a reshape, and NumPy cannot
-# read the tensor. The same is asked of `merge_heads` in exercise 2, where any float type passes.
+# The layer of exercise 3 calls this function inside `tf.function`, where the batch size and T are not known in advance. The
+# check does the same. There `x.shape` contains `None`, `ops.shape(x)` gives the sizes to put into a reshape, and NumPy
+# cannot read the tensor. `merge_heads` in exercise 2 must work there, too; it may return any float type.
 #
 # <details><summary>Hint 1</summary>Two steps: cut the last axis into two, then change the order of the axes. A reshape alone cannot do it, because it moves no number.</details>
 # <details><summary>Hint 2</summary>After the cut the shape is (B, T, H, D/H). Which two axes change places?</details>
@@ -172,18 +173,18 @@ print("and back:", np.array_equal(merge_heads(split_heads(origin[None], 2)), ori
 #   three are the same; in cross-attention keys and values come from elsewhere. It returns the output (B, T, D), or with
 #   `return_weights=True` the tuple (output, weights), weights (B, H, T, S).
 # - The mask is (T, S), (B, T, S) or (B, 1, T, S), boolean, integer or float; True or 1 means *may attend*. It is the same for all heads.
-#   A query that may attend to nothing must not give NaN. (A layer that calls it `mask`, as this lab did before, is graded all the same.)
+#   A query that may attend to nothing must not give NaN. (A layer that calls it `mask`, as this lab did before, is still graded.)
 # - Gradients must reach all weights, and the layer must run inside `tf.function` with unknown batch size and lengths.
-# - `keras.layers.MultiHeadAttention` and its relatives may not do the work.
+# - `keras.layers.MultiHeadAttention` and its relatives are forbidden here.
 #
 # **Predict first.** B = 3 and H = 3, and you forget the axis for the heads in a mask (B, T, S). What will you see: an error, or a result?
 #
 # <details><summary>Answer</summary>A result, and a wrong one: with B = H the mask (B, T, S) is read as (H, T, S), so each head gets the mask of another sentence. With B ≠ H (both larger than 1) it is an error.</details>
 #
-# <details><summary>Hint 1</summary>Four lines of <code>__init__</code>, one check before them. <code>call</code>: project, split, attend, merge, project.</details>
+# <details><summary>Hint 1</summary><code>__init__</code> has four lines, with one check before them. <code>call</code> has five steps: project, split, attend, merge, project.</details>
 # <details><summary>Hint 2</summary>Your <code>scaled_dot_product_attention</code> from lab 02 takes any leading axes, so (B, H, T, K) too. By which width does it divide, and is it the width of one head?</details>
 # <details><summary>Hint 3</summary>Scores are (B, H, T, S), and shapes are aligned from the right. (T, S) and (B, 1, T, S) fit as they are. Which axis is missing in (B, T, S), and where?</details>
-# <details><summary>Hint 4</summary>“None values not supported”, or an error only inside tf.function: somewhere a <code>x.shape[0]</code> is None. <code>ops.shape(x)[0]</code> is not.</details>
+# <details><summary>Hint 4</summary>“None values not supported”, or an error only inside tf.function: somewhere your code uses <code>x.shape[0]</code>, which is None there. <code>ops.shape(x)[0]</code> is not.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(keras.Layer):
@@ -301,8 +302,8 @@ for key_dim in (64, 512):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Prove it against Keras
 #
-# The best test of a layer is one that somebody else wrote. Copy all weights of a `keras.layers.MultiHeadAttention` into a layer of
-# yours; afterwards the two must give the same outputs.
+# The best test of your layer is a layer that somebody else wrote. Copy all weights of a `keras.layers.MultiHeadAttention` into a
+# layer of yours; afterwards the two must give the same outputs.
 #
 # `load_keras_weights(mine, keras_mha)` changes `mine`. Both layers are built (they have been called once), and Keras's layer has
 # `key_dim` = D/H and biases. `keras_mha.get_weights()` gives eight arrays: kernel and bias of the query, key and value
@@ -310,8 +311,8 @@ for key_dim in (64, 512):
 # Dense layers have them side by side, (D, H·K).
 #
 # <details><summary>Hint 1</summary>Print the eight shapes, and beside them those of your own kernels and biases. Choose D, H and K so that no two are equal.</details>
-# <details><summary>Hint 2</summary>The numbers are already in the right order. Which reshape makes (D, H, K) into your shape, and which (H, K, D)?</details>
-# <details><summary>Hint 3</summary><code>self.w_q.set_weights([kernel, bias])</code> assigns both at once. A test with a fresh layer cannot see a forgotten bias: it is 0 there.</details>
+# <details><summary>Hint 2</summary>The numbers are already in the right order. Which reshape turns (D, H, K) into your shape, and which one (H, K, D)?</details>
+# <details><summary>Hint 3</summary><code>self.w_q.set_weights([kernel, bias])</code> assigns both at once. A test with a fresh layer cannot see a forgotten bias: a fresh bias is 0.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "load_keras_weights-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def load_keras_weights(mine, keras_mha):
@@ -348,7 +349,8 @@ print("largest difference:", np.abs(ours - keras_output).max().round(4))
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Zero up to rounding (below 0.001): then your layer computes what Keras's does, mask included.
+# If the difference is zero up to rounding (below 0.001), your layer computes the same as Keras's layer, also with the
+# mask.
 #
 # ## 6 · Switch heads off
 #
@@ -386,23 +388,24 @@ check("ablate_heads")
 # ## 7 · Heads that share keys and values
 #
 # A language model that writes a text keeps the keys and values of all earlier tokens, in every layer: the **key–value cache**. It
-# is often larger than what else has to be read for one token. So most current models have fewer heads of keys and values than heads
-# of queries: *multi-query* attention has one (Shazeer 2019), *grouped-query* attention has G, each shared by H/G query heads
-# (Ainslie et al. 2023).
+# is often larger than everything else that has to be read for one token. So most current models have fewer heads of keys and values
+# than heads of queries: *multi-query* attention has one (Shazeer 2019), *grouped-query* attention has G, each shared by H/G query
+# heads (Ainslie et al. 2023).
 #
 # `GroupedQueryAttention(d_model, num_heads, num_kv_heads)` has H query heads and G key heads, all of width K = D/H.
 #
 # - `w_q` and `w_o` are Dense layers of width D, `w_k` and `w_v` of width G·K, all with bias.
 # - Query head h uses the keys and the values of key head h // (H/G): with H = 6 and G = 2, heads 0, 1, 2 use the first one and
 #   heads 3, 4, 5 the second.
-# - `call(query, key, value, attention_mask=None, return_weights=False)` has the contract of exercise 3; the weights are (B, H, T, S).
+# - `call(query, key, value, attention_mask=None, return_weights=False)` takes and returns the same as in exercise 3; the weights are
+#   (B, H, T, S).
 # - If H does not divide D, or G does not divide H, it raises `ValueError`.
 # - With G = H it computes what your `MultiHeadAttention` computes.
 #
-# `split_heads` and `merge_heads` are yours to use.
+# You may use `split_heads` and `merge_heads`.
 #
 # <details><summary>Hint 1</summary>Begin with a copy of your layer. What changes in <code>__init__</code>, and into how many heads are the keys split?</details>
-# <details><summary>Hint 2</summary>k comes as (B, G, S, K) and q as (B, H, T, K). Give every query head a copy of its key head, and all that follows is as before.</details>
+# <details><summary>Hint 2</summary>k comes as (B, G, S, K) and q as (B, H, T, K). Give every query head a copy of its key head; everything after that is as before.</details>
 # <details><summary>Hint 3</summary><code>ops.repeat(a, 2, axis=…)</code> makes 0, 0, 1, 1 of 0, 1; <code>ops.tile</code> makes 0, 1, 0, 1. Which of the two is asked for?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "GroupedQueryAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -471,7 +474,7 @@ check("GroupedQueryAttention")
 # How many **numbers** does the key–value cache hold, for a batch of texts of `length` tokens in a model of `num_layers` layers? Each
 # layer has attention with `num_kv_heads` heads of keys and values, each `head_dim` wide.
 #
-# <details><summary>Hint</summary>What does one layer keep of one token? The query of an earlier token is never asked again.</details>
+# <details><summary>Hint</summary>What does one layer keep for one token? The query of an earlier token is never needed again.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "kv_cache_numbers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kv_cache_numbers(length, num_layers, num_kv_heads, head_dim, batch=1):
@@ -505,11 +508,11 @@ for name, key_heads in (("64 key heads", 64), ("8 key heads", 8), ("1 key head",
 # ## 9 · Find the bug
 #
 # A colleague leaves the heads where the reshape puts them, behind the tokens, and lets `einsum` do the rest: q is (B, T, H, K), k and v are
-# (B, S, H, K), and so is the result, (B, T, H, K). No axis is ever moved. The code runs in self-attention, and the maps of the weights
-# look as they should. But a model with it trains as if no token ever saw another.
+# (B, S, H, K), and so is the result, (B, T, H, K). No axis is ever moved. The code runs in self-attention, and the maps of the weights look
+# as they should. But a model with this layer trains as if no token ever saw another token.
 #
-# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it, so that it
-# works for T different from S as well.
+# The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it, so that it
+# also works when T and S differ.
 #
 # <details><summary>Hint 1</summary>Make the values of one token very large. Which rows of the result change? Which should?</details>
 # <details><summary>Hint 2</summary>In an einsum a letter stands for one axis wherever it occurs, and a letter that is missing behind the arrow is summed over.</details>
@@ -570,8 +573,8 @@ for key_heads in (8, 2, 1):
 # ## In your own words
 #
 # A colleague says: "Eight heads of width 64 have as many parameters as one head of width 512, so they can do the same." Answer in three to
-# six sentences: what can the eight do that the one cannot, and where does it show? Then say how you came to your number in
-# exercise 10, and why it is not that of the cache. This earns no points; your instructor reads it and writes back.
+# six sentences: what can the eight heads do that the one head cannot, and where do you see it? Then say how you found your number in
+# exercise 10, and why it differs from the share of the cache. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # One head has one softmax, so every query gets one set of weights, and all 512 columns of the values are averaged with it. If a token
@@ -585,10 +588,10 @@ for key_heads in (8, 2, 1):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your heads divide the work
 #
-# The table of the lecture: each row has a name, wants another row by its name, and holds a number. Each row is asked for the
-# number *above* it and for the number of the row that it *wants*. Your layer learns it now, with two heads, in some seconds.
-# Then `ablate_heads` switches off one head after the other. Before you run the cells: how many stripes will you see, and
-# in which head?
+# This is the table of the lecture: each row has a name, names another row that it wants, and holds a number. Each row is
+# asked for the number *above* it and for the number of the row that it *wants*. Your layer learns it now, with two heads, in
+# a few seconds. Then `ablate_heads` switches off one head after the other. Before you run the cells: how many stripes will
+# you see, and in which head?
 
 # %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 def tables(count, rng, rows=6):

@@ -16,8 +16,8 @@
 # # Lab 04 · Encoder block
 #
 # You build the brick that BERT, ViT and every other encoder is stacked from: attention and a feed-forward network, each
-# wrapped in a residual path, a layer norm and dropout. Then you stack it, count what it is made of, write the norm that
-# today's language models use, and mend a stack that is wrong.
+# wrapped in a residual path, a layer norm and dropout. Then you stack it, count its parameters, write the norm that
+# today's language models use, and fix a stack that is wrong.
 #
 # **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 105 minutes.
 #
@@ -72,10 +72,11 @@ check = start_lab("04_encoder_block")
 #
 # 1. mean μ and variance σ² of its features, both divided by D;
 # 2. subtract μ, divide by √(σ² + eps);
-# 3. multiply with gamma, add beta; both have one number for each feature.
+# 3. multiply by gamma, add beta; both have one number for each feature.
 #
 # Every token is treated on its own: nothing is shared between tokens, sentences, or axes before the last. The result has
-# the float type of `x`. Ready-made normalisation layers and functions may not do the work here; means and roots may.
+# the float type of `x`. Ready-made normalisation layers and functions are forbidden here; functions for means and roots
+# are allowed.
 #
 # **Try it on paper first:** token (0, 6, 6, 8), gamma all 1, beta all 0. The lecture has the answer.
 #
@@ -109,10 +110,10 @@ check("layer_norm")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · The feed-forward network
 #
-# Two Dense layers with bias: `dense_in` takes each token from D to F features, ReLU cuts off what is negative, and
-# `dense_out` comes back to D. The checks put known weights into the layers by these names. (In Keras a Dense is told the
-# width of its result and finds that of its input by itself. Its second argument is the activation.) There is no residual path in
-# here: that is the block's business.
+# Two Dense layers with bias: `dense_in` takes each token from D to F features, ReLU cuts off what is negative, and `dense_out`
+# comes back to D. The checks put known weights into the layers by these names. (In Keras you give a Dense layer the width of its
+# result; it finds the width of its input by itself. Its second argument is the activation.) There is no residual path in here:
+# the block adds it.
 #
 # Dense works on the last axis and leaves the others alone, so the same code serves every token.
 #
@@ -152,8 +153,8 @@ check("FeedForward")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · The encoder block
 #
-# Now the whole brick. Two sub-layers, the attention and your `FeedForward`, each with dropout, a residual path and a layer
-# norm. With `norm="post"`, as in the paper of 2017:
+# Now you write the whole block. It has two sub-layers, the attention and your `FeedForward`, each with dropout, a residual
+# path and a layer norm. With `norm="post"`, as in the paper of 2017:
 #
 # > y = LN₁(x + Dropout₁(Attention(x)))    z = LN₂(y + Dropout₂(FFN(y)))
 #
@@ -161,7 +162,8 @@ check("FeedForward")
 #
 # > y = x + Dropout₁(Attention(LN₁(x)))    z = y + Dropout₂(FFN(LN₂(y)))
 #
-# **Use these names**, because the checks put known weights into them, and fix which features the dropouts erase:
+# **Use these names**, because the checks put known weights into these layers and decide which features the dropouts
+# erase:
 #
 # | attribute | what it is |
 # |---|---|
@@ -171,20 +173,20 @@ check("FeedForward")
 # | `dropout1`, `dropout2` | `keras.layers.Dropout` at the rate `dropout`, each on a sub-layer's output, before the sum |
 #
 # - `call(x, attention_mask=None, training=None)`: the mask is (T, T), (B, T, T) or (B, 1, T), or None. Keras's layer takes all
-#   three, under the same name. By position it would land in `query_mask`.
-# - `training` decides whether dropout is on. Hand it to both dropouts, so that a reader sees it. (Keras would also do it by
-#   itself.)
-# - The argument has this name because Keras itself fills one that is called `mask` when the tokens come from an
-#   `Embedding(mask_zero=True)`, with a padding mask (B, T), which is not meant here. (A block that calls it `mask`, as this lab
-#   did before, is graded all the same.)
-# - The block survives a round trip: `EncoderBlock.from_config(block.get_config())` makes an equal one, of the
-#   same name. So `get_config` returns every argument of `__init__`, on top of what `super().get_config()` returns (name
-#   and float type among it). The stack of exercise 4 needs none.
+#   three, under the same name. Passed by position, the mask would go into `query_mask`.
+# - `training` decides whether dropout is on. Pass it to both dropouts, so that a reader sees it. (Keras would also pass it
+#   by itself.)
+# - The argument is not called `mask`, because Keras itself fills an argument of that name with a padding mask (B, T) when the
+#   tokens come from an `Embedding(mask_zero=True)`. That shape is wrong here. (A block that calls it `mask`, as this lab did
+#   before, is still graded.)
+# - The block survives a round trip: `EncoderBlock.from_config(block.get_config())` makes an equal block of the same
+#   name. So `get_config` returns every argument of `__init__`, and everything that `super().get_config()` returns (the
+#   name and the float type, for example). The stack of exercise 4 needs no `get_config`.
 # - The output has the shape of x, (B, T, D).
 #
-# <details><summary>Hint 1</summary>Write post-norm first and check: the groups are passed one by one. Then put the pre-norm lines beside it, under an <code>if self.norm == "pre"</code>.</details>
-# <details><summary>Hint 2</summary>Self-attention: <code>self.attention(query=h, value=h, attention_mask=attention_mask)</code>. The key is the value when none is given. In pre-norm h is normalised, once, and serves as both.</details>
-# <details><summary>Hint 3</summary>A dictionary joins another by <code>{**super().get_config(), "d_model": self.d_model}</code>. For that, <code>__init__</code> has to keep its arguments.</details>
+# <details><summary>Hint 1</summary>Write post-norm first and check: you can pass the groups of checks one by one. Then put the pre-norm lines beside it, under an <code>if self.norm == "pre"</code>.</details>
+# <details><summary>Hint 2</summary>Self-attention: <code>self.attention(query=h, value=h, attention_mask=attention_mask)</code>. Keras takes the value as key when you give no key. In pre-norm h is normalised once, and is query and value.</details>
+# <details><summary>Hint 3</summary>Two dictionaries are joined by <code>{**super().get_config(), "d_model": self.d_model}</code>. For that, <code>__init__</code> has to keep its arguments.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "EncoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderBlock(keras.Layer):
@@ -260,7 +262,7 @@ check("EncoderBlock")
 # `[EncoderBlock(…)] * 3`?
 #
 # <details><summary>Hint 1</summary><code>[block] * 3</code> is a list of three times the <em>same</em> block. A comprehension calls the class anew for each entry.</details>
-# <details><summary>Hint 2</summary>The name <code>norm</code> is wanted for the final layer norm. Keep the argument under another name, for instance <code>self.order</code>.</details>
+# <details><summary>Hint 2</summary>The final layer norm needs the name <code>norm</code>. Keep the argument under another name, for instance <code>self.order</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "Encoder-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Encoder(keras.Layer):
@@ -343,12 +345,13 @@ check("encoder_parameter_count")
 #
 # $$\mathrm{rms\_norm}(x) = \gamma \, \frac{x}{\sqrt{\mathrm{mean}(x^2) + \epsilon}}$$
 #
-# As in exercise 1 the mean runs over the features of one token, and ready-made norms may not do the work.
+# As in exercise 1 the mean runs over the features of one token, and ready-made norms are forbidden.
 #
-# **On paper first:** token (0, 6, 6, 8), gamma all 1. What is its root mean square, and for which tokens do both norms give the same?
+# **On paper first:** token (0, 6, 6, 8), gamma all 1. What is its root mean square, and for which tokens do both norms give the same
+# result?
 #
-# <details><summary>Answer</summary>The mean of the squares is (0 + 36 + 36 + 64)/4 = 34, so every feature is divided by √34 ≈ 5.83. Both give the same for tokens whose mean is 0, where gamma is the same and beta is 0.</details>
-# <details><summary>Hint</summary>Read the name from the back: square, mean, root. Where does eps stand in the formula?</details>
+# <details><summary>Answer</summary>The mean of the squares is (0 + 36 + 36 + 64)/4 = 34, so every feature is divided by √34 ≈ 5.83. Both give the same result for tokens whose mean is 0, if gamma is the same and beta is 0.</details>
+# <details><summary>Hint</summary>Read the name backwards: square, mean, root. Where does eps stand in the formula?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "rms_norm-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rms_norm(x, gamma, eps=1e-6):
@@ -376,13 +379,13 @@ check("rms_norm")
 # ## 7 · Find the bug
 #
 # A colleague has written the pre-norm stack for any norms and any sub-layers, both given as functions of tokens. It runs. But the
-# lecture says that the tokens of a pre-norm stack grow from sub-layer to sub-layer, and here they have the same size after each of
-# them, however deep the stack is. With many layers it does not learn either.
+# lecture says that the tokens of a pre-norm stack grow from sub-layer to sub-layer, and here they have the same size after every
+# sub-layer, however deep the stack is. Nor does it learn with many layers.
 #
-# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it.
+# The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it.
 #
-# <details><summary>Hint 1</summary>Write the formula of pre-norm down, and beside each x in it what that name holds in the code.</details>
-# <details><summary>Hint 2</summary>Take a norm that returns zeros. What should come back of the token after one sub-layer, and what does?</details>
+# <details><summary>Hint 1</summary>Write down the formula of pre-norm. Beside each x in it, write what that name holds in the code.</details>
+# <details><summary>Hint 2</summary>Take a norm that returns zeros. What should the token be after one sub-layer, and what is it?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(x, norms, sublayers, final_norm):
@@ -415,11 +418,11 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · Predict, then measure
 #
-# The tokens enter a pre-norm stack of 12 blocks with a standard deviation of 1. Each block has two sub-layers, and each of the 24
-# adds numbers with a standard deviation of 1 that have nothing to do with what is there already. What is the standard deviation of
-# the tokens in front of the final norm? Put your number in place of `None`, and delete the last line of the cell. Predict it before you
-# run the measurement, which sends random numbers through the stack of exercise 7. Write down why: "In your own words" asks for it.
-# About 10 % off counts as right.
+# The tokens enter a pre-norm stack of 12 blocks with a standard deviation of 1. Each block has two sub-layers, and each of the 24 adds
+# numbers with a standard deviation of 1 that are independent of what is there already. What is the standard deviation of the tokens
+# before the final norm? Put your number in place of `None`, and delete the last line of the cell. Predict it before you run the
+# measurement, which sends random numbers through the stack of exercise 7. Write down why: "In your own words" asks for it. An answer
+# within about 10 % counts as right.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number: the standard deviation in front of the final norm
@@ -451,8 +454,8 @@ for depth in (0, 3, 8, 24):
 # ## In your own words
 #
 # A colleague wants to save parameters and uses one layer norm for both places, and puts dropout on the sum instead of the
-# sub-layer's output, "because it is the same thing one step later". What do you answer? Then say how you came to your number
-# in exercise 8, and what it means for the last block of a deep pre-norm stack. Four to eight sentences. This earns no points;
+# sub-layer's output, "because it is the same thing one step later". What do you answer? Then say how you found your number in
+# exercise 8, and what it means for the last block of a deep pre-norm stack. Four to eight sentences. This earns no points;
 # your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
@@ -493,6 +496,6 @@ plots.show(figure, alt="""Two panels over sixteen blocks. Size: constant in post
 Mean cosine of two tokens: rising in both, faster in post-norm.""")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The pre-norm stack lets its tokens grow, which is what its final norm is for. Both orders pull the tokens together while
-# nothing is trained. One thing neither of them knows is the order of the tokens:
-# [lecture 05](../../lectures/05_positional_encoding.ipynb).
+# The pre-norm stack lets its tokens grow, and its final norm brings them back to one size. In both stacks the tokens
+# become more alike while nothing is trained. Neither stack knows the order of the tokens: [lecture
+# 05](../../lectures/05_positional_encoding.ipynb).

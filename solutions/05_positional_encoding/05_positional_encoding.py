@@ -118,8 +118,8 @@ check("sinusoidal_positions")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · A shift is a rotation
 #
-# Moving `offset` positions further turns pair i by the angle ω_i·offset, wherever it was. So one matrix M, the same for all
-# positions, shifts the whole table:
+# Moving `offset` positions further turns pair i by the angle ω_i·offset, at every position. So one matrix M, the same for
+# all positions, shifts the whole table:
 #
 # $$PE[p + \text{offset}] = PE[p]\; M \qquad \text{for every } p.$$
 #
@@ -131,7 +131,7 @@ check("sinusoidal_positions")
 #
 # <details><summary>Hint 1</summary>sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b − sin a sin b.</details>
 # <details><summary>Hint 2</summary>In a product row · M, column 0 of M says how the new sine is made from the old sine (row 0) and the old cosine (row 1).</details>
-# <details><summary>Hint 3</summary>The other way round, or a shift by −offset? Then your block is the transpose. Try <code>table[5] @ M</code> against <code>table[5 + offset]</code>.</details>
+# <details><summary>Hint 3</summary>Does your M shift by −offset? Then your block is the transpose of the right one. Try <code>table[5] @ M</code> against <code>table[5 + offset]</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "shift_matrix-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_matrix(offset, d_model):
@@ -238,10 +238,10 @@ check("TokenAndPositionEmbedding")
 #
 # $$\sqrt{D}\cdot\text{token} + \text{position}.$$
 #
-# `call(ids)` has the same contract as in exercise 3, unknown lengths included; `d_model` is even.
+# `call(ids)` takes and returns the same as in exercise 3, also for unknown lengths; `d_model` is even.
 #
 # <details><summary>Hint 1</summary>The length is not known inside <code>tf.function</code>, but <code>max_length</code> is known in <code>__init__</code>. Make the table there, once.</details>
-# <details><summary>Hint 2</summary>The first T rows: <code>table[: ops.shape(ids)[1]]</code> works for a tensor. A NumPy array cannot be cut with a number that is not known yet: <code>ops.convert_to_tensor</code> first, float32.</details>
+# <details><summary>Hint 2</summary>The first T rows: <code>table[: ops.shape(ids)[1]]</code> works for a tensor. A NumPy array cannot be sliced with a number that is not known yet: <code>ops.convert_to_tensor</code> first, float32.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "SinusoidalEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SinusoidalEmbedding(keras.Layer):
@@ -294,7 +294,8 @@ check("SinusoidalEmbedding")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Does it see the order?
 #
-# A map `fn` of tokens is *permutation equivariant* when it does not matter whether you shuffle the tokens before it or after it:
+# A map `fn` of tokens is *permutation equivariant* when it does not matter whether you shuffle the tokens before `fn` or after
+# it:
 #
 # fn(shuffled x) = shuffled fn(x).
 #
@@ -340,7 +341,7 @@ check("is_permutation_equivariant")
 #
 # $$(a,\; b) \;\longmapsto\; (a\cos\theta - b\sin\theta,\;\; a\sin\theta + b\cos\theta).$$
 #
-# The dot product of a turned query and a turned key then depends on the *difference* of their positions alone.
+# The dot product of a turned query and a turned key then depends only on the *difference* of their positions.
 #
 # - x is (…, T, D): it works for (T, D), for (B, T, D) and for the (B, H, T, K) inside multi-head attention.
 # - `positions` is given, T whole numbers (integers or floats), in any order and with gaps: with a key–value cache the new token may be number 117.
@@ -379,13 +380,13 @@ check("rotary")
 # ## 7 · Find the bug
 #
 # A pair (a, b) is a complex number a + ib, and to turn it by θ is to multiply it by $e^{i\theta}$. A colleague uses this to calculate the
-# scores of rotary attention, queries times keys, in five lines. They run. But the scores of equal queries and equal keys, which
-# should be constant along the diagonals, where p − q is constant, are constant along the *other* diagonals, where p + q is.
+# scores of rotary attention, queries times keys, in five lines. The code runs. With equal queries and equal keys the scores should be
+# constant along the diagonals, where p − q is constant. Here they are constant along the *other* diagonals, where p + q is constant.
 #
-# The code stands in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and mend it.
+# The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it.
 #
 # <details><summary>Hint 1</summary>What happens to the angles of two complex numbers when they are multiplied?</details>
-# <details><summary>Hint 2</summary>The dot product a·c + b·d is the real part of a product of two complex numbers. Multiply (a + ib)(c + id) out, and compare.</details>
+# <details><summary>Hint 2</summary>The dot product a·c + b·d is the real part of a product of two complex numbers. Multiply out (a + ib)(c + id), and compare.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(q, k, positions):
@@ -421,10 +422,10 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · Predict, then measure
 #
-# A table for 512 positions with D = 64 has 32 pairs. The first pair turns by 1 radian from position to position, the last one by
-# about 1/7500. How many of the 32 pairs turn by **less than a quarter turn** over the whole table, from position 0 to 511? Put your number
-# in place of `None`, and delete the last line of the cell. Predict it before you run the measurement, and write down why: "In your own
-# words" asks for it. Two pairs more or less count as right.
+# A table for 512 positions with D = 64 has 32 pairs. The first pair turns by 1 radian from position to position, the last one by about
+# 1/7500. How many of the 32 pairs turn by **less than a quarter turn** over the whole table, from position 0 to 511? Put your number in
+# place of `None`, and delete the last line of the cell. Predict it before you run the measurement, and write down why: "In your own words"
+# asks for it. An answer that is off by up to two pairs counts as right.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number: of 32 pairs, those that turn by less than a quarter from position 0 to 511
@@ -443,10 +444,10 @@ print(f"{slow.sum()} of 32 pairs; the first of them is pair {slow.argmax()}, and
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# A friend says: "Sinusoidal positions work for any length, so my model can read texts ten times as long as those it was
-# trained on." What is right in this, what is wrong, and how would you test it? Then say how you came to your number in exercise 8,
-# and what it means for a model that is trained on 512 positions and reads 5,000. Four to eight sentences. This earns no points; your
-# instructor reads it and writes back.
+# A friend says: "Sinusoidal positions work for any length, so my model can read texts ten times as long as those it was trained on."
+# What is right in this, what is wrong, and how would you test it? Then say how you found your number in exercise 8, and what it
+# means for a model that is trained on 512 positions and reads 5,000. Four to eight sentences. This earns no points; your instructor
+# reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # The table can indeed be computed for any position, since it is a formula. But the layers behind it have only seen the rows of
@@ -460,9 +461,9 @@ print(f"{slow.sum()} of 32 pairs; the first of them is pair {slow.argmax()}, and
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your functions at work
 #
-# Before you run the cell: the left picture shows the dot products of your sinusoidal rows, the right one those of one query and one
-# key, turned by your `rotary` to all positions. What do both have in common, and in what do they differ? In the cell after it your
-# test judges an attention layer on plain word vectors, and on word vectors with positions.
+# Before you run the cell: the left picture shows the dot products of your sinusoidal rows, the right picture shows those of one
+# query and one key, turned by your `rotary` to all positions. What do the two pictures have in common, and how do they differ? In
+# the next cell your test judges an attention layer, first on plain word vectors and then on word vectors with positions.
 
 # %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rows = np.asarray(sinusoidal_positions(48, 32))  # (T, D)

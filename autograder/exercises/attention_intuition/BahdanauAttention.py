@@ -60,7 +60,7 @@ def pair_mask(rng: Generator) -> list[Case]:
     return [Case({**inputs, "mask": partial_mask(rng, 2, 5, 3)}, description="query (2, 5, 7), mask (2, 5, 3)")]
 
 
-@exercise.group("a query that may attend to nothing", points=1, advice="A row of minus infinities is 0/0 in a softmax. Does `attend` survive it?")
+@exercise.group("a query that may attend to nothing", points=1, advice="A row of minus infinities is 0/0 in a softmax. What does your `attend` return for it?")
 def fully_masked(rng: Generator) -> list[Case]:
     source, pair = partial_mask(rng, 2, 3), partial_mask(rng, 2, 5, 3)
     source[1] = False
@@ -90,9 +90,9 @@ def training(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     **ACTIVATION_MISTAKES,
-    values_projected=wrong("The context mixes the projected values. It is a mean of the values themselves.", mixed="projected"),
+    values_projected=wrong("The context mixes the projected values. It should be a mean of the values themselves.", mixed="projected"),
     projections_swapped=wrong("query_proj is applied to the values, value_proj to the query.", swapped=True),
-    scaled_here=wrong("The scores are divided by something; additive scores are not.", scaled=True),
+    scaled_here=wrong("The scores are divided by something; additive scores are not divided.", scaled=True),
     mask_by_query=wrong("The mask (B, S) is read as (T, S). Each row of it belongs to one member of the batch: it needs an axis for T.", mask_by_query=True),
     mask_on_queries=wrong("The mask (B, S) blocks queries: S is the axis of the keys. It needs its new axis in the middle, (B, 1, S).", mask_on_queries=True),
     softmax_over_queries=OVER_QUERIES,
@@ -104,9 +104,9 @@ exercise.mistakes(
     mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
     mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
     results_swapped=SWAPPED_RESULTS,
-    dense_with_bias=wrong("The Dense layers have a bias; the contract says without.", bias="qvs"),
-    projections_with_bias=wrong("query_proj and value_proj have a bias; the contract says without.", bias="qv"),
-    score_with_bias=wrong("score_proj has a bias, which a softmax does not even notice.", bias="s"),
+    dense_with_bias=wrong("The Dense layers have a bias; this exercise asks for none.", bias="qvs"),
+    projections_with_bias=wrong("query_proj and value_proj have a bias; this exercise asks for none.", bias="qv"),
+    score_with_bias=wrong("score_proj has a bias; this exercise asks for none. (A bias does not change the result of the softmax.)", bias="s"),
 )
 
 

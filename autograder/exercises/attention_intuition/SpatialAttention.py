@@ -41,7 +41,7 @@ def values(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("global features of any size", points=1, advice="`UpSampling2D` knows whole factors only; `ops.image.resize` takes the size that you want.")
+@exercise.group("global features of any size", points=1, advice="`UpSampling2D` takes whole factors only; `ops.image.resize` takes the size that you want.")
 def sizes(rng: Generator) -> list[Case]:
     return [
         Case(_spatial(rng, (5, 7), (2, 3)), description="features (2, 5, 7, 3), global features (2, 2, 3, 11)"),
@@ -57,32 +57,32 @@ def training(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    softmax_over_channels=wrong("The map is 1 everywhere: the softmax runs over the one channel instead of over the places.", normalised="channels"),
+    softmax_over_channels=wrong("The map is 1 everywhere: the softmax runs over the one channel. It should run over the places.", normalised="channels"),
     softmax_over_rows=wrong("Every column of the map sums to 1; the whole map should.", normalised="rows"),
     softmax_over_columns=wrong("Every row of the map sums to 1; the whole map should.", normalised="columns"),
     softmax_over_batch=wrong("The maps of the whole batch sum to 1 together.", normalised="batch"),
     sigmoid_map=wrong("The map is a sigmoid of the scores; the contract asks for a softmax.", normalised="sigmoid"),
-    map_not_normalised=wrong("The map is the scores: it does not sum to 1.", normalised="none"),
+    map_not_normalised=wrong("The map holds the scores, so it does not sum to 1: the softmax is missing.", normalised="none"),
     no_relu=wrong("There is no ReLU between the sum and score_conv.", activation="none"),
-    relu_of_each=wrong("ReLU is taken of each part before the sum; it comes after it.", activation="each"),
-    relu_on_scores=wrong("ReLU is taken of the scores; it belongs between the sum and score_conv.", activation="on the scores"),
-    tanh_for_relu=wrong("There is a tanh where ReLU is asked for.", activation="tanh"),
-    multiplied=wrong("Local and global parts are multiplied; they are added.", combined="product"),
+    relu_of_each=wrong("ReLU is applied to each part before the sum; it should come after the sum.", activation="each"),
+    relu_on_scores=wrong("ReLU is applied to the scores; it belongs between the sum and score_conv.", activation="on the scores"),
+    tanh_for_relu=wrong("There is a tanh where the exercise asks for ReLU.", activation="tanh"),
+    multiplied=wrong("Local and global parts are multiplied; they should be added.", combined="product"),
     nearest_resize=wrong("The global features are resized to the nearest pixel, not bilinearly.", method="nearest"),
-    corners_aligned=wrong("The resizing keeps the corner pixels in place; here the outer edges of the images coincide.", method="corners"),
+    corners_aligned=wrong("Your resizing makes the corner pixels coincide; here the outer edges of the images should coincide.", method="corners"),
     global_ignored=wrong("The global features change nothing in your map.", without_global=True),
     not_multiplied=wrong("The features come back as they are: multiply them by the map.", attended="features"),
-    projection_attended=wrong("The map multiplies what local_conv made; it multiplies the features as they were given.", attended="local"),
-    sum_attended=wrong("The map multiplies the sum of both projections; it multiplies the features as they were given.", attended="hidden"),
-    global_attended=wrong("The map multiplies the global features; it multiplies the others.", attended="global"),
-    summed_over_places=wrong("The features are summed over the places; the layer returns them in place.", attended="summed"),
-    features_added=wrong("The features are added once more; F′ is A·F alone.", attended="residual"),
+    projection_attended=wrong("The map multiplies the result of local_conv; it should multiply the features as they were given.", attended="local"),
+    sum_attended=wrong("The map multiplies the sum of both projections; it should multiply the features as they were given.", attended="hidden"),
+    global_attended=wrong("The map multiplies the global features; it should multiply `features`.", attended="global"),
+    summed_over_places=wrong("The features are summed over the places; the layer should return one vector for each place.", attended="summed"),
+    features_added=wrong("The features are added once more; the result should be features · map alone.", attended="residual"),
     results_swapped=SWAPPED_RESULTS,
 )
 
 
 exercise.hints(
-    "Three `keras.layers.Conv2D` of kernel size 1; score_conv has one filter. ReLU belongs to none of them alone.",
+    "Three `keras.layers.Conv2D` of kernel size 1; score_conv has one filter. None of them has an activation of its own.",
     "Resize the global part to (h, w) of the features with `ops.image.resize(…, interpolation='bilinear')`.",
     "One softmax over all places: reshape the scores (B, h, w, 1) to (B, h·w), softmax, reshape back.",
 )

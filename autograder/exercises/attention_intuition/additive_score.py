@@ -38,10 +38,10 @@ exercise.mistakes(
     scores_transposed=TRANSPOSED,
     weights_instead_of_scores=WEIGHTS_RETURNED,
     **ACTIVATION_MISTAKES,
-    subtracted=wrong("The projected keys are subtracted; they are added.", combined="difference"),
-    averaged_over_units=wrong("The product with v is averaged over U; it is summed.", reduced="mean"),
+    subtracted=wrong("The projected keys are subtracted; they should be added.", combined="difference"),
+    averaged_over_units=wrong("The product with v is averaged over U; it should be summed.", reduced="mean"),
     scaled_here=wrong("The scores are divided by the root of U; additive scores are not.", scaled=True),
-    v_inside=wrong("v stands inside the tanh; it multiplies what the tanh has made.", reduced="v inside"),
+    v_inside=wrong("v is inside the tanh; it should multiply the result of the tanh.", reduced="v inside"),
     v_missing=wrong("The hidden units are summed as they are: v is not used.", reduced="sum"),
     projections_swapped=wrong("w_q is applied to the keys and w_k to the queries.", swapped=True),
 )

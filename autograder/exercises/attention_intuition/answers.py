@@ -49,10 +49,10 @@ exercise.mistakes(
     hand_not_squared=wrong("The distance is not squared.", kernel="unsquared"),
     hand_sign_reversed=wrong("The far key has the larger weight: the minus is missing.", kernel="sign"),
     hand_not_normalised=wrong("The kernels have to be divided by their sum.", output="sum"),
-    axes_swapped=wrong("Rows are queries. Who asks in a translator, the source or the target?", cross="swapped"),
+    axes_swapped=wrong("Rows are queries. In a translator, do the queries come from the source or from the target?", cross="swapped"),
     thought_self=wrong("That would be self-attention of the target.", cross="target"),
     scaled_dot_thought_learnable=wrong("√d is a constant; nothing in the scaled dot product learns.", learnable=("additive", "general", "location", "scaled dot")),
-    location_forgotten=wrong("Location-based scores come from the query alone: through what?", learnable=("additive", "general")),
+    location_forgotten=wrong("Location-based scores come from the query alone. What turns the query into scores?", learnable=("additive", "general")),
     cosine_thought_learnable=wrong("A cosine is calculated from q and k; there is nothing to learn in it.", learnable=("cosine", "additive", "general", "location")),
     all_thought_learnable=wrong("Look at the formulas: where is there a letter that is neither q nor k nor their width?", learnable=oracles.SCORE_FUNCTIONS),
     v_forgotten=wrong("The vector v has U numbers too.", counted="no_v"),
@@ -67,6 +67,6 @@ exercise.mistakes(
 exercise.hints("Each number takes a line on paper. The lecture has the same calculations with other numbers.")
 exercise.hints("Use the weights of the first question, and the two values.", group="pooling_output")
 exercise.hints("A row of the matrix is one word that is written.", group="weights_shape")
-exercise.hints("In each formula look for a letter that is neither q nor k nor their width. Location-based: the scores come from the query alone, through what?", group="learnable")
+exercise.hints("In each formula look for a letter that is neither q nor k nor their width. Location-based scores come from the query alone. What turns the query into scores?", group="learnable")
 exercise.hints("Write down the shape of each of the three, two matrices and a vector.", group="additive_parameters")
 exercise.hints("Move one score a little. What does that change in the result of hard attention?", group="hard_attention")

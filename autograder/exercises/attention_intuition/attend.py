@@ -52,7 +52,7 @@ def fully_masked(rng: Generator) -> list[Case]:
 @exercise.group(
     "finite for large scores",
     points=1,
-    advice="Scores go into the thousands. A blocked score has to lie far below all of them, and what is subtracted before the exponential is the largest of the open ones.",
+    advice="Scores go into the thousands. A blocked score has to lie far below all of them, and the number that is subtracted before the exponential should be the largest score that is not blocked.",
 )
 def large_scores(rng: Generator) -> list[Case]:
     values = normal(rng, 3, 7)
@@ -83,15 +83,15 @@ exercise.mistakes(
     no_softmax=NO_SOFTMAX,
     unstable_softmax=UNSTABLE,
     **MASK_MISTAKES,
-    scaled_here=wrong("The scores are divided by something; here they come ready made.", scaled=True),
-    fill_too_small=wrong("Blocked scores become −10,000, and where the open ones are as low as that, blocked keys get weight.", masking="-1e4"),
+    scaled_here=wrong("The scores are divided by something; this function takes scores that are ready.", scaled=True),
+    fill_too_small=wrong("Blocked scores become −10,000. Where the other scores are as low as that, blocked keys get weight.", masking="-1e4"),
     scores_returned=SCORES_RETURNED,
     results_swapped=SWAPPED_RESULTS,
 )
 
 
 exercise.hints(
-    "Mask the scores, take the softmax over the keys, multiply with the values: three lines.",
+    "Mask the scores, take the softmax over the keys, multiply by the values: three lines.",
     "The weights are (…, T, S) and the values (…, S, dv): which product gives (…, T, dv)?",
 )
 exercise.hints("One sequence works, a batch does not: does anything count its axes from the front?", group="batched")

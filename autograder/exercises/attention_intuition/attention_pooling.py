@@ -57,21 +57,21 @@ exercise.mistakes(
     multiplied_by_bandwidth=wrong("`/ 2 * bandwidth ** 2` divides by 2 and then multiplies: put the divisor in brackets.", width="2/b²"),
     bandwidth_inverted=wrong("A larger bandwidth should let farther keys count more, not less.", width="inverse"),
     distance_not_squared=wrong("The distance is not squared.", distance="plain"),
-    dot_product=wrong("The exponents hold dot products; this kernel takes the squared distance of query and key.", distance="dot"),
-    distance_averaged=wrong("The squares are averaged over d; a distance sums them.", distance="mean"),
+    dot_product=wrong("The exponents hold dot products; this kernel needs the squared distance between query and key.", distance="dot"),
+    distance_averaged=wrong("The squares are averaged over d; they should be summed.", distance="mean"),
     manhattan_distance=wrong("Absolute differences are summed, not squares.", distance="absolute"),
     sign_reversed=wrong("The farther a key, the larger its weight: the minus is missing.", sign=1.0),
     not_normalised=wrong("The weights do not sum to 1: they are not normalised.", normalised="none"),
-    exponential_twice=wrong("The kernels go into a softmax, which takes their exponential once more. What goes in are the exponents.", normalised="softmax"),
+    exponential_twice=wrong("The kernels go into a softmax, which takes their exponential once more. Put the exponents into the softmax.", normalised="softmax"),
     divided_by_count=wrong("The kernels are divided by their number, not by their sum.", normalised="count"),
-    unstable_kernel=wrong("Far from all keys every kernel rounds to 0, and 0/0 is NaN. Is there a softmax that does not do that?", stable=False),
+    unstable_kernel=wrong("Far from all keys every kernel rounds to 0, and 0/0 is NaN. Which softmax avoids this?", stable=False),
     results_swapped=SWAPPED_RESULTS,
 )
 
 
 exercise.hints(
     "query (d,) minus keys (m, d) broadcasts to (m, d). Which axis does the squared distance sum over?",
-    "The weights are the softmax of −distance²/(2·bandwidth²). You have a safe softmax already.",
+    "The weights are the softmax of −distance²/(2·bandwidth²). You already have a safe softmax.",
     "The output is the weights (m,) times the values (m, e).",
 )
 exercise.hints("Put bandwidth 2 into the formula by hand and compare.", "A wide kernel should let far keys count more.", group="bandwidth")

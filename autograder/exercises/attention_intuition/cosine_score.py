@@ -25,14 +25,14 @@ exercise.mistakes(
     scores_transposed=TRANSPOSED,
     weights_instead_of_scores=WEIGHTS_RETURNED,
     no_lengths=wrong("That is the dot product: divide by the lengths of q and k.", normalise="none"),
-    only_queries_normalised=wrong("Only the queries' lengths are divided by.", normalise="q"),
-    only_keys_normalised=wrong("Only the keys' lengths are divided by.", normalise="k"),
+    only_queries_normalised=wrong("The scores are divided by the queries' lengths only.", normalise="q"),
+    only_keys_normalised=wrong("The scores are divided by the keys' lengths only.", normalise="k"),
     keys_multiplied=wrong("The keys' lengths multiply: `s / a * b` is (s / a) * b. Put the product of the lengths in brackets.", normalise="k upside down"),
     cosine_distance=wrong("This is the cosine distance, 1 − cosine; return the cosine.", result="distance"),
     angle_returned=wrong("These are the angles themselves; return their cosines.", result="angle"),
     squared_lengths=wrong("The lengths are squared: their root is missing.", norm="squared"),
     sum_of_absolutes=wrong("The length is the root of the sum of squares, not Σ|x|.", norm="l1"),
-    lengths_of_columns=wrong("The lengths of the columns are taken; a vector is a row.", norm="columns"),
+    lengths_of_columns=wrong("The lengths are those of the columns; a vector is a row.", norm="columns"),
     length_of_the_matrix=wrong("One length for the whole matrix: every row has a length of its own.", norm="whole"),
 )
 

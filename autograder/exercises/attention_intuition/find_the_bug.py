@@ -36,13 +36,13 @@ exercise.mistakes(
     factor_2_missing=wrong("The exponent is divided by the bandwidth squared, without the 2.", width="b²"),
     bandwidth_ignored=wrong("The bandwidth changes nothing in your result.", width="2"),
     sign_reversed=wrong("The farther a key, the larger its weight: the minus is missing.", sign=1.0),
-    weights_over_queries=wrong("The weights of each key sum to 1. Each query shares its weight among the keys: the rows sum to 1.", over="queries"),
-    weights_over_everything=wrong("All weights together sum to 1. Each row does, one for each query.", summed="all"),
-    unstable_kernel=wrong("Far from all keys every kernel rounds to 0, and 0/0 is NaN. The softmax takes the exponents.", stable=False),
+    weights_over_queries=wrong("The weights of each key sum to 1. Each query shares its weight among the keys: the rows should sum to 1.", over="queries"),
+    weights_over_everything=wrong("All weights together sum to 1. Each row, one for each query, should sum to 1 by itself.", summed="all"),
+    unstable_kernel=wrong("Far from all keys every kernel rounds to 0, and 0/0 is NaN. Put the exponents into a softmax.", stable=False),
 )
 
 exercise.hints(
-    "For which bandwidth is the code right? That it is right for one and wrong for others says where to look.",
+    "For which bandwidth is the code right? It is right for one and wrong for others: which expressions does that point to?",
     "Put numbers into the exponent: distance 2, bandwidth 3. What does the formula say, and what does Python calculate, from left to right?",
 )
 exercise.hints("The softmax in the given code is safe. Does it still get the exponents themselves?", group="far")

@@ -52,7 +52,7 @@ def types(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    all_ties=wrong("Where several weights are largest, each gets a 1; only the first should.", ties="all"),
+    all_ties=wrong("Where several weights are largest, each gets a 1; only the first should get it.", ties="all"),
     last_tie=wrong("On ties you take the last of the largest weights, not the first.", ties="last"),
     smallest=wrong("The 1 stands at the smallest weight.", place="smallest"),
     over_queries=wrong("The columns are one-hot, not the rows.", over="column"),
@@ -60,15 +60,15 @@ exercise.mistakes(
     index_returned=wrong("That is the place of the largest weight; return the one-hot row.", result="index"),
     argmax_without_axis=wrong("argmax without an axis finds one place in the whole array: every row has its own, `axis=-1`.", result="one_hot of all"),
     argmax_of_columns=wrong("argmax runs along the first axis; the weights of one query lie along the last one.", result="one_hot of columns"),
-    weight_kept=wrong("The largest weight keeps its value; it becomes 1.", result="kept"),
+    weight_kept=wrong("The largest weight keeps its value; it should become 1.", result="kept"),
     above_half=wrong("A weight need not be above ½ to be the largest.", result="half"),
 )
 
 
 exercise.hints(
     "Which function gives the place of the largest entry of a row, and which one takes the first on ties?",
-    "`argmax` over the last axis gives (…); `one_hot` makes (…, S) of it. How many classes are there?",
+    "`argmax` over the last axis gives (…); `one_hot` turns it into (…, S). How many classes are there?",
 )
-exercise.hints("Which axis holds the keys, whatever stands before it?", "An index such as `out[i, j]` supposes two axes. `one_hot` of the places takes any number of them.", group="batched")
-exercise.hints("Comparing with the largest weight marks all that equal it. Which function returns one place alone?", group="ties")
+exercise.hints("Which axis holds the keys, whatever stands before it?", "An index such as `out[i, j]` needs exactly two axes. `one_hot` of the places takes any number of them.", group="batched")
+exercise.hints("Comparing with the largest weight marks all that equal it. Which function returns only one place?", group="ties")
 exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

@@ -15,7 +15,7 @@ def number(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    thought_quartered=wrong("The square stands at the bandwidth and at the distance. How far does a kernel reach that is half as wide?", thought=8.86),
+    thought_quartered=wrong("Both the bandwidth and the distance are squared. How far does a kernel of half the width reach?", thought=8.86),
     thought_doubled=wrong("That goes the wrong way: a narrow kernel lets fewer keys count.", thought=70.9),
     thought_unchanged=wrong("The weights still sum to 1, but fewer keys share the 1.", thought=35.4),
     thought_rooted=wrong("That divides by the root of 2. The keys lie on a line: how many of them lie in a stretch of half the length?", thought=25.1),

@@ -61,7 +61,7 @@ def weighted_types(make):
 TYPES = "arrays and tensors"
 
 
-TYPES_ADVICE = "Tensors have few of NumPy's methods, and float32 meets float64 in no product. Make one kind of all arguments first: `ops.convert_to_tensor(x)`, or `np.asarray(x)`."
+TYPES_ADVICE = "Tensors have few of NumPy's methods, and TensorFlow multiplies no float32 by a float64. Convert all arguments to one kind first: `ops.convert_to_tensor(x)`, or `np.asarray(x)`."
 
 
 TRAINING_ADVICE = "Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients."
@@ -70,8 +70,8 @@ TRAINING_ADVICE = "Inside a layer use `keras.ops` (or TensorFlow operations): Nu
 ACTIVATION_MISTAKES = dict(
     no_tanh=wrong("The tanh is missing: without it the score is linear in q and k.", activation="none"),
     tanh_outside=wrong("The tanh comes last. It belongs before the product with v.", activation="outside"),
-    tanh_of_each=wrong("tanh is taken of each projection; it is taken once, of their sum.", activation="each"),
-    relu_for_tanh=wrong("The hidden layer has a ReLU where tanh is asked for.", activation="relu"),
-    sigmoid_for_tanh=wrong("The hidden layer has a sigmoid where tanh is asked for.", activation="sigmoid"),
+    tanh_of_each=wrong("tanh is applied to each projection; it should be applied once, to their sum.", activation="each"),
+    relu_for_tanh=wrong("The hidden layer has a ReLU where the exercise asks for tanh.", activation="relu"),
+    sigmoid_for_tanh=wrong("The hidden layer has a sigmoid where the exercise asks for tanh.", activation="sigmoid"),
     multiplied=wrong("The two projections are multiplied; additive attention adds them.", combined="product"),
 )

@@ -47,7 +47,7 @@ def large(rng: Generator) -> list[Case]:
     return [Case({"x": row[rng.permutation(5)]}, description="entries of ±1e4"), Case({"x": levels[rng.permutation(3)]}, description="rows around 1e4, around 0 and around −1e4")]
 
 
-@exercise.group("arrays and tensors, float type kept", points=1, advice="A Keras layer calculates in float32, whatever it is given; `np.zeros` and `np.eye` make float64.")
+@exercise.group("arrays and tensors, float type kept", points=1, advice="A Keras layer calculates in float32, whatever its input is; `np.zeros` and `np.eye` make float64.")
 def types(rng: Generator) -> list[Case]:
     return [
         Case({"x": normal(rng, 5, 3)}, mode="tensor", description="a TensorFlow tensor", dtype="float32"),
@@ -69,8 +69,8 @@ exercise.mistakes(
     sign_reversed=wrong("The largest entry gets the smallest share: a sign is wrong.", negated=True),
     divided_by_largest=wrong("The entries are divided by the largest one, which changes their differences: subtract it.", peak="divisor"),
     logarithms=wrong("These are the logarithms of the weights, none of them above 0.", result="logarithms"),
-    sigmoids=wrong("Each entry goes through a sigmoid of its own; a softmax lets the entries compete, and they sum to 1.", result="sigmoids"),
-    clipped=wrong("Large entries are cut off, and with them the differences that decide.", clipped=True),
+    sigmoids=wrong("Each entry goes through a sigmoid of its own. In a softmax the entries compete, and the results sum to 1.", result="sigmoids"),
+    clipped=wrong("Large entries are cut off, and so are the differences between them.", clipped=True),
 )
 
 

@@ -28,7 +28,7 @@ def values_pre(rng: Generator) -> list[Case]:
     return [Case(inputs, description='three blocks, x (2, 7, 6), norm="pre"')]
 
 
-@exercise.group("the mask reaches every block", points=1, advice="With `supports_masking = True` in the block, Keras takes the mask for one of padding, (B, T), and hands it on: leave that line out.")
+@exercise.group("the mask reaches every block", points=1, advice="With `supports_masking = True` in the block, Keras treats the mask as a padding mask, (B, T), and passes it on: leave that line out.")
 def masked(rng: Generator) -> list[Case]:
     cases = []
     for shape, norm in (((7, 7), None), ((2, 7, 7), "pre"), ((2, 1, 7), None)):
@@ -37,7 +37,7 @@ def masked(rng: Generator) -> list[Case]:
     return cases
 
 
-@exercise.group("dropout: in training only, in every block, at its rate", points=1, advice="Hand `training` and the rate on to every block. The stack has no dropout of its own.")
+@exercise.group("dropout: in training only, in every block, at its rate", points=1, advice="Pass `training` and the rate to every block. The stack has no dropout of its own.")
 def dropout(rng: Generator) -> list[Case]:
     return draw_dropout(2, None, "pre")(rng)
 
@@ -57,16 +57,16 @@ exercise.mistakes(
     one_block_too_many=wrong("The stack has one block more than `num_layers` says.", more_blocks=1),
     one_block_too_few=wrong("The stack has one block less than `num_layers` says.", more_blocks=-1),
     blocks_reversed=wrong("The blocks run in reverse order.", reverse=True),
-    not_chained=wrong("Every block reads the stack's input; each reads the output of the one before it.", chained=False),
+    not_chained=wrong("Every block reads the stack's input; each should read the output of the block before it.", chained=False),
     final_norm_missing=wrong("The final norm of the pre-norm stack is missing.", final_norm="never"),
     final_norm_always=wrong("A post-norm stack ends in a norm already; only pre-norm gets a final one.", final_norm="always"),
-    final_norm_in_the_loop=wrong("The final norm comes after every block; it comes once, after the last one.", final_norm="every block"),
+    final_norm_in_the_loop=wrong("The final norm comes after every block; it should come once, after the last block.", final_norm="every block"),
     mask_in_first_block_only=wrong("The mask reaches the first block only.", mask_in="first"),
     **MASK_MISTAKES,
     dropout_never=DROPOUT_NEVER,
     dropout_always=DROPOUT_ALWAYS,
     third_dropout=THIRD_DROPOUT,
-    norm_not_handed_on=wrong("The blocks are post-norm whatever `norm` says: hand it on to them.", order="post"),
+    norm_not_handed_on=wrong("The blocks are post-norm whatever `norm` says: pass it on to them.", order="post"),
 )
 
 
@@ -76,6 +76,6 @@ exercise.hints(
 )
 exercise.hints("What does the lecture say about the size of the tokens at the end of a pre-norm stack?", group="values_pre")
 exercise.hints("Does every call of a block in your loop get the mask, by its name?", group="masked")
-exercise.hints("Are `training` and the rate handed on to every block?", group="dropout")
+exercise.hints("Are `training` and the rate passed on to every block?", group="dropout")
 exercise.hints("How many different blocks are in your list? `[block] * 3` holds one block three times.", group="parameters")
 exercise.hints("Is every block in the list used in `call`, and every layer made in `__init__`?", group="training")

@@ -46,7 +46,7 @@ def values_pre(rng: Generator) -> list[Case]:
     return _values("pre", 'norm="pre"')(rng)
 
 
-@exercise.group("masks of shape (T, T), (B, T, T) and (B, 1, T)", points=2, advice="Keras takes all three shapes as they are, if the mask is handed over by its name.")
+@exercise.group("masks of shape (T, T), (B, T, T) and (B, 1, T)", points=2, advice="Keras takes all three shapes as they are, if the mask is passed by its name.")
 def masked(rng: Generator) -> list[Case]:
     shapes = (((7, 7), "bool", "post"), ((2, 7, 7), "int32", "pre"), ((2, 1, 7), "float32", "post"))
     cases = []
@@ -81,7 +81,7 @@ def training_cases(rng: Generator) -> list[Case]:
     return training(None)(rng)
 
 
-@exercise.group("survives the round trip through get_config", points=1, advice="`get_config` must hold every argument of `__init__`, on top of `super().get_config()`.")
+@exercise.group("survives the round trip through get_config", points=1, advice="`get_config` must hold every argument of `__init__`, and also everything in `super().get_config()`.")
 def reload(rng: Generator) -> list[Case]:
     watched = block_inputs(rng, "pre", batch=29)
     return [
@@ -96,19 +96,19 @@ exercise.mistakes(
     always_pre=wrong("The block is pre-norm whatever `norm` says; by default it is post-norm.", order="pre"),
     no_first_residual=wrong("The residual path around the attention is missing.", residual=(False, True)),
     no_second_residual=wrong("The residual path around the feed-forward network is missing.", residual=(True, False)),
-    no_residuals=wrong("Both residual paths are missing: each half adds its input to what its sub-layer returns.", residual=(False, False)),
-    residual_from_normed=wrong("In pre-norm the sum takes the normalised token; the residual path carries the token as it came.", residual_from="normed"),
-    second_residual_from_input=wrong("The second sum adds the block's input again; it adds what the first half returned.", second_residual="block input"),
-    feed_forward_from_input=wrong("The feed-forward network reads the block's input; it reads what the first half returned.", feed_input="block input"),
-    norm_used_twice=wrong("norm1 does the work of norm2 as well: the block has two norms.", norms="1 twice"),
-    one_norm_under_two_names=wrong("norm2 does the work of norm1 as well: are they two layers, or one under two names?", norms="2 twice"),
-    extra_norm_in_pre=wrong("In pre-norm the block's result is normalised once more; it leaves as it is. The final norm belongs to the stack.", extra_norm=("pre",)),
-    extra_norm=wrong("The block's result goes through one more norm, a third one; the block has two.", extra_norm=("pre", "post")),
+    no_residuals=wrong("Both residual paths are missing: add the input of each half to the result of its sub-layer.", residual=(False, False)),
+    residual_from_normed=wrong("In pre-norm the sum takes the normalised token; the residual path should carry the token as it came.", residual_from="normed"),
+    second_residual_from_input=wrong("The second sum adds the block's input again; it should add the result of the first half.", second_residual="block input"),
+    feed_forward_from_input=wrong("The feed-forward network reads the block's input; it should read the result of the first half.", feed_input="block input"),
+    norm_used_twice=wrong("norm1 is used in place of norm2 as well: the block should use two norms.", norms="1 twice"),
+    one_norm_under_two_names=wrong("norm2 is used in place of norm1 as well: are they two layers, or one layer under two names?", norms="2 twice"),
+    extra_norm_in_pre=wrong("In pre-norm the block's result is normalised once more; return it as it is. The final norm belongs to the stack.", extra_norm=("pre",)),
+    extra_norm=wrong("The block's result goes through a third norm; the block should have two.", extra_norm=("pre", "post")),
     norms_swapped=wrong("norm1 and norm2 are swapped: norm1 belongs to the attention.", norms="swapped"),
     first_norm_missing=wrong("The norm of the attention's half, norm1, is not applied.", norms="only 2"),
     second_norm_missing=wrong("The norm of the feed-forward half, norm2, is not applied.", norms="only 1"),
-    norm_before_sum=wrong("In post-norm the sub-layer's output is normalised and then added; the norm comes after the sum.", norm_place="branch"),
-    values_not_normed=wrong("In pre-norm only the query is normalised: attention takes the values from the token as it came.", value_input="raw"),
+    norm_before_sum=wrong("In post-norm the sub-layer's output is normalised and then added; the norm should come after the sum.", norm_place="branch"),
+    values_not_normed=wrong("In pre-norm only the query is normalised: the attention still takes its values from the token as it came.", value_input="raw"),
     **MASK_MISTAKES,
     norm_not_in_config=wrong("The rebuilt block is post-norm although the first was pre-norm: `get_config` does not hold `norm`.", config="without norm"),
     config_without_super=wrong("The rebuilt block has another name: what `super().get_config()` returns, name and dtype among it, is missing from `get_config`.", super_config=False),
@@ -118,11 +118,11 @@ exercise.mistakes(
     dropout_after_sum=wrong("Dropout comes after the sum, so it erases parts of the residual path.", drop="after the sum"),
     dropout_after_norm=wrong("In post-norm dropout comes after the norm; it belongs to the sub-layer's output, before the sum.", drop="after the norm"),
     dropout_on_input=wrong("Dropout is applied to the sub-layer's input, not to its output.", drop="on the input"),
-    second_dropout_missing=wrong("The feed-forward network's output is not dropped in training: is dropout2 called, and told `training`?", drop="only first"),
-    dropout_used_twice=wrong("dropout1 does the work of dropout2 as well.", drop="first twice"),
-    keras_epsilon=wrong("The norms have Keras's default epsilon, 0.001; the contract says 1e-6.", eps=0.001),
-    key_dim_is_d_model=wrong("key_dim is d_model for each head; here it is D/H.", key_dim="D"),
-    heads_and_key_dim_exchanged=wrong("The attention has D/H heads of width H; it is the other way round. num_heads is its first argument.", heads="D/H"),
+    second_dropout_missing=wrong("The feed-forward network's output is not dropped in training: is dropout2 called, with `training=training`?", drop="only first"),
+    dropout_used_twice=wrong("dropout1 is used in place of dropout2 as well.", drop="first twice"),
+    keras_epsilon=wrong("The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.", eps=0.001),
+    key_dim_is_d_model=wrong("key_dim is d_model for each head; here it should be D/H.", key_dim="D"),
+    heads_and_key_dim_exchanged=wrong("The attention has D/H heads of width H; it should be the other way round. num_heads is its first argument.", heads="D/H"),
     feed_forward_linear=wrong("There is no ReLU in the feed-forward network.", activation="none"),
 )
 
@@ -132,9 +132,9 @@ exercise.hints(
     "Post-norm normalises each sum: first attention, dropout, sum, norm1; then the same with the other sub-layer.",
 )
 exercise.hints("Pre-norm normalises what goes into the sub-layer, and the sum takes the token as it was.", group="values_pre")
-exercise.hints("Hand the mask to the attention as `attention_mask=`, whatever its shape.", group="masked")
+exercise.hints("Pass the mask to the attention as `attention_mask=`, whatever its shape.", group="masked")
 exercise.hints("Print `block.norm1.epsilon`.", group="epsilon")
-exercise.hints("Hand `training=training` to both dropouts; each takes what its sub-layer returns.", group="dropout")
+exercise.hints("Pass `training=training` to both dropouts; each takes the result of its sub-layer.", group="dropout")
 exercise.hints("How wide is a head here, and how many heads are there? Print `block.count_params()` and compare with exercise 5.", group="parameters")
 exercise.hints("Is everything in `call` made of `keras.ops` and layers, and are all layers made in `__init__`?", group="training")
 exercise.hints("Print `block.get_config()`: which argument of `__init__` is missing?", group="reload")

@@ -44,14 +44,14 @@ def training(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     no_relu=wrong("There is no ReLU between the two layers, so they collapse into one linear map.", activation="none"),
-    gelu=wrong("The activation is GELU, as in BERT; this block uses ReLU.", activation="gelu"),
-    sigmoid=wrong("The activation is a sigmoid; this block uses ReLU.", activation="sigmoid"),
-    relu_on_output=wrong("The output passes a ReLU too; the second layer is linear.", output_relu=True),
-    no_bias=wrong("The Dense layers have no bias; the contract says with.", bias=False),
-    residual_inside=wrong("The input is added inside the network; the residual path is the block's business.", residual=True),
+    gelu=wrong("The activation is GELU, as in BERT; this block should use ReLU.", activation="gelu"),
+    sigmoid=wrong("The activation is a sigmoid; this block should use ReLU.", activation="sigmoid"),
+    relu_on_output=wrong("The output passes a ReLU too; the second layer should be linear.", output_relu=True),
+    no_bias=wrong("The Dense layers have no bias; this exercise asks for one.", bias=False),
+    residual_inside=wrong("The input is added inside the network; the residual path belongs to the block.", residual=True),
 )
 
 
 exercise.hints("Make two `keras.layers.Dense` in `__init__`, and keep them as `self.dense_in` and `self.dense_out`.", "How wide is the token between the two layers, and how wide after the second?")
 exercise.hints("Are both layers used in `call`, and does each have a bias?", group="parameters")
-exercise.hints("Dense does the work for any number of leading axes. What else is in `call`?", group="training")
+exercise.hints("Dense works for any number of leading axes. What else is in `call`?", group="training")

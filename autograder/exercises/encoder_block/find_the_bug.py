@@ -32,16 +32,16 @@ def several(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    normed_token_carried=wrong("The sum takes the normalised token. The residual path carries the token as it came, so that nothing on the way changes it.", carried="normed"),
+    normed_token_carried=wrong("The sum takes the normalised token. The residual path should carry the token as it came, unchanged.", carried="normed"),
     no_residual=wrong("Nothing is added: each sub-layer's output replaces the token.", carried="nothing"),
-    norm_after_sum=wrong("That is post-norm: the norm comes after the sum. Here it stands before the sub-layer.", place="after"),
-    sublayer_not_normed=wrong("The sub-layer reads the token as it is; it reads what the norm makes of it.", place="nowhere"),
+    norm_after_sum=wrong("That is post-norm: the norm comes after the sum. Here it should come before the sub-layer.", place="after"),
+    sublayer_not_normed=wrong("The sub-layer reads the token as it is; it should read the normalised token.", place="nowhere"),
     final_norm_missing=wrong("The last norm is missing.", final="never"),
-    final_norm_in_the_loop=wrong("The last norm comes after every sub-layer; it comes once, behind the loop.", final="every time"),
+    final_norm_in_the_loop=wrong("The last norm comes after every sub-layer; it should come once, after the loop.", final="every time"),
 )
 
 exercise.hints(
-    "The formula of pre-norm is x + sublayer(norm(x)). In how many places does x stand, and what does it hold in each of them in the code?",
-    "A name that is written anew has lost what it held before. Which value would the last line of the loop need?",
+    "The formula of pre-norm is x + sublayer(norm(x)). In how many places is x, and what does the code put into each of them?",
+    "A name that is assigned again has lost its old value. Which value would the last line of the loop need?",
 )
-exercise.hints("One sub-layer works, several do not: what does the second one get as its x?", group="several")
+exercise.hints("One sub-layer works, several do not. What does the second one get as its x?", group="several")

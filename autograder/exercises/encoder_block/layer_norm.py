@@ -63,11 +63,11 @@ def types(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     unbiased_variance=wrong("The variance is divided by D − 1. Layer norm divides by D (the biased variance).", unbiased=True),
-    eps_added_to_deviation=wrong("eps is added to the standard deviation; it belongs to the variance, under the root.", divisor="σ+ε"),
-    eps_as_floor=wrong("eps is the least variance that you allow; it is added to every variance.", divisor="√max(σ²,ε)"),
+    eps_added_to_deviation=wrong("eps is added to the standard deviation; add it to the variance, under the root.", divisor="σ+ε"),
+    eps_as_floor=wrong("You use eps as the smallest allowed variance; it should be added to every variance.", divisor="√max(σ²,ε)"),
     divides_by_variance=wrong("The tokens are divided by the variance: the root is missing.", divisor="σ²+ε"),
-    only_centred=wrong("The mean is subtracted, but nothing divides by the deviation.", divisor="none"),
-    over_tokens=wrong("Each feature is normalised over the tokens, not each token over its features.", over="tokens"),
+    only_centred=wrong("The mean is subtracted, but the division by the standard deviation is missing.", divisor="none"),
+    over_tokens=wrong("Each feature is normalised over the tokens. Each token should be normalised over its features.", over="tokens"),
     over_sentence=wrong("One mean for the whole sentence: tokens and features are normalised together.", over="sentence"),
     batch_norm=wrong("This is batch norm: the statistics run over all tokens of the batch.", over="batch"),
     rms_norm=wrong("This is RMS norm: it divides by the root of the mean square. Layer norm subtracts the mean first.", centred=False, divisor="√(mean x²+ε)"),
@@ -75,7 +75,7 @@ exercise.mistakes(
     gamma_missing=wrong("gamma is not used: it multiplies the normalised features.", use_gamma=False),
     beta_missing=wrong("beta is not used: it is added at the end.", use_beta=False),
     gamma_beta_swapped=wrong("gamma and beta are swapped: gamma multiplies, beta is added.", swapped=True),
-    shift_before_scale=wrong("beta is added before gamma multiplies; it comes after.", shift_first=True),
+    shift_before_scale=wrong("beta is added before gamma multiplies; it should be added after that.", shift_first=True),
     eps_is_keras_default=wrong("eps is 0.001 whatever the argument says.", fixed_eps=0.001),
     eps_missing=wrong("eps is not used: a token without variance gives 0/0.", fixed_eps=0.0),
 )
@@ -84,8 +84,8 @@ exercise.mistakes(
 exercise.hints(
     "Mean and variance are taken along the last axis, and keep that axis with size 1 so that they broadcast.",
     "The variance is the mean of the squared differences from the mean: divided by D.",
-    "Subtract the mean, divide by the root of (variance + eps), multiply with gamma, add beta.",
+    "Subtract the mean, divide by the root of (variance + eps), multiply by gamma, add beta.",
 )
 exercise.hints("The mean of (B, T, D) over the last axis is (B, T). What keeps the axis?", group="batched")
-exercise.hints("Where does eps stand in the formula: under the root, or beside it?", group="epsilon")
+exercise.hints("Where is eps in the formula: under the root, or beside it?", group="epsilon")
 exercise.hints("Print the `dtype` of x and of the result. Which of your numbers is a float64?", group="types")

@@ -15,9 +15,9 @@ def number(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    deviations_added=wrong("Deviations do not add up, unless all summands always point the same way. What adds up when they are independent?", thought=25.0),
+    deviations_added=wrong("Standard deviations do not add up, unless all summands always have the same sign. What adds up when they are independent?", thought=25.0),
     sublayers_counted=wrong("That is the number of sub-layers. Deviations do not add up; what does, when the summands are independent?", thought=24.0),
-    kept_at_one=wrong("The norms stand in front of the sub-layers. Nothing on the residual path brings a token back to 1.", thought=1.0),
+    kept_at_one=wrong("The norms are before the sub-layers. Nothing on the residual path brings a token back to 1.", thought=1.0),
     blocks_counted=wrong("Each block adds twice: once for the attention, once for the feed-forward network.", thought=13**0.5),
 )
 

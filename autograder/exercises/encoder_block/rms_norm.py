@@ -41,12 +41,12 @@ def epsilon(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    layer_norm=wrong("This is layer norm: the mean is subtracted first. RMS norm leaves it where it is.", centred=True),
+    layer_norm=wrong("This is layer norm: the mean is subtracted first. RMS norm does not subtract the mean.", centred=True),
     divides_by_deviation=wrong("The tokens are divided by their standard deviation. The root mean square does not subtract the mean.", divisor="√(σ²+ε)"),
     root_missing=wrong("The tokens are divided by the mean of the squares: the root is missing.", divisor="mean+ε"),
     sum_not_mean=wrong("The squares are added up, not averaged: the tokens are divided by their length.", divisor="√(sum+ε)"),
-    eps_behind_root=wrong("eps is added to the root; it belongs under it.", divisor="√mean+ε"),
-    over_tokens=wrong("Each feature is divided by its root mean square over the tokens. Each token is divided by its own.", over="tokens"),
+    eps_behind_root=wrong("eps is added to the root; it belongs under the root.", divisor="√mean+ε"),
+    over_tokens=wrong("Each feature is divided by its root mean square over the tokens. Each token should be divided by its own.", over="tokens"),
     over_sentence=wrong("One root mean square for the whole sentence: tokens and features are taken together.", over="sentence"),
     gamma_missing=wrong("gamma is not used: it multiplies the result.", use_gamma=False),
     eps_is_keras_default=wrong("eps is 0.001 whatever the argument says.", fixed_eps=0.001),
@@ -54,8 +54,8 @@ exercise.mistakes(
 )
 
 exercise.hints(
-    "Read the name from the back: square the features, take their mean, then the root.",
+    "Read the name backwards: square the features, take their mean, then the root.",
     "Compare with your layer norm: which two of its steps are missing here?",
 )
-exercise.hints("A mean over one axis has one axis less, and no longer broadcasts. What keeps the axis?", group="batched")
+exercise.hints("A mean over one axis removes this axis, and the result no longer broadcasts. What keeps the axis?", group="batched")
 exercise.hints("What does a token of zeros give, and what should it give? In which order do root and eps come?", group="epsilon")

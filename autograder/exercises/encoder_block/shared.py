@@ -100,7 +100,7 @@ MASK_MISTAKES = dict(
 )
 
 
-DROPOUT_NEVER = wrong("With `training=True` nothing is dropped: are both dropouts called, and told so?", drop="never")
+DROPOUT_NEVER = wrong("With `training=True` nothing is dropped: are both dropouts called, with `training=training`?", drop="never")
 
 
 DROPOUT_ALWAYS = wrong("Something is dropped with `training=False` too: `training` does not decide about it.", drop="always")

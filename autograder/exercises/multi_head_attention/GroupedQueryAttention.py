@@ -39,7 +39,7 @@ def values(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("one key head, and as many as query heads", points=1, advice="G = 1 is multi-query attention, G = H is the layer of exercise 3. Neither needs a case of its own.")
+@exercise.group("one key head, and as many as query heads", points=1, advice="G = 1 is multi-query attention, G = H is the layer of exercise 3. Neither needs a special case.")
 def edges(rng: Generator) -> list[Case]:
     return [
         Case(_layer_inputs(rng, heads=3, shared=1, size=5), description="d_model=15, num_heads=3, num_kv_heads=1"),
@@ -65,7 +65,7 @@ def parameters(rng: Generator) -> list[Case]:
     return [Case(_layer_inputs(rng), mode="parameters", description="trainable parameters, d_model=18, num_heads=6, num_kv_heads=2")]
 
 
-@exercise.group("ValueError when the numbers do not fit", points=1, advice="Two divisions have to come out even: d_model by num_heads, and num_heads by num_kv_heads.")
+@exercise.group("ValueError when the numbers do not fit", points=1, advice="Two divisions must leave no remainder: d_model by num_heads, and num_heads by num_kv_heads.")
 def refusal(rng: Generator) -> list[Case]:
     return [
         Case({"d_model": width, "num_heads": heads, "num_kv_heads": shared, **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")}}, mode="refusal", description=f"d_model={width}, num_heads={heads}, num_kv_heads={shared}")
@@ -87,7 +87,7 @@ def training(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    key_heads_in_turn=wrong("The key heads are dealt out in turn: query heads 0 and G share one. Neighbours share a key head: heads 0 to H/G − 1 have the first. Compare `repeat` with `tile`.", shared="in turn"),
+    key_heads_in_turn=wrong("Query heads 0 and G share a key head. Neighbours should share one: heads 0 to H/G − 1 use the first. Compare `repeat` with `tile`.", shared="in turn"),
     unscaled=UNSCALED,
     scaled_by_d_model=wrong("The scores are divided by the root of d_model. A score sums over the D/H features of one head.", scale="sqrt_d_model"),
     scaled_by_shared_width=wrong("The scores are divided by the root of the width of all key heads together. A score sums over the D/H features of one head.", scale="sqrt_shared"),
@@ -98,26 +98,26 @@ exercise.mistakes(
     mask_added=MASK_MISTAKES["mask_added"],
     mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
     mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
-    mask_meets_heads=wrong("A mask (B, T, S) meets scores (B, H, T, S): its first axis falls on the heads. It needs an axis for them.", mask_axis="heads"),
+    mask_meets_heads=wrong("A mask (B, T, S) meets scores (B, H, T, S): its first axis meets the heads. The mask needs an axis for the heads.", mask_axis="heads"),
     no_output_projection=wrong("The merged heads come back as they are: w_o is not used.", project_out=False),
     merged_by_reshape_alone=wrong("The heads are merged by a reshape alone, which mixes the tokens.", merge_how="reshape"),
-    keras_argument_order=wrong("Key and value change places: the contract is call(query, key, value), unlike Keras's query, value, key.", arguments="qvk"),
-    values_from_key=wrong("The values are made from the argument `key`, not from `value`.", arguments="qkk"),
+    keras_argument_order=wrong("Key and value change places: the order here is call(query, key, value), unlike Keras's query, value, key.", arguments="qvk"),
+    values_from_key=wrong("The values are made from the argument `key`; make them from `value`.", arguments="qkk"),
     values_from_w_k=wrong("The values come from w_k instead of w_v.", roles="qkk"),
-    dense_without_bias=wrong("The Dense layers have no bias; the contract says with bias.", bias=False),
-    weights_of_key_heads=wrong("One map comes back for each key head. There is one for each query head, (B, H, T, S).", key_heads_shown=True),
-    heads_not_checked=wrong("A d_model that num_heads does not divide is accepted in silence.", heads_refused="no error"),
-    groups_not_checked=wrong("A num_heads that num_kv_heads does not divide is accepted in silence.", groups_refused="no error"),
-    groups_refused_too_late=wrong("A num_heads that num_kv_heads does not divide fails somewhere inside TensorFlow. Check it in `__init__`, in words.", groups_refused="InvalidArgumentError"),
+    dense_without_bias=wrong("The Dense layers have no bias; this exercise asks for one.", bias=False),
+    weights_of_key_heads=wrong("One map comes back for each key head. Return one for each query head, (B, H, T, S).", key_heads_shown=True),
+    heads_not_checked=wrong("A d_model that num_heads does not divide is accepted without an error.", heads_refused="no error"),
+    groups_not_checked=wrong("A num_heads that num_kv_heads does not divide is accepted without an error.", groups_refused="no error"),
+    groups_refused_too_late=wrong("A num_heads that num_kv_heads does not divide fails somewhere inside TensorFlow. Check it in `__init__`, and say in words what is wrong.", groups_refused="InvalidArgumentError"),
 )
 
 exercise.hints(
     "Begin with a copy of your layer of exercise 3. Only w_k and w_v become narrower, and they are split into G heads.",
-    "After the split k is (B, G, S, K) and q is (B, H, T, K). Each key head has to stand H/G times side by side before they meet.",
+    "After the split k is (B, G, S, K) and q is (B, H, T, K). Repeat each key head H/G times, side by side, before q and k meet.",
     "`ops.repeat(k, n, axis=…)` writes every entry n times in a row. Which axis holds the heads, and what is n?",
 )
-exercise.hints("Which of your lines supposes that G lies strictly between 1 and H?", group="edges")
-exercise.hints("The softmax is of scores (B, H, T, S): make it after the key heads have been repeated.", group="weights")
+exercise.hints("Which of your lines assumes that G lies strictly between 1 and H?", group="edges")
+exercise.hints("The softmax takes scores (B, H, T, S): apply it after the key heads have been repeated.", group="weights")
 exercise.hints("It is the mask of exercise 3: what did a mask (B, T, S) need there?", group="masked")
 exercise.hints("A head is D/H wide, for queries and keys alike. How many heads do w_k and w_v make?", group="parameters")
 exercise.hints("`%` gives the remainder of a division. Check before you make the Dense layers.", group="refusal")

@@ -30,12 +30,12 @@ def types(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    keep_inverted=wrong("The heads in `keep` become zero. They are the ones that stay.", invert=True),
-    heads_removed=wrong("The other heads are taken out of the array; they stay in it, as zeros.", remove=True),
-    others_rescaled=wrong("The heads that stay are scaled up, as in dropout. They keep their values.", rescale=True),
+    keep_inverted=wrong("The heads in `keep` become zero. These heads should stay.", invert=True),
+    heads_removed=wrong("The other heads are removed from the array; they should stay in it, as zeros.", remove=True),
+    others_rescaled=wrong("The heads that stay are scaled up, as in dropout. They should keep their values.", rescale=True),
     heads_from_one=wrong("The heads are counted from 1: `keep` holds indices, and the first head is 0.", first=1),
-    first_heads_stay=wrong("As many heads stay as `keep` has entries, but the first ones; `keep` says which.", counted=True),
-    empty_keep_keeps_all=wrong("With an empty `keep` every head stays; it means that none does.", empty_keeps_all=True),
+    first_heads_stay=wrong("The number of heads that stay is right, but they are the first ones; `keep` says which ones stay.", counted=True),
+    empty_keep_keeps_all=wrong("With an empty `keep` every head stays; then no head should stay.", empty_keeps_all=True),
     sequences_ablated=wrong("Sequences become zero, not heads: axis 1 holds the heads.", axis=0),
     tokens_ablated=wrong("Tokens become zero, not heads: axis 1 holds the heads.", axis=2),
     features_ablated=wrong("Features become zero, not heads: axis 1 holds the heads.", axis=3),
@@ -46,4 +46,4 @@ exercise.mistakes(
 exercise.hints(
     "Make a vector of H ones and zeros. Which shape does it need to broadcast to (B, H, T, K)?", "Tensors cannot be assigned to by index; a multiplication works for arrays and tensors alike."
 )
-exercise.hints("A factor that you make yourself has a float type: which one does `np.zeros` or `np.ones` give, and which one has the tensor?", group="types")
+exercise.hints("A factor that you make yourself has a float type: which one do `np.zeros` and `np.ones` give, and which one does the tensor have?", group="types")

@@ -22,18 +22,18 @@ def values(rng: Generator) -> list[Case]:
     return [Case(_inputs(rng, 5, 5)), Case(_inputs(rng, 11, 11, batch=3, heads=2, size=5))]
 
 
-@exercise.group("cross-attention: T and S differ", points=1, advice="Every letter of an einsum stands for one axis, in all of its places. Is the axis of v that of the queries?")
+@exercise.group("cross-attention: T and S differ", points=1, advice="Every letter of an einsum stands for one axis, in all of its places. Is the axis of v the axis of the queries?")
 def cross(rng: Generator) -> list[Case]:
     return [Case(_inputs(rng, 5, 11)), Case(_inputs(rng, 7, 3), mode="tensor", description="TensorFlow tensors, q (2, 7, 3, 7), k and v (2, 3, 3, 7)")]
 
 
 exercise.mistakes(
-    own_value_alone=wrong("Each token gets its own value back, times the sum of its weights, which is 1: no value of another token takes part.", mixed="own value"),
-    summed_over_queries=wrong("The sum runs over the queries: each value is spread by the weights that others give to it. Sum over the keys.", mixed="queries"),
+    own_value_alone=wrong("Each token gets its own value back, times the sum of its weights, which is 1: the values of other tokens are not used.", mixed="own value"),
+    summed_over_queries=wrong("The sum runs over the queries: you sum the weights that different queries give to one key. Sum over the keys.", mixed="queries"),
     softmax_over_queries=OVER_QUERIES,
     softmax_over_heads=wrong("The weights of the heads sum to 1 for each pair of tokens: the softmax runs over the heads instead of the keys.", softmax_axis=1),
     unscaled=UNSCALED,
-    heads_before_tokens=wrong("The heads stand before the tokens, (B, H, T, K); the contract has them behind, (B, T, H, K).", heads_first=True),
+    heads_before_tokens=wrong("The heads are before the tokens, (B, H, T, K); they should come after the tokens, (B, T, H, K).", heads_first=True),
 )
 
 exercise.hints(

@@ -27,14 +27,14 @@ def batch(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     keys_alone=wrong("Only one kind is counted. Both keys and values are kept.", kinds=1),
-    queries_kept=wrong("Three kinds are counted. The queries of earlier tokens are never asked again: they are not kept.", kinds=3),
+    queries_kept=wrong("Three kinds are counted. The queries of earlier tokens are never needed again, so they are not kept.", kinds=3),
     one_layer=wrong("One layer is counted. Every layer has keys and values of its own.", layers="one"),
     one_head=wrong("The number of key heads is missing.", heads="one"),
     batch_ignored=wrong("`batch` changes nothing.", batches="one"),
-    weights_kept=wrong("The length counts twice, as for attention weights. A key or value belongs to one token.", length_power=2),
-    bytes_of_float32=wrong("That is the number of bytes in float32. The number of numbers is asked for.", factor=4),
-    bytes_of_float16=wrong("That is the number of bytes in float16. The number of numbers is asked for.", factor=2),
+    weights_kept=wrong("The length is counted twice, as for attention weights. A key or value belongs to one token.", length_power=2),
+    bytes_of_float32=wrong("That is the number of bytes in float32. The question asks for the number of numbers.", factor=4),
+    bytes_of_float16=wrong("That is the number of bytes in float16. The question asks for the number of numbers.", factor=2),
 )
 
-exercise.hints("How many numbers does one layer keep of one token? Then count the tokens, the layers, the sequences.")
+exercise.hints("How many numbers does one layer keep for one token? Then count the tokens, the layers and the sequences.")
 exercise.hints("Do two sequences of a batch share anything that is kept?", group="batch")

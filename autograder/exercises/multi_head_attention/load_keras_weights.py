@@ -49,7 +49,7 @@ exercise.mistakes(
     output_interleaved=wrong("The rows of w_o's kernel are out of order: head 0's K rows come first, then head 1's.", output_how="interleaved"),
     output_transposed=wrong("The kernel of w_o is transposed: rows are inputs, columns are outputs.", output_how="transposed"),
     output_not_copied=wrong("w_o keeps its own weights.", output_how="zero"),
-    biases_not_copied=wrong("The biases are not copied. In a fresh layer they are 0, so nobody notices.", biases=False),
+    biases_not_copied=wrong("The biases are not copied. In a fresh layer the biases are 0, so a test with a fresh layer does not show it.", biases=False),
     output_bias_not_copied=wrong("The bias of w_o is not copied.", output_bias=False),
     biases_interleaved=wrong("In your biases the features of the heads alternate. A bias (H, K) of Keras is read row by row: head 0 first.", biases_how="interleaved"),
     query_key_swapped=wrong("w_q and w_k get each other's weights.", roles="kqvo"),

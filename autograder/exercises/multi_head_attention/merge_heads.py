@@ -33,9 +33,9 @@ def types(rng: Generator) -> list[Case]:
 exercise.mistakes(
     merged_by_reshape_alone=wrong("The shape is right, but a row of the result holds several tokens: the heads are still before the tokens when you reshape.", how="reshape"),
     merged_interleaved=wrong("The features of the heads alternate. A row should hold all of head 0, then all of head 1, and so on.", how="interleaved"),
-    heads_added=wrong("The heads are added up; they have to stand side by side.", how="added"),
-    heads_averaged=wrong("The heads are averaged; they have to stand side by side.", how="averaged"),
-    heads_still_apart=wrong("The axes have changed places, (B, T, H, K), and are still four: the last two become one.", how="apart"),
+    heads_added=wrong("The heads are added up; they should stand side by side.", how="added"),
+    heads_averaged=wrong("The heads are averaged; they should stand side by side.", how="averaged"),
+    heads_still_apart=wrong("The axes have changed places, (B, T, H, K), but there are still four: join the last two.", how="apart"),
     heads_below_each_other=wrong("The heads stand below each other, (B, H·T, K): put them side by side, along the features.", how="below"),
     features_of_all_tokens=wrong("The sizes are mixed up: a row holds all tokens, (B, H, T·K). After the transpose the axes are B, T, H, K.", how="tokens"),
 )

@@ -47,11 +47,11 @@ def no_bias(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    key_dim_defaults_to_d_model=wrong("Without key_dim every head is as wide as the model; the paper's heads are D/H wide.", default_key="D"),
+    key_dim_defaults_to_d_model=wrong("Without key_dim you count every head as wide as the model; the paper's heads are D/H wide.", default_key="D"),
     value_dim_defaults_to_head=wrong("Without value_dim the values are D/H wide, although key_dim is given. value_dim follows key_dim.", default_value="D/H"),
     value_dim_defaults_to_d_model=wrong("value_dim follows key_dim, not d_model.", default_value="D"),
     value_dim_ignored=wrong("value_dim changes nothing.", values_like_keys=True),
-    widths_ignored=wrong("key_dim and value_dim change nothing: D/H is counted whatever is given.", widths_given=False),
+    widths_ignored=wrong("key_dim and value_dim change nothing: you always count D/H.", widths_given=False),
     key_dim_of_all_heads=wrong("key_dim and value_dim are widths of one head; there are num_heads of them.", key_dim_is="all"),
     output_from_keys=wrong("W_O reads the merged heads: H values side by side, so its size depends on value_dim, not on key_dim.", output_from="keys"),
     no_output_matrix=wrong("W_O is missing.", output_matrix=False),
@@ -59,7 +59,7 @@ exercise.mistakes(
     no_bias=wrong("No bias is counted; with use_bias=True there are four.", output_bias="no bias anywhere"),
     output_bias_of_heads=wrong("The bias of W_O is as wide as its output, d_model; you count one for its input.", output_bias="inner"),
     bias_of_one_head=wrong("The biases of queries, keys and values are counted for one head; there are num_heads of them.", bias_heads="one"),
-    every_bias_d_model=wrong("Every bias is counted as d_model wide. A bias is as wide as what its projection gives: H·key_dim or H·value_dim.", bias_widths="D"),
+    every_bias_d_model=wrong("Every bias is counted as d_model wide. A bias is as wide as the output of its projection: H·key_dim or H·value_dim.", bias_widths="D"),
     bias_always=wrong("use_bias=False changes nothing.", bias_always=True),
     two_projections=wrong("One of W_Q and W_K is missing.", projections=1),
 )

@@ -19,7 +19,7 @@ exercise.mistakes(
     keys_and_values_gone=wrong("That counts W_Q and W_O alone. W_K and W_V are narrower, not gone.", thought=0.5),
     output_narrowed=wrong("That has only W_Q at full width. What does W_O read: the key heads, or the query heads?", thought=0.4375),
     nothing_saved=wrong("Two of the four matrices have fewer columns than before.", thought=1.0),
-    saved_share=wrong("That is the share that is saved; the share that is left is asked for.", thought=0.375),
+    saved_share=wrong("That is the share that is saved; the question asks for the share that is left.", thought=0.375),
 )
 
 exercise.hints("Write down the shapes of the four matrices, once with 8 key heads and once with 2.", "Two of the four keep their size. By which factor does each of the others shrink?")

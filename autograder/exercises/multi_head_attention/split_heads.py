@@ -37,14 +37,14 @@ def types(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    split_by_reshape_alone=wrong("The shape is right and the tokens are torn apart: a reshape alone moves no number. Give the heads an axis beside the features first.", how="reshape"),
+    split_by_reshape_alone=wrong("The shape is right, but the tokens are mixed: a reshape alone moves no number. Give the heads an axis beside the features first.", how="reshape"),
     heads_interleaved=wrong("Head h takes every H-th feature. It should take a block of D/H features that lie side by side.", how="interleaved"),
-    no_transpose=wrong("The heads stand after the tokens, (B, T, H, K); the contract has them before.", how="no_transpose"),
+    no_transpose=wrong("The heads are after the tokens, (B, T, H, K); they should come before the tokens.", how="no_transpose"),
     features_first=wrong("The last two axes are exchanged: (B, H, K, T).", how="features_first"),
     heads_before_batch=wrong("The heads stand before the batch: (H, B, T, K).", how="heads_first"),
-    heads_in_batch=wrong("The heads are joined with the batch, (H·B, T, K); they have an axis of their own here.", how="stacked"),
-    size_and_number_exchanged=wrong("The features are cut into D/H heads of width H; it is the other way round.", how="exchanged"),
-    heads_not_narrower=wrong("Every head gets all D features; it gets D/H of them.", how="copied"),
+    heads_in_batch=wrong("The heads are joined with the batch, (H·B, T, K); here they should have an axis of their own.", how="stacked"),
+    size_and_number_exchanged=wrong("The features are cut into D/H heads of width H; it should be H heads of width D/H.", how="exchanged"),
+    heads_not_narrower=wrong("Every head gets all D features; it should get D/H of them.", how="copied"),
 )
 
 

@@ -33,7 +33,7 @@ def parameters(rng: Generator) -> list[Case]:
 @exercise.group(
     "works inside tf.function, and gradients reach the word table",
     points=1,
-    advice="Inside tf.function the length is not known in advance. Make the table once, for max_length, as a tensor (`ops.convert_to_tensor`), and cut it in `call`: a NumPy array cannot be cut at a tensor.",
+    advice="Inside tf.function the length is not known in advance. Make the table once, for max_length, as a tensor (`ops.convert_to_tensor`), and slice it in `call`: a NumPy array cannot be sliced with a tensor.",
 )
 def training(rng: Generator) -> list[Case]:
     return SINUSOIDAL["training"](rng)
@@ -46,12 +46,12 @@ def reload(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     **EMBEDDING_MISTAKES,
-    position_by_id=wrong("The rows of the position table are chosen by the token ids. They are rows 0, 1, 2, …, T − 1.", places="ids"),
+    position_by_id=wrong("The rows of the position table are chosen by the token ids. Take rows 0, 1, 2, …, T − 1.", places="ids"),
     unscaled=wrong("The word vectors are not multiplied by √D.", token_factor="1"),
-    scaled_by_width=wrong("The word vectors are multiplied by D; it is the square root of D.", token_factor="D"),
-    divided_by_root=wrong("The word vectors are divided by √D; they are multiplied by it.", token_factor="1/√D"),
-    scaled_position_too=wrong("The positions are multiplied by √D as well; only the word vectors are.", position_factor="√D"),
-    positions_trainable=wrong("The position table counts as trainable; sinusoidal positions are fixed.", trainable=True),
+    scaled_by_width=wrong("The word vectors are multiplied by D; multiply them by the square root of D.", token_factor="D"),
+    divided_by_root=wrong("The word vectors are divided by √D; they should be multiplied by it.", token_factor="1/√D"),
+    scaled_position_too=wrong("The positions are multiplied by √D as well; only the word vectors should be.", position_factor="√D"),
+    positions_trainable=wrong("The position table is trainable; sinusoidal positions are fixed.", trainable=True),
     exponent_halved=HALF_EXPONENT,
     cos_first=COS_FIRST,
     sines_then_cosines=HALVES,
@@ -59,11 +59,11 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Only one Embedding. The positions are the table of exercise 1, made once in `__init__` for max_length rows.",
+    "There is only one Embedding. The positions are the table of exercise 1, made once in `__init__` for max_length rows.",
     "Scale the word vectors alone, then add the first T rows of the table.",
-    "Keep the table as a NumPy array or a constant of float32: what is no weight is not trained.",
+    "Keep the table as a NumPy array or a constant of float32: it is then not a weight, and is not trained.",
 )
 exercise.hints("Which rows of the table belong to 7 tokens, when the table has 17?", group="shorter")
 exercise.hints("What counts as trained: a layer, a variable, an array?", group="parameters")
-exercise.hints("Cutting an array needs a number. Inside the graph the length is a tensor: what can be cut by it?", group="training")
+exercise.hints("To slice an array you need a number. Inside the graph the length is a tensor: what can be sliced with it?", group="training")
 exercise.hints("Is the table made in `__init__` from the arguments alone?", group="reload")

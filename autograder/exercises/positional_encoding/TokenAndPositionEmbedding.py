@@ -40,9 +40,9 @@ def reload(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     **EMBEDDING_MISTAKES,
-    position_by_id=wrong("The position table is looked up with the token ids. It is looked up with 0, 1, 2, …, T − 1.", places="ids"),
+    position_by_id=wrong("The position table is looked up with the token ids. It should be looked up with 0, 1, 2, …, T − 1.", places="ids"),
     tables_exchanged=wrong("The tables are exchanged: token ids look up `position_embedding`, and positions `token_embedding`.", tables="exchanged"),
-    scaled_by_root=wrong("The word vectors are multiplied by √D; here they are not, both tables are learned.", token_factor="√D"),
+    scaled_by_root=wrong("The word vectors are multiplied by √D. Here they should not be: both tables are learned.", token_factor="√D"),
     positions_frozen=wrong("Only one of the two tables counts as trainable: the position table has to be a trained keras.layers.Embedding.", frozen=True),
 )
 
@@ -54,5 +54,5 @@ exercise.hints(
 )
 exercise.hints("Which positions do the tokens of a short sequence have?", group="shorter")
 exercise.hints("Is each of the two tables an Embedding with its own number of rows, and is each of them called?", group="parameters")
-exercise.hints("Inside the graph `ids.shape[1]` may be None. Where does a number come from instead?", group="training")
+exercise.hints("Inside the graph `ids.shape[1]` may be None. Which function gives the length instead?", group="training")
 exercise.hints("Leave the three attributes and `get_config` as they are; make the tables from the arguments.", group="reload")

@@ -33,7 +33,7 @@ def batched(rng: Generator) -> list[Case]:
 exercise.mistakes(
     positions_added_up=wrong("The scores depend on the sum of the two positions. A score of two complex numbers is the real part of one times the *conjugate* of the other: their angles are then subtracted.", keys_turn=-1, mirrored=True),
     keys_turned_back=wrong("The keys are turned the other way, so the scores depend on the sum of the two positions.", keys_turn=-1),
-    turn_conjugated_alone=wrong("The conjugate is taken of the keys' turn alone. The key itself belongs to it: a·c + b·d is the real part of one pair times the conjugate of the other.", mirrored=True),
+    turn_conjugated_alone=wrong("Only the rotation of the keys is conjugated. The key itself has to be conjugated, too: a·c + b·d is the real part of one pair times the conjugate of the other.", mirrored=True),
     keys_not_turned=wrong("Only the queries are turned: the scores depend on the position of the query, not on the distance.", keys_turn=0),
     unscaled=wrong("The division by √D is missing.", scaled=False),
     half_pairs=wrong("Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.", layout="halves"),
@@ -43,6 +43,6 @@ exercise.mistakes(
 exercise.hints(
     "Give all queries and all keys the same two numbers, (1, 0), and print the scores. Along which lines of the table are they constant?",
     "The product of two complex numbers adds their angles. Which operation on one of them makes it subtract?",
-    "a·c + b·d, the dot product of two pairs, is which part of which product of a + ib and c + id?",
+    "The dot product of two pairs is a·c + b·d. Which part of which product of a + ib and c + id is it?",
 )
 exercise.hints("Which axes does your product exchange? In a batch only the last two may change places.", group="batched")

@@ -57,7 +57,7 @@ def values(rng: Generator) -> list[Case]:
     return cases
 
 
-@exercise.group("an invariant map is not equivariant", points=1, advice="Equivariant: the result is shuffled in the same way. Invariant: it stays as it is.")
+@exercise.group("an invariant map is not equivariant", points=1, advice="For an equivariant map the result is shuffled in the same way. For an invariant map it stays as it is.")
 def invariant(rng: Generator) -> list[Case]:
     return _judged(rng, "features sorted over the tokens", "self-attention", shape=(3, 7, 2))
 
@@ -68,7 +68,7 @@ def tolerance(rng: Generator) -> list[Case]:
     return [*_judged(rng, faint, tolerance=1e-1), *_judged(rng, faint), *_judged(rng, faint, tolerance=1e-6)]
 
 
-@exercise.group("one entry, or one sequence, that differs", points=1, advice="A single entry that is too far off is enough for False: look at the largest absolute difference.")
+@exercise.group("one entry, or one sequence, that differs", points=1, advice="A single entry that differs too much is enough for False: look at the largest absolute difference.")
 def corners(rng: Generator) -> list[Case]:
     single = "0.5 added to the first feature of the first token"
     return [*_judged(rng, "self-attention", "positions added in the last sequence only", shape=(3, 5, 2)), *_judged(rng, single, shape=(3, 13, 7), tolerance=0.1), *_one_sided(rng)]
@@ -91,11 +91,11 @@ exercise.mistakes(
     always_no=wrong("The answer is False even for self-attention. Are both sides shuffled by the same permutation, in the same direction?", verdict="always no"),
     negated=wrong("True and False are exchanged.", verdict="negated"),
     tolerance_ignored=wrong("The argument `tolerance` has no effect: the answer is the same whatever is given.", fixed_tolerance=True),
-    mean_difference=wrong("The mean difference is compared. One entry that is far off disappears in a mean.", measure="mean"),
+    mean_difference=wrong("The mean difference is compared. One entry that differs much is hidden by a mean.", measure="mean"),
     signed_sum=wrong("The differences are summed with their signs, and they cancel each other.", measure="signed sum"),
     first_sequence_only=wrong("Only the first sequence of the batch is compared.", measure="first sequence"),
-    no_absolute_value=wrong("The largest difference is taken with its sign, so that one far below zero goes unnoticed: take absolute values.", measure="without absolute value"),
-    one_entry_suffices=wrong("One entry that agrees is enough for True. All of them have to agree.", measure="smallest"),
+    no_absolute_value=wrong("The largest difference is taken with its sign, so that a large negative difference is not noticed: take absolute values.", measure="without absolute value"),
+    one_entry_suffices=wrong("One entry that agrees is enough for True. All entries should have to agree.", measure="smallest"),
     permutation_ignored=wrong("The tokens are shuffled, but not by the permutation given.", own_permutation=True),
     shuffles_sequences=wrong("The sequences of the batch are shuffled (axis 0). Shuffle the tokens, axis 1.", axis=0),
     shuffles_features=wrong("The features are shuffled (axis 2). Shuffle the tokens, axis 1.", axis=2),
@@ -103,7 +103,7 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Two ways to the same place: shuffle the tokens and then apply fn, or apply fn and then shuffle the result.",
+    "Compare two results: shuffle the tokens and then apply fn, or apply fn and then shuffle the result.",
     "Shuffle axis 1 of both. ops.take(…, permutation, axis=1) takes arrays and tensors.",
     "Compare the largest absolute difference with the tolerance, and return a bool.",
 )
@@ -111,4 +111,4 @@ exercise.hints("Print both results for a map that returns the mean of all tokens
 exercise.hints("By how much may one entry differ?", group="tolerance")
 exercise.hints("Which of sum, mean and maximum notices one entry?", group="corners")
 exercise.hints("Which axis of (B, T, D) holds the tokens? And is the permutation itself applied, or its inverse?", group="axes")
-exercise.hints("What takes an array of places for tensors and arrays alike?", group="tensors")
+exercise.hints("Which function takes an array of indices, for tensors and arrays alike?", group="tensors")

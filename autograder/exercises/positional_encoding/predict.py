@@ -15,13 +15,13 @@ def number(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    thought_half=wrong("Half of the pairs would be those below a speed of 1/100. Within 511 positions that is more than five radians.", thought=16.0),
-    fast_pairs_counted=wrong("These are the pairs that turn farther than a quarter; the others are asked for.", thought=21.0),
+    thought_half=wrong("Half of the pairs have a speed below 1/100. But at that speed a pair turns by more than five radians in 511 positions.", thought=16.0),
+    fast_pairs_counted=wrong("These are the pairs that turn farther than a quarter; the question asks for the others.", thought=21.0),
     thought_none=wrong("The slowest pair has a speed of about 1/7500. How far does it turn in 511 positions?", thought=0.0),
     thought_all_slow=wrong("The first pair turns by 511 radians, 81 full turns.", thought=31.5),
 )
 
 exercise.hints(
-    "A quarter turn is π/2. Which speed does a pair have that turns by just that much in 511 positions?",
-    "The speeds fall from 1 to almost 1/10000 in 32 equal steps of the exponent. At which part of the way is the exponent of the speed that you found?",
+    "A quarter turn is π/2. Which speed must a pair have to turn by exactly that much in 511 positions?",
+    "The speeds fall from 1 to almost 1/10000 in 32 equal steps of the exponent. After which part of these steps comes the speed that you found?",
 )

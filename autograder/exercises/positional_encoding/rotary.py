@@ -25,7 +25,7 @@ def values(rng: Generator) -> list[Case]:
     return [_rotary(rng), _rotary(rng, length=7, width=10)]
 
 
-@exercise.group("leading dimensions", points=1, advice="The angles have the shape (T, D/2) and broadcast over whatever stands before. Write x[..., 0::2].")
+@exercise.group("leading dimensions", points=1, advice="The angles have the shape (T, D/2) and broadcast over all leading axes. Write x[..., 0::2].")
 def batched(rng: Generator) -> list[Case]:
     return [_rotary(rng, 2), _rotary(rng, 2, 3, length=7), _rotary(rng, 3, 2, 5, length=7)]
 
@@ -39,7 +39,7 @@ def positions(rng: Generator) -> list[Case]:
 @exercise.group(
     "arrays and tensors, float type kept",
     points=1,
-    advice="Positions come as integers. In TensorFlow, integers times fractions cut the fractions to whole numbers, so the values are wrong as well: cast the positions to the float type of x first.",
+    advice="Positions come as integers. In TensorFlow, a product of integers and fractions cuts the fractions to whole numbers, so the values are wrong as well: cast the positions to the float type of x first.",
 )
 def types(rng: Generator) -> list[Case]:
     return [
@@ -54,17 +54,17 @@ exercise.mistakes(
     turns_backwards=wrong("The pairs turn the wrong way: the minus sign belongs to the first of the two numbers.", direction=-1),
     rotary_minus_missing=wrong("A minus sign is missing: a·cos θ − b·sin θ comes first.", rotation="plus"),
     cosine_factor_only=wrong("The pairs are multiplied by cos θ only: the sine terms are missing.", rotation="scaled"),
-    added_instead=wrong("Sines and cosines are added to x. Rotary positions turn x, they add nothing.", rotation="added"),
-    turned_pair_added=wrong("The turned pair is added to x; it takes the place of x.", rotation="turned and added"),
-    pairs_mirrored=wrong("A minus sign stands in both formulas, which mirrors the pair. The second one is a·sin θ + b·cos θ.", rotation="mirrored"),
-    overwritten_pair=wrong("The second number is computed from the first one's new value. Keep the old pair until both are done.", rotation="overwritten"),
+    added_instead=wrong("Sines and cosines are added to x. Rotary positions turn x and add nothing.", rotation="added"),
+    turned_pair_added=wrong("The turned pair is added to x; it should replace x.", rotation="turned and added"),
+    pairs_mirrored=wrong("There is a minus sign in both formulas, which mirrors the pair. The second one is a·sin θ + b·cos θ.", rotation="mirrored"),
+    overwritten_pair=wrong("The second number is computed from the first one's new value. Keep the old pair until both numbers are computed.", rotation="overwritten"),
     half_pairs=wrong("Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.", layout="halves"),
     not_interleaved=wrong("The turned pairs come back as two blocks. They have to be interleaved again: columns 2i and 2i + 1.", layout="not interleaved"),
     positions_counted=wrong("The rows are counted 0, 1, 2, …; the positions given are not used.", counted=True),
-    positions_plus_one=wrong("Every position is one too many: position 0 does not turn at all.", first=1),
+    positions_plus_one=wrong("Every position is one too large: position 0 should not turn at all.", first=1),
     rotary_sin_cos_exchanged=wrong("Sine and cosine are exchanged: position 0 has to leave x as it is.", rotation="sin_cos_exchanged"),
     angles_in_halves=wrong("The angles are repeated block by block, θ₀, θ₁, …, θ₀, θ₁, …. Neighbours share one: θ₀, θ₀, θ₁, θ₁, …", layout="angles in halves"),
-    degrees=wrong("The angles are taken as degrees; they are radians.", degrees=True),
+    degrees=wrong("The angles are read as degrees; they are radians.", degrees=True),
 )
 
 
@@ -73,6 +73,6 @@ exercise.hints(
     "The angles are positions (T, 1) times frequencies (D/2,), and they broadcast to the pairs.",
     "To interleave two arrays: stack them along a new last axis, then reshape to the shape of x.",
 )
-exercise.hints("Do your slices take the last axis, whatever stands before it?", group="batched")
+exercise.hints("Do your slices take the last axis, whatever axes come before it?", group="batched")
 exercise.hints("Where do the angles come from: from the argument, or from a count of the rows?", group="positions")
 exercise.hints("What is an integer times a fraction in TensorFlow? Cast the positions first.", group="types")

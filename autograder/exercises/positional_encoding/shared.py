@@ -15,7 +15,7 @@ HALF_EXPONENT = wrong("The waves are too short: the exponent is i/D. It is 2i/D,
 DOUBLED_EXPONENT = wrong("The waves are too long: the exponent is 4i/D. `np.arange(0, d_model, 2)` holds the numbers 2i already.", exponent="4i/D")
 
 
-LAST_IS_ONE = wrong("The exponent runs up to 1 in the last pair, as if divided by D − 2. It is divided by D and stays below 1.", exponent="2i/(D-2)")
+LAST_IS_ONE = wrong("The exponent goes up to 1 in the last pair, as if divided by D − 2. It should be divided by D, and then it stays below 1.", exponent="2i/(D-2)")
 
 
 FLOOR = wrong("All pairs turn at the same speed 1: the exponent is always 0. Is it divided with // instead of /?", exponent="floor")
@@ -24,7 +24,7 @@ FLOOR = wrong("All pairs turn at the same speed 1: the exponent is always 0. Is 
 INVERSE = wrong("The angle is multiplied by 10000^(2i/D) instead of divided by it.", exponent="inverse")
 
 
-OTHER_BASE = wrong("The waves belong to a base of 1000; it is 10000 (10_000 in Python).", exponent="base_1000")
+OTHER_BASE = wrong("The waves have the base 1000; it should be 10000 (10_000 in Python).", exponent="base_1000")
 
 
 NO_BRACKETS = wrong("`10000 ** 2i / D` takes the power first and divides it by D: put the exponent 2i/D in brackets.", exponent="no brackets")
@@ -90,11 +90,11 @@ def embeddings(width: int, *, learned: bool):
 EMBEDDING_MISTAKES = dict(
     position_missing=wrong("The positions are missing: the word vectors come back alone.", parts="token"),
     token_missing=wrong("The word vectors are missing: only positions come back.", parts="position"),
-    appended=wrong("Position and word vector stand side by side. They are added; the width stays D.", joined="side by side"),
-    multiplied=wrong("Word and position vectors are multiplied. They are added.", joined="product"),
+    appended=wrong("Position and word vector stand side by side. They should be added; the width stays D.", joined="side by side"),
+    multiplied=wrong("Word and position vectors are multiplied. They should be added.", joined="product"),
     position_one_based=wrong("The first token gets the row of position 1; positions count from 0.", places="one_based"),
     position_reversed=wrong("The positions run backwards: the last token gets row 0.", places="reversed"),
-    position_from_the_end=wrong("A short sequence gets the last rows of the position table. It starts with row 0, whatever max_length is.", places="from_the_end"),
+    position_from_the_end=wrong("A short sequence gets the last rows of the position table. It should start with row 0, whatever max_length is.", places="from_the_end"),
     position_of_sequence=wrong("Each sequence of the batch gets one position, the same for all its tokens: the positions lie along the batch axis.", places="sequence"),
     position_constant=wrong("All tokens get the row of position 0.", places="first_row"),
 )

@@ -36,13 +36,13 @@ exercise.mistakes(
     offset_ignored=wrong("The matrix shifts by 1, whatever the offset is.", unit_offset=True),
     offset_plus_one=wrong("The matrix shifts one position too far.", beyond=1),
     offset_without_sign=wrong("A shift back goes forward: the sign of offset is lost.", sign=False),
-    columns_rolled=wrong("This matrix moves columns. It has to turn each pair by an angle, so that the rows become those of later positions.", rolled=True),
+    columns_rolled=wrong("This matrix moves columns. It should turn each pair by an angle, so that each row becomes the row of a later position.", rolled=True),
     minus_missing=wrong("A minus sign is missing: cos(a + b) = cos a cos b − sin a sin b.", block="plus"),
     two_minus_signs=wrong("Both sines have a minus sign; in a rotation only one of them has.", block="two minus"),
     reflection=wrong("The blocks are reflections; the minus sign belongs to a sine, not to a cosine.", block="reflection"),
-    cosines_only=wrong("Only the cosines on the diagonal are there: without the sines nothing turns.", block="cosines"),
+    cosines_only=wrong("There are only the cosines on the diagonal: without the sines nothing turns.", block="cosines"),
     block_sin_cos_exchanged=wrong("Sine and cosine of the shift's angle are exchanged: a shift by 0 has to be the identity.", block="sin_cos_exchanged"),
-    pairs_by_halves=wrong("The blocks join column i with column i + D/2. A pair stands in neighbouring columns, 2i and 2i + 1.", layout="halves"),
+    pairs_by_halves=wrong("The blocks join column i with column i + D/2. A pair has neighbouring columns, 2i and 2i + 1.", layout="halves"),
 )
 
 

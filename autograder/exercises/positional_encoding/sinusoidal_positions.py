@@ -10,7 +10,7 @@ from autograder.oracles import positional_encoding as oracles
 COLUMN_EXPONENT = wrong("The cosine of a pair has another frequency than its sine. Both columns of a pair share one: i counts the pairs.", exponent="column")
 
 
-DOUBLE_COLUMN = wrong("The exponent doubles the column's number. In 2i/D, i is the number of the pair: columns 2i and 2i + 1 share it.", exponent="double_column")
+DOUBLE_COLUMN = wrong("The exponent is twice the column's number. In 2i/D, i is the number of the pair: columns 2i and 2i + 1 share it.", exponent="double_column")
 
 
 EXPONENTS = dict(**PAIR_EXPONENTS, exponent_by_column=COLUMN_EXPONENT, exponent_by_doubled_column=DOUBLE_COLUMN)
@@ -53,8 +53,8 @@ exercise.mistakes(
     sine_only=wrong("All columns are sines; the odd ones should be cosines.", layout="sin"),
     cosine_only=wrong("All columns are cosines; the even ones should be sines.", layout="cos"),
     one_based=ONE_BASED,
-    table_transposed=wrong("The table lies on its side: one row per position, (length, d_model).", transposed=True),
-    odd_accepted=wrong("An odd d_model is accepted; it has to be a ValueError.", refusal="no error"),
+    table_transposed=wrong("The table is transposed: it should have one row per position, (length, d_model).", transposed=True),
+    odd_accepted=wrong("An odd d_model is accepted; it should raise a ValueError.", refusal="no error"),
     odd_asserted=wrong("An odd d_model ends in an AssertionError; raise a ValueError (assertions can be switched off).", refusal="AssertionError"),
 )
 
@@ -65,4 +65,4 @@ exercise.hints(
     "Even columns of an array are table[:, 0::2], odd ones table[:, 1::2]. You can assign to both.",
 )
 exercise.hints("Look at the slowest pair at position 600: is its angle 600 times its frequency?", group="long")
-exercise.hints("Look at d_model % 2 before anything is made.", group="odd_width")
+exercise.hints("Look at d_model % 2 before you compute anything.", group="odd_width")

@@ -69,20 +69,20 @@ exercise.mistakes(
     mask_added=MASK_MISTAKES["mask_added"],
     mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
     mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
-    query_key_swapped=wrong("w_q makes the keys and w_k the queries; it is the other way round.", roles="kqv"),
+    query_key_swapped=wrong("w_q makes the keys and w_k the queries; exchange the two.", roles="kqv"),
     one_projection=wrong("Queries and keys come from the same projection, w_q.", roles="qqv"),
     values_from_keys=wrong("The values come from w_k instead of w_v.", roles="qkk"),
     values_unprojected=wrong("The values are the inputs themselves: w_v is not used.", values_unprojected=True),
-    dense_with_bias=wrong("The Dense layers have a bias; the contract says without.", bias=True),
+    dense_with_bias=wrong("The Dense layers have a bias; this exercise asks for none.", bias=True),
 )
 
 
 exercise.hints(
     "Make the three Dense layers in `__init__` with `use_bias=False`, and keep them as `self.w_q`, `self.w_k`, `self.w_v`.",
-    "`call` projects x three times and hands the results, with the mask, to the function you wrote before.",
+    "`call` projects x three times and passes the results, with the mask, to the function that you wrote before.",
     "With `return_weights=True` return (output, weights), otherwise the output alone.",
 )
 exercise.hints("Does the mask reach the function of exercise 4, and by its name?", group="masked")
 exercise.hints("`len(attention_mask.shape)` is 4 for this mask alone. Which of its axes has the size 1?", group="mask_with_head_axis")
-exercise.hints("A Dense layer has a bias unless it is told `use_bias=False`.", group="parameters")
+exercise.hints("A Dense layer has a bias unless you set `use_bias=False`.", group="parameters")
 exercise.hints("Follow the call into the functions that it uses: which of them calls NumPy?", group="training")

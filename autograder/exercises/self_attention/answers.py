@@ -41,12 +41,12 @@ exercise.mistakes(
     hand_first_row=wrong("That is the key of “How”, the first token. “are” is the second row of X.", row=0),
     hand_third_row=wrong("That is the key of “you”, the third token. “are” is the second row of X.", row=2),
     scaling_thought_flatter=wrong("Without the division the scores grow with d_k. Do larger differences make a softmax flatter or sharper?", effect="flatter"),
-    scaling_thought_harmless=wrong("A factor on all scores does change the softmax; only adding a constant to all of them does not.", effect="nothing"),
+    scaling_thought_harmless=wrong("A factor on all scores does change the softmax; only a constant added to all of them does not.", effect="nothing"),
     scaling_thought_normalising=wrong("The softmax makes every row sum to 1 whatever the scale of the scores.", effect="sum"),
 )
 
 
 exercise.hints("Each number takes one line on paper; the lecture does the same calculation with other numbers.")
-exercise.hints("d_k is 36. What divides a score: 36, or its root?", group="scaled_scores")
-exercise.hints("Only the difference of the two scores counts: e to the difference, over that plus 1.", group="weights")
+exercise.hints("d_k is 36. Which number divides a score: 36, or its root?", group="scaled_scores")
+exercise.hints("Only the difference of the two scores counts: divide e^difference by (e^difference + 1).", group="weights")
 exercise.hints("Lecture 02 measures it: what happens to the variance of a score as d_k grows?", group="without_scaling")

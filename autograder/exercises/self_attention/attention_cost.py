@@ -20,8 +20,8 @@ exercise.mistakes(
     quadratic_in_width=wrong("d_model² is the cost of a projection; it is not counted here.", width_power=2),
     projections_counted=wrong("The three projections are counted as well. Only Q Kᵀ and weights times V are.", projections=True),
     width_left_out=wrong("The width is missing: one dot product takes d_model multiply-adds.", width_power=0),
-    counts_flops=wrong("A multiplication and its addition count as one here; you count them as two.", factor=2),
-    entries_by_width=wrong("There is one weight for each pair of query and key; no width in it.", entries="TD"),
+    counts_flops=wrong("A multiplication and its addition count as one here; you count two.", factor=2),
+    entries_by_width=wrong("There is one weight for each pair of query and key; the width does not count.", entries="TD"),
     parameters_counted=wrong("3·d_model² is the number of parameters. Count the attention weights: one for each pair of query and key.", entries="3D²"),
     entries_twice=wrong("The weights are one matrix; you count two.", entries="2T²"),
 )

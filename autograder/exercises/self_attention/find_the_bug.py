@@ -43,9 +43,9 @@ def large_scores(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     later_tokens_weighed=wrong("Later tokens have the weight 0, but they still take part in the sum that the softmax divides by: the weights of a row no longer sum to 1.", masking="after"),
-    normalised_after=wrong("The weights that are left are divided by their sum. That is right until a later token has a far larger score: then all that is left rounds to 0/0. Can the later tokens be kept out before the softmax?", renormalised=True),
+    normalised_after=wrong("The remaining weights are divided by their sum. That is right until a later token has a far larger score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept out before the softmax?", renormalised=True),
     nothing_blocked=wrong("Every token sees the later ones as well.", causal=False),
-    earlier_blocked=wrong("It is the wrong half: tokens see those that come later.", masking="queries"),
+    earlier_blocked=wrong("The mask has the wrong half: tokens see those that come later.", masking="queries"),
     scores_zeroed=MASK_MISTAKES["mask_zeroes_scores"],
     mask_added=MASK_MISTAKES["mask_added"],
     unscaled=UNSCALED,
@@ -54,7 +54,7 @@ exercise.mistakes(
 
 exercise.hints(
     "Print the weights of a small example: what do the rows sum to?",
-    "The triangle comes after the softmax. Which tokens does the softmax still share the weight among?",
+    "The triangle comes after the softmax. Among which tokens does the softmax still share the weight?",
     "Exercise 4 has the same problem with its mask. What did you change there: the score or the weight?",
 )
 exercise.hints("Does the triangle (T, T) broadcast to (…, T, T)? Is it made from the length of a sequence?", group="batched")

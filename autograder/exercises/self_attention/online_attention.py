@@ -61,21 +61,21 @@ exercise.mistakes(
     sum_not_rescaled=wrong("The output so far follows the new maximum, the running sum does not.", rescaled="output"),
     blocks_added=wrong("Each block has a softmax of its own, and the results are added: the weights of a query then sum to the number of blocks.", combined="added"),
     blocks_averaged=wrong("Each block has a softmax of its own, and the results are averaged: every block then counts the same, whatever its scores.", combined="averaged"),
-    last_keys_dropped=wrong("The keys behind the last whole block are left out.", rest="dropped"),
+    last_keys_dropped=wrong("The keys after the last whole block are left out.", rest="dropped"),
     not_divided=wrong("The division by the running sum at the end is missing.", divided=False),
     unscaled=UNSCALED,
     scaled_by_d=SCALED_BY_D,
     no_maximum=wrong("Nothing is subtracted before the exponential, so large scores overflow. Keep a running maximum for each query.", peak="none"),
     one_maximum_for_all=wrong("One maximum serves all queries: a query whose scores lie far below it gets 0/0. Each query needs its own.", peak="block"),
     maximum_starts_at_zero=wrong("The running maximum starts at 0: a query whose scores all lie far below 0 gets 0/0. Which number is below every score?", first_peak=0.0),
-    all_scores_held=wrong("At some point all T × S scores exist at once. The result is right, but the memory is what blocks are for.", held="held"),
+    all_scores_held=wrong("At some point all T × S scores exist at once. The result is right, but the blocks are there to save memory.", held="held"),
 )
 
 exercise.hints(
     "Write down for one query what you know after the first block: its largest score, the sum of the exponentials, the sum of exponentials times values. How do the three change with the second block?",
-    "exp(s − new) = exp(s − old) · exp(old − new). So what was added up under the old maximum needs one factor, the same in both sums.",
+    "exp(s − new) = exp(s − old) · exp(old − new). So both sums under the old maximum need one and the same factor.",
     "The division by the sum comes once, after the last block.",
 )
-exercise.hints("A slice that ends behind the last key is no error: it is shorter.", group="other_blocks")
+exercise.hints("A slice that goes beyond the last key is not an error: it is only shorter.", group="other_blocks")
 exercise.hints("The maximum is subtracted in each row on its own, (T, 1), and it is the largest so far, not that of the block.", "Before the first block no score has been seen: which number is smaller than any score?", group="large_scores")
 exercise.hints("Take the slice of the keys first, then its scores; do not collect the scores of all blocks.", group="memory")

@@ -15,11 +15,11 @@ def number(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    thought_one=wrong("The root of d_k brings the deviation to 1 where the entries have the deviation 1. Here they have 2.", thought=1.0),
+    thought_one=wrong("Dividing by √d_k brings the standard deviation to 1 if the entries have the standard deviation 1. Here the entries have 2.", thought=1.0),
     one_factor=wrong("Both factors of each product have the deviation 2, not only one of them.", thought=2.0),
     unscaled=wrong("That is the deviation before the division by √d_k.", thought=40.0),
     divided_by_d=wrong("The scores are divided by √d_k, not by d_k.", thought=0.4),
-    variance=wrong("That is the variance. Its root is asked for.", thought=16.0),
+    variance=wrong("That is the variance. The question asks for its root.", thought=16.0),
 )
 
 exercise.hints(

@@ -51,10 +51,10 @@ exercise.mistakes(
     values_are_inputs=wrong("The values are the inputs themselves; w_v is not used.", matrices_used="qk1"),
     order_q_v_k=wrong("Key and value come back in the wrong order: return (q, k, v).", order="qvk"),
     order_k_q_v=wrong("Query and key come back in the wrong order: return (q, k, v).", order="kqv"),
-    weights_transposed=wrong("x is multiplied with the transposed weights: a weight is (D, d_k).", transposed=True),
+    weights_transposed=wrong("x is multiplied by the transposed weights: a weight is (D, d_k).", transposed=True),
 )
 
 
-exercise.hints("Each token is multiplied with the same matrix: the tokens are the rows of x.", "(…, T, D) times (D, d_k) gives (…, T, d_k).")
-exercise.hints("`@` and `ops.matmul` multiply the last two axes and let the others be.", group="batched")
+exercise.hints("Each token is multiplied by the same matrix: the tokens are the rows of x.", "(…, T, D) times (D, d_k) gives (…, T, d_k).")
+exercise.hints("`@` and `ops.matmul` multiply along the last two axes and leave the others as they are.", group="batched")
 exercise.hints("Arrays and tensors both go through `ops.matmul`.", group="types")

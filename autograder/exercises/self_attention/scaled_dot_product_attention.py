@@ -99,7 +99,7 @@ exercise.mistakes(
     one_maximum_for_all=WHOLE_PEAK,
     scores_transposed=TRANSPOSED,
     **MASK_MISTAKES,
-    mask_too_weak=wrong("A blocked score loses 10 only, and e⁻¹⁰ is not 0: among large scores it still counts. Take −1e9.", masking="weak"),
+    mask_too_weak=wrong("A blocked score loses only 10, and e⁻¹⁰ is not 0: among large scores it still counts. Use −1e9.", masking="weak"),
     results_swapped=wrong("The results come in the wrong order: return (output, weights).", swapped_results=True),
     scores_returned=SCORES_RETURNED,
 )
@@ -107,9 +107,9 @@ exercise.mistakes(
 
 exercise.hints(
     "Three steps without a mask: scores, scaling, softmax; then the weights meet the values.",
-    "A score is a sum over the last axis of q and k. Divide by the root of that axis's size, read from k's shape.",
+    "A score is a sum over the last axis of q and k. Divide by the root of the size of that axis, which is in the shape of k.",
 )
-exercise.hints("Which of your functions take axes 0 and 1 for the last two?", group="batched")
+exercise.hints("Which of your functions treat axes 0 and 1 as the last two?", group="batched")
 exercise.hints("Blocked keys must lose all weight: change their scores before the softmax.", "`ops.where` takes the scores where the mask is True, and another number elsewhere. Which number has the weight 0?", group="masked")
 exercise.hints("A row of minus infinities is 0/0. A very large negative number in its place, of the scores' own float type, stays finite.", group="fully_masked")
 exercise.hints("With a mask: is the number that blocks far below scores of −10,000?", group="large_scores")

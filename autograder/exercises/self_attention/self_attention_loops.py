@@ -33,5 +33,5 @@ exercise.hints(
     "A score is the dot product of two rows of x, divided by the root of the width of a row.",
     "Each token needs a softmax of its own, over all tokens. Then add up the rows of x, each times its weight.",
 )
-exercise.hints("exp(800) is infinite. Which number can be taken from all scores of a token without changing its weights?", group="large_scores")
+exercise.hints("exp(800) is infinite. Which number can be subtracted from all scores of a token without changing its weights?", group="large_scores")
 exercise.hints("`np.asarray(x)` turns a tensor into an array.", group="types")

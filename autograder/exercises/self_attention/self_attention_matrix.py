@@ -44,6 +44,6 @@ exercise.hints(
     "In the product, row t holds the scores of query t. The softmax runs along the row.",
     "Shapes: (…, T, D) times (…, D, T) gives (…, T, T); times (…, T, D) gives (…, T, D).",
 )
-exercise.hints("Which axes does your transposition exchange when x has three? And the sum: which axis does it take away?", group="batched")
-exercise.hints("exp(800) is infinite. Which number can be taken from each row of scores without changing the softmax?", "The largest entry of a row, not of the whole array; and it must keep its axis: `keepdims=True`.", group="large_scores")
-exercise.hints("`np.asarray(x)` makes an array of a tensor, `ops.convert_to_tensor(x)` a tensor of an array.", group="types")
+exercise.hints("Which axes does your transposition exchange when x has three? And which axis does your sum remove?", group="batched")
+exercise.hints("exp(800) is infinite. Which number can be subtracted from each row of scores without changing the softmax?", "Take the largest entry of a row, not of the whole array, and keep its axis: `keepdims=True`.", group="large_scores")
+exercise.hints("`np.asarray(x)` turns a tensor into an array; `ops.convert_to_tensor(x)` turns an array into a tensor.", group="types")

@@ -44,7 +44,7 @@ OVER_ALL = wrong("The whole matrix of weights sums to 1: one softmax over both a
 NO_SOFTMAX = wrong("The scores weight the values directly: the softmax is missing.", no_softmax=True)
 
 
-SUM_NORMALISED = wrong("The scores are divided by their sum. Scores can be negative, and so can such weights: exponentiate first.", normalising="sum")
+SUM_NORMALISED = wrong("The scores are divided by their sum. Scores can be negative, and such weights can be negative, too: exponentiate first.", normalising="sum")
 
 
 LARGEST_ONLY = wrong("Each query takes the one key with the largest score. The softmax shares the weight among all keys.", normalising="largest")
@@ -78,7 +78,7 @@ PLAIN_MISTAKES = dict(
     unchanged=wrong("The tokens come back unchanged: nothing is mixed.", unchanged=True),
     returns_weights=wrong("The weights come back, not the mixture of the inputs.", return_weights=True),
     self_left_out=wrong("A token does not attend to itself here; it should.", exclude_self=True),
-    later_tokens_left_out=wrong("A token attends to itself and the tokens before it only. Nothing is masked here: it attends to all of them.", causal=True),
+    later_tokens_left_out=wrong("A token attends to itself and the tokens before it only. Nothing is masked here: a token should attend to all tokens.", causal=True),
     not_normalised=wrong("The weights are positive, but they do not sum to 1: the division by their sum is missing.", normalised="not"),
 )
 
@@ -86,10 +86,10 @@ PLAIN_MISTAKES = dict(
 MASK_MISTAKES = dict(
     mask_ignored=wrong("The mask changes nothing: blocked keys keep their weight.", masking="ignore"),
     mask_inverted=wrong("The mask is read the wrong way round. In this course True means: may attend.", masking="invert"),
-    mask_added=wrong("The mask itself is added to the scores, so a blocked key loses only 1. It has to lose all of its weight.", masking="add"),
+    mask_added=wrong("The mask itself is added to the scores, so a blocked key loses only 1. It should lose all of its weight.", masking="add"),
     mask_zeroes_scores=wrong("Blocked scores become 0, and the softmax gives a score of 0 a weight like any other.", masking="zero"),
     mask_after_softmax=wrong("The mask is applied after the softmax, so the remaining weights no longer sum to 1.", masking="after"),
-    mask_transposed=wrong("The mask is applied with its axes swapped: rows are queries.", masking="queries"),
+    mask_transposed=wrong("The axes of the mask are swapped: rows are queries.", masking="queries"),
 )
 
 
