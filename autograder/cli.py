@@ -46,7 +46,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
-    help="Release labs, grade submissions behind walls, defend every mark.\n\n"
+    help="Release labs, grade submissions in a sandbox, explain every mark.\n\n"
     "Everything is read from [b]course.toml[/b] in this folder or above it. A first round:\n\n"
     "  course release\n\n  course grade 02_self_attention submissions.zip\n\n  course report",
 )
@@ -63,7 +63,7 @@ def main() -> None:
         _stop(str(error), 2)
     except OSError as error:  # somebody's folder, file or disk; a fault of a submission never comes this far
         where = error.filename2 or error.filename
-        _stop(f"{where}: {error.strerror}: mend that, or name another path" if where else str(error), 2)
+        _stop(f"{where}: {error.strerror}: correct that, or name another path" if where else str(error), 2)
 
 
 def _stop(message: str, code: int = 1) -> NoReturn:
@@ -97,7 +97,7 @@ def release(
     except ReleaseRefused as refusal:
         for reason in refusal.reasons:
             err.print(f"[red]✗[/] {escape(reason)}", highlight=False, soft_wrap=True)
-        _stop("nothing was released; mend what is named above and run it again")
+        _stop("nothing was released; correct what is named above and run it again")
     if not summary.changed:
         out.print("Everything is up to date.")
     for path in summary.changed:
@@ -125,7 +125,8 @@ def grade(
     ] = None,
     db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db.")] = None,
     unsafe: Annotated[
-        bool, typer.Option("--unsafe", help="Grade without walls where they cannot be built. Only for code you trust.")
+        bool,
+        typer.Option("--unsafe", help="Grade without the sandbox where it cannot be built. Only for code you trust."),
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Grade again what is already graded.")] = False,
     cluster: Annotated[
@@ -133,7 +134,7 @@ def grade(
         typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
     ] = None,
     cluster_wait: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for the cluster, before giving up.")
+        float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for the cluster before giving up.")
     ] = 300.0,
 ) -> None:
     """Grade submissions, in the sandbox, against hidden cases.
@@ -148,7 +149,7 @@ def grade(
     course = load_course()
     course.lab(lab)  # a lab that is not there is told before a sandbox is started for it
     if cluster is not None and (unsafe or workers > 1):
-        _stop("--workers and --unsafe are for this machine; --cluster grades behind the walls of its workers", 2)
+        _stop("--workers and --unsafe are for this machine; --cluster grades in the sandboxes of its workers", 2)
     try:
         with _on_cluster(cluster, cluster_wait) if cluster else start_sandbox(course, lab, unsafe=unsafe) as warm:
             from autograder.grading.command import Marking  # slow to import: meanwhile the sandbox warms up
@@ -177,17 +178,17 @@ def grade(
                 for result in marking.run(found, warm, workers=workers):
                     progress.update(task, advance=1, last=escape(f"{result.student}: {result.score:g}"))
     except SandboxUnavailable as error:
-        remedy = "" if cluster else " `course doctor` explains; --unsafe grades without walls."
+        remedy = "" if cluster else " `course doctor` explains; --unsafe grades without the sandbox."
         done = f"{len(marking.results)} of {len(found)} submissions have a verdict, which is recorded and in the tables"
         if marking.results:
-            _stop(f"{error}\n{done}. Run it again when that is mended, and it goes on from there.", 3)
+            _stop(f"{error}\n{done}. Correct that and run it again; it continues from there.", 3)
         _stop(f"{error}\nNothing was graded.{remedy}", 3)
     _show(marking)
     _show_passed_over(marking)
     if marking.failures:
         for student, reason in marking.failures.items():
             err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
-        _stop("some submissions have no verdict: the fault is the grader's, and no mark was written for them")
+        _stop("some submissions have no verdict: the grader failed, and no mark was written for them")
 
 
 @contextmanager
@@ -291,7 +292,7 @@ def publish(
     for line in summary.students:
         out.print(f"for students: {escape(line)}", highlight=False)
     if changed:
-        out.print(f"Look at it, then hand it out: git -C {directory} add -A, commit, push", highlight=False)
+        out.print(f"Look at it, then publish it: git -C {directory} add -A, commit, push", highlight=False)
         if course.repository:
             out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
     if site_directory:
@@ -316,7 +317,7 @@ def site(
     except SiteRefused as refusal:
         for reason in refusal.reasons:
             err.print(f"[red]✗[/] {escape(reason)}", highlight=False, soft_wrap=True)
-        _stop("no site was written; mend what is named above and run it again")
+        _stop("no site was written; correct what is named above and run it again")
     out.print(f"{directory}: {summary.pages} pages, {summary.bytes / 1e6:.0f} MB", highlight=False)
     out.print(f"Look at it: python -m http.server -d {directory}, then http://localhost:8000", highlight=False)
 
@@ -391,7 +392,7 @@ def data(
             if not written:
                 out.print("The samples are up to date.")
             else:
-                out.print("Their checksums stand in data/README.md: bring it up to date.")
+                out.print("Their checksums are in data/README.md: update that file.")
         elif (load := known[name].load) is None:
             out.print(f"{name}: nothing to fetch, it is {known[name].where()}", highlight=False)
         else:
@@ -422,7 +423,7 @@ def _show_sets() -> None:
 
 @app.command()
 def doctor() -> None:
-    """Say what works on this machine, and how to mend what does not. Exit 1 when grading would refuse to run."""
+    """Say what works on this machine, and how to repair what does not. Exit 1 when grading would refuse to run."""
     from autograder.doctor import findings
 
     fine = True

@@ -16,8 +16,8 @@ LONGEST_LINE = 90
 MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"compatible batch dimensions",
-        "In a product of stacks of matrices only the last two axes are multiplied; those before them have to agree. "
-        "Is it these two that you exchange?",
+        "In a product of stacks of matrices only the last two axes are multiplied; all axes before them have to "
+        "agree. Do you exchange the last two?",
     ),
     (
         r"ndims must be >= 2|In\[0\] and In\[1\] ha\w+ different ndims",  # depends on the processor
@@ -25,13 +25,14 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Matrix size-incompatible|matmul: Input operand|core dimension|BatchMatMul",
-        "In a matrix product the last axis of the first factor meets the last but one of the second: these two sizes "
-        "must be equal.",
+        "In a matrix product the last axis of the first factor meets the second-to-last axis of the second factor: "
+        "these two sizes must be equal.",
     ),
     (
         r"Incompatible shapes|could not be broadcast|must be broadcastable|Dimensions must be equal",
         "Shapes are compared from the right, and two sizes must be equal unless one of them is 1. Is an axis missing "
-        "(`keepdims=True` in a sum or maximum keeps one of size 1, `x[:, None]` makes one), or has one the wrong size?",
+        "(`keepdims=True` in a sum or maximum keeps an axis of size 1, and `x[:, None]` makes one), or does an axis "
+        "have the wrong size?",
     ),
     (
         r"boolean index did not match",
@@ -40,8 +41,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"too many indices for array|index -?\d+ is out of bounds for axis",
-        "An index goes beyond an axis, or there are more indices than axes. Does the code suppose two axes, where the "
-        "array may have three, or count an axis from the front?",
+        "An index goes beyond an axis, or there are more indices than axes. Does the code assume two axes where the "
+        "array may have three, or does it count an axis from the front?",
     ),
     (
         r"Input to reshape is a tensor with|cannot reshape array of size",
@@ -54,22 +55,22 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"Tensor\b.* object has no attribute|Tensor' object has no attribute",
         "TensorFlow's tensors have few of NumPy's methods, and no `.T`: use `ops.transpose(x)`, `ops.reshape(x, …)` "
-        "and so on, or make an array of the tensor first, with `np.asarray`.",
+        "and so on, or turn the tensor into an array first, with `np.asarray`.",
     ),
     (
         r"does not support item assignment",
-        "A tensor cannot be changed in place. Put the result together with `ops.where`, `ops.stack`, `ops.concatenate` "
+        "A tensor cannot be changed in place. Build the result with `ops.where`, `ops.stack`, `ops.concatenate` "
         "or a product.",
     ),
     (
         r"must have the same dtype|was expected to be an? \w+ tensor but is an? \w+ tensor|to EagerTensor of dtype",
-        "Two types of numbers meet: NumPy's fractions are float64 (TensorFlow says double), a mask is bool or int. "
-        "`ops.cast(a, b.dtype)` gives a the type of b.",
+        "Your code combines two types of numbers: NumPy's fractions are float64 (TensorFlow says double), a mask is "
+        "bool or int. `ops.cast(a, b.dtype)` gives a the type of b.",
     ),
     (r"read-only", "Your code writes into its own argument. Work on a copy: `np.array(x)`."),
     (
         r"truth value of an array|as a Python `?bool",
-        "`if`, `and` and Python's `max` ask for one truth value and get a whole array. The largest entry is "
+        "`if`, `and` and Python's `max` need one truth value and get a whole array. The largest entry is "
         "`np.max(x)`. To see whether an argument was given, write `if mask is not None`.",
     ),
     (
@@ -79,29 +80,30 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"unexpected keyword argument '\w*mask'",
-        "What you call has no argument of this name. `keras.layers.MultiHeadAttention` has `attention_mask`.",
+        "The function or layer that you call has no argument of this name. "
+        "`keras.layers.MultiHeadAttention` has `attention_mask`.",
     ),
     (
         r"multiple values for argument '\w*mask'",
-        "Keras hands on masks by name. Do the same: `mask=…`, `attention_mask=…`.",
+        "Keras passes masks on by name. Do the same: `mask=…`, `attention_mask=…`.",
     ),
     (
         r"indices\[[\d,]*\] = -?\d+ is not in \[0, \d+\)",
-        "An Embedding has no row of this number. Has the table as many rows as it should, and is it the right numbers "
-        "that are looked up?",
+        "An Embedding has no row of this number. Does the table have as many rows as it should, and do you look up "
+        "the right numbers?",
     ),
     (
         r"expected axis -1 of input shape to have value",
-        "A layer keeps the width that it met first. Is one layer used in two places?",
+        "A layer keeps the width of its first input. Is one layer used in two places?",
     ),
     (
         r"Binding inputs to tf.function",
-        "What you call takes other inputs than it gets: “Can not cast” names what it gets, shape and type, and then "
-        "what it takes.",
+        "The function or layer that you call gets other inputs than it takes: “Can not cast” names first the shape "
+        "and type that it gets, and then those that it takes.",
     ),
     (
         r"expects 1 input\(s\), but it received",
-        "A layer that takes one tensor gets several, such as a whole dictionary. Hand it the entry that it is to read.",
+        "A layer that takes one tensor gets several, such as a whole dictionary. Pass only the entry to be read.",
     ),
     (
         r"Integers to negative integer powers",
@@ -109,28 +111,28 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Could not interpret activation function identifier: \d",
-        "The second argument of `keras.layers.Dense` is the activation. Dense takes the width of its result alone, and "
-        "finds that of its input by itself: `Dense(d_ff)`, not `Dense(d_model, d_ff)`.",
+        "The second argument of `keras.layers.Dense` is the activation. Dense takes only the width of its result, "
+        "and finds the width of its input by itself: `Dense(d_ff)`, not `Dense(d_model, d_ff)`.",
     ),
     (
         r"slice indices must be integers or None",
-        "Inside tf.function a length is a tensor, and a NumPy array cannot be cut at a tensor. Make a tensor of the "
-        "array first: `ops.convert_to_tensor(table)[:length]`.",
+        "Inside tf.function a length is a tensor, and a NumPy array cannot be sliced with a tensor. Turn the array "
+        "into a tensor first: `ops.convert_to_tensor(table)[:length]`.",
     ),
     (
         r"arrays used as indices must be of integer",
-        "NumPy makes an array of floats of an empty list, unless it is told `dtype=int`.",
+        "NumPy turns an empty list into an array of floats unless you set `dtype=int`.",
     ),
     (
         r"add new elements of state",
         "A layer makes its parts, other layers and variables, in `__init__`; `call` only uses them. Is one made in "
-        "`call`? Then move that line to `__init__`. The numbers of a built layer are changed by its "
+        "`call`? Then move that line to `__init__`. To change the numbers of a built layer, use its "
         "`set_weights([…])`, or by a variable's `assign(…)`.",
     ),
     (
         r"<\w+ name=\w+, built=",
-        "A Keras layer stands where a tensor is expected. A layer is called, as in `self.w_q(x)`; it is no matrix for "
-        "`@` or for a function that takes one.",
+        "There is a Keras layer where a tensor is expected. A layer is called, as in `self.w_q(x)`; it is not a "
+        "matrix for `@` or for a function that takes matrices.",
     ),
 )
 _MEANINGS = tuple((re.compile(pattern), sentence) for pattern, sentence in MEANINGS)

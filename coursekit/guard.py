@@ -43,7 +43,7 @@ def guard(forbidden: Iterable[str]) -> Iterator[None]:
 
 def forbidden_sentence(name: str) -> str:
     """What a student is told who uses `name` where the exercise forbids it."""
-    return f"`{name}` may not do the work of this exercise: write it yourself."
+    return f"this exercise forbids `{name}`: write it yourself."
 
 
 def _stopper(name: str, original: Any) -> Any:

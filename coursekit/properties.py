@@ -83,7 +83,7 @@ def drops_at_its_rate(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> 
         if abs(factor * (1 - rate) - 1) > 1e-3:
             return f"dropout {number} multiplies what it keeps by {factor:.3f}; expected 1 / (1 − {rate})."
         if outside > 0:
-            return f"dropout {number} changes its input outside of training."
+            return f"dropout {number} changes its input outside training."
     return None
 
 

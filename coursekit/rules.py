@@ -145,7 +145,7 @@ def violations(cells: Sequence[Cell], name: str, *, forbidden: Iterable[str] = (
         if no_loops:
             answer.follow(each for each in answer.everything if each.writes)
     except sources.TooLarge:
-        return [f"The code around `{name}` is too tangled to be read, so its rules cannot be checked."]
+        return [f"The code around `{name}` is too complicated to be read, so its rules cannot be checked."]
     used = answer.names()
     found = [forbidden_sentence(each) for each in sorted(forbidden & used)]
     if answer.unreadable:
@@ -165,7 +165,7 @@ def _looping(answer: _Answer, used: set[str]) -> str | None:
     if any(each.recursive for each in answer.reached) or has_circle(answer.arrows):
         return "A function that calls itself is a loop too; this exercise asks for whole-array operations."
     if hiding := (used & _HIDING) | (words & _HIDING_METHODS):
-        return f"`{min(hiding)}` hides what is done; this exercise asks for whole-array operations, written out."
+        return f"`{min(hiding)}` hides the calculation; this exercise asks for whole-array operations, written out."
     imported = {full for each in answer.reached for full in (*each.imports.values(), *each.stars)}
     if foreign := {full for full in imported if full.partition(".")[0] not in _LIBRARIES}:
         return f"`{min(foreign)}` is not written in the notebook, so the rule cannot be checked: write it there."

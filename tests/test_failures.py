@@ -52,7 +52,7 @@ MISTAKES = {
     "goes beyond an axis": lambda: np.ones((2, 3))[np.array([0, 1, 2])],
     "keepdims": lambda: MATRIX / ops.sum(MATRIX, axis=-1),
     "last axis of the first factor": lambda: ops.matmul(MATRIX, MATRIX),
-    "last but one": lambda: np.ones((2, 3)) @ np.ones((2, 3)),
+    "second-to-last axis": lambda: np.ones((2, 3)) @ np.ones((2, 3)),
     "these two that you exchange": lambda: ops.matmul(tf.ones((2, 5, 7)), tf.ones((7, 3, 2))),
     "take no vectors": lambda: tf.ones(3) @ tf.ones((3, 2)),
     "compared from the right": lambda: WIDE + np.ones(3),
@@ -71,7 +71,7 @@ MISTAKES = {
     "10000.0": lambda: 10000 ** -np.arange(3),
     "array of floats of an empty list": lambda: WIDE[np.array([])],
     "Dense takes the width of its result alone": lambda: keras.layers.Dense(7, 11),
-    "cannot be cut at a tensor": lambda: in_graph(lambda x: WIDE[: tf.shape(x)[0]]),
+    "cannot be sliced with a tensor": lambda: in_graph(lambda x: WIDE[: tf.shape(x)[0]]),
     "move that line to `__init__`": new_part,
     "A layer is called": lambda: MATRIX @ keras.layers.Dense(2),
 }

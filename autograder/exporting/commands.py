@@ -30,7 +30,9 @@ RosterPath = Annotated[
 Without = Annotated[
     list[str] | None, typer.Option(metavar="STUDENT", help="Leave out this student of the gradebook; may be repeated.")
 ]
-Zeros = Annotated[bool, typer.Option("--zeros", help="0 for those of the roster who handed in nothing; else empty.")]
+Zeros = Annotated[
+    bool, typer.Option("--zeros", help="0 for people in the roster who handed in nothing; empty by default.")
+]
 Columns = Annotated[
     list[str] | None, typer.Option("--column", metavar="LAB=HEADING", help="The lab's column on the platform.")
 ]
@@ -180,7 +182,7 @@ def gradescope(
     from autograder.grading.results import write_atomically
 
     if show not in VISIBILITIES:
-        raise CourseError(f"--show {show} is nothing that Gradescope knows; choose one of {', '.join(VISIBILITIES)}")
+        raise CourseError(f"--show {show} is unknown to Gradescope; choose one of {', '.join(VISIBILITIES)}")
     target = out or Path("grades") / f"gradescope-{lab}.zip"
     content = autograder_archive(load_course(), lab, show=show, seed=seed)
     write_atomically(target, content)
@@ -238,7 +240,7 @@ class _Export:
         from autograder.course import CourseError
 
         if len(self.marks) != 1:
-            raise CourseError("--feedback packs the pages of one assignment; name one lab")
+            raise CourseError("--feedback packs the pages of one assignment: name one lab only")
         return next(iter(self.marks))
 
     def archive(self, pages: Path, names: dict[str, str]) -> tuple[bytes, int]:

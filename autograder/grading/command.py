@@ -117,7 +117,7 @@ class Marking:
             reason = error.orig if isinstance(error, DBAPIError) else error
             raise CourseError(
                 f"stopped, because a result cannot be written: {reason}. What was recorded stays in "
-                f"{shown_url(self.db_url)}; run it again when that is mended, and it goes on from there"
+                f"{shown_url(self.db_url)}; correct that and run it again; it continues from there"
             ) from error
 
     def _batches(

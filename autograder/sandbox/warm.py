@@ -301,9 +301,9 @@ def outer_wall(variant: bubblewrap.Variant | OtherUser | str) -> WallReport:
     if isinstance(variant, bubblewrap.Variant):
         return WallReport(OUTER_WALL, stands=True)
     if sys.platform != "linux":
-        remedy = "Grade in Docker or on Linux; --unsafe grades without walls, for work that you trust."
+        remedy = "Grade in Docker or on Linux; --unsafe grades without the sandbox, for work that you trust."
     elif "not installed" in variant:
-        remedy = "Type: apt-get install bubblewrap (Fedora: dnf install bubblewrap). --unsafe grades without walls."
+        remedy = "Type: apt-get install bubblewrap (Fedora: dnf install bubblewrap). --unsafe grades without the sandbox."
     elif _in_container():
         remedy = (
             f"This container was started with a profile that forbids the walls. Start it with {_CONTAINER_OPTIONS}, "

@@ -25,7 +25,7 @@ def similar(
     common: Annotated[
         int | None,
         typer.Option(
-            min=2, help="A passage in more submissions than this counts for nobody. [default: a tenth of them]"
+            min=2, help="A passage that is in more submissions than this is not counted. [default: a tenth of them]"
         ),
     ] = None,
 ) -> None:

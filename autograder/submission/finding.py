@@ -209,7 +209,9 @@ class _Search:
             return claims, over
         for folder in plain:
             if folder in classes:
-                reason = "It holds the work of several students, or of one in several folders; grade it by itself."
+                reason = (
+                    "It holds the work of several students, or of one student in several folders; grade it by itself."
+                )
                 pass_over(folder.place, reason)
             else:
                 claims.append(Claim(folder.name, folder, tree.archives))

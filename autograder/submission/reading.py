@@ -98,7 +98,7 @@ def tidy(content: Any, notes: list[str] | None = None) -> SubmittedNotebook:
 
 def _decode(data: bytes, notes: list[str]) -> str:
     if not data.strip(b"\0 \t\r\n"):
-        raise Unreadable("The file is empty." if not data.strip() else "The file holds nothing but zero bytes.")
+        raise Unreadable("The file is empty." if not data.strip() else "The file holds only zero bytes.")
     if kind := _looks_like_binary(data):
         raise Unreadable(f"The file is no notebook: it looks like {kind}.")
     encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else json.detect_encoding(data)
@@ -145,7 +145,7 @@ def _parse(text: str, notes: list[str]) -> Any:
     if text[end:].strip(" \t\r\n\0"):
         notes.append("The file goes on after the end of the notebook; that part was ignored.")
     else:
-        notes.append("The file breaks the rules of JSON in small ways; it was mended.")
+        notes.append("The file broke the rules of JSON in small ways; it was repaired.")
     return value
 
 
@@ -210,7 +210,7 @@ def _find_cells(content: Any, notes: list[str]) -> list[Any]:
     elif version != 4 or isinstance(version, bool):
         notes.append(f"The notebook names {_say(version)} as its format; it was read as format 4.")
     if len(cells) > MAX_CELLS:
-        raise Unreadable(f"The notebook has more than {MAX_CELLS} cells; so many are not graded.")
+        raise Unreadable(f"The notebook has more than {MAX_CELLS} cells; a notebook with more cells is not graded.")
     return cells
 
 
@@ -231,7 +231,7 @@ def _tidy_cell(cell: Any, number: int, notes: list[str]) -> NotebookNode | None:
     raw = cell.get("source", cell.get("input", ""))
     source, sound = _as_text(raw)
     if not sound:
-        notes.append(f"The source of cell {number} was not text throughout; it was mended.")
+        notes.append(f"The source of cell {number} was not all text; it was repaired.")
     cleaned = _clean(source)
     if cleaned != source.replace("\r\n", "\n").replace("\r", "\n"):
         notes.append(f"Cell {number} held characters that cannot be run (zero bytes or halves of characters).")

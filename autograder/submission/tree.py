@@ -45,7 +45,7 @@ class FileSource:
             handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
             with open(handle, "rb") as file:
                 if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise Unreadable("The submission is no regular file.")
+                    raise Unreadable("The submission is not a regular file.")
                 return _read_limited(file)
         except OSError as error:
             raise Unreadable(f"The file cannot be read ({error.strerror}).") from None

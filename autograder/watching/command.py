@@ -42,7 +42,8 @@ def watch(
         typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
     ] = None,
     unsafe: Annotated[
-        bool, typer.Option("--unsafe", help="Grade without walls where they cannot be built. Only for code you trust.")
+        bool,
+        typer.Option("--unsafe", help="Grade without the sandbox where it cannot be built. Only for code you trust."),
     ] = False,
 ) -> None:
     """Grade what students hand in as it arrives, and hand the feedback back.
@@ -67,7 +68,9 @@ def watch(
         if not folder.is_dir():
             raise CourseError(f"there is no folder {folder}: make it, or name another with --drop")
     if cluster is not None and (unsafe or workers > 1):
-        raise CourseError("--workers and --unsafe are for this machine; --cluster grades behind its workers' walls")
+        raise CourseError(
+            "--workers and --unsafe are for this machine; --cluster grades in the sandboxes of its workers"
+        )
     stop = threading.Event()
     watcher = Watcher(
         course,
