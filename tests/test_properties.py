@@ -46,7 +46,7 @@ def test_probabilities_may_be_a_row_or_a_column():
         ("rows are distributions", lambda w: w[:0], "shape (0, 2)"),
         ("drops at its rate", lambda d: d * [2, 1, 1], "dropout 1 sets 50.0%"),
         ("drops at its rate", lambda d: d * [1, 2, 1], "dropout 1 multiplies"),
-        ("drops at its rate", lambda d: d + np.array([0, 0, 1]), "outside of training"),
+        ("drops at its rate", lambda d: d + np.array([0, 0, 1]), "outside training"),
         ("drops at its rate", lambda d: d[:0], "shape (0, 3); expected (4, 3)"),
         ("drops at its rate", lambda d: d[:2], "shape (2, 3); expected (4, 3)"),
         ("drops at its rate", lambda d: np.hstack([d, d]), "shape (4, 6); expected (4, 3)"),
