@@ -303,7 +303,7 @@ def outer_wall(variant: bubblewrap.Variant | OtherUser | str) -> WallReport:
     if sys.platform != "linux":
         remedy = "Grade in Docker or on Linux; --unsafe grades without the sandbox, for work that you trust."
     elif "not installed" in variant:
-        remedy = "Type: apt-get install bubblewrap (Fedora: dnf install bubblewrap). --unsafe grades without the sandbox."
+        remedy = "Type: apt-get install bubblewrap (Fedora: dnf install bubblewrap). --unsafe grades without it."
     elif _in_container():
         remedy = (
             f"This container was started with a profile that forbids the walls. Start it with {_CONTAINER_OPTIONS}, "
