@@ -1,0 +1,65 @@
+"""What the grader and the checks write, in a browser: accessible in both themes, as wide as a phone, and asking nobody."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_sample_submissions import EXPECTED, LAB, ROOT, SAMPLES, run
+from test_web_site import SIZES, THEMES, violations
+from workplace import Window
+
+from coursekit.notebook import check_notebook
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.long]
+
+FEEDBACK = [f"feedback/{student}/{LAB}.html" for student in EXPECTED]
+PAGES = [*FEEDBACK, "report.html", "similar.html", "status.html", "checks.html"]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory) -> Path:
+    """A folder with one of each: feedback, class report, look-alikes, status of `course watch`, reports of checks."""
+    course = tmp_path_factory.mktemp("written") / "course"
+    course.mkdir()
+    for name in ("course.toml", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, course / name)
+    for folder in ("solutions", "labs"):
+        shutil.copytree(ROOT / folder / LAB, course / folder / LAB)
+    run("course", "grade", LAB, str(SAMPLES), "--workers", "2", cwd=course)
+    run("course", "report", cwd=course)
+    run("course", "similar", LAB, str(SAMPLES), cwd=course)
+    run("course", "watch", LAB, "--drop", str(SAMPLES), "--once", "--out", "watched", cwd=course)
+    shutil.copy(course / "watched" / "status.html", course / "grades")
+    reports = check_notebook(SAMPLES / "02-typical-mistakes" / f"{LAB}.ipynb")
+    # As JupyterLab shows them: on a page that is light or dark, in its own colours.
+    head = "<!doctype html><html lang='en'><meta name='viewport' content='width=device-width'><title>Checks</title><main>"
+    head += "<style>:root { color-scheme: light dark; background: Canvas; color: CanvasText }</style>"
+    body = head + "".join(each._repr_html_() for each in reports) + "</main></html>"
+    (course / "grades" / "checks.html").write_text(body, encoding="utf-8")
+    return course / "grades"
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory) -> Iterator[Window]:
+    window = Window(tmp_path_factory.mktemp("reader"), logs={"browser": "ALL"})
+    yield window
+    window.close()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_accessible_and_fits_into_the_window(window, written, page, theme, size):
+    width, height = SIZES[size]
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "narrow"}
+    window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    media = [{"name": "prefers-color-scheme", "value": theme}]
+    window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": media})
+    window.driver.get((written / page).as_uri())
+    window.shot(f"{page.replace('/', '-')}-{theme}-{size}")
+    assert window.driver.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+    assert not violations(window)
+    assert not [line for line in window.driver.get_log("browser") if line["level"] == "SEVERE"]
