@@ -278,3 +278,60 @@ def grid(
     if detail:
         ax.text(x, outline.bottom[1] - 0.08, detail, ha="center", va="top", fontsize=8, family="monospace")
     return outline
+
+
+def encoder_block(ax: Axes, x: float, order: str) -> None:
+    """Draw an encoder block from bottom (y = 0.35) to top, centred at x, with its inner shapes in the boxes.
+
+    The order is "post" (attention, dropout, sum, norm) or "pre" (norm, attention, dropout, sum).
+    """
+    parts = (
+        ["sub-layer", "dropout", "+", "layer norm"] if order == "post" else ["layer norm", "sub-layer", "dropout", "+"]
+    )
+    roles = {"layer norm": "key", "dropout": "mask"}
+    sub_layers = {
+        "multi-head attention": ("query", "weights (B, H, T, T)"),
+        "feed-forward": ("value", "hidden (B, T, F)"),
+    }
+    y, below = 0.35, box(ax, x, 0.35, "x", detail="(B, T, D)", width=1.3, height=0.5)
+    framed = []
+    for name, (role, inside) in sub_layers.items():
+        branch = (x, y + 0.5)
+        for part in parts:
+            y += 0.72 if part != parts[0] else 0.95
+            if part == "+":
+                drawn = operator(ax, x, y)
+                residual(ax, branch, drawn, offset=1.25)
+            elif part == "sub-layer":
+                drawn = box(ax, x, y, name, role=role, detail=inside, width=2.1, height=0.55)
+            else:
+                drawn = box(ax, x, y, part, role=roles[part], width=2.1, height=0.42)
+            arrow(ax, below, drawn)
+            below = drawn
+            framed.append(drawn)
+    top = box(ax, x, y + 0.95, "output", role="output", detail="(B, T, D)", width=1.3, height=0.5)
+    arrow(ax, below, top)
+    group(ax, framed, "× N", pad=0.36)
+
+
+def normalised_together(ax: Axes, lengths: Sequence[int], kind: str, *, longest: int = 5, width: int = 6) -> None:
+    """Draw sentences as grids of tokens by features, padding hatched, and colour cells that share mean and variance.
+
+    The kind is "layer" (one token, all its features) or "batch" (one feature, all tokens of all sentences).
+    """
+    role = "query" if kind == "layer" else "accent"
+    for number, length in enumerate(lengths):
+        left = number * (width + 1.5)
+        for t in range(longest):
+            for d in range(width):
+                together = (number, t) == (1, 1) if kind == "layer" else d == 2
+                colour = PALETTE[role if together else "neutral"]
+                cell = Rectangle((left + d, -t), 1, -1, facecolor=colour, edgecolor="white")
+                if t >= length:
+                    cell.set(hatch=HATCHES["mask"], edgecolor=PALETTE["residual"])
+                ax.add_patch(cell)
+        ax.text(left + width / 2, 0.25, f"sentence {number + 1}", ha="center", va="bottom")
+    ax.text(-0.3, -longest / 2, "tokens", rotation=90, ha="right", va="center")
+    ax.text(width / 2, -longest - 0.2, "features", ha="center", va="top")
+    ax.set(xlim=(-1.2, len(lengths) * (width + 1.5)), ylim=(-longest - 1, 1.3), aspect="equal")
+    ax.axis("off")

@@ -38,6 +38,29 @@ class Measured:
 
 
 MEASURED = {
+    "04_encoder_block": Measured(
+        seed=1,
+        last="1c53908b",
+        numbers={"losses": "losses", "right in the last 25 steps": "accuracy"},
+        without=(
+            "22fc5e8b",
+            "0a775d73",
+            "3cd703b2",
+            "e8ee1e11",
+            "5cae74a1",
+            "6380d3a9",
+            "60162f3b",
+            "36b651de",
+            "80df35b9",
+            "6d5b8f1b",
+            "3a4f5020",
+            "c26e57e8",
+            "7fc8fb27",
+            "1cd80cf1",
+            "1d45674c",
+            "1ca82d3d",
+        ),
+    ),
     "08_decoder_and_masking": Measured(
         seed=8,
         last="02fcd251",
@@ -113,7 +136,7 @@ def main(
         old["results"].setdefault(lecture, {})[str(seed)] = numbers
         recorded.save(
             NAME,
-            what="Lectures 8 and 9 with other seeds: the numbers that their texts compare",
+            what="Lectures 4, 8 and 9 with other seeds: the numbers that their texts compare",
             data="made or shipped with the course, as in the lectures",
             device="CPU, two cores",
             command="python experiments/lecture_seeds.py LECTURE --seeds 1,2,3,4",

@@ -50,6 +50,20 @@ def draw_every_diagram_element():
     return figure
 
 
+def draw_encoder_blocks():
+    figure, ax = diagrams.canvas(9.2, 8.3)
+    for x, order in ((2.2, "post"), (6.8, "pre")):
+        diagrams.encoder_block(ax, x, order)
+    return figure
+
+
+def draw_normalised_cells():
+    figure, panels = plt.subplots(2, 1)
+    for ax, kind in zip(panels, ("layer", "batch"), strict=True):
+        diagrams.normalised_together(ax, [5, 3, 2], kind)
+    return figure
+
+
 DRAWINGS = {
     "matrix_map": lambda: plots.matrix_map(WEIGHTS, rows=WORDS, columns=WORDS, colorbar=True, title="matrix"),
     "matrix_map without labels": lambda: plots.matrix_map(np.arange(300).reshape(15, 20)),
@@ -61,6 +75,8 @@ DRAWINGS = {
     "image_maps": lambda: plots.image_maps(np.ones((5, 8, 8, 3)) / 2, np.ones((5, 2, 2)), titles=list("abcde")),
     "grey images": lambda: plots.image_maps(np.eye(8)[None, :, :, None], np.zeros((1, 4, 4))),
     "diagram": draw_every_diagram_element,
+    "encoder blocks": draw_encoder_blocks,
+    "cells that are normalised together": draw_normalised_cells,
 }
 
 
@@ -129,3 +145,27 @@ def test_arrows_leave_boxes_at_the_facing_side():
     assert start.side_towards((5, 1)) == (2, 1)
     assert start.side_towards((1, 5)) == (1, 1.5)
     assert start.side_towards((1, -5)) == (1, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("order", "names"),
+    [
+        ("post", ["multi-head attention", "dropout", "+", "layer norm", "feed-forward", "dropout", "+", "layer norm"]),
+        ("pre", ["layer norm", "multi-head attention", "dropout", "+", "layer norm", "feed-forward", "dropout", "+"]),
+    ],
+)
+def test_an_encoder_block_stacks_its_parts_in_order(order, names):
+    _, ax = diagrams.canvas(4, 8)
+    diagrams.encoder_block(ax, 2, order)
+    drawn = sorted((text.get_position()[1], text.get_text()) for text in ax.texts)
+    assert [text for _, text in drawn if text in names] == names
+
+
+@pytest.mark.parametrize(("kind", "cells", "padding"), [("layer", 6, 0), ("batch", 15, 5)])
+def test_layer_norm_colours_one_token_and_batch_norm_one_feature_with_its_padding(kind, cells, padding):
+    _, ax = plt.subplots()
+    diagrams.normalised_together(ax, [5, 3, 2], kind)
+    neutral = matplotlib.colors.to_rgba(diagrams.PALETTE["neutral"])
+    coloured = [cell for cell in ax.patches if cell.get_facecolor() != neutral]
+    assert len(coloured) == cells
+    assert sum(cell.get_hatch() is not None for cell in coloured) == padding

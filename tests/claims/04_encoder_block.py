@@ -25,6 +25,7 @@ def claims(page) -> None:
     trained(page)
     first_step(page)
     parameters(page)
+    newer_parts(page)
     mistakes(page)
     givens(page)
 
@@ -51,7 +52,7 @@ def stacked_attention(page) -> None:
 def residual_paths(page) -> None:
     without, residual = page.numbers("d894b9b9", rf"dy/dx = {NUMBER}")
     page.says("0.5¹² = {:.6f}. With: 1.5¹² = {:.1f}.", without, residual)
-    row = rf"(?m)^{{}} +gradient at the input: {NUMBER} times .*per block {NUMBER}$"
+    row = rf"(?m)^{{}} +at the input {NUMBER} times .*per block {NUMBER}; all depths and seeds: {NUMBER} to {NUMBER}"
     names = ("no residual", "residual, no norm", "residual, post-norm", "residual, pre-norm")
     plain, growing, post, pre = (page.numbers("6380d3a9", row.format(name)) for name in names)
     page.says(
@@ -68,14 +69,14 @@ def residual_paths(page) -> None:
     )
     page.says(
         "keep the gradient within a factor of ten at every depth, in either order",
-        holds=[0.1 < number < 10 for number in (post[0], pre[0])],
+        holds=[0.1 < number < 10 for number in (*post[2:], *pre[2:])],
     )
     page.says(
         "Without residual paths it falls in a straight line to less than a thousandth at the input. With "
         "residual paths "
         "and no norm it rises to a million. With residual paths and norm, in either order, it stays within a factor of "
         "ten.",
-        holds=[plain[0] < 1e-3, 0.5e6 < growing[0] < 2e6, *(0.1 < each < 10 for each in (post[0], pre[0]))],
+        holds=[plain[0] < 1e-3, 0.5e6 < growing[0] < 2e6, *(0.1 < each < 10 for each in (*post[2:], *pre[2:]))],
     )
     page.given("where they made the step from some twenty layers to 152 (He et al., 2016)", because=CITED)
 
@@ -150,20 +151,41 @@ def dropout(page) -> None:
 
 
 def one_block(page) -> None:
+    off = dict(
+        zip(
+            ("attention", "layer norm", "feed-forward", "whole block"),
+            np.reshape(page.numbers("7fc8fb27", rf"off the diagonal {NUMBER}, from the padding {NUMBER}"), (4, 2)),
+            strict=True,
+        )
+    )
+    diagonal = [off[name][0] == 0 for name in ("layer norm", "feed-forward")]
+    page.says("Layer norm and feed-forward are diagonal: each token on its own.", holds=diagonal)
+    page.says("Layer norm and feed-forward: only the diagonal.", holds=diagonal)
+    page.says(
+        "Attention is the only part with entries off the diagonal. The two masked columns are empty but for "
+        "the diagonal",
+        holds=[*diagonal, off["attention"][0] > 0.5, off["attention"][1] == 0, off["whole block"][1] == 0],
+    )
+    page.says(
+        "Attention: full columns except the last two, which are masked and empty.", holds=off["attention"][1] == 0
+    )
     page.given(
-        "Layer norm and feed-forward: only the diagonal. Whole block: a strong diagonal and weak full "
-        "columns for the five "
-        "real tokens; the last two columns are empty except on the diagonal.",
-        "Attention: full columns except the last two, which are masked and empty.",
+        "Whole block: a strong diagonal and weak full columns for the five real tokens; the last two columns are empty "
+        "except on the diagonal.",
         because=READ_OFF,
     )
 
 
 def post_or_pre(page) -> None:
-    page.given(
-        "constant at 1 in post-norm, growing like the square root of depth in pre-norm",
+    after = rf"-norm, tokens after 4 and 16 blocks, median: \[{NUMBER} +{NUMBER} *\]"
+    post, pre = (page.numbers("1ca82d3d", order + after) for order in ("post", "pre"))
+    page.says(
         "the standard deviation grows like √depth: to above 4 after 16 blocks",
-        because=READ_OFF,
+        holds=[pre[1] > 4, 1.6 < pre[1] / pre[0] < 2.4],
+    )
+    page.says(
+        "constant at 1 in post-norm, growing like the square root of depth in pre-norm",
+        holds=[post == [1, 1], 1.6 < pre[1] / pre[0] < 2.4],
     )
     row = rf"block +{{}}: post-norm {NUMBER} to {NUMBER}, pre-norm {NUMBER} to {NUMBER}"
     first, sixth, last = (page.numbers("1ca82d3d", row.format(block)) for block in (1, 6, 16))
@@ -181,7 +203,7 @@ def post_or_pre(page) -> None:
 def trained(page) -> None:
     row = rf"(?m)^{{}} +loss after 25, 100 and 250 steps: {NUMBER} {NUMBER} {NUMBER}"
     loss = {name: page.numbers("34440d3c", row.format(name)) for name in VERSIONS}
-    size = dict(zip(VERSIONS, page.numbers("87977499", r"([\d,]+) parameters"), strict=True))
+    size = dict(zip(VERSIONS, page.numbers("1c53908b", r"([\d,]+) parameters"), strict=True))
     page.says(
         "make {:,.0f}; pre-norm has {:.0f} more for its final norm",
         size["post-norm"],
@@ -213,6 +235,19 @@ def trained(page) -> None:
         place,
         *(loss[name][at] for name in VERSIONS for at in (0, 2)),
     )
+    others = page.recorded("lecture_seeds")["results"]["04_encoder_block"]
+    ends = {name: [run["losses"][name][-1] for run in others.values()] for name in VERSIONS}
+    shown = {
+        name: page.numbers("34440d3c", rf"(?m)^{name} +other seeds, at the end: {NUMBER} {NUMBER}") for name in VERSIONS
+    }
+    page.says(
+        "Two other seeds end in the same order",
+        holds=[
+            len(others) == 2,
+            *(abs(end - seen) < 0.006 for name in VERSIONS for end, seen in zip(ends[name], shown[name], strict=True)),
+            *(one > two > three for one, two, three in zip(*(shown[name] for name in VERSIONS), strict=True)),
+        ],
+    )
 
 
 def first_step(page) -> None:
@@ -230,8 +265,9 @@ def first_step(page) -> None:
         holds=[full.min() > 1, overlap],
     )
     page.says(
-        "At a hundredth of the rate, post-norm's output moves more, by a factor of less than two on average.",
-        holds=[small[0].min() > small[1].max(), 1 < small[0].mean() / small[1].mean() < 2],
+        "At a hundredth of the rate, post-norm's output moves more on average, by a factor of less than two, and the "
+        "ranges overlap again.",
+        holds=[small[0].min() < small[1].max(), 1 < small[0].mean() / small[1].mean() < 2],
     )
 
 
@@ -245,19 +281,46 @@ def parameters(page) -> None:
     )
     page.says("Together {:,.0f} .", total[15])
     page.says("The running total ends at {:,.0f}.", total[15])
-    row = r"attention +([\d,]+) +feed-forward +([\d,]+) +block +([\d,]+)"
-    table = np.reshape(page.numbers("81f5fc40", row), (4, 3))  # two of ours, Transformer base, BERT-base
-    page.says("has {:,.0f} parameters then, 2,048 fewer.", table[2, 2] - 2048)
-    shares = table[:, 1] / table[:, 2]
+    base, share = page.numbers("81f5fc40", r"Transformer base, 2017 .*block +([\d,]+), (\d+)% feed-forward")
+    page.says("has {:,.0f} parameters then, 2,048 fewer.", base - 2048)
+    bert = page.number("81f5fc40", r"BERT-base .*, (\d+)% feed-forward")
+    small = page.number("81f5fc40", r"key_dim 32 .*, (\d+)% feed-forward")
     page.says(
         "8D² against attention's 4D², two thirds of the block. In our small block F = D, and attention is the largest.",
-        holds=[*(abs(shares[2:] - 2 / 3) < 0.01), *(table[:2, 0] > table[:2, 1])],
+        holds=[share == 67, bert == 67, small < 33],
+    )
+
+
+def newer_parts(page) -> None:
+    y = np.reshape(page.numbers("3cd69aed", rf"RMSNorm \[{NUMBER} +{NUMBER} +{NUMBER} +{NUMBER} *\]"), (3, 4))
+    norms = np.reshape(page.numbers("3cd69aed", rf"layer norm \[{NUMBER} +{NUMBER} +{NUMBER} +{NUMBER} *\]"), (3, 4))
+    page.says(
+        "its root 5, so y = ({:.1f}, {:.1f}, {:.0f}, {:.0f}). Ten times as long gives the same y.",
+        *y[0],
+        holds=(y[0] == y[1]).all(),
     )
     page.says(
-        "In the course's small block attention holds most of the parameters; in Transformer base and "
-        "BERT-base, attention "
-        "holds one third and the feed-forward network two thirds.",
-        holds=[table[0, 0] > table[0, 2] / 2, *(abs(table[2:, 0] / table[2:, 2] - 1 / 3) < 0.01)],
+        "With 100 added it is another one: RMSNorm forgets the length of a token and keeps its mean. Layer "
+        "norm forgets both.",
+        holds=[(y[2] != y[0]).any(), (norms == norms[0]).all()],
+    )
+    relu, gelu, swish = np.reshape(
+        page.numbers("e1cf725a", rf"at -1: +{NUMBER}, smallest +{NUMBER} at x = {NUMBER}"), (3, 3)
+    )
+    page.says("at −1 it is −1·Φ(−1) = −{:.2f}.", -gelu[0])
+    page.says("it has a minimum.", holds=[gelu[1] < gelu[0], -4 < gelu[2] < 0])
+    page.says("the two others are smooth and dip below 0", holds=[gelu[1] < 0, swish[1] < 0, relu[1] == 0])
+    row = rf"([\d,]+) parameters, loss at the end, three seeds: {NUMBER} {NUMBER} {NUMBER}"
+    ends = np.reshape(page.numbers("e1cf725a", row), (4, 4))
+    page.says(
+        "All four learn the task, and the ranges of their three seeds overlap",
+        holds=[(ends[:, 1:] < 0.5 * np.log(10)).all(), ends[:, 1:].min(axis=1).max() < ends[:, 1:].max(axis=1).min()],
+    )
+    page.given(
+        "RMSNorm took 7 to 64 % less time than layer norm, for about the same quality (Zhang and Sennrich, abstract). "
+        "SwiGLU lowered the loss of a T5 model from 1.677 with ReLU to 1.636, and GELU did not: 1.679 "
+        "(Shazeer, table 1).",
+        because=CITED,
     )
 
 
@@ -288,7 +351,7 @@ def mistakes(page) -> None:
 
 def givens(page) -> None:
     page.given(
-        "about 88 minutes to read and predict; the code runs in one to two minutes on two CPU cores.",
+        "about 90 minutes to read and predict; the code runs in two to three minutes on two CPU cores.",
         because="counted by tests/test_lectures.py, and measured when the page was run",
     )
     page.given(
@@ -307,6 +370,10 @@ def givens(page) -> None:
         "the rate climbs from 0 over the first 100 steps",
         "Rate 0.003, twelve blocks: in which order",
         "try learning rates from 0.0003 to > 0.01",
+        "The token (1, 7, 5, 5), γ = 1 everywhere.",
+        "ten times as long, or 100 added to each feature?",
+        "And where is GELU below 0?",
+        "ReLU, GELU and Swish from -4 to 3. ReLU has a corner at 0",
         "What happens to token 0 when token 4 changes?",
         "How many parameters does our block of 10,656 have then?",
         "How many of its 32 numbers does Keras count?",
@@ -332,6 +399,9 @@ def givens(page) -> None:
         "Guessing gives ln 10 = 2.303",
         "10·32 digits, 8·32 places, 12 blocks of 8,544, and 330 in the last layer",
         "32·64 + 64 = 2,112 , three times; 64·32 + 32 = 2,080 ; 32·32 + 32 = 1,056 , twice; 64, twice.",
+        "The mean of the squares is (1 + 49 + 25 + 25)/4 = 25",
+        "counted without biases, 2·512·2,048 parameters",
+        "3·512·F = 2·512·2,048 gives F = 1,365",
         "Attention 4·(16·16 + 16) = 1,088; feed-forward 16·64 + 64 + 64·16 + 16 = 2,128; norms 2·32 = 64. "
         "Together 3,280 .",
         because=BY_HAND,
@@ -340,6 +410,7 @@ def givens(page) -> None:
         "μ = (1/D) Σ xᵢ, and the variance σ² = (1/D) Σ (xᵢ − μ)². Divided by D, not D − 1;",
         "mean 0, variance 1. The small ε keeps a constant token from dividing by 0;",
         r"\mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2 \qquad W_1: (D, F),\quad W_2: (F, D) $$",
+        r"y_i = \gamma_i \, \frac{x_i}{\sqrt{\tfrac{1}{D}\sum_j x_j^2 + \varepsilon}}",
         "A convolution with kernel size 1 slides a window",
         "each number is set to 0 with probability p, and the survivors are divided by 1 − p",
         "twelve blocks of width 32, a Dense layer",
@@ -350,6 +421,8 @@ def givens(page) -> None:
         "(32, 32) and (32,)",
         "(32,) and (32,)",
         "when F = 4D?",
+        "Both are nearly 0 far on the left",
+        "GELU is below 0 for all negative x",
         "A block has D = 16, H = 4, F = 64, key_dim = D/H.",
         "(B, 2T, D)",
         "(a) token 3 only;",
@@ -363,7 +436,7 @@ def givens(page) -> None:
     page.given(
         "Keras's own default is ε = 0.001, PyTorch's 0.00001; this course uses 10⁻⁶",
         "The paper's base model has D = 512 and F = 2,048",
-        "ResNet bottleneck: 256, 64, 256, narrow in the middle. Feed-forward network: 512, 2048, 512, wide "
+        "ResNet bottleneck: 256, 64, 256, narrow in the middle. Feed-forward network: 512, 2,048, 512, wide "
         "in the middle.",
         "(section 5.4 of the paper, p = 0.1;",
         "Keras 3 hands it down",
@@ -375,10 +448,9 @@ def givens(page) -> None:
         "GPT-3 (175 billion) has 96 blocks of 96 heads; 12 blocks of 12 heads is GPT-2 small.",
         because=CITED,
     )
-    page.given("Sections 1, 3 and the first half of 8", because=DRAWN)
     page.given(
-        "pre-norm, 12 blocks, but without residual paths",
-        "to untrainable constants 0 and 1",
-        "Every output token then has mean 0 and variance 1",
+        "Sections 1, 3 and the first half of 8",
+        "An ordinary network has F = 2,048",
+        "D = 512.",
         because=DRAWN,
     )
