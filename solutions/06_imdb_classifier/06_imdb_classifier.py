@@ -81,12 +81,12 @@ check = start_lab("06_imdb_classifier")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · One way to write each word
 #
-# ●●○○○ · A model sees `Great`, `great!` and `great` as three unrelated words unless somebody makes them one.
+# ●●○○○ · A model sees `Great`, `great!` and `great` as three unrelated words unless somebody makes them the same.
 #
 # Return the text
 #
 # 1. in lower case,
-# 2. with the line breaks of HTML, `<br>`, `<br/>` and `<br />` in any capitals, turned into a space each,
+# 2. with the line breaks of HTML, `<br>`, `<br/>` and `<br />` in any capitals, each turned into a space,
 # 3. without punctuation: the characters of `string.punctuation` are removed, nothing takes their place,
 # 4. with one space between words and none at the ends, whatever white space was there.
 #
@@ -122,11 +122,11 @@ check("standardize")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · The vocabulary
 #
-# ●●○○○ · The vocabulary decides what the model can know: a word that is not in it is `[UNK]`, like all others that are not.
+# ●●○○○ · The vocabulary decides what the model can know: every word that is not in it becomes `[UNK]`.
 #
 # The texts are standardised already. Return a list: `""` for padding, `"[UNK]"` for unknown words, then the words, the most
-# frequent first. Words that occur equally often stand in alphabetical order, as `sorted` has it, so that everybody gets the
-# same list. The list has at most `max_tokens` entries **in all**, even where that is 0 (an empty list) or 1.
+# frequent first. Words that occur equally often are in the alphabetical order of `sorted`, so that everybody gets the same
+# list. The list has at most `max_tokens` entries **in all**, even when `max_tokens` is 0 (an empty list) or 1.
 #
 # **Example:** `build_vocabulary(["the fox is quick", "the lazy dog"], 5)` is `["", "[UNK]", "the", "dog", "fox"]`.
 #
@@ -160,23 +160,23 @@ check("build_vocabulary")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · From words to ids
 #
-# ●●○○○ · The model gets a rectangle of whole numbers. What is cut off here, it never sees.
+# ●●○○○ · The model gets a rectangle of whole numbers. The model never sees what is cut off here.
 #
 # Each word of a (standardised) text becomes its place in the vocabulary, or 1. A text longer than `max_length` keeps its
-# **first** `max_length` words; a shorter one is filled up with 0 **at the end**. What is counted are words, not characters.
-# A vocabulary may hold nothing but its two special entries: then every word is 1.
+# **first** `max_length` words; a shorter one is filled up with 0 **at the end**. Count words, not characters. A vocabulary
+# may hold nothing but its two special entries: then every word is 1.
 #
 # Lecture 06 keeps the *last* 200 words of long reviews, because its measurements on IMDB speak for it. Here you keep the
 # first, which is one slice less to think about. The reviews of the sample are shorter than the rows, so nothing is cut.
 #
-# `keras.utils.pad_sequences` pads and cuts in front unless told otherwise. With learned positions that matters: the first
-# word of a short review would get a late position.
+# `keras.utils.pad_sequences` pads and cuts at the front by default. With learned positions that matters: the first word
+# of a short review would get a late position.
 #
 # **Example:** with the vocabulary of exercise 2, `vectorize(["the quick fox", "dog"], vocabulary, 4)` is
 # `[[2, 1, 4, 0], [3, 0, 0, 0]]`.
 #
 # <details><summary>Hint 1</summary>A dictionary from word to id is made once. Its <code>get</code> has a second argument for words that it does not hold.</details>
-# <details><summary>Hint 2</summary>Begin with zeros (n, max_length), of whole numbers, and write each row's ids over its beginning.</details>
+# <details><summary>Hint 2</summary>Begin with an array of zeros (n, max_length), of whole numbers, and write each row's ids over the beginning of the row.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "vectorize-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def vectorize(texts, vocabulary, max_length):
@@ -206,9 +206,9 @@ check("vectorize")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your texts
 #
-# Reviews through your three functions. By default they are the course's sample, made by a grammar in which the order of the
-# words decides; set the environment variable `COURSE_SOURCE` to `real` for IMDB. Before you run the cell: at which length
-# would you cut?
+# The next cell sends reviews through your three functions. By default they are the course's sample, made by a grammar in
+# which the order of the words decides; set the environment variable `COURSE_SOURCE` to `real` for IMDB. Before you run the
+# cell: at which length would you cut?
 
 # %% nbgrader={"grade": false, "grade_id": "lengths", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 SOURCE = data.chosen_source()
@@ -233,15 +233,16 @@ plots.show(figure, alt="A histogram of the lengths of the training reviews, with
 #
 # ●●○○○ · One vector for a whole review. With padding in the mean, a short review is mostly padding.
 #
-# For each row, the mean of the vectors x[b, t] whose id is **not** 0. A row that is all padding gives the zero vector, not NaN.
-# Padding may stand anywhere. `[UNK]` is a word. The result has the float type of x.
+# For each row, return the mean of the vectors x[b, t] whose id is **not** 0. A row that is all padding gives the zero vector,
+# not NaN. Padding may stand anywhere. `[UNK]` is a word. The result has the float type of x.
 #
 # Write it with `keras.ops`. In exercise 6 your function becomes part of a model that starts at `keras.Input`. Such a tensor
 # stands for numbers to come; NumPy cannot read it, and functions of TensorFlow (`tf.…`) refuse it.
 #
-# **By hand:** ids (7, 4, 0), vectors (2, 0), (4, 6), (9, 9). <details><summary>Answer</summary>(3, 3): the third vector is padding's, whatever it holds. Over all three it would be (5, 5); the sum of two divided by T would be (2, 2).</details>
+# **By hand:** ids (7, 4, 0), vectors (2, 0), (4, 6), (9, 9). <details><summary>Answer</summary>(3, 3): the third vector belongs to padding,
+# whatever it holds. The mean of all three would be (5, 5); the sum of two divided by T would be (2, 2).</details>
 #
-# <details><summary>Hint 1</summary><code>ops.cast(ids != 0, x.dtype)</code> is 1 for words and 0 for padding, (B, T). It needs one more axis beside x. For arrays as well as tensors, convert x first.</details>
+# <details><summary>Hint 1</summary><code>ops.cast(ids != 0, x.dtype)</code> is 1 for words and 0 for padding, (B, T). It needs one more axis to be multiplied with x. If arrays as well as tensors should work, convert x first.</details>
 # <details><summary>Hint 2</summary>Sum of the words divided by number of words. <code>ops.maximum</code> keeps the number from being 0.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "masked_mean-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -273,11 +274,11 @@ check("masked_mean")
 # ●○○○○ · A colleague has written exercise 4 as well. Her function runs in a graph, leaves padding out, and with one review at a
 # time it agrees with yours.
 #
-# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and mend it in place. It
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in place. It
 # is graded like exercise 4, all or nothing, and the check names no mistake: finding it is the exercise. Change as little as
-# possible. From your own function in its place you would learn nothing.
+# possible. If you paste your own function instead, you learn nothing.
 #
-# <details><summary>Hint</summary>Make a batch of two reviews so small that you know both means, and print what each line makes of it.</details>
+# <details><summary>Hint</summary>Make a batch of two reviews so small that you know both means, and print the result of each line.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(x, ids):
@@ -310,21 +311,22 @@ check("find_the_bug")
 # | positions | learned, an `Embedding` with T rows of width D, added to the words | 6,400 |
 # | attention | `keras.layers.MultiHeadAttention`, H heads, **`key_dim=d_model`** | 8,416 |
 # | feed-forward | Dense F with ReLU, Dense D | 2,112 |
-# | two layer norms | after the attention and after the feed-forward network, each of the sum with what went in | 128 |
+# | two layer norms | after the attention and after the feed-forward network, each applied to the sum of that part's input and output | 128 |
 # | pooling | your `masked_mean` | 0 |
 # | head | Dense 20 with ReLU, Dense 1 with sigmoid | 660 + 21 |
 # | | | **657,737** |
 #
 # - The input is ids (B, T), as `vectorize` makes them; the output is the probability of a positive review, (B, 1).
 # - **Padding changes nothing.** No word attends to padding, and the mean leaves it out. The check adds padding behind the
-#   words, changes the vector of id 0, and looks whether any result moves. A review of padding alone gives a finite number.
+#   words, changes the vector of id 0, and looks whether any result changes. A review that is all padding gives a finite
+#   number.
 # - `key_dim=d_model` is what the published model has: each of the two heads is as wide as the whole model, not half as wide.
 # - Dropout is up to you, as long as it is off outside of training. Do not compile the model: that is the next exercise.
 # - You may bring your `TokenAndPositionEmbedding` from lab 05 and your `EncoderBlock` from lab 04 (mind the `key_dim`), or
 #   connect Keras's layers directly, or write a subclass of `keras.Model`.
 #
-# <details><summary>Your positions have no parameters?</summary>An Embedding that is called on a fixed array while the model is put together runs at once, and its <em>result</em> goes into the model as a constant. The layer itself is then no part of it. Make the positions out of the input, or write a layer whose <code>call</code> does it.</details>
-# <details><summary>Hint 1</summary>The mask for the attention is about keys: <code>ids != 0</code> with one more axis, (B, 1, T), given as <code>attention_mask=</code>. By position it would land in <code>query_mask</code> and block the wrong thing.</details>
+# <details><summary>Your positions have no parameters?</summary>An Embedding that is called on a fixed array while the model is being built runs at once, and its <em>result</em> goes into the model as a constant. The layer itself is then not part of the model. Compute the positions from the input, or write a layer whose <code>call</code> does it.</details>
+# <details><summary>Hint 1</summary>The mask for the attention is about keys: <code>ids != 0</code> with one more axis, (B, 1, T), given as <code>attention_mask=</code>. Passed by position, it would go into <code>query_mask</code> and block the wrong thing.</details>
 # <details><summary>Hint 2</summary>Compare <code>build_classifier().summary()</code> with the table, line by line.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "build_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -377,15 +379,15 @@ check("build_classifier")
 # seldom the last. Return what `fit` returns: the `History`, with `loss`, `accuracy`, `val_loss` and `val_accuracy`.
 #
 # - Nothing is learned from the validation reviews: they decide when to stop, no more. For the same reason their accuracy is
-#   no honest result. That comes from test reviews, on which nothing was decided; this function never sees them.
-# - The model learns in place. It comes without being compiled, and need not be the one of exercise 6: the check brings a small
-#   one of its own, so that nothing goes wrong here because of something there.
+#   not an honest result. An honest result comes from test reviews, which decided nothing; this function never sees them.
+# - The model learns in place. It is not compiled yet, and it need not be the model of exercise 6: the check brings a small
+#   model of its own, so that a mistake in exercise 6 costs nothing here.
 # - The check trains twice. The first time on 512 short reviews, in which single words decide: at least **90 %** of 500 others have to
-#   be classified correctly afterwards. The second time with validation labels that are turned round, so that the validation
-#   loss gets worse all the time: you should stop soon, with the weights of an early epoch. Together you have 60 seconds of
-#   computing on a CPU; a few are enough.
+#   be classified correctly afterwards. The second time with inverted validation labels, so that the validation loss gets worse all
+#   the time: you should stop soon, with the weights of an early epoch. Together you have 60 seconds of computing on a CPU; a few are
+#   enough.
 #
-# <details><summary>The validation loss rests for some epochs before it falls?</summary>In the sample only the order of the words decides most reviews, and a model takes a while to see that. With a patience of one or two epochs you stop on the way.</details>
+# <details><summary>The validation loss stays level for some epochs before it falls?</summary>In the sample only the order of the words decides most reviews, and a model takes a while to see that. With a patience of one or two epochs you stop on the way.</details>
 # <details><summary>Hint 1</summary><code>keras.callbacks.EarlyStopping</code> watches <code>val_loss</code> by default. Look at its arguments: one of them brings the best weights back.</details>
 # <details><summary>Hint 2</summary><code>fit(…, validation_data=validation)</code>. Its <code>validation_split</code> would take reviews away from training instead.</details>
 
@@ -416,7 +418,7 @@ check("train_classifier")
 # ### See your classifier learn
 #
 # Your model, your training, the reviews from above: 80 % to learn from, 20 % to decide when to stop. On two CPU cores the
-# sample takes about half a minute; with `COURSE_SOURCE=real` take a GPU, or the first 5,000 reviews. Before you run the cell:
+# sample takes about half a minute; with `COURSE_SOURCE=real` use a GPU, or the first 5,000 reviews. Before you run the cell:
 # will the two curves of the loss drift apart, and when?
 
 # %% nbgrader={"grade": false, "grade_id": "training", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -436,14 +438,14 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 #
 # ●●●○○ · An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
 #
-# A review is said to be positive from the threshold **up**. (Lecture 06 writes `> 0.5`. The two differ for a probability of
-# exactly 0.5 alone.) Return a dictionary:
+# A review counts as positive when its probability is the threshold **or more**. (Lecture 06 writes `> 0.5`. The two differ
+# only for a probability of exactly 0.5.) Return a dictionary:
 #
 # | entry | what it is |
 # |---|---|
 # | `accuracy` | share of right answers, 0 to 1 |
-# | `precision` | of those said to be positive, the share that is: tp / (tp + fp) |
-# | `recall` | of those that are positive, the share found: tp / (tp + fn) |
+# | `precision` | of the reviews called positive, the share that are positive: tp / (tp + fp) |
+# | `recall` | of the reviews that are positive, the share called positive: tp / (tp + fn) |
 # | `f1` | harmonic mean of the two, 2 · precision · recall / (precision + recall) |
 # | `confusion` | `[[tn, fp], [fn, tp]]`, counts: rows are the truth, columns what the model said |
 #
@@ -453,7 +455,7 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 # **By hand:** probabilities 0.9, 0.5, 0.2, 0.6, labels 1, 0, 1, 1, threshold 0.5.
 # <details><summary>Answer</summary>Said positive: yes, yes (0.5 counts), no, yes. tp = 2, fp = 1, fn = 1, tn = 0. Accuracy 0.5, precision 2/3, recall 2/3, F1 2/3, confusion [[0, 1], [1, 2]].</details>
 #
-# <details><summary>Hint 1</summary>An array (n, 1) compared with one of (n,) gives (n, n), without a word. Flatten first.</details>
+# <details><summary>Hint 1</summary>An array (n, 1) compared with one of (n,) gives (n, n), without any error. Flatten first.</details>
 # <details><summary>Hint 2</summary>With boolean arrays <code>said</code> and <code>true</code>: <code>tp = np.sum(said & true)</code>, <code>fp = np.sum(said & ~true)</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "evaluate_predictions-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -530,15 +532,16 @@ plots.show(figure, alt="Two bars: accuracy of the reviews as written, and a lowe
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-baseline", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 9 · What a linear model knows
 #
-# ●○○○○ · Whoever publishes a network should say how good a model is that was fitted in a second.
+# ●○○○○ · If you publish a network, say also how good a model is that was fitted in a second.
 #
 # Return the probability of class 1 for each of the `texts`, by a logistic regression on the TF-IDF of **words and pairs** of
 # neighbouring words. The model learns from `train_texts` and `train_labels` alone: the vocabulary and the weights of the words
-# come from there, too. Take scikit-learn's `TfidfVectorizer` and `LogisticRegression`; but for the pairs, all settings are the
-# ones that they have by default.
+# come from there, too. Take scikit-learn's `TfidfVectorizer` and `LogisticRegression`; except for the pairs, leave all
+# settings at their defaults.
 #
-# TF-IDF gives a term of a text the weight (how often it occurs there) · (ln((1 + n)/(1 + df)) + 1), where df of the n training
-# texts hold it, and then makes every row of weights as long as 1. What is rare weighs more.
+# TF-IDF gives a term of a text the weight (how often it occurs there) · (ln((1 + n)/(1 + df)) + 1), where n is the number of
+# training texts and df the number of those that hold the term. Then it scales every row of weights to length 1. Rare terms
+# weigh more.
 #
 # <details><summary>Hint 1</summary><code>make_pipeline(vectorizer, classifier)</code> has <code>fit</code> and <code>predict_proba</code>, which take texts. <code>ngram_range=(1, 2)</code> makes terms of one and of two words.</details>
 # <details><summary>Hint 2</summary><code>predict_proba</code> has a column for each class, in the order of <code>classes_</code>.</details>
@@ -567,10 +570,10 @@ check("linear_baseline")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · Predict, then measure
 #
-# ●○○○○ · On the sample your linear model is right in about 73 % of the test reviews. Had other **500** test reviews been drawn
-# from the same source, the share would be a little different. How large is the **standard deviation** of an accuracy on 500
-# reviews, in **percentage points**? Put a number in place of `None`, and delete the last line of the cell, **before** you run
-# the measurement below. It has to be within 0.4, and at the end you are asked for the reason.
+# ●○○○○ · On the sample your linear model is right in about 73 % of the test reviews. With **500** other test reviews from the
+# same source the share would be a little different. How large is the **standard deviation** of an accuracy on 500 reviews, in
+# **percentage points**? Put a number in place of `None`, and delete the last line of the cell, **before** you run the
+# measurement below. It has to be within 0.4, and at the end you are asked for the reason.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number, in percentage points
@@ -582,7 +585,7 @@ predict = 2.0
 check("predict")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The measurement: 2,000 times, 500 of the test reviews are drawn, each time with some of them more than once (the bootstrap).
+# The measurement draws 500 of the test reviews with replacement, and does so 2,000 times (the bootstrap).
 
 # %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 is_right = (linear_baseline(train_texts, train_labels, test_texts) >= 0.5) == (np.asarray(test_labels) == 1)  # (n,)
@@ -600,9 +603,10 @@ plots.show(figure, alt="A histogram of the accuracy in 2,000 draws of 500 review
 #
 # Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
 #
-# - `first_word`: a review of three words is padded **in front** to `max_length=200`. Which position, counted from 0, has its
-#   first word?
-# - `longer`: how many parameters does `build_classifier(max_length=600)` have, all else as it is by default?
+# - `first_word`: a review of three words is padded **in front** to `max_length=200`. At which position, counted from 0, is
+#   its first word?
+# - `longer`: how many parameters does `build_classifier(max_length=600)` have, with all other arguments at their
+#   defaults?
 # - `measures`: precision and recall, rounded to two decimals, of the confusion matrix `[[52, 8], [10, 30]]`.
 # - `report`: you trained for 20 epochs and kept the one with the lowest validation loss. Which accuracy do you report? One letter:
 #   - `"a"`: the highest validation accuracy of all epochs;
@@ -633,9 +637,9 @@ check("answers")
 # ## In your own words
 #
 # A colleague leaves both masks out, "because the model learns by itself to ignore padding; the validation accuracy is the same
-# with and without". What do you answer, and which experiment would you propose? And how did you come to your prediction of
-# exercise 10: would you call a model better that is right in 1 % more of 500 reviews? Three to eight sentences. This earns no
-# points; your instructor reads it and writes back.
+# with and without". What do you answer, and which experiment would you propose? And how did you find your prediction of
+# exercise 10? Would you call a model better because it is right in 1 % more of 500 reviews? Three to eight sentences. This
+# earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # It may learn to ignore padding for the lengths that it has seen: then the amount of padding is just one more feature, which

@@ -15,9 +15,9 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 07 · Fine-tuning BERT on news
 #
-# You write what stands around BERT: the cutting of words into pieces, the packing of sentences into rows, the masking that it
-# was trained with, the learning rate of fine-tuning, and a classifier on top of it. At the end your classifier reads two
-# articles and says what they are about.
+# You write the parts around BERT: the code that cuts words into pieces and packs sentences into rows, the masking that BERT
+# was trained with, the learning rate of fine-tuning, and a classifier on top. At the end your classifier reads two articles
+# and says what they are about.
 #
 # **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about 150 minutes.
 #
@@ -69,23 +69,23 @@ check = start_lab("07_bert_ag_news")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · Words into pieces
 #
-# ●●●●○ · Importance: high. A vocabulary of 30,000 pieces writes every word: frequent ones whole, others in parts. `[UNK]`
-# becomes rare.
+# ●●●●○ · Importance: high. With a vocabulary of 30,000 pieces frequent words are written whole, and other words in parts.
+# `[UNK]` becomes rare.
 #
 # A piece that begins a word stands in the vocabulary as it is, `un`; a piece that continues one stands there with `##` in front,
-# `##able`. Cut a word by **greedy longest match first**: at the beginning take the longest piece that the vocabulary has, go on
-# behind it, and so on to the end.
+# `##able`. Cut a word by **greedy longest match first**: at the beginning take the longest piece that the vocabulary has,
+# continue behind it, and so on to the end.
 #
-# - There is no way back. Where no piece fits, the **whole** word becomes `[unknown]`, a list with that one entry, whatever was
-#   found before.
+# - The search never goes back. Where no piece fits, the **whole** word becomes `[unknown]`, a list with that one entry,
+#   whatever was found before.
 # - A word of more than `max_chars` **characters** becomes `[unknown]`, too: a text without spaces would take very long.
-# - The word comes as it is to be looked up. Do not change capitals or accents.
+# - Look the word up as it comes. Do not change capitals or accents.
 # - `vocabulary` is a list, a set or a dictionary from piece to id. The check brings all three, so use nothing but `in`.
 #
-# The tokenizers of `tensorflow_text` may not do the work here. Later they do, in the preprocessing.
+# The tokenizers of `tensorflow_text` are forbidden here. Later the preprocessing uses them.
 #
-# **By hand:** the word `unaffable` with the vocabulary `un`, `##a`, `##aff`, `##ffable`, `##able`, `able`. And `unable`, and
-# `unfit`?
+# **By hand:** how is the word `unaffable` cut with the vocabulary `un`, `##a`, `##aff`, `##ffable`, `##able`, `able`? And
+# `unable`? And `unfit`?
 #
 # <details><summary>Answer</summary><code>un ##aff ##able</code>: behind <code>un</code> the longest piece that fits is <code>##aff</code>, then <code>##able</code>, with its marks. (<code>##a ##ffable</code> would cover it, too, but <code>##aff</code> is longer than <code>##a</code>.) <code>un ##able</code>. And <code>[UNK]</code>: behind <code>un</code> no piece fits.</details>
 # <details><summary>Hint 1</summary>Two loops. The outer one goes on while <code>start < len(word)</code>; the inner one tries <code>end</code> from the end of the word down to <code>start + 1</code>.</details>
@@ -139,10 +139,10 @@ check("wordpiece_tokenize")
 # | `input_mask` | 1 for real tokens, special ones included, 0 for padding |
 # | `input_type_ids` | 0 for `[CLS] a [SEP]` and for padding, 1 for `b [SEP]` |
 #
-# What is too long is cut **one token at a time, from the end of the longer segment**; when both are equally long, from the
-# second. So a short headline stays whole beside a long article. The special tokens always stay: `max_length` has room for them.
-# `a` and `b` are lists of ids; leave them as they are. `b=None` means one segment. An empty list is a second segment without
-# tokens: `[CLS] a [SEP] [SEP]`.
+# Segments that are too long lose **one token at a time, from the end of the longer segment**; when both are equally long, from
+# the second. So a short headline stays whole beside a long article. The special tokens always stay: `max_length` has room for
+# them. `a` and `b` are lists of ids; leave them as they are. `b=None` means one segment. An empty list is a second segment
+# without tokens: `[CLS] a [SEP] [SEP]`.
 #
 # **By hand:** a = (11, 12, 13, 14), b = (21, 22), `[CLS]` 2, `[SEP]` 3, `max_length=8`: what is cut, and what are the three rows?
 #
@@ -216,16 +216,18 @@ plots.show(figure, alt="The packed row: a column for each token, with its mask a
 # `ids` is an array of ids, (T,) or (B, T). Return `(inputs, labels)`, both whole numbers of the same shape.
 #
 # 1. Each **ordinary** token, one whose id is not in `special_ids`, is **chosen** with probability `rate`, independently of all
-#    others. How many are chosen is therefore left to chance, too.
-# 2. Of the chosen tokens, again each for itself, **80 %** become `mask_id`, **10 %** become an id drawn uniformly from the whole
-#    vocabulary, 0 to `vocab_size - 1`, special ids included, and **10 %** keep their id. So the model never knows which of the ids that it sees are true.
-# 3. `labels` holds the original id where a token is chosen and **-100** everywhere else. The loss passes over -100.
+#    others. So the number of chosen tokens is random, too.
+# 2. Of the chosen tokens, again independently, **80 %** become `mask_id`, **10 %** become an id drawn uniformly from the whole vocabulary,
+#    0 to `vocab_size - 1`, special ids included, and **10 %** keep their id. So the model never knows which of the ids that it sees are
+#    true.
+# 3. `labels` holds the original id where a token is chosen and **-100** everywhere else. The loss ignores -100.
 #
 # All random numbers come from `rng`, a `numpy.random.Generator`: `rng.random(shape)`, `rng.integers(high, size=…)`, in
 # whatever order you like. `ids` is not changed, since the next epoch masks the same texts anew.
 #
-# **How chance is graded.** The check counts over tens of thousands of tokens, and compares with what chance allows. The bounds
-# are those of the exact binomial distribution. They are wide: in a million markings a right function is expected to fall outside less than once.
+# **How chance is graded.** The check counts over tens of thousands of tokens, and compares with what chance allows. The bounds are those of
+# the exact binomial distribution. They are wide: if a right function is graded a million times, it is expected to fall outside less than
+# once.
 #
 # **By hand:** 1,000 ordinary tokens, `rate=0.15`. How many become `[MASK]` on average, how many have a label?
 #
@@ -265,7 +267,7 @@ check("mask_tokens")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your masking
 #
-# Eight texts of sixty tokens. Before you run the cell: about how many of the 480 will be dark?
+# The next cell masks eight texts of sixty tokens. Before you run the cell: about how many of the 480 will be dark?
 
 # %% nbgrader={"grade": false, "grade_id": "masked", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(7)
@@ -329,7 +331,7 @@ check("warmup_linear_decay")
 # ●○○○○ · Importance: medium. A colleague has written exercise 4 without an `if`: the rate is the lower of two lines. At the steps
 # of the example above she gets what you get, and her fine-tuning runs.
 #
-# Delete the line `raise NotImplementedError`, and her code runs. Find out for which arguments it is wrong, and mend it in place.
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which arguments it is wrong, and fix it in place.
 # It is graded like exercise 4, all or nothing, and the check names no mistake: finding it is the exercise.
 #
 # <details><summary>Hint</summary>Compare it with yours for all steps and for several settings, the smallest ones included.</details>
@@ -355,11 +357,11 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · The classifier
 #
-# ●●●○○ · Importance: high. Two halves of BERT that somebody else trained, and a head that you train.
+# ●●●○○ · Importance: high. The model has two halves of BERT that somebody else trained, and a head that you train.
 #
-# A **handle** is where a half is found: a folder, or an address on the web. `hub.KerasLayer(handle)` makes a layer of it. The course
-# comes with a small BERT of its own, `bert.PREPROCESS` and `bert.ENCODER`; the published one has the handles `bert.PUBLIC_PREPROCESS` and
-# `bert.PUBLIC_ENCODER`, and the same function takes either.
+# A **handle** says where a half is found: it is a folder, or an address on the web. `hub.KerasLayer(handle)` makes a layer of it. The
+# course comes with a small BERT of its own, `bert.PREPROCESS` and `bert.ENCODER`; the published one has the handles
+# `bert.PUBLIC_PREPROCESS` and `bert.PUBLIC_ENCODER`, and the same function takes either.
 #
 # | part | what it gives |
 # |---|---|
@@ -373,13 +375,13 @@ check("find_the_bug")
 # `trainable` says whether the **encoder** learns. The head always learns; the preprocessing has nothing to learn.
 #
 # **Why `tf_keras`?** `hub.KerasLayer` is a layer of Keras 2. Since TensorFlow 2.16 `keras` and `tf.keras` are Keras 3, and the two do
-# not mix: this is why most BERT notebooks on the web stop with an error today. Keras 2 goes on under the name `tf_keras`. In this
+# not mix: this is why most BERT notebooks on the web stop with an error today. Keras 2 continues under the name `tf_keras`. In this
 # exercise the Input, every layer and the Model come from there.
 #
-# The check brings two halves of its own, so tiny that they are read in a moment, with the same names and shapes.
+# The check brings two halves of its own, so small that they are loaded in a moment, with the same names and shapes.
 #
 # <details><summary>Hint 1</summary>Begin with <code>text = tf_keras.layers.Input(shape=(), dtype=tf.string)</code>, and from there on call each layer on what the one before returned.</details>
-# <details><summary>Hint 2</summary><code>hub.KerasLayer</code> is frozen unless it is told otherwise; look at its arguments.</details>
+# <details><summary>Hint 2</summary><code>hub.KerasLayer</code> is frozen by default; look at its arguments.</details>
 # <details><summary>Hint 3</summary>The head has 16·(D + 1) + num_classes·17 numbers that learn. Compare with <code>model.summary()</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "build_news_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -418,7 +420,7 @@ check("build_news_classifier")
 #
 # Return the name of the most probable class for each text, in the order of the texts: a list of str. `model` is anything with a
 # method `predict` that takes an array or a tensor of texts and gives probabilities (n, classes), as Keras models do; use that method.
-# `class_names[0]` belongs to the first column. No texts give an empty list: Keras refuses to predict nothing.
+# `class_names[0]` belongs to the first column. Without texts the result is an empty list: Keras raises an error for no texts.
 #
 # **Example:** probabilities (0.1, 0.7, 0.2) and (0.4, 0.3, 0.3) with the names a, b, c are `["b", "a"]`.
 #
@@ -451,9 +453,9 @@ check("predict_class_names")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · Predict, then measure
 #
-# ●○○○○ · Importance: high. The classifier is new, its head knows nothing, and no step of training was made. What is its **mean
-# cross-entropy** on news of four equally frequent classes, in nats? Put a number in place of `None`, and delete the last line of
-# the cell, **before** you run the cells below. It has to be within 0.25, and at the end you are asked for the reason.
+# ●○○○○ · Importance: high. The classifier is new: its head knows nothing, and it was not trained for a single step. What is its
+# **mean cross-entropy** on news of four equally frequent classes, in nats? Put a number in place of `None`, and delete the last
+# line of the cell, **before** you run the cells below. It has to be within 0.25, and at the end you are asked for the reason.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number, in nats
@@ -468,11 +470,11 @@ check("predict")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Fine-tune it
 #
-# The course's small BERT, your head, your learning rate, and the 1,200 short news of the sample, twice: about half a minute on two
-# CPU cores. With `COURSE_SOURCE=real` and a GPU, take more of AG News, and the public handles; then set a peak of 2 to 5·10⁻⁵, with which
+# The course's small BERT, your head, your learning rate, and the 1,200 short news of the sample, twice: about half a minute on two CPU
+# cores. With `COURSE_SOURCE=real` and a GPU, take more of AG News, and the public handles; then set a peak of 2 to 5·10⁻⁵, with which
 # BERT-base is fine-tuned (Devlin et al. 2019, appendix A.3). The small encoder gets 10⁻³ here, twice the rate of lecture 07, because two
-# epochs on the easy sample are few steps. Nothing is chosen by the results, so no validation texts are set apart. Before you run the cell: at which step
-# is the learning rate highest?
+# epochs on the easy sample are few steps. No choice depends on the results, so no validation texts are set apart. Before you run the cell:
+# at which step is the learning rate highest?
 #
 # <details><summary>Answer</summary>At the end of the warm-up, here a tenth of the steps.</details>
 
@@ -576,8 +578,8 @@ check("answers")
 #
 # A colleague masks every chosen token with `[MASK]`, "because a random id only confuses the model, and a kept one is no task at all".
 # What would this model learn about tokens that are not masked, and what happens when it is fine-tuned on texts without any `[MASK]`?
-# How would you measure it? And how did you come to your prediction of exercise 8? Three to eight sentences. This earns no points;
-# your instructor reads it and writes back.
+# How would you measure it? And how did you find your prediction of exercise 8? Three to eight sentences. This earns no points; your
+# instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # The model is asked for a token only where it sees [MASK], so it has no reason to say anything useful about the other places: there
@@ -587,8 +589,8 @@ check("answers")
 # seeds the same, then compare the accuracy after fine-tuning with a few labelled texts and with many, with error bars. The
 # BERT paper reports such a comparison (appendix C.2); the differences are small in fine-tuning, so the error bars matter.
 #
-# Exercise 8: a head that knows nothing gives the right one of four classes about a quarter, and −ln(1/4) = 1.39. The start of its
-# weights is random, so the probabilities differ a little from a quarter, and the loss is a little higher.
+# Exercise 8: a head that knows nothing gives the right class, one of four, a probability of about a quarter, and −ln(1/4) = 1.39.
+# The start of its weights is random, so the probabilities differ a little from a quarter, and the loss is a little higher.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # You have fine-tuned a pre-trained Transformer. Lectures 08 and 09 leave the encoder: a decoder that writes, and an encoder that

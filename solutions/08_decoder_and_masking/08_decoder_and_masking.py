@@ -16,10 +16,11 @@
 # # Lab 08 · Decoder and masking
 #
 # You build the other half of the Transformer: masks, a decoder block, and the whole model with one embedding for
-# source, target and output. Then the loss it is trained with and the schedule of its learning rate. How a sentence
-# comes out of it is the second part, [lab 08b](../08b_generating_text/08b_generating_text.ipynb).
+# source, target and output. Then you write the loss that trains the model and the schedule of its learning rate. The
+# second part shows how a sentence comes out of the model: [lab
+# 08b](../08b_generating_text/08b_generating_text.ipynb).
 #
-# <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Hand masks over by name: <code>attention_mask=</code>. <code>Dense(width)</code> takes the output width only. The first argument of <code>LayerNormalization</code> is the axis, so write <code>epsilon=1e-6</code> by name. <code>key_dim</code> is the width of one head. <code>nn.ModuleList</code> is a plain list. Tied weights: use <code>embedding.embeddings</code> in a matrix product. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
+# <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>. <code>Dense(width)</code> takes the output width only. The first argument of <code>LayerNormalization</code> is the axis, so write <code>epsilon=1e-6</code> by name. <code>key_dim</code> is the width of one head. <code>nn.ModuleList</code> is a plain list. Tied weights: use <code>embedding.embeddings</code> in a matrix product. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
 #
 # **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 150 minutes.
 # The lab comes in three parts, and each of them is a good place to stop.
@@ -52,8 +53,8 @@
 #
 # Exercise 9 is optional: it earns no points, and its minutes are not in the total.
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They were not measured with
-# students.
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
+# measured with students.
 #
 # Exercise 6 uses your results of 2 and 5. All others stand on their own: if you are stuck, go on.
 
@@ -117,12 +118,12 @@ check("causal_mask")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · Padding is not there
 #
-# Sentences of a batch are filled up with padding so that they fit into one matrix. Nobody may look at it. The mask is
-# made from the ids, it is the same for every query, and so it gets an axis of size 1 for them: (B, 1, S) broadcasts
-# to (B, T, S).
+# Sentences of a batch are filled up with padding so that they fit into one matrix. No query may look at padding. The
+# mask is made from the ids and is the same for every query, so it gets an axis of size 1 for the queries: (B, 1, S)
+# broadcasts to (B, T, S).
 #
 # By hand, for the ids [[5, 7, 0], [8, 0, 0]]: the mask is [[[True, True, False]], [[True, False, False]]], of shape (2, 1, 3).
-# Padding usually stands at the end; your function looks at the ids and not at the place.
+# Padding usually stands at the end; your function looks at the ids and not at the positions.
 #
 # <details><summary>Hint</summary>A comparison gives (B, S). Where does the new axis go so that the last one still counts the keys?</details>
 
@@ -160,7 +161,7 @@ check("padding_mask")
 # (True, True, False), (True, True, False).
 #
 # <details><summary>Hint 1</summary>Inside the function, <code>masks</code> is a tuple. Take out what is None first.</details>
-# <details><summary>Hint 2</summary>A logical and of two masks broadcasts by itself. Make truth values of the numbers before: <code>&amp;</code> does not take a bool and an int32 together in TensorFlow.</details>
+# <details><summary>Hint 2</summary>A logical and of two masks broadcasts by itself. Turn numbers into truth values first: <code>&amp;</code> does not take a bool and an int32 together in TensorFlow.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "combine_masks-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def combine_masks(*masks):
@@ -185,12 +186,12 @@ check("combine_masks")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · What the decoder reads, and what it should say
 #
-# In training the decoder gets the right target sentence, one place to the right: at each position it reads the token
-# before the one it should predict (teacher forcing). In front stands a start id, and the last token falls out.
+# In training the decoder gets the right target sentence, shifted one place to the right: at each position it reads
+# the token before the one it should predict (teacher forcing). A start id comes first, and the last token is dropped.
 #
 # By hand: the target ((7, 8, 9), (4, 5, 0)) and start id 2 give ((2, 7, 8), (2, 4, 5)).
 #
-# Predict first: the causal mask lets position t look at itself. Why is that no cheating here?
+# Predict first: the causal mask lets position t look at itself. Why is that not cheating here?
 #
 # <details><summary>Answer</summary>What stands at position t after the shift is the target's token t − 1. The token to be predicted, target t, stands at t + 1, which is hidden.</details>
 # <details><summary>Hint</summary>Concatenate a column (B, 1) of start ids and all columns of ids but one.</details>
@@ -218,8 +219,8 @@ check("shift_right")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your masks
 #
-# Two target sentences, the second padded. Before you run the cell: which rows of the right panel differ from the
-# left?
+# The next cell shows the masks of two target sentences; the second is padded. Before you run the cell: which rows of
+# the right panel differ from the left?
 
 # %% nbgrader={"grade": false, "grade_id": "picture-masks", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 target_ids = np.array([[5, 9, 6, 7, 3], [8, 4, 3, 0, 0]])  # (B, T)
@@ -246,27 +247,29 @@ plots.show(
 # > z = LN₂(y + Dropout₂(CrossAttention(y, memory)))
 # > out = LN₃(z + Dropout₃(FFN(z)))
 #
-# **Use these names**, because the checks put known weights into them, and fix which features the dropouts erase:
+# **Use these names**, because the checks put known weights into these layers and decide which features the dropouts
+# erase:
 #
 # | attribute | what it is |
 # |---|---|
 # | `self_attention` | `keras.layers.MultiHeadAttention` with H heads of `key_dim` D/H, without dropout of its own. Query, key and value are x |
-# | `cross_attention` | the same kind of layer. The query is the target's token; key and value are the memory, the encoder's output |
+# | `cross_attention` | the same kind of layer. The query comes from the target; key and value are the memory, the encoder's output |
 # | `feed_forward` | a layer with two Dense, both with bias: D to F with ReLU, then F to D. Your `FeedForward` of lab 04 serves, and so does a `keras.Sequential` |
 # | `norm1`, `norm2`, `norm3` | `keras.layers.LayerNormalization` with `epsilon=1e-6` |
 # | `dropout1`, `dropout2`, `dropout3` | `keras.layers.Dropout` at the rate `dropout`, each on a sub-layer's output, before the sum |
 #
-# - The block is **causal by itself**: nobody hands it a causal mask, in training or later. The output at position t
-#   depends on x at 0 to t and on the memory, whatever follows in x. A mask over the cross-attention would be wrong:
-#   the source is known as a whole.
+# - The block is **causal by itself**: nobody passes it a causal mask, in training or later. The output at position t
+#   depends on x at 0 to t and on the memory, and not on what follows in x. A causal mask over the cross-attention
+#   would be wrong: the source is known as a whole.
 # - `memory_mask` is (B, 1, S), as your `padding_mask` makes it, or (T, S) or (B, T, S), boolean or numbers, or None.
-#   Keras takes all of them as they are, by the name `attention_mask=`. By position it would land in `query_mask`.
+#   Keras takes all of them as they are, by the name `attention_mask=`. Passed by position, the mask would go into
+#   `query_mask`.
 # - There is no mask for padding in x. It stands at the end, where no real token looks, and the loss leaves it out.
-# - `training` decides whether dropout is on. Hand it to all three.
+# - `training` decides whether dropout is on. Pass it to all three.
 #
 # <details><summary>Hint 1</summary><code>MultiHeadAttention</code> has an argument of its call that makes it causal, and it takes a mask of your own as well.</details>
 # <details><summary>Hint 2</summary>Write the three lines with the names of the table; each line overwrites x.</details>
-# <details><summary>Hint 3</summary>The result of an attention has as many rows as its query. What would the shape be if the memory asked?</details>
+# <details><summary>Hint 3</summary>The result of an attention has as many rows as its query. What would the shape be if the memory were the query?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "DecoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(keras.Layer):
@@ -323,9 +326,10 @@ check("DecoderBlock")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · The Transformer
 #
-# The whole model of 2017, at any size: source ids and target ids in, logits over the vocabulary out. Below is its
-# skeleton; you write the four parts that are missing. You may also build it in your own way and with your own names:
-# the checks put the same values into all weights of a kind, and compare the logits. What it computes is fixed:
+# This is the whole model of 2017, at any size. It takes source ids and target ids and returns logits over the
+# vocabulary. Below is its skeleton; you write the four parts that are missing. You may also build it in your own way
+# and with your own names: the checks put the same values into all weights of a kind, and compare the logits. What it
+# computes is fixed:
 #
 # 1. **One table** E, (V, D), serves three times: for the source, for the target and for the output. Keep it in a
 #    `keras.layers.Embedding`, or make it with `add_weight`. (A bare `tf.Variable` on a Keras 3 layer is not tracked:
@@ -341,17 +345,18 @@ check("DecoderBlock")
 # 4. The **decoder**: `num_layers` blocks of your `DecoderBlock`. All of them read the output of the *last* encoder
 #    block, with the padding of the source masked. Padding in the target needs no mask.
 # 5. The **logits** are x Eᵀ for the decoder's output x, (B, T, D) times (D, V): no bias, no scaling, no softmax. A
-#    softmax over the last axis, the vocabulary, makes a prediction for each position of them; the loss and the
-#    decoding take it, not the model.
+#    softmax over the last axis, the vocabulary, turns them into a prediction for each position. The loss and the
+#    decoding apply it; the model does not.
 #
 # Layers are Keras's own, as in the decoder block: `MultiHeadAttention` with `key_dim` D/H and no dropout of its own,
 # `LayerNormalization` with `epsilon=1e-6`, `Dense` with bias, `Dropout` at the rate `dropout`. There is no norm
 # outside of the blocks. `num_layers` may be 0: then the logits are (E[ids]·√D + positions) Eᵀ.
 #
-# **Go in three steps.** `embed`, and `decode` without its loop: the first group of the check passes. Then
-# `EncoderBlock` and `encode`: the cell below the exercise tries them alone. Then the loop of `decode`: all groups.
+# **Go in three steps.** First write `embed`, and `decode` without its loop: the first group of the check passes. Then
+# write `EncoderBlock` and `encode`: the cell below the exercise tries them alone. Then write the loop of `decode`:
+# all groups pass.
 #
-# <details><summary>Hint 1</summary><code>embed</code> has no dropout: <code>encode</code> and <code>decode</code> put it on what comes back.</details>
+# <details><summary>Hint 1</summary><code>embed</code> has no dropout: <code>encode</code> and <code>decode</code> apply it to the result of <code>embed</code>.</details>
 # <details><summary>Hint 2</summary>The padding mask of the source goes to every encoder block as attention mask, and to every decoder block as memory mask.</details>
 # <details><summary>Hint 3</summary><code>embedding.embeddings</code> is the table of a <code>keras.layers.Embedding</code> once it has been called.</details>
 
@@ -500,7 +505,7 @@ check("cross_entropy")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · Kullback–Leibler divergence
 #
-# How much more q costs than p itself would:
+# This divergence says how much more q costs than p itself would:
 #
 # $$KL(p \,\|\, q) = \sum_v p_v \ln \frac{p_v}{q_v} = H(p, q) - H(p, p).$$
 #
@@ -534,13 +539,14 @@ check("kl_divergence")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-10", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 9 · Jensen–Shannon divergence (optional)
 #
-# This exercise earns no points. # The symmetric relative: both distributions are compared with the one in the middle.
+# This exercise earns no points. The divergence of Jensen and Shannon is symmetric: both distributions are compared
+# with the one in the middle.
 #
 # $$JS(p, q) = \tfrac12 KL(p \,\|\, m) + \tfrac12 KL(q \,\|\, m), \qquad m = \tfrac12 (p + q).$$
 #
 # Predict first: what is the largest value it can have, and for which p and q?
 #
-# <details><summary>Answer</summary>ln 2 = 0.693, when p and q have no word in common: then m is half as large as each of them where they live. It is never infinite, because m is positive wherever p or q is.</details>
+# <details><summary>Answer</summary>ln 2 = 0.693, when p and q have no word in common: then m is half of p where p is positive, and half of q where q is. It is never infinite, because m is positive wherever p or q is.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "js_divergence-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def js_divergence(p, q):
@@ -566,8 +572,8 @@ check("js_divergence")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · The loss
 #
-# Now for a batch, from logits, with padding and label smoothing. For each position, with the prediction
-# softmax(logits) over the last axis, the loss is the cross-entropy with a target distribution t:
+# Now you write the loss for a batch, from logits, with padding and label smoothing. For each position, with the
+# prediction softmax(logits) over the last axis, the loss is the cross-entropy with a target distribution t:
 #
 # - without smoothing, t is 1 at the right word and 0 elsewhere;
 # - with ε = `label_smoothing`, t is (1 − ε) times that plus ε/V at **every** one of the V ids, the right one and
@@ -618,11 +624,11 @@ check("masked_cross_entropy")
 # ## 11 · Find the bug
 #
 # A colleague has written the loss of exercise 10 in her own way. It runs, gradients flow, and her model learns; for a
-# batch without padding it even returns what yours returns. Yet her losses are not those of her neighbours.
+# batch without padding it even returns what yours returns. But her losses differ from those of her neighbours.
 #
-# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and mend it in
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in
 # place. It is graded like exercise 10, all or nothing, and the check names no mistake: finding it is the exercise. Change
-# as little as possible. From your own function in its place you would learn nothing.
+# as little as possible. If you paste your own function instead, you learn nothing.
 #
 # <details><summary>Hint</summary>What should happen to the loss when a batch gets one more column, of padding? Try it.</details>
 
@@ -705,8 +711,8 @@ check("predict")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See it train
 #
-# Below are your loss, your schedule and your shifted targets; it takes about half a minute. The dotted line is your
-# prediction. Where does the loss come to rest beside it?
+# The training below uses your loss, your schedule and your shifted targets. It takes about half a minute. The dotted
+# line is your prediction. How close to it does the loss settle?
 #
 # <details><summary>The loss stays above 1?</summary>The model guesses the digits that occur without seeing where. Look at the positions of source and target, and at the memory.</details>
 # <details><summary>The loss falls far below the dotted line, and the prediction has passed its check?</summary>The loss is not the smoothed one, or the decoder sees what it should predict: look at the shift and the causal mask.</details>
@@ -780,7 +786,7 @@ plots.show(
 #   - `"d"`: nothing; the decoder's logits are probabilities already.
 # - `untracked`: somebody keeps the embedding of a Keras 3 layer in `self.table = tf.Variable(…)`. What happens in
 #   `fit`? One letter:
-#   - `"a"`: nothing to be seen: the loss falls, because the other weights learn, and the table stays as it was drawn;
+#   - `"a"`: you notice nothing: the loss falls, because the other weights learn, and the table stays as it was drawn;
 #   - `"b"`: `compile` raises an error, because the layer has a variable that it does not know;
 #   - `"c"`: the table learns, and is only missing in the saved file;
 #   - `"d"`: the table learns: Keras tracks every variable that is assigned to an attribute.
@@ -809,7 +815,7 @@ check("answers")
 #
 # A colleague trains a decoder without the causal mask. The training loss is far lower than yours, and she is pleased.
 # Then she lets it write, and gets nonsense. Explain both to her, and why adding the mask at inference only does not
-# help. And how did you come to your prediction of exercise 13? Three to eight sentences. This earns no points; your
+# help. And how did you find your prediction of exercise 13? Three to eight sentences. This earns no points; your
 # instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
@@ -825,4 +831,4 @@ check("answers")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # You have the whole machine of 2017 in about a hundred lines, and it knows what comes next. How sentences come out of it is
-# [lab 08b](../08b_generating_text/08b_generating_text.ipynb).
+# the subject of [lab 08b](../08b_generating_text/08b_generating_text.ipynb).

@@ -39,8 +39,8 @@
 # | 5 | `cached_attention` | 4 | ●●○○○ | high | 10 |
 # | 6 | `predict` | 2 | ●○○○○ | medium | 5 |
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They were not measured with
-# students.
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
+# measured with students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -104,9 +104,9 @@ print(f"{len(sentences):,} sentences, {len(vocabulary):,} words, for example:", 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-14", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · Greedy search
 #
-# A decoder gives, for a prefix, the log-probabilities of the next token. The plainest way to a sentence takes the
-# most probable one, appends it, and asks again. `step_fn` stands for any such decoder: it takes a **list** of token
-# ids that begins with the start id, and returns a NumPy array (V,) of log-probabilities. Some of them may be −inf.
+# A decoder gives, for a prefix, the log-probabilities of the next token. The simplest search takes the most probable
+# token, appends it, and asks again. `step_fn` stands for any such decoder: it takes a **list** of token ids that
+# begins with the start id, and returns a NumPy array (V,) of log-probabilities. Some of them may be −inf.
 #
 # The result is the list of all tokens: it begins with `start_id`, and it ends with `end_id` or when it has
 # `max_length` tokens, the start id included. Of equally probable tokens the one with the smallest id is taken.
@@ -217,8 +217,8 @@ check("beam_search")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-16", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See it write
 #
-# Your two searches on the counted words. Before you run the cell: the most probable sentence of a language model, is it
-# a typical one?
+# Your two searches on the counted words. Before you run the cell: is the most probable sentence of a language model a
+# typical one?
 
 # %% nbgrader={"grade": false, "grade_id": "writing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 def text_of(tokens):
@@ -236,9 +236,9 @@ for penalty in (0.0, 0.6, 1.0):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-top_p", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · The nucleus
 #
-# Greedy and beam search say the same every time. To get different sentences, tokens are *drawn*. But a vocabulary has
-# many improbable words, each of them bad, and together they are probable enough to be drawn every few words. So the
-# tail is cut off first (top-p or nucleus sampling, Holtzman et al., 2020):
+# Greedy and beam search write the same sentence every time. To get different sentences, tokens are *drawn*. But a
+# vocabulary has many improbable words, each of them bad, and together they are probable enough to be drawn every few
+# words. So the tail is cut off first (top-p or nucleus sampling, Holtzman et al., 2020):
 #
 # - take the most probable tokens, one after the other, until the sum of their probabilities **reaches** p: it is p or
 #   more;
@@ -305,9 +305,9 @@ for p in (0.0, 0.5, 0.9, 1.0):
 # For the probabilities (0.5, 0.25, 0.15, 0.1) it is right whatever p is. All the same she complains that her model
 # writes nonsense.
 #
-# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and mend it in
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in
 # place. It is graded like exercise 3, all or nothing, and the check names no mistake: finding it is the exercise.
-# Change as little as possible. From your own function in its place you would learn nothing.
+# Change as little as possible. If you paste your own function instead, you learn nothing.
 #
 # <details><summary>Hint</summary>Choose an input so small that you know the result, and print every line's array.</details>
 
@@ -340,15 +340,15 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-cache", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · The cache
 #
-# When a decoder writes token t, the keys and values of the tokens before it are what they were. They are kept, and a
-# step computes one query, one key and one value: the newest. **No causal mask is needed**, because what comes later is
-# not there yet.
+# When a decoder writes token t, the keys and values of the tokens before it have not changed. They are kept, and a
+# step computes one query, one key and one value: those of the newest token. **No causal mask is needed**, because what
+# comes later is not there yet.
 #
 # - `cache` is None in the first call, and afterwards the pair (keys, values) of all tokens so far, each (B, H, t, K),
 #   the newest last.
 # - Append the new key and value, then attend: the query sees itself too. Scores are divided by √K.
-# - Return the output, (B, H, 1, K), and the longer cache, (B, H, t + 1, K) twice. **The argument is not changed**: a
-#   beam continues one cache with several tokens.
+# - Return the output, (B, H, 1, K), and the longer cache, a pair of (B, H, t + 1, K). **The argument is not
+#   changed**: a beam continues one cache with several tokens.
 #
 # Called T times in a row it gives the T rows of causal attention over the whole sentence.
 #
@@ -385,7 +385,7 @@ check("cached_attention")
 # ### See what it saves
 #
 # Two ways to write 300 tokens: with your cache, or with attention over the whole prefix each time. Before you run the
-# cell: how does the time of one step grow with the place, in the one case and in the other?
+# cell: how does the time of one step grow with the position, with the cache and without it?
 
 # %% nbgrader={"grade": false, "grade_id": "cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(8)
@@ -425,7 +425,7 @@ predict = 0.54
 check("predict")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The measurement: your `greedy_decode` asks a decoder that goes wrong with probability 0.05, for 2,000 sentences.
+# In the measurement your `greedy_decode` writes 2,000 sentences with a decoder that goes wrong with probability 0.05.
 
 # %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(12)
@@ -442,9 +442,9 @@ print(f"predicted {predict}, measured {np.mean([set(each[1:]) == {3} for each in
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-18", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# Your prediction of exercise 6: how did you come to it, and what would change if a wrong token made the next one more
-# likely to be wrong as well? And why does a model that is right in 95 of 100 tokens get better sentences by a beam than
-# by greedy search, if it does? Three to six sentences. This earns no points; your instructor reads it and writes back.
+# How did you find your prediction of exercise 6, and what would change if a wrong token made the next one more likely
+# to be wrong as well? And why does a model that is right in 95 of 100 tokens get better sentences by a beam than by
+# greedy search, if it does? Three to six sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # Each of the twelve tokens has to be right, and each is right with probability 0.95 when those before it are. So the

@@ -47,8 +47,8 @@
 #
 # Exercise 9 is optional: it earns no points, and its minutes are not in the total.
 #
-# Minutes and dots follow a rule: what there is to read and to write, and what can go wrong. They were not measured with
-# students.
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
+# measured with students.
 #
 # Exercise 3 uses exercise 1, exercise 4 uses exercise 3, and exercise 6 trains the model of exercise 4. All others stand on
 # their own: if you are stuck, go on.
@@ -79,7 +79,7 @@ check = start_lab("09_vision_transformer")
 # ## 1 · Cut an image into patches
 #
 # An image (h, w, C) becomes N = (h/P)·(w/P) patches, each flattened to P·P·C numbers. The order is that of reading: the
-# patches go row by row, the pixels inside of a patch go row by row, and the channels of a pixel stay together.
+# patches go row by row, the pixels inside a patch go row by row, and the channels of a pixel stay together.
 #
 # A grey image with 4 rows and 6 columns, its pixels numbered, and P = 2:
 #
@@ -91,12 +91,12 @@ check = start_lab("09_vision_transformer")
 # 18 19 | 20 21 | 22 23
 # ```
 #
-# - Images need not be square. Where P does not divide both h and w, raise a `ValueError`: a patch that
-#   is cut off or filled up in silence is found weeks later. Name the sizes in its message. (The check looks at the kind of the error only; the
-#   words are for the person who reads them.)
+# - Images need not be square. Where P does not divide both h and w, raise a `ValueError`: if a patch is cut off or filled up without an
+#   error, somebody finds it weeks later. Name the sizes in its message. (The check looks at the kind of the error only; the words are for
+#   the person who reads them.)
 # - `images` is an array or a tensor, and its float type stays. Exercise 3 calls your function inside a graph, where the
-#   batch size is not known: `keras.ops` works there, NumPy does not. Ready-made functions that cut patches may not do the
-#   work here.
+#   batch size is not known: `keras.ops` works there, NumPy does not. Ready-made functions that cut patches are forbidden
+#   here.
 #
 # **Try it on paper first:** in memory the pixels of an image follow each other row by row. Which of the numbers 0 to 23
 # does `reshape` alone put into "patch" 0?
@@ -138,7 +138,7 @@ check("extract_patches")
 # ## 2 · And back
 #
 # `merge_patches` undoes what `extract_patches` did. A model that repairs or draws images ends with it. The patch size is
-# not handed over: it follows from the number of entries of a patch and the number of channels. You may suppose that all
+# not an argument: it follows from the number of entries of a patch and the number of channels. You may assume that all
 # sizes fit.
 #
 # <details><summary>Hint 1</summary>A patch has P·P·C entries. <code>math.isqrt</code> is the root of a whole number.</details>
@@ -167,8 +167,8 @@ def merge_patches(patches, height, width, channels):
 check("merge_patches")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# A real digit (scikit-learn's, 8 × 8 pixels) and its 16 patches of 2 × 2. Before you run the cell: in which patches is
-# there any ink, if the digit is a zero?
+# The next cell shows a real digit (scikit-learn's, 8 × 8 pixels) and its 16 patches of 2 × 2. Before you run the cell:
+# in which patches is there any ink, if the digit is a zero?
 
 # %% nbgrader={"grade": false, "grade_id": "cut", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 from sklearn.datasets import load_digits
@@ -209,8 +209,8 @@ plots.show(figure, alt="A handwritten zero, 8 by 8 pixels, and its 16 patches in
 # | `position_embedding` | a weight of the layer, (1, N + 1, D) |
 #
 # A weight of the layer itself is made by `self.add_weight(shape=…, initializer=…, name=…)`. Keras 3 does not notice a bare
-# `tf.Variable` kept as an attribute: it would never be trained, and nobody would say so. `__init__` and `get_config` are
-# begun for you; leave the three arguments in place, so that the layer can be saved and loaded.
+# `tf.Variable` kept as an attribute: it would never be trained, and no message would say so. `__init__` and `get_config`
+# are begun for you; leave the three arguments in place, so that the layer can be saved and loaded.
 #
 # Inside `tf.function` the batch size is not known: there `images.shape[0]` is None, and `ops.shape(images)[0]` is a number
 # that becomes known when the function runs.
@@ -287,7 +287,7 @@ check("PatchEmbedding")
 #
 # All Dense layers and projections have a bias. Every block has weights of its own.
 #
-# - What comes out are **logits**, (B, K): no softmax. The loss applies it, and is told so by `from_logits=True`.
+# - What comes out are **logits**, (B, K): no softmax. The loss applies it; `from_logits=True` tells it to.
 # - The checks find the layers by their kinds and sizes, wherever they are: write it in one function, or with layers and
 #   models of your own. What you make must be a `keras.Model` that can be saved, and loaded with
 #   `keras.models.load_model(file, custom_objects=…)`. A slice such as `x[:, 0]` can be saved, a `Lambda` layer cannot be
@@ -394,10 +394,10 @@ print(f"counted by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; counte
 # ## 6 · Train it
 #
 # Small images need no GPU. Write the function that builds a ViT with your `build_vit`, compiles it, trains it on the images
-# given, and returns it. The checks hand over 256 images with their labels, and ask your model about 200 others: at least
-# 80 % must come out right. Each image is one of ten patterns of black and white pixels, under noise. The patterns are new
-# in every check, so that only what is learned from *these* labels helps. You have 40 seconds of CPU time; a small model needs
-# a fraction of it.
+# given, and returns it. The checks hand over 256 images with their labels, and ask your model about 200 others: at least 80 %
+# must come out right. Each image is one of ten patterns of black and white pixels, with noise added. The patterns are new in
+# every check, so that only what is learned from *these* labels helps. You have 40 seconds of CPU time; a small model needs a
+# fraction of it.
 #
 # - The labels are whole numbers from 0 to `num_classes` − 1. Which of Keras's cross-entropies takes those? It must know
 #   that your model returns logits.
@@ -437,14 +437,14 @@ check("train_vit")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · Attention rollout
 #
-# The weights of one layer say which tokens it reads. But what it reads has passed through the layers below, which mixed it
-# before. *Attention rollout* follows the mixing from the pixels to the end, for all layers at once:
+# The weights of one layer say which tokens it reads. But the layers below have already mixed those tokens. *Attention
+# rollout* follows the mixing from the pixels to the end, for all layers at once:
 #
 # 1. average the heads of each layer, A = mean over H, (B, T, T);
-# 2. put the residual path beside them: half of the attention, half of the identity, 0.5·A + 0.5·I;
+# 2. add the residual path: half of the attention, half of the identity, 0.5·A + 0.5·I;
 # 3. divide each row by its sum, so that it sums to 1 (attention's own rows do so already; those of weights that were pruned
 #    do not);
-# 4. multiply the matrices up from the first layer: the matrix of each next layer comes from the left,
+# 4. multiply the matrices up from the first layer: the matrix of each later layer is multiplied from the left,
 #
 # $$R = \hat A_L \cdots \hat A_2\,\hat A_1 .$$
 #
@@ -489,10 +489,10 @@ check("attention_rollout")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · Find the bug
 #
-# A colleague has left out the halves, because step 3 divides by the row's sum anyway. That is right. Something else is not, and
-# her maps look plausible all the same: their rows sum to 1.
+# A colleague has left out the halves, because step 3 divides by the row's sum anyway. That is right. Something else is wrong,
+# although her maps look plausible: their rows sum to 1.
 #
-# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and mend it in place. It
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in place. It
 # is graded like exercise 7, all or nothing, and the check names no mistake: finding it is the exercise.
 #
 # <details><summary>Hint</summary>Compare it with yours on the two layers of the text, and then on one layer.</details>
@@ -524,9 +524,9 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-10", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 9 · Videos (optional)
 #
-# This exercise earns no points. # A video (f, h, w, C) is cut into *tubelets*: blocks of `frames` frames, P rows and P columns. They are counted through
-# time first, then rows, then columns: the tubelets of the first moment come before those of the second. Each is flattened
-# in the order (frames, P, P, C). Where `frames` does not divide f, or P not h and w, raise a `ValueError`.
+# This exercise earns no points. A video (f, h, w, C) is cut into *tubelets*: blocks of `frames` frames, P rows and P columns. They are
+# counted through time first, then rows, then columns: the tubelets of the first moment come before those of the second. Each is flattened
+# in the order (frames, P, P, C). Where `frames` does not divide f, or P does not divide h and w, raise a `ValueError`.
 #
 # With `frames=1` this is exercise 1, frame after frame.
 #
@@ -564,10 +564,10 @@ check("extract_tubelets")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · Predict, then measure
 #
-# At the end of this lab you will ask whether neighbouring patches got similar positions, by the cosine of their rows of the
-# table. What is a large cosine? Take two rows of **D = 64** independent random numbers with mean 0. Their cosine is 0 on
-# average. How large is its **standard deviation**? Put a number in place of `None`, and delete the last line of the cell,
-# **before** you run the measurement below. It has to be within 0.03, and at the end you are asked for the reason.
+# At the end of this lab you will ask whether neighbouring patches got similar positions, measured by the cosine of their
+# rows of the table. Which cosine is large? Take two rows of **D = 64** independent random numbers with mean 0. Their cosine
+# is 0 on average. How large is its **standard deviation**? Put a number in place of `None`, and delete the last line of the
+# cell, **before** you run the measurement below. It has to be within 0.03, and at the end you are asked for the reason.
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number
@@ -588,12 +588,12 @@ for width in (16, 64, 256):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 11 · Questions
 #
-# Fill in the answers; numbers as numbers, choices as a letter.
+# Fill in the answers: give numbers as numbers, and choices as a letter.
 #
 # - `class_token_numbers`: how many learned numbers is the class token of a model with D = 768 and 1,000 classes?
-# - `rollout_patch`: an image of 3 × 4 patches; the class token's row of the rollout is `[0.31, 0.04, 0.06, 0.05, 0.03,
-#   0.05, 0.09, 0.14, 0.06, 0.04, 0.06, 0.04, 0.03]`. Which patch contributes most? Answer `[row, column]`, both counted
-#   from 0.
+# - `rollout_patch`: an image has 3 × 4 patches, and the class token's row of the rollout is `[0.31, 0.04, 0.06, 0.05,
+#   0.03, 0.05, 0.09, 0.14, 0.06, 0.04, 0.06, 0.04, 0.03]`. Which patch contributes most? Answer `[row, column]`, both
+#   counted from 0.
 # - `shuffled_patches`: you cut an image, put its patches back together in another order, and show the result to a trained
 #   ViT. What happens to its logits?
 #   - `"a"`: nothing: attention does not see the order of its tokens, and the class token has not moved;
@@ -621,9 +621,9 @@ check("answers")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-12", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# A friend has 2,000 labelled X-ray images and wants to train a ViT on them from scratch, "because it beats ConvNets on
-# ImageNet". What do you answer, and what would you try first? And how did you come to your prediction of exercise 10? Three to eight
-# sentences. This earns no points; your instructor reads it and writes back.
+# A friend has 2,000 labelled X-ray images and wants to train a ViT on them from scratch, "because it beats ConvNets on ImageNet".
+# What do you answer, and what would you try first? And how did you find your prediction of exercise 10? Three to eight sentences.
+# This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # The published results come from models that were trained on hundreds of millions of images first; trained on little data
@@ -638,9 +638,10 @@ check("answers")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your model at work
 #
-# Your ViT on digits as they are, and what it has learned about places. Before you run the cells: the rows of the position
-# table start as small random numbers, and nothing tells them which patch lies beside which. Will neighbours be alike after
-# training? (Section 7 of the lecture found only a trace of this with so few images. If your two mean cosines are about equal, yours has found none; exercise 10 says how far single ones are off by chance.)
+# The cells below train your ViT on unchanged digits and show what it has learned about places. Before you run the cells: the rows of the
+# position table start as small random numbers, and nothing tells them which patch lies beside which. Will neighbours be alike after
+# training? (Section 7 of the lecture found only a trace of this with so few images. If your two mean cosines are about equal, yours has
+# found none; exercise 10 says how far single cosines are from 0 by chance.)
 
 # %% nbgrader={"grade": false, "grade_id": "trained", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 keras.utils.set_random_seed(9)

@@ -33,9 +33,9 @@ exercise.mistakes(
     chosen_counted=wrong("That many are chosen. Not all of them are masked.", masked="all chosen"),
     rate_forgotten=wrong("80 % of the chosen ones, not of all.", masked="of all"),
     kept_counted=wrong("That many are kept.", masked="kept"),
-    test_decides=wrong("A test set that decides anything is no test set any more.", decision="test"),
+    test_decides=wrong("A test set that decides anything is no longer a test set.", decision="test"),
     training_decides=wrong("The training loss falls as long as you like.", decision="training"),
-    keras_for_speed=wrong("Neither is faster in this matter.", keras="speed"),
+    keras_for_speed=wrong("Speed is not the reason here: neither is faster.", keras="speed"),
     keras_for_text=wrong("Keras 3 takes strings, too, in `TextVectorization` for example.", keras="text"),
 )
 

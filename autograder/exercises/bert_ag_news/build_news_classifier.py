@@ -70,40 +70,40 @@ def dropout(rng: Generator) -> list[Case]:
     return _both_news("dropout", "results with training=True")(rng)
 
 
-@exercise.group("gradients reach the encoder", points=1, advice="A trainable encoder is changed by training: nothing may stand between it and the loss.")
+@exercise.group("gradients reach the encoder", points=1, advice="A trainable encoder is changed by training: nothing may block the gradient between the encoder and the loss.")
 def learning(rng: Generator) -> list[Case]:
     return _one_news("gradients", FIRST, "gradients")(rng)
 
 
 exercise.mistakes(
-    encoder_always_frozen=wrong("The encoder never learns. `hub.KerasLayer` is frozen unless it is told `trainable=True`.", learns="never"),
-    encoder_never_frozen=wrong("The encoder learns even with trainable=False. Hand the argument on to its layer.", learns="always"),
+    encoder_always_frozen=wrong("The encoder never learns. `hub.KerasLayer` is frozen by default; see its argument `trainable`.", learns="never"),
+    encoder_never_frozen=wrong("The encoder learns even with trainable=False. Pass the argument on to its layer.", learns="always"),
     trainable_inverted=wrong("The encoder learns with trainable=False and is frozen with trainable=True.", learns="the other way round"),
-    encoder_lost=wrong("The encoder's weights are no part of the model: it is called inside a function or Lambda, where no model finds them. Make it a layer with `hub.KerasLayer`.", learns="lost"),
+    encoder_lost=wrong("The encoder's weights are not part of the model: the encoder is called inside a function or a Lambda, where the model does not find them. Make it a layer with `hub.KerasLayer`.", learns="lost"),
     handles_ignored=wrong("The encoder is not the one that `encoder_handle` names: is another one written into the function?", handle="is not the one of the handle"),
     head_frozen=wrong("With trainable=False the head does not learn either: `model.trainable` concerns all of the model. Only the encoder is frozen.", head_learns="with the encoder"),
     classes_ignored=wrong("The last layer has four values whatever `num_classes` says.", classes="always 4"),
     no_hidden_layer=wrong("The Dense layer with 16 values is missing: the probabilities come straight from the pooled output.", layers=1),
-    two_hidden_layers=wrong("There are two hidden layers; there is one.", layers=3),
-    hidden_wider=wrong("The hidden layer has 32 values; it has 16.", units=32),
+    two_hidden_layers=wrong("There are two hidden layers; there should be one.", layers=3),
+    hidden_wider=wrong("The hidden layer has 32 values; it should have 16.", units=32),
     head_without_bias=wrong("The layers of the head have no bias.", bias=False),
     first_token_taken=wrong("You take the first token of `sequence_output`. The encoder's vector for a whole text is `pooled_output`, which has a trained layer of its own.", source="first token"),
     sequence_averaged=wrong("You take the mean of `sequence_output`, padding included. Take `pooled_output`.", source="mean of the tokens"),
     words_averaged=wrong("You take the mean of the real tokens of `sequence_output`. Take `pooled_output`.", source="mean of the words"),
     sequence_maximum=wrong("You take the largest value of each feature of `sequence_output`. Take `pooled_output`.", source="largest of the tokens"),
-    first_layer_taken=wrong("You take the first of `encoder_outputs`, what the lowest layer gives. Take `pooled_output`.", source="first layer"),
-    no_relu=wrong("The hidden layer has no activation: two linear layers are one. It has a ReLU.", hidden="none"),
-    hidden_tanh=wrong("The hidden layer has a tanh; it has a ReLU.", hidden="tanh"),
-    hidden_sigmoid=wrong("The hidden layer has a sigmoid; it has a ReLU.", hidden="sigmoid"),
+    first_layer_taken=wrong("You take the first of `encoder_outputs`, the result of the lowest layer. Take `pooled_output`.", source="first layer"),
+    no_relu=wrong("The hidden layer has no activation: two linear layers are the same as one. It should have a ReLU.", hidden="none"),
+    hidden_tanh=wrong("The hidden layer has a tanh; it should have a ReLU.", hidden="tanh"),
+    hidden_sigmoid=wrong("The hidden layer has a sigmoid; it should have a ReLU.", hidden="sigmoid"),
     no_softmax=wrong("The results are logits: the last layer has no softmax.", output="none"),
-    sigmoid_instead=wrong("The last layer has a sigmoid, as if a text could be of several classes. A softmax makes them share 1.", output="sigmoid"),
-    softmax_over_batch=wrong("The softmax runs over the texts of a batch. It runs over the classes, the last axis.", output="softmax over the batch"),
+    sigmoid_instead=wrong("The last layer has a sigmoid, as if a text could be of several classes. With a softmax the probabilities of the classes sum to 1.", output="sigmoid"),
+    softmax_over_batch=wrong("The softmax runs over the texts of a batch. It should run over the classes, the last axis.", output="softmax over the batch"),
     dropout_missing=wrong("Nothing is dropped in training: the dropout is missing, or is off.", drops="nowhere"),
-    dropout_before=wrong("The dropout stands before the hidden layer. It comes between the two Dense layers.", drops="before the hidden layer"),
+    dropout_before=wrong("The dropout is before the hidden layer. It should be between the two Dense layers.", drops="before the hidden layer"),
     dropout_behind_output=wrong("In training the probabilities do not sum to 1: the dropout comes behind the softmax.", drops="behind the output"),
-    dropout_elsewhere=wrong("In training something else is random than a share of the 16 hidden values: one Dropout, between the two Dense layers.", drops="somewhere else"),
+    dropout_elsewhere=wrong("In training something other than a share of the 16 hidden values is random. Use one Dropout, between the two Dense layers.", drops="somewhere else"),
     dropout_rate_fixed=wrong("The rate of the dropout is 0.2 whatever `dropout` says.", rate="default"),
-    dropout_rate_inverted=wrong("The dropout drops 1 - dropout: its argument is the share that is lost, not the share that is kept.", rate="kept"),
+    dropout_rate_inverted=wrong("The dropout drops 1 - dropout: its argument is the share that is dropped, not the share that is kept.", rate="kept"),
     dropout_always=wrong("With training=False the same text gets another result each time: the dropout is on all the time.", outside="another result each time"),
     gradients_stopped=wrong("No gradient reaches the encoder, though it is trainable: `stop_gradient`, NumPy or `.numpy()` is in the way.", gradients="do not reach the encoder"),
 )

@@ -9,7 +9,7 @@ from autograder.oracles import bert_ag_news as oracles
 exercise = Exercise("predict", oracle=oracles.predict, mistaken=mistaken.predict, reveal=False, tolerance=0.25)
 
 
-@exercise.group("the loss before training", points=1, advice="The loss of a text is −ln of the probability that its class gets. Which probability does a model give that knows nothing?")
+@exercise.group("the loss before training", points=1, advice="The loss of a text is −ln of the probability that its class gets. Which probability does a model that knows nothing give?")
 def start(rng: Generator) -> list[Case]:
     return [Case({"classes": 4}, description="your prediction for four classes")]
 

@@ -51,7 +51,7 @@ def one(rng: Generator) -> list[Case]:
     return [Case({**case.inputs, **places}, description="a single text, 4 classes")]
 
 
-@exercise.group("no text at all", points=1, advice="Keras refuses to predict nothing. No texts have no names: `[]`.")
+@exercise.group("no text at all", points=1, advice="Keras raises an error when there are no texts. The result for no texts is an empty list, `[]`.")
 def none(rng: Generator) -> list[Case]:
     nothing = {"texts": [], "probabilities": np.zeros((0, 4), "float32"), "class_names": list(TOPICS)}
     return [Case(nothing, description="an empty list of texts")]
@@ -63,12 +63,12 @@ exercise.mistakes(
     over_one_half=wrong("You look for a probability above one half. With several classes the largest may be less.", pick="over one half"),
     counted_from_one=wrong("Every name is the one before the right one: places are counted from 0, as the labels of `data.news` are. (In the files of AG News they are counted from 1.)", shift=-1),
     one_too_far=wrong("Every name is the one behind the right one: is 1 added to the place?", shift=1),
-    names_sorted=wrong("The names are those of another order: are they sorted? `class_names[0]` belongs to the first column.", sort=True),
+    names_sorted=wrong("The names are those of another order: are the names sorted? `class_names[0]` belongs to the first column.", sort=True),
     places_returned=wrong("You return places, not names: `class_names[place]`.", answer="places"),
     only_the_first=wrong("There is one name, however many texts there are: `argmax` of row 0 only, or is the `return` in the loop?", which="first only"),
     order_reversed=wrong("The names are in reverse order.", which="reversed"),
     each_name_once=wrong("Each name occurs once only: a name for each text is asked for.", repeated=False),
-    over_the_texts=wrong("`argmax` runs over the texts: for each class, the text that fits best. It runs over the classes, axis 1.", axis=0),
+    over_the_texts=wrong("`argmax` runs over the texts: for each class, the text that fits best. It should run over the classes, axis 1.", axis=0),
     array_returned=wrong("The names are right, in a NumPy array; a list of str is asked for.", kind="an array"),
     tuple_returned=wrong("The names are right, in a tuple; a list is asked for.", kind="a tuple"),
 )

@@ -36,7 +36,7 @@ exercise = Exercise(
 )
 
 
-@exercise.group("words that the vocabulary covers", points=3, advice="At each place take the longest piece that the vocabulary has, and go on behind it.")
+@exercise.group("words that the vocabulary covers", points=3, advice="At each place take the longest piece that the vocabulary has, and continue behind it.")
 def values(rng: Generator) -> list[Case]:
     return [
         _word(rng, "abcdefgh", "ab a ##b ##c ##cd ##cde ##d ##e ##f ##g ##h ##fgh ##defgh cde fgh cdef"),
@@ -63,36 +63,36 @@ def long(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    shortest_first=wrong("The shortest piece is taken. The longest one that fits comes first.", search="shortest first"),
-    any_cover=wrong("You go back and try a shorter piece where the rest has none. WordPiece is greedy: it never goes back, and such a word is unknown.", search="any cover"),
+    shortest_first=wrong("The shortest piece is taken. Take the longest one that fits.", search="shortest first"),
+    any_cover=wrong("You go back and try a shorter piece when nothing fits the rest. WordPiece is greedy: it never goes back, and such a word is unknown.", search="any cover"),
     fewest_pieces=wrong("These are the fewest pieces, not the greedy ones: the longest first piece may cost pieces later.", search="fewest pieces"),
-    from_the_end=wrong("You begin at the end of the word. The longest piece is looked for at its beginning.", search="from the end"),
+    from_the_end=wrong("You begin at the end of the word. Look for the longest piece at the beginning of the word.", search="from the end"),
     last_character_never=wrong("No piece ever reaches the end of the word: which is the last index behind `end` that is tried?", search="last character never"),
-    single_characters_never=wrong("A piece of a single character is never found: does the inner loop stop one too early?", search="single characters never"),
-    never_cut=wrong("A word is found as a whole or not at all. Where it is not, the longest piece at its beginning is looked for, then the next.", search="never cut"),
+    single_characters_never=wrong("A piece of a single character is never found: does the inner loop stop one step too early?", search="single characters never"),
+    never_cut=wrong("A word is found as a whole or not at all. If it is not in the vocabulary, look for the longest piece at its beginning, then for the next.", search="never cut"),
     marks_left_out=wrong('The pieces are right, but their "##" is gone: it is part of the piece, with an id of its own.', prefix="left out of the result"),
-    marks_not_looked_for=wrong('What continues a word is looked up without "##". `able` and `##able` are two pieces.', prefix="not looked for"),
-    marks_added_only=wrong('What continues a word is looked up without "##", which is put in front afterwards. Look up what you return.', prefix="added to the result"),
-    marks_everywhere=wrong('The first piece is looked up with "##", too. Only what continues a word has it.', prefix="everywhere"),
-    plain_pieces_inside=wrong('Inside a word a piece without "##" is taken as well. That one may only begin a word.', prefix="either"),
+    marks_not_looked_for=wrong('A piece that continues a word is looked up without "##". `able` and `##able` are two pieces.', prefix="not looked for"),
+    marks_added_only=wrong('A piece that continues a word is looked up without "##", and "##" is added afterwards. Look up exactly the piece that you return.', prefix="added to the result"),
+    marks_everywhere=wrong('The first piece is looked up with "##", too. Only pieces that continue a word have it.', prefix="everywhere"),
+    plain_pieces_inside=wrong('Inside a word a piece without "##" is taken as well. Such a piece may only begin a word.', prefix="either"),
     rest_unknown=wrong("Pieces are kept in front of the unknown rest. If any part of a word has no piece, the whole word is unknown.", failure="the rest"),
-    character_unknown=wrong("A character without a piece becomes unknown, and you go on. The whole word becomes unknown, once.", failure="a character"),
-    rest_dropped=wrong("Where no piece fits you stop, and return what you have. The whole word becomes unknown.", failure="stops"),
-    character_skipped=wrong("A character without a piece is left out, as if it were not there. The whole word becomes unknown.", failure="skipped"),
-    nothing_for_unknown=wrong("A word without a cover gives an empty list.", failure="nothing"),
+    character_unknown=wrong("A character without a piece becomes unknown, and you go on. The whole word should become unknown, once.", failure="a character"),
+    rest_dropped=wrong("Where no piece fits, you stop and return the pieces so far. The whole word should become unknown.", failure="stops"),
+    character_skipped=wrong("A character without a piece is left out, as if it were not there. The whole word should become unknown.", failure="skipped"),
+    nothing_for_unknown=wrong("A word that no pieces can cover gives an empty list. It should become unknown.", failure="nothing"),
     unknown_fixed=wrong('The result is "[UNK]" whatever the argument `unknown` says.', own_unknown=False),
     limit_one_too_early=wrong("A word of exactly max_chars characters is unknown. Only longer ones are.", limit="one too early"),
-    limit_ignored=wrong("Words of more than max_chars characters are cut into pieces, too. They are unknown.", limit="none"),
+    limit_ignored=wrong("Words of more than max_chars characters are cut into pieces, too. They should become unknown.", limit="none"),
     limit_fixed=wrong("The limit is 100 characters whatever `max_chars` says.", limit="default"),
     limit_in_bytes=wrong("max_chars counts characters; you count bytes, of which an é has two.", limit="bytes"),
-    long_word_cut=wrong("A word that is too long loses its end. It becomes unknown instead.", limit="cut"),
-    lowercased=wrong("The word is brought to lower case. That is done before, by who wants it; here `Ab` and `ab` are two pieces.", lower=True),
+    long_word_cut=wrong("A word that is too long loses its end. It should become unknown instead.", limit="cut"),
+    lowercased=wrong("The word is turned into lower case. Here `Ab` and `ab` are two pieces.", lower=True),
 )
 
 
 exercise.hints(
     "Two loops: the outer one moves the start, the inner one tries ends from the end of the word towards the start.",
-    'What is looked up is `word[start:end]`, with "##" in front when start is not 0.',
+    'Look up `word[start:end]`, with "##" in front when start is not 0.',
 )
 exercise.hints("When the inner loop finds nothing, there is nothing left to decide: return at once.", group="unknown")
 exercise.hints("One comparison at the very beginning is enough.", group="long")

@@ -93,7 +93,7 @@ def parameters(rng: Generator) -> list[Case]:
 @exercise.group(
     "works inside tf.function, and gradients reach every weight",
     points=1,
-    advice="Inside a graph a sentence's length may be unknown. Cut the table of positions, made a tensor by `ops.convert_to_tensor`, at `ops.shape(ids)[1]`.",
+    advice="Inside a graph a sentence's length may be unknown. Turn the table of positions into a tensor (`ops.convert_to_tensor`), and slice it up to `ops.shape(ids)[1]`.",
 )
 def training(rng: Generator) -> list[Case]:
     inputs = _model_inputs(rng, source=(2, 4), length=3)
@@ -107,48 +107,48 @@ def training(rng: Generator) -> list[Case]:
 exercise.mistakes(
     embedding_not_scaled=wrong("The embeddings are not multiplied by √D before positions are added.", scale="none"),
     scaled_after_positions=wrong("The positions are multiplied by √D as well: scale, then add.", scale="after"),
-    embedding_divided=wrong("The embeddings are divided by √D; they are multiplied by it.", scale="divided"),
+    embedding_divided=wrong("The embeddings are divided by √D; they should be multiplied by it.", scale="divided"),
     positions_missing=wrong("There are no positions.", positions="none"),
     positions_in_source_only=wrong("The target has no positions.", positions="source"),
     positions_in_target_only=wrong("The source has no positions.", positions="target"),
-    sines_first=wrong("All sines stand before all cosines. Here sine and cosine stand in turn: even columns sine, odd ones cosine.", layout="sines first"),
+    sines_first=wrong("All sines stand before all cosines. Here sine and cosine alternate: even columns are sines, odd columns cosines.", layout="sines first"),
     positions_one_based=wrong("The first token has position 1; count from 0.", first_position=1),
     encoder_sees_padding=wrong("The encoder attends to padding: its self-attention needs the source's padding mask.", encoder_mask="none"),
-    memory_padding_seen=wrong("The decoder attends to the source's padding: hand the padding mask on as memory_mask.", memory_mask="none"),
+    memory_padding_seen=wrong("The decoder attends to the source's padding: pass the padding mask on as memory_mask.", memory_mask="none"),
     encoder_mask_inverted=wrong("The encoder attends to the padding and to nothing else.", encoder_mask="inverted"),
     memory_mask_inverted=wrong("The decoder attends to the source's padding and to nothing else.", memory_mask="inverted"),
     encoder_causal=wrong("The encoder is causal. The source is known as a whole: its tokens see each other in both directions.", encoder_mask="causal"),
     decoder_not_causal=wrong("The decoder sees later target tokens, and training learns to copy.", causal="none"),
-    memory_is_embedding=wrong("The decoder reads the source's embeddings; it reads what the last encoder block returns.", memory_from="embedding"),
-    memory_from_same_block=wrong("Each decoder block reads the encoder block of the same number. All of them read the last one's output.", memory_from="same block"),
-    softmax_over_vocabulary=wrong("These are probabilities. The model returns logits; the loss and the decoding take the softmax.", logits="softmax"),
+    memory_is_embedding=wrong("The decoder reads the source's embeddings; it should read the result of the last encoder block.", memory_from="embedding"),
+    memory_from_same_block=wrong("Each decoder block reads the encoder block of the same number. All of them should read the output of the last encoder block.", memory_from="same block"),
+    softmax_over_vocabulary=wrong("These are probabilities. The model returns logits; the loss and the decoding apply the softmax.", logits="softmax"),
     softmax_over_positions=wrong(
         "The columns sum to 1: a softmax over the positions. A prediction is a distribution over the vocabulary, and the model returns logits.", logits="softmax over positions"
     ),
     log_probabilities=wrong("These are log-probabilities. The model returns the logits.", logits="log softmax"),
     logits_scaled=wrong("The logits are divided by √D. Only the embedding is scaled.", logits="scaled"),
-    keras_epsilon=wrong("The norms have Keras's default epsilon, 0.001; the contract says 1e-6.", eps=0.001),
-    pre_norm=wrong("The blocks are pre-norm; this model is post-norm.", norm_place="before the sub-layer"),
+    keras_epsilon=wrong("The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.", eps=0.001),
+    pre_norm=wrong("The blocks are pre-norm; this model should be post-norm.", norm_place="before the sub-layer"),
     dropout_never=wrong("With `training=True` nothing is dropped: does `training` reach the blocks?", drop="never"),
     dropout_always=wrong("Something is dropped with `training=False` too: `training` does not decide about it.", drop="always"),
     embedding_not_dropped=wrong("The sums of embedding and position are not dropped in training.", drop="not on embeddings"),
-    attention_dropped_too=wrong("The attention layers have a dropout of their own, on their weights. Here they have none.", drop="attention too"),
-    rate_not_handed_on=wrong("The dropout rate is 0.1 whatever `dropout` says: hand it on.", rate=0.1),
+    attention_dropped_too=wrong("The attention layers have a dropout of their own, on their weights. Here they should have none.", drop="attention too"),
+    rate_not_handed_on=wrong("The dropout rate is 0.1 whatever `dropout` says: pass it on.", rate=0.1),
     table_not_shared=wrong("V·D numbers too many: there is a second table. Source, target and output share one embedding.", tables=2),
     three_tables=wrong("2·V·D numbers too many: there are three tables. Source, target and output share one embedding.", tables=3),
     output_bias=wrong("V numbers too many: the output has a bias. The logits are x Eᵀ alone.", output_bias=True),
     embedding_not_tracked=wrong("V·D numbers are missing: Keras does not know the embedding. A bare `tf.Variable` on a layer is not tracked.", tracked=False),
     positions_learned=wrong("max_length·D numbers too many: are the positions learned? Here they are fixed sine and cosine waves.", learned_positions=True),
     one_block_repeated=wrong("One block is used several times; each layer of a stack has weights of its own.", shared_blocks=True),
-    key_dim_is_d_model=wrong("key_dim is d_model for each head; here it is D/H.", key_dim="D"),
+    key_dim_is_d_model=wrong("key_dim is d_model for each head; here it should be D/H.", key_dim="D"),
 )
 
 
 exercise.hints(
-    "Write it from both ends: the embedding and the logits first, with no block between. That is the first group.",
+    "Begin with both ends: first write the embedding and the logits, with no block between. The first group of the check needs no more.",
     "The table of a `keras.layers.Embedding` is its attribute `embeddings`, (V, D), once it is built: calling the layer builds it.",
 )
 exercise.hints("An encoder block is a decoder block without its middle sub-layer; its self-attention looks both ways.", "All decoder blocks read the same memory: the output of the last encoder block.", group="values")
 exercise.hints("The mask is made from the source's ids, by your `padding_mask`, and goes to every encoder and every decoder block.", group="padding")
-exercise.hints("Does check(\"DecoderBlock\") pass? Then look at what you hand to the blocks besides.", group="causal")
+exercise.hints("Does check(\"DecoderBlock\") pass? Then look at what else you pass to the blocks.", group="causal")
 exercise.hints("One table serves three times. Each block is made by a call of its class of its own.", group="parameters")

@@ -38,7 +38,7 @@ exercise.mistakes(
     numbers_of_bert=wrong("These are the numbers of BERT-base. The question is about the base model of the paper of 2017.", thought="bert"),
     mask_for_training_only=wrong("Nothing follows the last token, but something follows all the others, and their outputs go into the next layer.", thought="mask for training only"),
     softmax_thought_over_positions=wrong("At each position the model chooses between words. What has to sum to 1, then?", thought="softmax over positions"),
-    untracked_thought_an_error=wrong("Keras does not complain, and the loss still falls. What does `fit` hand to the optimiser?", thought="error when compiled"),
+    untracked_thought_an_error=wrong("Keras does not complain, and the loss still falls. What does `fit` pass to the optimiser?", thought="error when compiled"),
 )
 
 

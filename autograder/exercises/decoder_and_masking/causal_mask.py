@@ -22,7 +22,7 @@ exercise.mistakes(
     true_means_blocked=wrong("True stands where a token may not look. Here and in Keras True means: may attend.", shape="strictly upper"),
     additive=wrong("This is a mask to be added to scores: 0 and −inf. Here a mask is True and False.", shape="additive"),
     additive_large=wrong("This is a mask to be added to scores: 0 and a large negative number. Here a mask is True and False.", shape="large negative"),
-    with_batch_axis=wrong("The result has an axis too many; it is (T, T).", shape="with batch"),
+    with_batch_axis=wrong("The result has one axis too many; it should be (T, T).", shape="with batch"),
 )
 
 

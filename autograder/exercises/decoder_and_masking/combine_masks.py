@@ -34,7 +34,7 @@ def none(rng: Generator) -> list[Case]:
     return [_joined(None, partial_mask(rng, 5, 5), partial_mask(rng, 3, 1, 5)), _joined(partial_mask(rng, 3, 1, 5), None), _joined(None, None), _joined(description="no mask at all")]
 
 
-@exercise.group("integers and tensors", points=1, advice="TensorFlow joins no masks of different types: make truth values of each mask first.")
+@exercise.group("integers and tensors", points=1, advice="TensorFlow does not combine masks of different types: turn each mask into truth values first.")
 def types(rng: Generator) -> list[Case]:
     ones = partial_mask(rng, 5, 5).astype("int32")
     return [
@@ -52,12 +52,12 @@ def types(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     **{"or": wrong("A position is open when any of the masks opens it. It has to be open in all of them.", how="or")},
-    added=wrong("The masks are added: where two of them are open stands 2.", how="sum"),
+    added=wrong("The masks are added, so the result is 2 where two of them are open.", how="sum"),
     only_the_first=wrong("Only the first mask counts.", how="first"),
     only_the_last=wrong("Only the last mask counts.", how="last"),
     only_two=wrong("The third mask is not used.", how="only two"),
     inverted=wrong("The result is the wrong way round: True means: may attend.", how="nand"),
-    exclusive_or=wrong("Open in exactly one of the masks is not open in all of them.", how="xor"),
+    exclusive_or=wrong("Positions that are open in exactly one of the masks are open in the result. They have to be open in all of them.", how="xor"),
 )
 
 

@@ -15,12 +15,12 @@ def values(rng: Generator) -> list[Case]:
     return pairs(5, 7, 2)(rng)
 
 
-@exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts 0, whatever q is there. Choose the terms before you take logarithms.")
+@exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts as 0, whatever q is there. Choose the terms before you take logarithms.")
 def zeros_in_p_cases(rng: Generator) -> list[Case]:
     return zeros_in_p(rng)
 
 
-@exercise.group("a zero of q where p is positive", points=1, name="zeros_in_q", advice="q says that this cannot happen, and it does: the cross-entropy is inf.")
+@exercise.group("a zero of q where p is positive", points=1, name="zeros_in_q", advice="q says that this word cannot occur, and p says that it does: the cross-entropy is inf.")
 def zeros_in_q_cases(rng: Generator) -> list[Case]:
     return zeros_in_q(rng)
 
@@ -39,7 +39,7 @@ exercise.mistakes(
     zero_times_log_zero=NOT_A_NUMBER,
     zero_q_skipped=ZERO_Q_SKIPPED,
     averaged=AVERAGED,
-    log_of_sum=wrong("The logarithm is taken of the sum; it is taken of each q.", formula="log of the sum"),
+    log_of_sum=wrong("The logarithm is taken of the sum; it should be taken of each q.", formula="log of the sum"),
     binary=wrong("The terms of 1 − p and 1 − q are added: that is the loss for independent yes-or-no labels.", formula="binary"),
 )
 
@@ -47,4 +47,4 @@ exercise.mistakes(
 exercise.hints("H(p, q) is the mean, under p, of −log q.")
 exercise.hints("Select the entries where p is positive, and sum over those.", group="zeros_in_p")
 exercise.hints("A logarithm of 0 is −inf by itself; nothing has to be added.", group="zeros_in_q")
-exercise.hints("`np.asarray` makes a NumPy array of a tensor, and `float` a Python number of the result.", group="types")
+exercise.hints("`np.asarray` turns a tensor into a NumPy array, and `float` turns the result into a Python number.", group="types")

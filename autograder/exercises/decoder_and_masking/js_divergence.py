@@ -16,7 +16,7 @@ def values(rng: Generator) -> list[Case]:
     return pairs(5, 7, 2)(rng)
 
 
-@exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts 0, whatever q is there. Choose the terms before you take logarithms.")
+@exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts as 0, whatever q is there. Choose the terms before you take logarithms.")
 def zeros_in_p_cases(rng: Generator) -> list[Case]:
     return zeros_in_p(rng)
 
@@ -40,15 +40,15 @@ exercise.mistakes(
     log_to_base_2=LOG_TWO,
     log_to_base_10=LOG_TEN,
     half_forgotten=wrong("The ½ is missing: JS is the mean of the two divergences.", half=False),
-    middle_not_halved=wrong("m is p + q here; it is their mean.", middle="sum"),
-    geometric_middle=wrong("m is √(p·q) here; it is the mean of p and q.", middle="root"),
+    middle_not_halved=wrong("Your m is p + q; it should be their mean.", middle="sum"),
+    geometric_middle=wrong("Your m is √(p·q); it should be the mean of p and q.", middle="root"),
     distance=wrong("This is the square root, the Jensen–Shannon distance.", root=True),
     one_side_only=wrong("Only KL(p ‖ m) counts; KL(q ‖ m) is missing.", formula="first only"),
-    from_the_middle=wrong("The divergences run from m to p and q; they run to m.", formula="from the middle"),
-    no_middle=wrong("This is KL(p ‖ q) and KL(q ‖ p); both are compared with the middle m.", formula="each other"),
+    from_the_middle=wrong("The divergences are KL(m ‖ p) and KL(m ‖ q); they should be KL(p ‖ m) and KL(q ‖ m).", formula="from the middle"),
+    no_middle=wrong("This uses KL(p ‖ q) and KL(q ‖ p); both p and q should be compared with the middle m.", formula="each other"),
     zero_times_log_zero=NOT_A_NUMBER,
 )
 
 
-exercise.hints("First the distribution in the middle, m = ½ (p + q).", "Your `kl_divergence` does the rest, called twice.")
-exercise.hints("`np.asarray` makes a NumPy array of a tensor, and `float` a Python number of the result.", group="types")
+exercise.hints("First the distribution in the middle, m = ½ (p + q).", "Then call your `kl_divergence` twice.")
+exercise.hints("`np.asarray` turns a tensor into a NumPy array, and `float` turns the result into a Python number.", group="types")

@@ -15,12 +15,12 @@ def values(rng: Generator) -> list[Case]:
     return pairs(5, 7, 2)(rng)
 
 
-@exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts 0, whatever q is there. Choose the terms before you take logarithms.")
+@exercise.group("zeros in p", points=1, name="zeros_in_p", advice="A term whose p is 0 counts as 0, whatever q is there. Choose the terms before you take logarithms.")
 def zeros_in_p_cases(rng: Generator) -> list[Case]:
     return zeros_in_p(rng)
 
 
-@exercise.group("a zero of q where p is positive", points=1, name="zeros_in_q", advice="q says that this cannot happen, and it does: the divergence is inf.")
+@exercise.group("a zero of q where p is positive", points=1, name="zeros_in_q", advice="q says that this word cannot occur, and p says that it does: the divergence is inf.")
 def zeros_in_q_cases(rng: Generator) -> list[Case]:
     return zeros_in_q(rng)
 
@@ -39,12 +39,12 @@ exercise.mistakes(
     zero_times_log_zero=NOT_A_NUMBER,
     zero_q_skipped=ZERO_Q_SKIPPED,
     averaged=AVERAGED,
-    entropy_not_subtracted=wrong("This is the cross-entropy. The divergence is what it exceeds the entropy of p by.", formula="cross-entropy"),
-    both_ways=wrong("This is KL(p ‖ q) + KL(q ‖ p). The divergence goes one way.", formula="both ways"),
-    absolute_terms=wrong("The absolute values of the terms are summed; some are negative.", formula="absolute"),
+    entropy_not_subtracted=wrong("This is the cross-entropy. The divergence is the cross-entropy minus the entropy of p.", formula="cross-entropy"),
+    both_ways=wrong("This is KL(p ‖ q) + KL(q ‖ p). The divergence is KL(p ‖ q) alone.", formula="both ways"),
+    absolute_terms=wrong("The absolute values of the terms are summed; sum the terms with their signs.", formula="absolute"),
 )
 
 
 exercise.hints("It is the cross-entropy of p and q minus that of p with itself.")
 exercise.hints("p·log(p/q) entry by entry, over the entries where p is positive.", group="zeros_in_p")
-exercise.hints("`np.asarray` makes a NumPy array of a tensor, and `float` a Python number of the result.", group="types")
+exercise.hints("`np.asarray` turns a tensor into a NumPy array, and `float` turns the result into a Python number.", group="types")

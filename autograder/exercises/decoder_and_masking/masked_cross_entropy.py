@@ -18,7 +18,7 @@ def _loss_inputs(rng: Generator, batch: int = 3, length: int = 5, words: int = 7
 exercise = Exercise("masked_cross_entropy", oracle=oracles.masked_cross_entropy, mistaken=mistaken.masked_cross_entropy, by_mode={"derivative": oracles.masked_cross_entropy_gradient})
 
 
-@exercise.group("mean over all real tokens of the batch", points=2, advice="These are logits. A ready-made loss takes them for probabilities unless it is told `from_logits=True`.")
+@exercise.group("mean over all real tokens of the batch", points=2, advice="These are logits. A ready-made loss treats them as probabilities unless you set `from_logits=True`.")
 def values(rng: Generator) -> list[Case]:
     wide = _loss_inputs(rng, 2, 7, 11)
     return [
@@ -69,19 +69,19 @@ exercise.mistakes(
     divided_by_positions=wrong("The sum is divided by all positions, padding too. Divide by the number of real tokens.", mean="positions"),
     mean_of_means=wrong("Each sentence is averaged by itself, so tokens of short sentences weigh more. Average over all tokens at once.", mean="sequences"),
     divided_by_sentences=wrong("The sum is divided by the number of sentences, not of tokens.", mean="per sequence"),
-    not_averaged=wrong("The losses are summed; divide by the number of real tokens.", mean="sum"),
+    not_averaged=wrong("The losses are only summed; divide by the number of real tokens.", mean="sum"),
     divided_by_words=wrong("The loss is divided by V too: a loss is a sum over the words.", mean="tokens and words"),
     only_padding=wrong("Only the padding counts: the mask is the wrong way round.", masked="inverted"),
     pad_id_ignored=wrong("The argument `pad_id` changes nothing: id 0 is left out.", masked="zero"),
     smoothing_ignored=wrong("The argument `label_smoothing` changes nothing.", smoothing="ignored"),
     smoothing_over_others=wrong("Your ε is spread over the other V − 1 words. It belongs to all V words, the right one too.", smoothing="others"),
-    smoothing_not_divided=wrong("Every word gets the whole ε; it is spread: ε/V each.", smoothing="whole"),
+    smoothing_not_divided=wrong("Every word gets the whole ε; spread it: ε/V for each word.", smoothing="whole"),
     smoothing_without_padding=wrong("Your padding id gets no share of ε. It belongs to all V ids.", smoothing="without pad"),
     smoothing_reversed=wrong("The right word gets ε and the spread 1 − ε: they are swapped.", smoothing="reversed"),
     log_of_softmax=wrong("The logarithm is taken of a softmax. For large logits that is the logarithm of 0, and 0 times it is NaN.", logarithm="of the softmax"),
     log_of_softmax_of_one_word=wrong("The logarithm is taken of a softmax. For large logits that is the logarithm of 0.", logarithm="of the softmax, of one word"),
-    softmax_over_positions=wrong("The softmax runs over the positions; it runs over the vocabulary.", axis=-2),
-    logits_taken_as_probabilities=wrong("The logits are taken for probabilities: the softmax is missing. (In Keras: `from_logits=True`.)", taken_as="probabilities"),
+    softmax_over_positions=wrong("The softmax runs over the positions; it should run over the vocabulary.", axis=-2),
+    logits_taken_as_probabilities=wrong("The logits are treated as probabilities: the softmax is missing. (In Keras: `from_logits=True`.)", taken_as="probabilities"),
     softmax_twice=wrong("The softmax is taken twice: a loss from logits got probabilities.", taken_as="softmax twice"),
     log_to_base_2=wrong("The logarithm is to the base 2; nats use the natural one.", log="2"),
     minus_missing=wrong("The minus sign is missing.", sign=-1),

@@ -33,14 +33,14 @@ def types(rng: Generator) -> list[Case]:
 exercise.mistakes(
     true_means_padding=wrong("True stands at the padding. Here and in Keras True means: may attend.", kind="inverted"),
     no_query_axis=wrong("The axis of the queries is missing: the shape is (B, 1, S).", axes="BS"),
-    axis_last=wrong("The new axis stands last; the shape is (B, 1, S).", axes="BS1"),
-    head_axis=wrong("There is an axis for the heads as well. Keras adds that one itself: the shape is (B, 1, S).", axes="B11S"),
-    queries_masked_too=wrong("The padding's own rows are blocked as well. Only what is looked at is masked: the shape is (B, 1, S).", axes="BSS"),
+    axis_last=wrong("The new axis is the last one; the shape should be (B, 1, S).", axes="BS1"),
+    head_axis=wrong("There is an axis for the heads as well. Keras adds this axis itself: the shape is (B, 1, S).", axes="B11S"),
+    queries_masked_too=wrong("The padding's own rows are blocked as well. Mask only the keys: the shape is (B, 1, S).", axes="BSS"),
     pad_id_ignored=wrong("The argument `pad_id` changes nothing.", ignored=True),
     larger_than_pad=wrong("Ids below pad_id count as padding too. A token is padding only when its id is pad_id.", kind="positive"),
 )
 
 
-exercise.hints("A comparison of all ids with pad_id gives one truth value each.", "The mask says who is looked at, so it lies along the keys; the axis of size 1 stands for every query.")
+exercise.hints("A comparison of all ids with pad_id gives one truth value each.", "The mask says which keys may be seen, so it lies along the keys; the axis of size 1 stands for every query.")
 exercise.hints("Does your comparison use the argument, or the number 0?", group="pad_id")
 exercise.hints("`ops.not_equal` takes arrays and tensors. Which shape comes out before and after the new axis?", group="types")

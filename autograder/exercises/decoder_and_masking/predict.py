@@ -15,9 +15,9 @@ def floor(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    no_smoothing=wrong("A loss of 0 needs a q of 1 at the right word and 0 elsewhere. What does the smoothed p charge for q = 0?", thought="no smoothing"),
+    no_smoothing=wrong("A loss of 0 needs a q of 1 at the right word and 0 elsewhere. What does a q of 0 cost under the smoothed p?", thought="no smoothing"),
     right_word_alone=wrong("This is what the right word costs. The smoothed target asks for the other 13 as well.", thought="right word alone"),
-    untrained=wrong("This is the loss of a model that finds all words equally probable: where training begins, not where it ends.", thought="untrained"),
+    untrained=wrong("This is the loss of a model that finds all words equally probable: training begins there, but it does not end there.", thought="untrained"),
     in_bits=wrong("This is in bits. The loss is in nats: natural logarithms.", thought="bits"),
 )
 

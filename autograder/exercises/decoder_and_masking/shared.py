@@ -89,10 +89,10 @@ NOT_A_NUMBER = wrong("A zero of p gives NaN: 0 · log 0 is 0 by its limit, and a
 ZERO_Q_SKIPPED = wrong("Where q is 0 the term is left out. If p is positive there, q rules out what happens, and the sum is infinite.", zeros="skipped")
 
 
-SWAPPED = wrong("p and q are swapped. The factor in front of the logarithm is p.", swapped=True)
+SWAPPED = wrong("p and q are swapped. The factor before the logarithm should be p.", swapped=True)
 
 
-AVERAGED = wrong("The terms are averaged; they are summed.", joined="mean")
+AVERAGED = wrong("The terms are averaged; they should be summed.", joined="mean")
 
 
 MASK_ADVICE = "In this course True means: may attend."

@@ -27,13 +27,13 @@ def edges(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    last_token_kept=wrong("The result is one longer than ids: the last token falls out.", kind="longer"),
+    last_token_kept=wrong("The result is one token longer than ids: drop the last token.", kind="longer"),
     shifted_left=wrong("The tokens move to the left. The decoder's input at position t is the target at t − 1.", kind="left"),
-    rolled=wrong("The last token comes back in front; the start id belongs there.", kind="rolled"),
-    rolled_over_sentences=wrong("The tokens move on from one sentence to the next: the shift runs along the wrong axes.", kind="rolled all"),
+    rolled=wrong("The last token comes back at the front; the start id belongs there.", kind="rolled"),
+    rolled_over_sentences=wrong("The tokens move from one sentence to the next: the shift runs along the wrong axes.", kind="rolled all"),
     first_token_replaced=wrong("The start id takes the place of the first token, and nothing moves.", kind="replaced"),
-    start_is_zero=wrong("A 0 stands in front; it is the start id that belongs there.", kind="zero"),
-    shifted_down=wrong("Whole sentences move; each sentence is shifted by itself.", kind="down"),
+    start_is_zero=wrong("A 0 stands at the front; the start id belongs there.", kind="zero"),
+    shifted_down=wrong("Whole sentences move; each sentence should be shifted by itself.", kind="down"),
     start_missing=wrong("The start id is missing: the result has shape (B, T).", kind="shorter"),
 )
 

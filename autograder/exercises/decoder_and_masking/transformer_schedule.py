@@ -40,15 +40,15 @@ def edges(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    largest_taken=wrong("The larger of the two curves is taken; it is the smaller one.", choice="max"),
+    largest_taken=wrong("The larger of the two curves is taken; take the smaller one.", choice="max"),
     width_missing=wrong("The factor D^−0.5 is missing.", width=0.0),
-    width_multiplies=wrong("The rate grows with √D; it is divided by it.", width=0.5),
-    width_not_rooted=wrong("The rate is divided by D; it is divided by √D.", width=-1.0),
-    warmup_exponent=wrong("The warm-up line has warmup^−0.5; its exponent is −1.5.", warmup=-0.5),
-    warmup_exponent_one=wrong("The warm-up line has warmup^−1; its exponent is −1.5.", warmup=-1.0),
-    decay_exponent=wrong("The decay is step^−1.5; that exponent is the warm-up's.", decay=-1.5),
-    step_zero_gives_zero=wrong("Step 0 gives 0; it counts as step 1.", first="zero"),
-    every_step_plus_one=wrong("Every step counts one more. Only step 0 counts as 1.", first="all shifted"),
+    width_multiplies=wrong("The rate is multiplied by √D; divide by √D.", width=0.5),
+    width_not_rooted=wrong("The rate is divided by D; divide by √D.", width=-1.0),
+    warmup_exponent=wrong("The warm-up line has warmup^−0.5; its exponent should be −1.5.", warmup=-0.5),
+    warmup_exponent_one=wrong("The warm-up line has warmup^−1; its exponent should be −1.5.", warmup=-1.0),
+    decay_exponent=wrong("The decay is step^−1.5; that exponent belongs to the warm-up.", decay=-1.5),
+    step_zero_gives_zero=wrong("Step 0 gives 0; it should count as step 1.", first="zero"),
+    every_step_plus_one=wrong("Every step is counted one higher. Only step 0 should change: it counts as step 1.", first="all shifted"),
     warmup_ignored=wrong("The argument `warmup_steps` changes nothing.", ignored=True),
 )
 

@@ -203,24 +203,24 @@ def edges(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    beam_of_one=wrong("The search is greedy whatever beam_width says: one hypothesis is kept.", **ONE),
+    beam_of_one=wrong("The search is greedy whatever beam_width says: it keeps one hypothesis.", **ONE),
     only_last_token=wrong("`step_fn` gets the last token only; it needs the whole list so far.", handed="last"),
     start_not_handed=wrong("`step_fn` gets the list without the start id; the start id belongs to it.", handed="without start"),
     no_length_penalty=wrong("The argument `length_penalty` changes nothing.", penalty="none"),
-    divided_by_power_of_length=wrong("The sum is divided by n^length_penalty; the divisor is ((5 + n)/6)^length_penalty.", penalty="n^a"),
+    divided_by_power_of_length=wrong("The sum is divided by n^length_penalty; the divisor should be ((5 + n)/6)^length_penalty.", penalty="n^a"),
     divided_by_length=wrong("The sum is divided by its length n, whatever length_penalty says.", penalty="n"),
-    start_counted=wrong("n counts the start id too; it counts generated tokens.", penalty="start counted"),
-    end_not_counted=wrong("n does not count the end id; it was generated too.", penalty="without end"),
-    penalty_multiplied=wrong("The sum is multiplied by ((5 + n)/6)^length_penalty; it is divided by it.", penalty="multiplied"),
-    finished_expanded=wrong("Finished hypotheses are lengthened. After the end id nothing follows.", finished="expanded"),
-    stops_at_first_finished=wrong("The search stops when the first hypothesis is finished. Another may still turn out better.", stop="first finished"),
+    start_counted=wrong("n counts the start id too; it should count generated tokens only.", penalty="start counted"),
+    end_not_counted=wrong("n does not count the end id; the end id was generated, too.", penalty="without end"),
+    penalty_multiplied=wrong("The sum is multiplied by ((5 + n)/6)^length_penalty; divide by it.", penalty="multiplied"),
+    finished_expanded=wrong("Finished hypotheses are lengthened. Nothing may follow the end id.", finished="expanded"),
+    stops_at_first_finished=wrong("The search stops when the first hypothesis is finished. Another one may still become better.", stop="first finished"),
     stops_when_best_is_finished=wrong("The search stops when the best hypothesis is finished. With a length penalty a longer one can still pass it.", stop="best finished"),
-    unfinished_ignored=wrong("Only finished hypotheses can win. Those cut off at max_length are compared with them by the score.", pool="finished"),
-    finished_ignored=wrong("Only hypotheses that reached max_length can win. Finished ones are compared with them by the score.", pool="unfinished"),
-    log_probabilities_multiplied=wrong("The log-probabilities are multiplied. Probabilities are multiplied, their logarithms added.", summed="product"),
-    last_step_only=wrong("Only the last token's log-probability counts; all of them are added up.", summed="last"),
-    one_child_each=wrong("Each hypothesis keeps its best continuation only. All continuations of all hypotheses compete.", pruning="each by itself"),
-    pruned_by_sums=wrong("The beam is cut by the sums of log-probabilities, so a hypothesis that has ended is never pushed out. The scores decide in each round, not at the end alone.", ranked="sum"),
+    unfinished_ignored=wrong("Only finished hypotheses can win. Hypotheses cut off at max_length compete with them by score.", pool="finished"),
+    finished_ignored=wrong("Only hypotheses that reached max_length can win. Finished ones compete with them by score.", pool="unfinished"),
+    log_probabilities_multiplied=wrong("The log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added.", summed="product"),
+    last_step_only=wrong("Only the last token's log-probability counts; add up all of them.", summed="last"),
+    one_child_each=wrong("Each hypothesis keeps its best continuation only. All continuations of all hypotheses should compete.", pruning="each by itself"),
+    pruned_by_sums=wrong("The beam is cut by the sums of log-probabilities, so a hypothesis that has ended is never pushed out. The scores should decide in each round, not only at the end.", ranked="sum"),
     generated_counted=wrong("The list is one too long: max_length counts the start id too.", counted="generated"),
     score_without_penalty=wrong("The tokens are right; the score returned lacks the length penalty.", score="sum"),
     score_is_probability=wrong("The tokens are right; the score is a sum of logarithms.", score="probability"),
@@ -234,10 +234,10 @@ exercise.mistakes(
 exercise.hints(
     "A hypothesis is a list of tokens with the sum of its log-probabilities. The beam is a list of hypotheses.",
     "A round: finished hypotheses are candidates as they are; every other one gives V candidates. Sort, cut, repeat.",
-    "Sort by a function of sum and length, with `key=`; so arrays and lists are never compared with each other.",
+    "Sort with `key=` by a function of sum and length, so that arrays and lists are never compared with each other.",
 )
-exercise.hints("Print the beam after each round. Is the hypothesis still in it that wins in the end?", group="trapped")
-exercise.hints("With one hypothesis a round is: V candidates, the best one stays. Where does yours differ from `greedy_decode`?", group="width_one")
-exercise.hints("There may be fewer candidates than `beam_width`, and scores of −inf: a slice and a sort can cope with both.", group="edges")
+exercise.hints("Print the beam after each round. Is the final winner still in it?", group="trapped")
+exercise.hints("With one hypothesis a round has V candidates, and the best one stays. Where does yours differ from `greedy_decode`?", group="width_one")
+exercise.hints("There may be fewer candidates than `beam_width`, and scores of −inf: a slice and a sort work with both.", group="edges")
 exercise.hints("Which number does the sort use when the beam is cut, the sum or the score?", group="ranking")
 exercise.hints("What happens in a round to a hypothesis that ends with the end id? Follow one through your loop.", group="finished")

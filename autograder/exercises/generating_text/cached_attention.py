@@ -17,7 +17,7 @@ def _tokens(rng: Generator, batch: int, heads: int, length: int, width: int, **m
 exercise = Exercise("cached_attention", oracle=oracles.cached_attention, mistaken=mistaken.cached_attention, by_mode={"branches": oracles.cached_branches})
 
 
-@exercise.group("the first token, without a cache", points=1, advice="The first token sees itself alone, so its output is its value. The cache is the pair of its key and its value.")
+@exercise.group("the first token, without a cache", points=1, advice="The first token sees only itself, so its output is its value. The cache is the pair of its key and its value.")
 def first(rng: Generator) -> list[Case]:
     return [Case(_tokens(rng, 2, 3, 1, 5), description="cache=None, B=2, H=3, K=5")]
 
@@ -38,14 +38,14 @@ def branches(rng: Generator) -> list[Case]:
 exercise.mistakes(
     unscaled=wrong("The scores are not divided by √K.", scale="none"),
     divided_by_width=wrong("The scores are divided by K; the divisor is √K.", scale="K"),
-    cache_ignored=wrong("The query sees its own key alone: keys and values of the cache do not take part.", seen="own"),
+    cache_ignored=wrong("The query sees only its own key: keys and values of the cache are not used.", seen="own"),
     new_token_unseen=wrong("The query sees the cache and not its own key: append first, then attend.", seen="others"),
-    softmax_over_queries=wrong("The weights of a query do not sum to 1: the softmax runs over the queries, of which there is one. It runs over the keys, the last axis.", softmax="queries"),
-    newest_first=wrong("The new key and value stand in front of the cache. The newest ones come last.", place="first"),
-    only_the_newest=wrong("The cache that comes back holds the newest token alone. It holds all tokens so far.", kept="newest"),
-    cache_not_extended=wrong("The cache that comes back lacks the new token.", kept="old"),
-    pair_swapped=wrong("The cache comes back as (values, keys). The keys come first.", pair="swapped"),
-    cache_changed=wrong("A second continuation of the same cache sees the first one's token: your function changes the cache that it is given. Make a new pair in its place.", changed=True),
+    softmax_over_queries=wrong("The weights of a query do not sum to 1: the softmax runs over the queries, and there is only one. It should run over the keys, the last axis.", softmax="queries"),
+    newest_first=wrong("The new key and value are put before the cache. The newest ones should come last.", place="first"),
+    only_the_newest=wrong("The returned cache holds only the newest token. It should hold all tokens so far.", kept="newest"),
+    cache_not_extended=wrong("The returned cache lacks the new token.", kept="old"),
+    pair_swapped=wrong("The cache comes back as (values, keys). The keys should come first.", pair="swapped"),
+    cache_changed=wrong("A second continuation of the same cache sees the first one's token: your function changes the cache that it is given. Make a new pair instead.", changed=True),
 )
 
 

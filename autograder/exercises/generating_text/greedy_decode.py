@@ -33,7 +33,7 @@ def values(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("no end in sight, an end at once, max_length=1", points=1, must_fail_for=("only_last_token",))
+@exercise.group("no end id, an end id at once, max_length=1", points=1, must_fail_for=("only_last_token",))
 def limits(rng: Generator) -> list[Case]:
     never = until(lambda: search(rng, words=7, end=-3.0, max_length=5), lambda each: greedy(each).count(",") == 4 and not greedy(each).endswith(f" {each['end_id']}]"))
     first = until(lambda: search(rng, words=5, end=3.0), lambda each: greedy(each).count(",") == 1)

@@ -47,7 +47,7 @@ def exactly(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("p = 1, zeros, tensors and lists", points=1, advice="With p = 1 nothing is cut off but what is 0 already. A TensorFlow tensor comes in as well: `np.asarray` reads it.")
+@exercise.group("p = 1, zeros, tensors and lists", points=1, advice="With p = 1 only entries that are already 0 are cut off. The argument may be a TensorFlow tensor: `np.asarray` reads it.")
 def edges(rng: Generator) -> list[Case]:
     with_zeros, whole, single = _cut(rng, 7, 3), _cut(rng, 11, 4), _cut(rng, 5, 3)
     with_zeros["probabilities"][int(with_zeros["probabilities"].argmin())] = 0.0
@@ -62,18 +62,18 @@ def edges(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     not_renormalised=wrong("What is left does not sum to 1: divide it by its sum.", scaled="no"),
-    in_the_order_of_ids=wrong("The sum runs over the tokens by id. It runs over them from the most probable one down.", order="ids"),
-    least_probable=wrong("The sum begins with the least probable token. It begins with the most probable one.", order="rising"),
-    one_left_out=wrong("The token with which the sum reaches p is left out. It belongs to the set.", kept="below p"),
+    in_the_order_of_ids=wrong("The sum runs over the tokens in the order of their ids. It should run from the most probable one down.", order="ids"),
+    least_probable=wrong("The sum begins with the least probable token. It should begin with the most probable one.", order="rising"),
+    one_left_out=wrong("The token that makes the sum reach p is left out. It belongs to the set.", kept="below p"),
     one_too_many=wrong("Where the sum is p exactly, one more token is kept.", kept="beyond p"),
-    threshold=wrong("Tokens are kept whose own probability is at least p. What has to reach p is the sum of those that are kept.", kept="each at least p"),
-    ties_from_behind=wrong("Of equally probable tokens the one with the higher id comes first.", order="ties from behind"),
+    threshold=wrong("Tokens whose own probability is at least p are kept. The sum of the kept probabilities has to reach p.", kept="each at least p"),
+    ties_from_behind=wrong("Of equally probable tokens the one with the higher id comes first. The lower id should come first.", order="ties from behind"),
     sorted_result=wrong("The probabilities come back sorted. Each belongs in the place of its own token.", result="sorted"),
     softmax_again=wrong("A softmax is taken of what is left. These are probabilities already: divide by their sum.", scaled="softmax"),
 )
 
 
 exercise.hints("`np.argsort` of the negative probabilities, with `kind=\"stable\"`, gives the ids from the most probable one down.", "How large is the sum *before* a token is added? While it is below p, the token is needed.")
-exercise.hints("For p = 0 the sum before the first token is not below p. Which token has to stay all the same?", group="first")
-exercise.hints("Two comparisons are near: `<` and `<=`. Try both by hand with ½, ¼, ¼ and p = ½.", group="exactly")
-exercise.hints("Look at the kind of what comes in: turn it into a NumPy array first.", group="edges")
+exercise.hints("For p = 0 the sum before the first token is not below p. Which token has to stay anyway?", group="first")
+exercise.hints("Two comparisons are possible: `<` and `<=`. Try both by hand with ½, ¼, ¼ and p = ½.", group="exactly")
+exercise.hints("Look at the type of the argument: turn it into a NumPy array first.", group="edges")

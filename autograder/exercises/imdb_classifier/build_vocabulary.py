@@ -49,7 +49,7 @@ def cut(rng: Generator) -> list[Case]:
 @exercise.group(
     "max_tokens 0, 1, 2 and 3",
     points=1,
-    advice="Even the special entries need room. A slice with a negative end leaves out the last ones.",
+    advice="The special entries need room, too. A slice with a negative end leaves out the last entries.",
     must_fail_for=("alphabetical_only",),  # the most frequent word is not the first of the alphabet
 )
 def small(rng: Generator) -> list[Case]:
@@ -62,21 +62,21 @@ def empty(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    no_special_entries=wrong('The list begins with words. "" for padding and "[UNK]" for unknown words come first.', specials="none"),
+    no_special_entries=wrong('The list begins with words. It should begin with "" for padding and "[UNK]" for unknown words.', specials="none"),
     special_entries_swapped=wrong('"[UNK]" is entry 0. Padding is 0 everywhere in this course, unknown words are 1.', specials="swapped"),
     no_padding_entry=wrong('The entry "" for padding is missing.', specials="no padding"),
     specials_not_counted=wrong("The list is two entries too long: the special entries count.", room="words only"),
-    specials_always=wrong("With max_tokens below 2 the list is too long: the special entries are cut off like all others.", room="specials always"),
+    specials_always=wrong("With max_tokens below 2 the list is too long: cut off the special entries like all others.", room="specials always"),
     cut_before_ties=wrong(
-        "The list is cut before words that are equally frequent are put in order, so the wrong ones of them may be left: `most_common(n)` cuts. Sort first, then cut.", room="cut before ties"
+        "The list is cut before words that are equally frequent are put in order, so the wrong words may be left: `most_common(n)` cuts. Sort first, then cut.", room="cut before ties"
     ),
     slice_from_the_end=wrong("With max_tokens below 2 the end of your slice is negative, which counts from the end of the list.", room="slice from the end"),
     not_cut=wrong("max_tokens changes nothing.", room="no limit"),
     rare_words_first=wrong("The rarest words come first.", order="rising"),
-    alphabetical_only=wrong("The words are in alphabetical order; count comes first.", order="alphabetical"),
-    ties_as_seen=wrong("Words that are equally frequent stand in the order in which they appear (as in `Counter.most_common`); the alphabet decides.", ties="first seen"),
-    ties_backwards=wrong("Words that are equally frequent stand in the alphabet backwards: `reverse=True` turns both around.", ties="backwards"),
-    texts_counted=wrong("You count the texts that a word is in; its occurrences count.", count="texts"),
+    alphabetical_only=wrong("The words are in alphabetical order; sort by count first.", order="alphabetical"),
+    ties_as_seen=wrong("Words that are equally frequent stand in the order in which they appear (as in `Counter.most_common`); they should be in alphabetical order.", ties="first seen"),
+    ties_backwards=wrong("Words that are equally frequent are in reverse alphabetical order: `reverse=True` reverses both parts of the key.", ties="backwards"),
+    texts_counted=wrong("You count the texts that contain a word; count all its occurrences.", count="texts"),
     empty_word_counted=wrong('An empty text adds "" once more to the vocabulary.', empty_word=True),
 )
 

@@ -52,35 +52,35 @@ def column(rng: Generator) -> list[Case]:
     return [Case(column, description="probabilities (23, 1), as model.predict returns them")]
 
 
-@exercise.group("0 where there is nothing to divide by", points=1, advice="Nothing said to be positive, nothing that is positive, or both: each divisor may be 0.")
+@exercise.group("0 where the divisor is 0", points=1, advice="There may be no predicted positives, no real positives, or neither: each divisor may be 0.")
 def zero(rng: Generator) -> list[Case]:
     return _measured((9, 0, 4, 0), (8, 3, 0, 0), (6, 0, 0, 0))(rng)
 
 
 exercise.mistakes(
-    threshold_exclusive=wrong("A probability that equals the threshold counts as negative; positive is from the threshold up.", inclusive=False),
-    rounded=wrong("`round` takes 0.5 to 0 (halves go to the even number), and knows no other threshold.", inclusive=False, fixed=True),
+    threshold_exclusive=wrong("A probability that equals the threshold counts as negative; it should count as positive.", inclusive=False),
+    rounded=wrong("`round` takes 0.5 to 0 (halves go to the even number), and it has no argument for the threshold.", inclusive=False, fixed=True),
     threshold_ignored=wrong("The threshold is 0.5 whatever the argument says.", fixed=True),
     column_broadcast=wrong("Probabilities (n, 1) against labels (n,) made a table (n, n): every review is compared with every label.", broadcast=True),
     confusion_transposed=wrong("The confusion matrix is transposed: rows are true classes, columns are what the model said.", layout="[[tn, fn], [fp, tp]]"),
     confusion_positive_first=wrong("The confusion matrix begins with the positive class. Class 0 comes first: [[tn, fp], [fn, tp]].", layout="[[tp, fn], [fp, tn]]"),
     confusion_both=wrong("The confusion matrix is [[tp, fp], [fn, tn]], as in some textbooks; here it is [[tn, fp], [fn, tp]].", layout="[[tp, fp], [fn, tn]]"),
-    confusion_shares=wrong("The confusion matrix holds shares; it holds counts.", shares=True),
-    precision_recall_swapped=wrong("Precision and recall are swapped. Precision: of those said to be positive, how many are?", swapped=True),
+    confusion_shares=wrong("The confusion matrix holds shares; it should hold counts.", shares=True),
+    precision_recall_swapped=wrong("Precision and recall are swapped. Precision: of those predicted positive, how many are positive?", swapped=True),
     f1_arithmetic=wrong("F1 is the harmonic mean, not the ordinary one: 2PR / (P + R).", f1="arithmetic"),
     f1_halved=wrong("F1 is half of what it should be: the harmonic mean has a 2.", f1="half"),
     f1_geometric=wrong("F1 is the harmonic mean, without a root: 2PR / (P + R).", f1="geometric"),
-    nothing_is_nan=wrong("0/0 is NaN. Where nothing can be divided, give 0.", nothing=float("nan")),
-    nothing_is_one=wrong("Where there is nothing to divide by, the measure is 0.", nothing=1.0),
+    nothing_is_nan=wrong("0/0 is NaN. Where the divisor is 0, return 0.", nothing=float("nan")),
+    nothing_is_one=wrong("Where the divisor is 0, the measure should be 0.", nothing=1.0),
     negative_class_measured=wrong("Class 0 is treated as the positive one. Positive is class 1.", positive=0),
-    accuracy_in_percent=wrong("The accuracy is in per cent; it is a share from 0 to 1.", percent=True),
+    accuracy_in_percent=wrong("The accuracy is in per cent; it should be a share from 0 to 1.", percent=True),
 )
 
 
 exercise.hints(
-    "Make two flat boolean arrays first: said to be positive, and really positive.",
+    "Make two flat boolean arrays first: predicted positive, and really positive.",
     "The four counts are sums of `said & true`, `said & ~true`, `~said & true` and `~said & ~true`.",
 )
-exercise.hints("`share` of the stub divides, or gives 0. Does every division of yours go through it, that of F1 too?", group="zero")
+exercise.hints("`share` of the stub divides, or gives 0. Does every division in your code use it, also that of F1?", group="zero")
 exercise.hints("Does a probability that equals the threshold count as positive? And is the argument used, or 0.5?", group="threshold")
 exercise.hints("Print the shapes of what you compare. Flatten both before that.", group="column")

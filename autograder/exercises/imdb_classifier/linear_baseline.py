@@ -67,13 +67,13 @@ def unseen(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     fitted_on_all_texts=wrong("The TF-IDF has seen the reviews that are to be judged: its vocabulary, and how rare a word is, come from training reviews alone.", fitted="all"),
-    single_words_only=wrong("Pairs of words are no features here: the order of words changes nothing.", sizes=(1,)),
-    pairs_only=wrong("Single words are no features here, only pairs. Take both.", sizes=(2,)),
-    triples_too=wrong("Triples of words are features too; words and pairs are asked for.", sizes=(1, 2, 3)),
+    single_words_only=wrong("Your features have no pairs of words: the order of words changes nothing.", sizes=(1,)),
+    pairs_only=wrong("Your features are only pairs of words, no single words. Take both.", sizes=(2,)),
+    triples_too=wrong("Triples of words are features, too; the exercise asks for words and pairs.", sizes=(1, 2, 3)),
     counts_alone=wrong("The features are plain counts. TF-IDF weighs rare words more, and gives all reviews the same length.", weighting="counts"),
     negative_class=wrong("This is the probability of a negative review. In which column of `predict_proba` is class 1?", result="negative"),
-    decisions=wrong("These are decisions, 0 or 1. The probabilities are asked for: `predict_proba`.", result="decisions"),
-    scores=wrong("These are scores that can be negative or above 1. The probabilities are asked for: `predict_proba`.", result="scores"),
+    decisions=wrong("These are decisions, 0 or 1. The exercise asks for probabilities: `predict_proba`.", result="decisions"),
+    scores=wrong("These are scores that can be negative or above 1. The exercise asks for probabilities: `predict_proba`.", result="scores"),
 )
 
 

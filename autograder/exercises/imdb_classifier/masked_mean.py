@@ -30,7 +30,7 @@ def anywhere(rng: Generator) -> list[Case]:
     return [_mean_case(rng, ids[:, ::-1].copy(), 5, description="x (3, 7, 5), padding in front"), _mean_case(rng, rng.permuted(ids, axis=1), 5, description="x (3, 7, 5), padding anywhere")]
 
 
-@exercise.group("a row that is all padding gives 0", points=1, advice="A row without words has the sum 0. What may its count be, so that 0 divided by it is 0?")
+@exercise.group("a row that is all padding gives 0", points=1, advice="A row without words has the sum 0. Which number can you divide by, so that the result is 0?")
 def all_padding(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 7)
     ids[int(rng.integers(3))] = 0
@@ -72,11 +72,11 @@ exercise.mistakes(
     maximum=wrong("This is the largest value of each feature, not its mean.", reduce="max"),
     mask_inverted=wrong("The mask is the wrong way round: this is the mean of the padding.", kept="padding"),
     unknown_left_out=wrong("Words of id 1 are left out, too. `[UNK]` is a word, one that the vocabulary does not know.", kept="known words"),
-    stops_at_padding=wrong("What stands behind the first padding is left out. Look at each id, not at the length.", kept="up to the first padding"),
+    stops_at_padding=wrong("Everything after the first padding is left out. Look at each id, not at the length.", kept="up to the first padding"),
     empty_row_nan=wrong("A row without words is 0/0. Divide by at least 1.", guarded=False),
-    over_batch=wrong("The mean runs over the batch. It runs over the tokens, axis 1.", axis=0),
-    over_features=wrong("The mean runs over the features. It runs over the tokens, axis 1.", axis=2),
-    axis_kept=wrong("The result has an axis of size 1 too many: the tokens' axis goes away.", keepdims=True),
+    over_batch=wrong("The mean runs over the batch. It should run over the tokens, axis 1.", axis=0),
+    over_features=wrong("The mean runs over the features. It should run over the tokens, axis 1.", axis=2),
+    axis_kept=wrong("The result has an extra axis of size 1: the axis of the tokens should disappear.", keepdims=True),
 )
 
 
@@ -84,7 +84,7 @@ exercise.hints(
     "The mask `ids != 0` is (B, T). Which axis does it lack to multiply x (B, T, D)?",
     "Sum the words along axis 1, and sum the mask along the same axis: the second is what to divide by.",
 )
-exercise.hints("`ops.maximum(count, 1)` leaves every count as it is, but that of a row without words.", group="all_padding")
+exercise.hints("`ops.maximum(count, 1)` changes only the count of a row without words.", group="all_padding")
 exercise.hints("`ops.convert_to_tensor(x)` at the beginning takes arrays and tensors alike. Give the mask the type of x: `ops.cast(…, x.dtype)`.", group="types")
 exercise.hints("Does your function look at each id, or only at how many ids are not 0?", group="anywhere")
-exercise.hints("Search your function for `np.`, `tf.` and `.numpy()`: each of them has a relative in `keras.ops`.", group="training")
+exercise.hints("Search your function for `np.`, `tf.` and `.numpy()`: each of them has a counterpart in `keras.ops`.", group="training")

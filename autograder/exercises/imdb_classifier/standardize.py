@@ -53,16 +53,16 @@ def edges(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     capitals_kept=wrong("Capitals stay capitals: `The` and `the` are two words.", lower=False),
-    br_becomes_a_word=wrong("`<br />` leaves the word `br` behind. Which of your steps takes its brackets away, and when?", breaks="none"),
+    br_becomes_a_word=wrong("`<br />` leaves the word `br` behind. Which of your steps removes its brackets, and when?", breaks="none"),
     one_spelling_of_br=wrong("Only `<br />` is found; `<br>` and `<br/>` are line breaks, too.", breaks="one spelling"),
-    every_tag_removed=wrong("Everything between `<` and `>` is gone, with the words in it. Only line breaks are asked for.", breaks="every tag"),
-    break_glues_words=wrong("Where a line break was, two words grow together. It becomes a space.", break_becomes=""),
+    every_tag_removed=wrong("Everything between `<` and `>` is gone, also words. Remove only line breaks.", breaks="every tag"),
+    break_glues_words=wrong("Two words are joined where a line break was. A line break should become a space.", break_becomes=""),
     br_in_capitals_missed=wrong("`<BR>` in capitals is not found: lower case first, or ignore case in the search.", any_case=False),
     punctuation_kept=wrong("Punctuation is still there.", punctuation="kept"),
-    punctuation_to_space=wrong("Punctuation becomes a space: `don't` falls into two words. It is removed, which gives `dont`.", punctuation="to space"),
-    apostrophes_kept=wrong("The apostrophe stays. It is punctuation like the rest: `don't` becomes `dont`.", punctuation="but apostrophes"),
+    punctuation_to_space=wrong("Punctuation becomes a space: `don't` becomes two words. Remove it, so that `dont` is left.", punctuation="to space"),
+    apostrophes_kept=wrong("The apostrophe stays. It is punctuation, too: `don't` should become `dont`.", punctuation="but apostrophes"),
     other_letters_lost=wrong("Letters beyond a to z are lost: é, ü and 日 are letters.", letters="ascii"),
-    digits_lost=wrong("Digits are gone. `9/10` becomes `910`.", digits=False),
+    digits_lost=wrong("Digits are gone. `9/10` should become `910`.", digits=False),
     ends_not_stripped=wrong("A space is left at the beginning or at the end.", spaces="ends stay"),
     spaces_not_collapsed=wrong("Runs of white space stay as they are.", spaces="stay"),
     tabs_and_newlines_kept=wrong("Tabs and line ends stay. White space is more than the space.", spaces="only doubled"),
@@ -73,6 +73,6 @@ exercise.hints(
     "`re.sub` replaces what a pattern finds, `str.translate` many characters at once, `str.split()` without an argument splits at any white space.",
 )
 exercise.hints("Four steps. Their order matters: what happens to the `<` of a `<br />` if punctuation goes first?", "The pattern `r\"<br\\s*/?>\"` finds all three spellings, in a text that is in lower case already.", group="breaks")
-exercise.hints("Which characters does your code remove: those of `string.punctuation`, or all but those that you thought of?", group="letters")
-exercise.hints("A tab and a line break are white space too. What does `split` take for its argument?", group="spaces")
-exercise.hints("Try the empty text, and one of punctuation alone: what is left has no words, and no space either.", group="edges")
+exercise.hints("Which characters does your code remove: those of `string.punctuation`, or all except those that you listed?", group="letters")
+exercise.hints("A tab and a line break are white space too. Which argument do you give to `split`?", group="spaces")
+exercise.hints("Try the empty text, and a text of punctuation only: the result has no words and no space.", group="edges")

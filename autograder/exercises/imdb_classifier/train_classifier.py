@@ -40,7 +40,7 @@ exercise = Exercise(
 )
 
 
-@exercise.group("at least 90 % of reviews that it has not seen are right", points=3, advice="Draw the history. Does the loss still fall where it stops, or does it never fall at all?")
+@exercise.group("at least 90 % of reviews that it has not seen are right", points=3, advice="Plot the history. Does the loss still fall where the training stops, or does it never fall at all?")
 def learning(rng: Generator) -> list[Case]:
     (x, y), (x_val, y_val), (x_test, labels) = (_reviews(rng, count) for count in (512, 128, 500))
     return [
@@ -64,7 +64,7 @@ def learning(rng: Generator) -> list[Case]:
 def stopping(rng: Generator) -> list[Case]:
     (x, y), (x_val, y_val) = _reviews(rng, 512), _reviews(rng, 128)
     inputs = {"x": x, "y": y, "x_val": x_val, "y_val": 1 - y_val, "vocab_size": NEUTRAL.stop, "seed": int(rng.integers(1 << 30))}
-    return [Case(inputs, mode="stopping", description="512 reviews to train on, 128 others whose labels are turned round")]
+    return [Case(inputs, mode="stopping", description="512 reviews to train on, 128 others with inverted labels")]
 
 
 exercise.mistakes(
@@ -73,16 +73,16 @@ exercise.mistakes(
         "The `val_loss` of the history is not that of the validation reviews. `validation_split` cuts off a part of the training reviews; `validation_data=` takes those that you are given.",
         watched="other reviews",
     ),
-    training_watched=wrong("`val_loss` is the loss of the training reviews. That falls as long as the model learns them by heart.", watched="the training reviews"),
+    training_watched=wrong("`val_loss` is the loss of the training reviews. That loss falls as long as the model memorises these reviews.", watched="the training reviews"),
     learned_from_validation=wrong(
         "The model learned from the validation reviews: words that occur nowhere else have new vectors. Then their loss no longer says when to stop.", validation_learned=True
     ),
     nothing_restored=wrong("The model has the weights of its last epoch. Those of the epoch with the lowest `val_loss` come back only if you ask for it.", kept="the last epoch"),
     other_epoch_kept=wrong(
-        "The model has the weights of an epoch that is neither the last nor the best on the validation reviews: what does the callback watch? It is to be `val_loss`.", kept="another epoch"
+        "The model has the weights of an epoch that is neither the last nor the best on the validation reviews: what does the callback watch? It should watch `val_loss`.", kept="another epoch"
     ),
     squared_error=wrong("The loss is the mean squared error. For a probability it is the binary cross-entropy.", loss="mean squared error"),
-    loss_of_logits=wrong("The loss takes the model's probabilities for logits, and squashes them a second time.", loss="cross-entropy of logits"),
+    loss_of_logits=wrong("The loss treats the model's probabilities as logits and applies a second sigmoid to them.", loss="cross-entropy of logits"),
     loss_over_classes=wrong(
         "The loss compares classes, and the model has one output: of one class the probability is always 1, the loss 0, and nothing is learned. One output takes the binary cross-entropy.",
         loss="cross-entropy over classes",
@@ -91,17 +91,17 @@ exercise.mistakes(
     part_of_the_reviews=wrong(
         "The model learned from a part of the training reviews only: most words that occur once still have their first vectors. Does `fit` get all of x, and every epoch all batches?", part=True
     ),
-    another_model_trained=wrong("The model that you were given is as it was: another one was trained, a copy or one of your own.", same_model=False),
+    another_model_trained=wrong("The model that you were given is unchanged: you trained another one, a copy or one of your own.", same_model=False),
     nothing_learned=wrong(
         "On its own training reviews the model is hardly better than a coin. Do the labels still belong to their reviews, or was one of them shuffled alone? Is the learning rate far too small, or too large?",
         learned=False,
     ),
-    one_epoch=wrong("There is one epoch only, so there is nothing to stop.", several=False),
+    one_epoch=wrong("There is only one epoch, so there is nothing to stop.", several=False),
 )
 
 
 exercise.hints(
-    "Three steps: `compile`, a callback that stops in time, `fit` with validation data. Return what `fit` returns.",
+    "Write three steps: `compile`, a callback that stops in time, and `fit` with validation data. Return what `fit` returns.",
     "Print the `val_loss` of the history. Is the lowest at the end? Then the training stopped too early, or not at all. If not: which weights has the model now?",
     "`restore_best_weights=True` makes EarlyStopping bring the best weights back.",
 )

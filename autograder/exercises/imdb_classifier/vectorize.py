@@ -48,7 +48,7 @@ def small(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    padded_in_front=wrong("The padding stands in front: the first word of a short text then gets a late position. It belongs behind the words.", pad="front"),
+    padded_in_front=wrong("The padding is in front: the first word of a short text then gets a late position. It belongs behind the words.", pad="front"),
     cut_in_front=wrong("Long texts lose their beginning. They keep their first words.", cut="front"),
     pad_sequences_defaults=wrong(
         "Padding and cutting happen in front, the defaults of `pad_sequences`: the first word of a short text then gets a late position, and a long text loses its beginning. Both belong at the end.",
@@ -56,23 +56,23 @@ exercise.mistakes(
         cut="front",
     ),
     cut_at_characters=wrong("max_length counts words here, not characters: split first, then cut.", unit="characters"),
-    unknown_dropped=wrong("Unknown words are left out; they get the id 1.", unknown="dropped"),
+    unknown_dropped=wrong("Unknown words are left out; they should get the id 1.", unknown="dropped"),
     unknown_is_padding=wrong("Unknown words get the id of padding, 0. A model would overlook that a word stood there.", unknown="0"),
-    unknown_after_the_last=wrong("Unknown words get an id beyond the vocabulary, for which an embedding has no row. They get 1.", unknown="after the last"),
+    unknown_after_the_last=wrong("Unknown words get an id beyond the vocabulary, for which an embedding has no row. They should get 1.", unknown="after the last"),
     ids_from_one=wrong("All ids are one too large. An id is the word's place, counted from 0.", shift=1),
     specials_counted_twice=wrong("All ids are two too large: the vocabulary holds the two special entries already.", shift=2),
-    padded_with_unknown=wrong("The padding is 1, the id of unknown words. Padding is 0.", padding=1),
+    padded_with_unknown=wrong("The padding is 1, the id of unknown words. Padding should be 0.", padding=1),
     empty_word_is_unknown=wrong('An empty text gets an unknown word: `"".split(" ")` is a list with one empty word in it.', empty_word=True),
-    width_of_the_longest=wrong("The rows are as wide as the longest text. They have max_length places, whatever the texts.", width="longest"),
-    ids_are_floats=wrong('Ids are whole numbers; `np.zeros` makes floats unless it is told `dtype="int32"`.', kind="float64"),
+    width_of_the_longest=wrong("The rows are as wide as the longest text. They should have max_length places, whatever the texts are.", width="longest"),
+    ids_are_floats=wrong('Ids are whole numbers; `np.zeros` makes floats unless you give `dtype="int32"`.', kind="float64"),
 )
 
 
 exercise.hints(
     "A dictionary from word to place is made once; `vocabulary.index(word)` searches the whole list every time.",
-    "`dictionary.get(word, 1)` has the answer for unknown words ready.",
+    "`dictionary.get(word, 1)` returns the right id for unknown words.",
     "Start with an array of zeros (n, max_length) of whole numbers, and write each row's ids into its beginning.",
 )
 exercise.hints("Which end of a long text stays, and on which side are the zeros of a short one?", group="cut")
 exercise.hints("A text without words is a row of zeros, and no texts are an array of shape (0, max_length).", group="empty")
-exercise.hints("A vocabulary of two entries knows no word. Which id does every word get then?", group="small")
+exercise.hints("A vocabulary of two entries knows no word. Which id does every word then get?", group="small")

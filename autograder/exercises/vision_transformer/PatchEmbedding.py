@@ -26,7 +26,7 @@ def _embedding_inputs(rng: Generator, batch: int, grid: tuple[int, int], size: i
 exercise = Exercise("PatchEmbedding", oracle=oracles.patch_embedding, mistaken=mistaken.patch_embedding, by_mode={"parameters": oracles.patch_embedding_parameters})
 
 
-@exercise.group("right values", points=3, advice='Does check("extract_patches") pass? What is left is: project, put the class token in front, add the positions.')
+@exercise.group("right values", points=3, advice='Does check("extract_patches") pass? Then three steps are left: project, put the class token in front, add the positions.')
 def values(rng: Generator) -> list[Case]:
     return [
         Case(_embedding_inputs(rng, 2, (2, 5), 3, 2, 7), description="images (2, 6, 15, 2), patch_size=3, d_model=7"),
@@ -34,7 +34,7 @@ def values(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("class token and positions are trained", points=1, advice="Weights of a layer are made by `self.add_weight`: everything else Keras does not see.")
+@exercise.group("class token and positions are trained", points=1, advice="Make weights of a layer with `self.add_weight`: Keras does not see anything else.")
 def parameters(rng: Generator) -> list[Case]:
     inputs = _embedding_inputs(rng, 2, (2, 5), 3, 2, 7)
     return [Case(inputs, mode="parameters", description="trainable parameters, patch_size=3, 10 patches, 2 channels, d_model=7")]
@@ -55,28 +55,28 @@ def reload(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    class_token_last=wrong("The class token stands at the end. It comes first, before the patches.", class_place="last"),
+    class_token_last=wrong("The class token is at the end. It should come first, before the patches.", class_place="last"),
     class_token_missing=wrong("There is no class token: N patches make N + 1 tokens.", class_place="missing"),
-    class_token_added=wrong("The class token is added to every patch. It is a token of its own, put in front of them.", class_place="added to every token"),
+    class_token_added=wrong("The class token is added to every patch. It should be a token of its own, in front of the patches.", class_place="added to every token"),
     class_token_zero=wrong("The first token holds no class token, only zeros: `class_token` is not used.", class_value="zero"),
     positions_missing=wrong("No positions are added.", positions="none"),
     no_position_for_class_token=wrong("The class token gets no position. Row 0 of the table is for it.", positions="patches only"),
     positions_before_class_token=wrong(
-        "The positions are added to the patches from row 0 on, before the class token is there. It gets row 0, and the first patch row 1.", positions="patches only, from row 0"
+        "The positions are added to the patches from row 0 on, before the class token is there. The class token should get row 0, and the first patch row 1.", positions="patches only, from row 0"
     ),
-    class_token_in_last_row=wrong("The class token gets the last row of the position table, and the patches those from 0 on. The rows follow the tokens.", positions="class token in the last row"),
+    class_token_in_last_row=wrong("The class token gets the last row of the position table, and the patches get rows 0 to N − 1. The class token should get row 0.", positions="class token in the last row"),
     position_for_class_token_only=wrong("Only the class token gets a position.", positions="class token only"),
-    positions_multiplied=wrong("Tokens and positions are multiplied. They are added.", joined="product"),
+    positions_multiplied=wrong("Tokens and positions are multiplied. They should be added.", joined="product"),
     scaled_by_root_d=wrong("The projected patches are multiplied by √D, as words are beside sinusoidal positions. Here nothing is scaled: positions are learned.", token_factor="√D"),
-    projection_relu=wrong("A ReLU follows the projection. It is linear.", activation="relu"),
-    projection_gelu=wrong("A GELU follows the projection. It is linear.", activation="gelu"),
+    projection_relu=wrong("A ReLU follows the projection. The projection should be linear.", activation="relu"),
+    projection_gelu=wrong("A GELU follows the projection. The projection should be linear.", activation="gelu"),
     class_token_untracked=wrong("`class_token` is not among the trainable weights, so it never learns. A bare tf.Variable or a constant is not tracked by Keras 3.", tracked="positions"),
     positions_untracked=wrong("`position_embedding` is not among the trainable weights, so it never learns. A bare tf.Variable or a constant is not tracked by Keras 3.", tracked="class token"),
     neither_tracked=wrong("Neither `class_token` nor `position_embedding` is among the trainable weights. A bare tf.Variable or a constant is not tracked by Keras 3.", tracked="none"),
     patches_by_columns=wrong("The patches are counted column by column: see exercise 1.", order="columns"),
-    patches_turned=wrong("Each patch lies on its side: see exercise 1.", turned=True),
+    patches_turned=wrong("Each patch is transposed: see exercise 1.", turned=True),
     patches_channels_first=wrong("Inside a patch the channels come first: see exercise 1.", channels_first=True),
-    patches_by_reshape=wrong("The patches are made by a reshape alone, so their pixels are no neighbours: see exercise 1.", how="reshape"),
+    patches_by_reshape=wrong("The patches are made by a reshape alone, so their pixels are not neighbours: see exercise 1.", how="reshape"),
 )
 
 

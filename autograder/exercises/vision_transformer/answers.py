@@ -38,12 +38,12 @@ exercise.mistakes(
     column_named_first=wrong("The row comes first, then the column.", reading="column first"),
     counted_from_one=wrong("Rows and columns are counted from 0.", reading="from one"),
     class_token_chosen=wrong("The largest entry is the class token's own. Which *patch* has the largest?", reading="class token itself"),
-    shuffling_thought_harmless=wrong("That holds without positions. Position rows stay where they are when patches move.", shuffled="a"),
-    shuffling_thought_to_permute=wrong("The class token is read, and it has not moved: the logits are no list over patches.", shuffled="c"),
+    shuffling_thought_harmless=wrong("That holds without positions. The rows of the position table stay where they are when patches move.", shuffled="a"),
+    shuffling_thought_to_permute=wrong("The class token is read, and it has not moved: the logits are not a list of patches.", shuffled="c"),
     shuffling_thought_forbidden=wrong("Nothing stops: the model takes any image of the right size.", shuffled="d"),
 )
 
 
-exercise.hints("Each answer takes a line on paper. Draw the grid of patches.")
-exercise.hints("Draw the grid of 3 × 4, and write the entries into it, without the first one.", group="rollout_patch")
-exercise.hints("What is added to a patch before the encoder reads it, and does that move with the patch?", group="shuffled_patches")
+exercise.hints("Each answer takes one line on paper. Draw the grid of patches.")
+exercise.hints("Draw the grid of 3 × 4, and write all entries except the first one into it.", group="rollout_patch")
+exercise.hints("What is added to a patch before the encoder reads it, and does it move with the patch?", group="shuffled_patches")

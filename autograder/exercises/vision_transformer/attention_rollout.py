@@ -56,20 +56,20 @@ def types(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    order_reversed=wrong("The layers are multiplied in the wrong order. What the last layer does comes last, so its matrix stands on the left.", product="first on the left"),
+    order_reversed=wrong("The layers are multiplied in the wrong order. The last layer acts last, so its matrix should be on the left.", product="first on the left"),
     entry_by_entry=wrong("The layers are multiplied entry by entry. A path from layer to layer is a matrix product.", product="entry by entry"),
-    layers_averaged=wrong("The layers are averaged; they are multiplied up.", product="mean"),
-    no_identity=wrong("The residual path is missing: half of the identity joins half of the attention.", identity="none"),
+    layers_averaged=wrong("The layers are averaged; they should be multiplied.", product="mean"),
+    no_identity=wrong("The residual path is missing: add half of the identity to half of the attention.", identity="none"),
     not_normalised=wrong("The rows are not normalised after the identity is added.", normalised="no"),
-    identity_whole_not_normalised=wrong("A + I is multiplied up as it is, so the numbers grow from layer to layer: halve, and normalise.", identity="whole", normalised="no"),
-    normalised_before=wrong("The rows are normalised before the identity is added. It comes first: with pruned weights the mixture is another.", normalised="rows, before"),
-    identity_not_halved=wrong("The identity is added whole, the attention half: each of them counts one half.", identity="beside half"),
-    columns_normalised=wrong("Columns are normalised. Rows are: one row per query.", normalised="columns"),
+    identity_whole_not_normalised=wrong("A + I is multiplied as it is, so the numbers grow from layer to layer: halve, and normalise.", identity="whole", normalised="no"),
+    normalised_before=wrong("The rows are normalised before the identity is added. Add the identity first: with pruned weights the result differs.", normalised="rows, before"),
+    identity_not_halved=wrong("The identity is added whole, and the attention half: each should count one half.", identity="beside half"),
+    columns_normalised=wrong("Columns are normalised. Rows should be: there is one row per query.", normalised="columns"),
     divided_by_largest=wrong("Each row is divided by its largest entry, not by its sum.", normalised="largest"),
-    heads_summed=wrong("The heads are added up, so they outweigh the identity. They are averaged.", heads="sum"),
-    largest_head=wrong("The largest head counts; the heads are averaged.", heads="largest"),
-    smallest_head=wrong("The smallest head counts; the heads are averaged.", heads="smallest"),
-    first_head_only=wrong("Only the first head counts; they are averaged.", heads="first"),
+    heads_summed=wrong("The heads are added up, so they outweigh the identity. They should be averaged.", heads="sum"),
+    largest_head=wrong("Only the largest head counts; the heads should be averaged.", heads="largest"),
+    smallest_head=wrong("Only the smallest head counts; the heads should be averaged.", heads="smallest"),
+    first_head_only=wrong("Only the first head counts; the heads should be averaged.", heads="first"),
     heads_one_by_one=wrong("The rollout is made for each head alone and averaged at the end. A path may change heads from layer to layer, so the heads are averaged first.", heads="one by one"),
     last_layer_only=wrong("Only the last layer is in the result.", layers="last"),
     first_layer_only=wrong("Only the first layer is in the result.", layers="first"),
@@ -81,8 +81,8 @@ exercise.mistakes(
 
 exercise.hints(
     "The axis of the heads is number 2: (L, B, H, T, T).",
-    "For each layer: average the heads, add half and half with the identity, divide each row by its sum.",
-    "Start with the first layer. Each next one is multiplied onto what you have, from the left.",
+    "For each layer: average the heads, add one half of this to one half of the identity, divide each row by its sum.",
+    "Start with the first layer. Multiply the result so far by each next matrix from the left.",
 )
 exercise.hints("With one layer there is nothing to multiply, and the result is that layer's matrix after step 3.", group="one_layer")
-exercise.hints("`np.eye` is float64. `ops.eye(…, dtype=attentions.dtype)` has the type of what comes in.", group="types")
+exercise.hints("`np.eye` is float64. `ops.eye(…, dtype=attentions.dtype)` has the type of the argument.", group="types")

@@ -62,21 +62,21 @@ def refusal(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     **LAYOUT_MISTAKES,
-    every_step=wrong("The patches overlap: a new one begins at every pixel. The next one begins where the last one ends.", how="every step"),
+    every_step=wrong("The patches overlap: a new one begins at every pixel. The next one should begin where the last one ends.", how="every step"),
     patches_not_flattened=wrong("Each patch is still a small image. Flatten it to one axis of P·P·C numbers.", result="patches kept"),
-    grid_kept=wrong("The patches still stand in a grid, (B, h/P, w/P, P·P·C). They become one axis: (B, N, P·P·C).", result="grid kept"),
-    batch_joined=wrong("The patches of all images lie on one axis. The batch keeps an axis of its own, the first.", result="batch joined"),
+    grid_kept=wrong("The patches are still in a grid, (B, h/P, w/P, P·P·C). They should be on one axis: (B, N, P·P·C).", result="grid kept"),
+    batch_joined=wrong("The patches of all images are on one axis. The batch should keep an axis of its own, the first.", result="batch joined"),
     **refusal_mistakes("Images"),
     only_height_checked=wrong("The height is checked, the width is not: try both.", checked="height"),
     only_width_checked=wrong("The width is checked, the height is not: try both.", checked="width"),
-    area_checked=wrong("What is checked is the number of pixels. It can be a multiple of P·P although P divides neither side.", checked="area"),
+    area_checked=wrong("Your code checks the number of pixels. That can be a multiple of P·P although P divides neither side.", checked="area"),
 )
 
 
 exercise.hints(
     "Split the height into two axes, (h/P, P), and the width in the same way: a reshape to six axes.",
     "Name the six axes: image, patch row, pixel row, patch column, pixel column, channel. Which two of them number the patches, and where do they have to stand?",
-    "After the transposition: image, patch row, patch column, pixel row, pixel column, channel. Then join them by a last reshape.",
+    "After the transposition: image, patch row, patch column, pixel row, pixel column, channel. A last reshape joins them.",
 )
-exercise.hints("Convert what comes in first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take both kinds and keep the type.", group="types")
-exercise.hints("Where does your code say 2 or a size of the example in place of a name?", group="corners")
+exercise.hints("Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take arrays and tensors and keep the type.", group="types")
+exercise.hints("Where does your code have a 2, or a size of the example, in place of a name?", group="corners")

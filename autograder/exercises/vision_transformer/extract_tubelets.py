@@ -64,18 +64,18 @@ def refusal(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    time_last=wrong("The tubelets go through rows, columns, then time. Time comes first.", time="last"),
+    time_last=wrong("The tubelets go through rows, columns, then time. Time should come first.", time="last"),
     columns_first=wrong("Within a moment the tubelets go column by column: rows come first.", order="columns"),
-    frames_after_pixels=wrong("Inside a tubelet the frames come after the pixels, (P, P, frames, C). They come first: (frames, P, P, C).", inner_time="after the pixels"),
-    frames_between=wrong("Inside a tubelet the frames stand between the rows and the columns of pixels, (P, frames, P, C). They come first: (frames, P, P, C).", inner_time="between"),
-    frames_last=wrong("Inside a tubelet the frames come last, (P, P, C, frames). They come first: (frames, P, P, C).", inner_time="last"),
+    frames_after_pixels=wrong("Inside a tubelet the frames come after the pixels, (P, P, frames, C). They should come first: (frames, P, P, C).", inner_time="after the pixels"),
+    frames_between=wrong("Inside a tubelet the frames stand between the rows and the columns of pixels, (P, frames, P, C). They should come first: (frames, P, P, C).", inner_time="between"),
+    frames_last=wrong("Inside a tubelet the frames come last, (P, P, C, frames). They should come first: (frames, P, P, C).", inner_time="last"),
     pixels_turned=PIXELS_TURNED,
-    channels_first=wrong("Inside a tubelet the channels come first. They come last: (frames, P, P, C).", channels_first=True),
+    channels_first=wrong("Inside a tubelet the channels come first. They should come last: (frames, P, P, C).", channels_first=True),
     reshape_alone=wrong("A reshape alone does not make tubelets: it takes pixels that follow each other in memory.", how="reshape"),
-    inside_first=wrong("The axes inside a tubelet stand before those that number the tubelets. Time, rows and columns of the grid come first.", inside_first=True),
+    inside_first=wrong("The axes inside a tubelet stand before those that number the tubelets. Time, rows and columns of the grid should come first.", inside_first=True),
     every_nth_pixel=wrong("A tubelet takes every n-th pixel of a frame, not neighbours. In the first reshape the number of patches comes before the patch size: (h/P, P).", how="every n-th pixel"),
-    every_nth_frame=wrong("A tubelet takes every n-th frame of the video. Its frames follow each other.", how="every n-th frame"),
-    frames_apart=wrong("Every frame is cut for itself. A tubelet reaches through several frames.", frames_apart=True),
+    every_nth_frame=wrong("A tubelet takes every n-th frame of the video. Its frames should follow each other.", how="every n-th frame"),
+    frames_apart=wrong("Every frame is cut by itself. A tubelet should span several frames.", frames_apart=True),
     **refusal_mistakes("Sizes"),
     time_not_checked=wrong("Height and width are checked, the number of frames is not: a tubelet has `frames` of them.", checked="height, width"),
     only_time_checked=wrong("The length is checked, height and width are not.", checked="time"),
@@ -85,5 +85,5 @@ exercise.mistakes(
 
 
 exercise.hints("As in exercise 1, with one more axis that is split in two: time, (f/frames, frames).", "The three axes that number the tubelets move in front of the three that lie inside.")
-exercise.hints("Convert what comes in first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take both kinds and keep the type.", group="types")
+exercise.hints("Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take arrays and tensors and keep the type.", group="types")
 exercise.hints("With frames=1 this is exercise 1, frame after frame. With one tubelet all three counts are 1.", group="corners")

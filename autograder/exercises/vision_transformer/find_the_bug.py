@@ -6,6 +6,6 @@ from autograder.exercises.vision_transformer import attention_rollout
 exercise = find_the_bug(attention_rollout.exercise)
 
 exercise.hints(
-    "With one layer the result is right, and with two layers it is not. What happens between them?",
-    "Which tokens does row t of the second layer's matrix speak of: those of the image, or those that the first layer has mixed?",
+    "With one layer the result is right, and with two layers it is wrong. What happens between the two layers?",
+    "Which tokens does row t of the second layer's matrix describe: those of the image, or those that the first layer has mixed?",
 )

@@ -30,7 +30,7 @@ def _joined(*shapes: tuple[int, tuple[int, int], int, int], floats: str = "float
 exercise = Exercise("merge_patches", oracle=oracles.merge_patches, mistaken=mistaken.merge_patches, forbidden=READY_MERGERS)
 
 
-@exercise.group("right images", points=2, advice="merge_patches(extract_patches(images, P), h, w, C) gives the images back, also when they are not square.")
+@exercise.group("right images", points=2, advice="merge_patches(extract_patches(images, P), h, w, C) returns the images, also when they are not square.")
 def values(rng: Generator) -> list[Case]:
     return _joined((2, (5, 7), 3, 11), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))(rng)
 
@@ -49,16 +49,16 @@ def types(rng: Generator) -> list[Case]:
 exercise.mistakes(
     **LAYOUT_MISTAKES,
     read_as_an_image=wrong(
-        "The first reshape reads the patches as if they were an image still, (h/P, P, w/P, P). In the patches that come in, the numbers of the grid stand first: (h/P, w/P, P, P).", how="read as an image"
+        "The first reshape reads the patches as if they were still an image, (h/P, P, w/P, P). In the patches the axes of the grid come first: (h/P, w/P, P, P).", how="read as an image"
     ),
-    image_turned=wrong("The images come back on their side: (B, w, h, C) instead of (B, h, w, C).", image_turned=True),
+    image_turned=wrong("The images come back transposed: (B, w, h, C) instead of (B, h, w, C).", image_turned=True),
 )
 
 
 exercise.hints(
-    "The patch size is not handed over, but a patch has P·P·C numbers.",
+    "The patch size is not an argument, but a patch has P·P·C numbers.",
     "Undo the steps of exercise 1 one by one, the last one first.",
     "A reshape to (B, h/P, w/P, P, P, C), one exchange of two axes, a reshape to (B, h, w, C).",
 )
-exercise.hints("Convert what comes in first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take both kinds and keep the type.", group="types")
+exercise.hints("Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take arrays and tensors and keep the type.", group="types")
 exercise.hints("How many patches are there down and across? Both come from height, width and P.", group="corners")

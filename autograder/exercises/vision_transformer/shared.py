@@ -32,10 +32,10 @@ def draw_images(rng: Generator, batch: int, grid: tuple[int, int], size: int, ch
 COLUMNS_FIRST = wrong("The patches are counted column by column. They go row by row, as one reads: the second patch is to the right of the first.", order="columns")
 
 
-PIXELS_TURNED = wrong("Inside a patch, rows and columns of pixels change places: each patch lies on its side.", turned=True)
+PIXELS_TURNED = wrong("Inside a patch, rows and columns of pixels change places: each patch is transposed.", turned=True)
 
 
-CHANNELS_FIRST = wrong("Inside a patch the channels come first, (C, P, P). They come last, (P, P, C): the numbers of a pixel stay together.", channels_first=True)
+CHANNELS_FIRST = wrong("Inside a patch the channels come first, (C, P, P). They should come last, (P, P, C): the numbers of a pixel stay together.", channels_first=True)
 
 
 RESHAPE_ALONE = wrong(
@@ -48,7 +48,7 @@ EVERY_NTH_PIXEL = wrong(
 )
 
 
-SIDES_SWAPPED = wrong("Height and width change places. With square images nobody would notice.", sides_swapped=True)
+SIDES_SWAPPED = wrong("Height and width change places. With square images you would not notice it.", sides_swapped=True)
 
 
 LAYOUT_MISTAKES = dict(
@@ -58,7 +58,7 @@ LAYOUT_MISTAKES = dict(
 
 def refusal_mistakes(what: str) -> dict[str, Mistake]:
     return dict(
-        any_size_accepted=wrong(f"{what} that do not fit are accepted, and part of the picture is cut off or filled up in silence.", refusal="no error"),
-        refused_too_late=wrong(f"{what} that do not fit fail somewhere inside TensorFlow. Check them yourself, first, in words.", refusal="InvalidArgumentError"),
+        any_size_accepted=wrong(f"{what} that do not fit are accepted, and part of the picture is cut off or filled up without an error.", refusal="no error"),
+        refused_too_late=wrong(f"{what} that do not fit fail somewhere inside TensorFlow. Check them yourself first, and say in words what is wrong.", refusal="InvalidArgumentError"),
         sizes_asserted=wrong(f"{what} that do not fit end in an AssertionError; raise a ValueError (assertions can be switched off).", refusal="AssertionError"),
     )

@@ -36,9 +36,9 @@ def unseen(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    softmax_output=wrong("The model returns probabilities. It returns logits: the loss applies the softmax, from_logits=True.", returns="probabilities"),
+    softmax_output=wrong("The model returns probabilities. It should return logits: the loss applies the softmax, with from_logits=True.", returns="probabilities"),
     learned_nothing=wrong(
-        "Not even the images that it was trained on come out right. Is the loss told that it gets logits, is the learning rate too large or too small, and are there enough epochs?", learned=False
+        "Not even the images that it was trained on come out right. Does the loss know that it gets logits? Is the learning rate too large or too small? Are there enough epochs?", learned=False
     ),
 )
 
@@ -46,5 +46,5 @@ exercise.mistakes(
 exercise.hints(
     "Three steps: build_vit, compile, fit. Labels are whole numbers: which cross-entropy takes those?",
     "With patches of 2 × 2 pixels an image has 16. Two blocks of width 32 are enough.",
-    "Adam with a learning rate around 0.002 and batches of 32 is well past it after ten epochs.",
+    "Adam with a learning rate around 0.002 and batches of 32 is well above the required accuracy after ten epochs.",
 )

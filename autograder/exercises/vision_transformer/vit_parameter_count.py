@@ -49,7 +49,7 @@ exercise.mistakes(
     no_positions=wrong("The position table is missing. It is learned, so it counts.", positions="none"),
     channels_forgotten=wrong("A patch has P·P·C numbers: the channels are missing.", pixels="P·P"),
     patch_not_squared=wrong("A patch has P rows *and* P columns of pixels.", pixels="P·C"),
-    patches_of_one_side=wrong("The number of patches is that of one row. The image has as many rows of patches.", patches="one side"),
+    patches_of_one_side=wrong("You count the patches of one row only. The image has just as many rows of patches.", patches="one side"),
     pixels_as_tokens=wrong("The position table has a row for every pixel.", patches="pixels"),
     no_biases_in_blocks=wrong("No bias is counted in the blocks. Every Dense layer and every projection of the attention has one.", attention_bias="none", feed_forward_bias=False),
     no_output_projection=wrong("The attention's output projection is missing.", attention_matrices=3, attention_bias="inputs"),
@@ -61,13 +61,13 @@ exercise.mistakes(
     one_block=wrong("One block is counted, whatever num_layers says.", depth="one"),
     head_without_bias=wrong("The bias of the head is missing.", head_bias=False),
     head_missing=wrong("num_classes changes nothing: the head is missing.", head="none"),
-    head_with_hidden_layer=wrong("The head has a hidden layer. That is the one of pre-training; here it is a single Dense layer.", head="with a hidden layer"),
+    head_with_hidden_layer=wrong("The head has a hidden layer. That is the head of pre-training; here the head is a single Dense layer.", head="with a hidden layer"),
 )
 
 
 exercise.hints(
     "Make a list of the parts: projection, class token, positions, blocks, final norm, head. Count one after the other.",
     "A block has four matrices D × D with their biases, D × F and F × D with theirs, and two norms of 2·D.",
-    "Test the parts on ViT-B/16: the blocks are 85,054,464 of its 85,798,656.",
+    "Test the parts on ViT-B/16: the blocks have 85,054,464 of its 85,798,656 parameters.",
 )
 exercise.hints("The head is a Dense layer from D to num_classes, with bias.", group="head")
