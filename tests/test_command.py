@@ -139,7 +139,7 @@ def test_what_stops_everybody_stops_the_run_and_what_stops_one_does_not(course, 
 
     monkeypatch.setattr(command.GradebookWriter, "record", fail_for_bob)
     if stops:
-        with pytest.raises(CourseError, match="run it again when that is mended"):
+        with pytest.raises(CourseError, match="correct that and run it again"):
             mark(course, LAB, "bob", "cyd")
     else:
         assert list(mark(course, LAB, "bob", "cyd").failures) == ["bob"]

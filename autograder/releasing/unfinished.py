@@ -84,6 +84,8 @@ class _Parts:
             if (line := _placeholder(path, name)) is not None:
                 yield f"{path.relative_to(self.root)}:{line}: {name} is only a placeholder"
         variants = self.variants / f"{name}.py"
+        if not self.variants.is_dir():  # a copy without the tests
+            return
         if (count := _length(variants, "CORRECT")) is not None and count < LEAST_VARIANTS:
             where = self.at(variants, "CORRECT")
             yield f"{where}: {count} correct variants of {name}; at least {LEAST_VARIANTS} are needed"
