@@ -1,4 +1,4 @@
-"""What the grader and the checks write, in a browser: accessible in both themes, as wide as a phone, and asking nobody."""
+"""What the grader and the checks write, in a browser: accessible in both themes, and no wider than the window."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def written(tmp_path_factory) -> Path:
     shutil.copy(course / "watched" / "status.html", course / "grades")
     reports = check_notebook(SAMPLES / "02-typical-mistakes" / f"{LAB}.ipynb")
     # As JupyterLab shows them: on a page that is light or dark, in its own colours.
-    head = "<!doctype html><html lang='en'><meta name='viewport' content='width=device-width'><title>Checks</title><main>"
+    head = "<!doctype html><html lang='en'><meta name='viewport' content='width=device-width'><title>Checks</title>"
     head += "<style>:root { color-scheme: light dark; background: Canvas; color: CanvasText }</style>"
-    body = head + "".join(each._repr_html_() for each in reports) + "</main></html>"
+    body = head + "<main>" + "".join(each._repr_html_() for each in reports) + "</main></html>"
     (course / "grades" / "checks.html").write_text(body, encoding="utf-8")
     return course / "grades"
 
