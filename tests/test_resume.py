@@ -336,7 +336,7 @@ def test_what_a_full_disk_left_out_is_graded_once_there_is_room(course, referenc
     assert copy.details() == reference.details()
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_eight_busy_processes_for_each_core_change_no_mark(tmp_path):
     """The machine gives each submission a small part of a processor: nobody's time is up any sooner."""
     course = mixed_class(tmp_path, 8)

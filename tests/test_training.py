@@ -44,7 +44,7 @@ def test_a_model_that_was_never_compiled_fails_as_it_does_without():
         keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)]).fit(np.zeros((4, 2)), np.zeros(4), verbose=0)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("lab", "name"), TRAINING)
 def test_the_solution_passes_whatever_the_seed(lab, name):
     """No failure in 20 draws of cases, first weights and batches."""
