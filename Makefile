@@ -57,6 +57,7 @@ site: setup ## build the web site into build/site; npm fetches the script for fo
 
 lint: setup ## check the code, and the notebooks' text pairs, with ruff; the types of both packages with mypy
 	$(WITH) ruff check .
+	$(WITH) ruff format --check .
 	$(WITH) mypy
 
 lock: setup ## resolve pyproject.toml again, keeping pins that still fit (UPGRADE=1: take the newest)

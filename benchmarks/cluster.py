@@ -100,9 +100,7 @@ def slots(count: int, workers: int, threads: int, folder: Path) -> dict[str, obj
         done = subprocess.run(words, capture_output=True, text=True, check=True)
     seconds = json.loads(done.stdout.splitlines()[-1])["seconds"]
     ideal = count * SLEEP / (workers * threads)
-    print(
-        f"{count} over {workers * threads} slots: {seconds:.1f} s, ideally {ideal:.1f} s: {ideal / seconds:.3f}"
-    )
+    print(f"{count} over {workers * threads} slots: {seconds:.1f} s, ideally {ideal:.1f} s: {ideal / seconds:.3f}")
     return {"submissions": count, "slots": workers * threads, "seconds": seconds, "share": round(ideal / seconds, 3)}
 
 

@@ -138,9 +138,7 @@ def scaled_dot_product_attention(
     if no_softmax:
         weights = scores if mask is None else np.where(np.asarray(mask).astype(bool), scores, 0)
     else:
-        weights = masked_softmax(
-            scores, mask, softmax_axis=softmax_axis, stable=stable, masking=masking, peak=peak
-        )
+        weights = masked_softmax(scores, mask, softmax_axis=softmax_axis, stable=stable, masking=masking, peak=peak)
     if normalising == "sum":
         kept = scores if mask is None else np.where(np.asarray(mask).astype(bool), scores, 0)
         weights = kept / kept.sum(axis=-1, keepdims=True)

@@ -159,9 +159,7 @@ def grouped_parameters(d_model: int, num_heads: int, num_kv_heads: int) -> dict[
     return {"trainable_parameters": 2 * (d_model + 1) * d_model + 2 * (d_model + 1) * shared}
 
 
-def kv_cache_numbers(
-    length: int, num_layers: int, num_kv_heads: int, head_dim: int, batch: int = 1
-) -> dict[str, int]:
+def kv_cache_numbers(length: int, num_layers: int, num_kv_heads: int, head_dim: int, batch: int = 1) -> dict[str, int]:
     """A key and a value for each token, layer and key head (Shazeer 2019, section 2.4)."""
     return {"output": 2 * batch * num_layers * num_kv_heads * head_dim * length}
 

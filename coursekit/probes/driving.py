@@ -96,8 +96,7 @@ def function(
         unknown = unknown_axes or {}
         tensors = {key: tf.convert_to_tensor(inputs[key]) for key in unknown}
         signature = [
-            tf.TensorSpec(_shape_in_graph(tensor.shape, unknown[key]), tensor.dtype)
-            for key, tensor in tensors.items()
+            tf.TensorSpec(_shape_in_graph(tensor.shape, unknown[key]), tensor.dtype) for key, tensor in tensors.items()
         ]
 
         def run(*symbolic: Any) -> dict[str, Any]:

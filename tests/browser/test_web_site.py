@@ -89,6 +89,8 @@ def violations(window: Window) -> list[str]:
     """
     pieces = window.driver.execute_script(
         "for (const each of document.querySelectorAll('details')) each.open = true;"
+        "const still = document.createElement('style'); document.head.append(still);"  # no colour on its way to another
+        "still.textContent = '*, *::before, *::after {transition: none !important; animation: none !important}';"
         "const kinds = new Map(); for (const each of document.querySelectorAll('.highlight pre span[class]'))"
         " if (!kinds.has(each.className)) kinds.set(each.className, each); return [...kinds.values()];"
     )

@@ -90,12 +90,13 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Mask the scores, take the softmax over the keys, multiply by the values: three lines.",
-    "The weights are (…, T, S) and the values (…, S, dv): which product gives (…, T, dv)?",
-)
+exercise.hints("Mask the scores, take the softmax over the keys, multiply by the values: three lines.", "The weights are (…, T, S) and the values (…, S, dv): which product gives (…, T, dv)?")
 exercise.hints("One sequence works, a batch does not: does anything count its axes from the front?", group="batched")
-exercise.hints("A blocked key needs a score whose exponential is 0. Change the score, not the weight.", "`ops.where(ops.cast(mask, 'bool'), scores, …)` with a large negative number of the scores' float type.", group="masked")
+exercise.hints(
+    "A blocked key needs a score whose exponential is 0. Change the score, not the weight.",
+    "`ops.where(ops.cast(mask, 'bool'), scores, …)` with a large negative number of the scores' float type.",
+    group="masked",
+)
 exercise.hints("What does a softmax make of a row in which all scores are the same?", group="fully_masked")
 exercise.hints("Is the number that blocks a key far below every score that can occur?", group="large_scores")
 exercise.hints("The numbers are right for one kind of argument. What does your code call that the other kind does not have?", group="types")

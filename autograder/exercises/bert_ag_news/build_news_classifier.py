@@ -79,7 +79,10 @@ exercise.mistakes(
     encoder_always_frozen=wrong("The encoder never learns. `hub.KerasLayer` is frozen by default; see its argument `trainable`.", learns="never"),
     encoder_never_frozen=wrong("The encoder learns even with trainable=False. Pass the argument on to its layer.", learns="always"),
     trainable_inverted=wrong("The encoder learns with trainable=False and is frozen with trainable=True.", learns="the other way round"),
-    encoder_lost=wrong("The encoder's weights are not part of the model: the encoder is called inside a function or a Lambda, where the model does not find them. Make it a layer with `hub.KerasLayer`.", learns="lost"),
+    encoder_lost=wrong(
+        "The encoder's weights are not part of the model: the encoder is called inside a function or a Lambda, where the model does not find them. Make it a layer with `hub.KerasLayer`.",
+        learns="lost",
+    ),
     handles_ignored=wrong("The encoder is not the one that `encoder_handle` names: is another one written into the function?", handle="is not the one of the handle"),
     head_frozen=wrong("With trainable=False the head does not learn either: `model.trainable` concerns all of the model. Only the encoder is frozen.", head_learns="with the encoder"),
     classes_ignored=wrong("The last layer has four values whatever `num_classes` says.", classes="always 4"),

@@ -44,9 +44,7 @@ def share(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group(
-    "80 % mask, 10 % random, 10 % kept", points=2, advice="Counted over about 16,600 chosen words: a right function fails here by chance less than once in a million times."
-)
+@exercise.group("80 % mask, 10 % random, 10 % kept", points=2, advice="Counted over about 16,600 chosen words: a right function fails here by chance less than once in a million times.")
 def kinds(rng: Generator) -> list[Case]:
     description = "what becomes of the words that are chosen, 40 texts (17, 61) with rate=0.5"
     return [_texts(rng, "kinds", description=description, vocabulary=LARGE, calls=40, rows=17, columns=61, rate=0.5)]
@@ -97,11 +95,14 @@ exercise.mistakes(
     rate_inverted=wrong("The share that is chosen is 1 - rate: is the comparison the wrong way round?", share="all but the rate"),
     rate_of_all=wrong("Too many are chosen: the rate is taken of all tokens, special ones included. It is the share of the others.", share="the rate, of the special tokens' number as well"),
     always_masked=wrong(
-        "Every chosen token becomes `[MASK]`. Does one random number both choose the token and decide what becomes of it? The second decision needs a number of its own.", kinds="100 % mask, 0 % random, 0 % kept"
+        "Every chosen token becomes `[MASK]`. Does one random number both choose the token and decide what becomes of it? The second decision needs a number of its own.",
+        kinds="100 % mask, 0 % random, 0 % kept",
     ),
     never_kept=wrong("Whatever is not masked is replaced. Half of it keeps its own id.", kinds="80 % mask, 20 % random, 0 % kept"),
     never_replaced=wrong("Whatever is not masked is kept. Half of it gets a random id.", kinds="80 % mask, 0 % random, 20 % kept"),
-    tenth_of_the_rest=wrong("A tenth of the tokens that are not masked is replaced. It should be a tenth of all chosen tokens: half of those that are not masked.", kinds="80 % mask, 2 % random, 18 % kept"),
+    tenth_of_the_rest=wrong(
+        "A tenth of the tokens that are not masked is replaced. It should be a tenth of all chosen tokens: half of those that are not masked.", kinds="80 % mask, 2 % random, 18 % kept"
+    ),
     mask_and_random_swapped=wrong("80 % get a random id, 10 % are masked: it is the other way round.", kinds="10 % mask, 80 % random, 10 % kept"),
     mask_and_kept_swapped=wrong("80 % are kept, 10 % are masked: it is the other way round.", kinds="10 % mask, 10 % random, 80 % kept"),
     kinds_in_thirds=wrong("The three kinds are equally frequent. They are 80, 10 and 10 %.", kinds="33 % mask, 33 % random, 33 % kept"),
@@ -119,7 +120,9 @@ exercise.mistakes(
     random_never_own=wrong("A random id is never the token's own. It should be drawn from the whole vocabulary, with the token's own id.", random_ids="never the token's own id"),
     random_one_id=wrong("All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw have a size?", random_ids="one id for all tokens of a call"),
     random_not_uniform=wrong("Some random ids are drawn more often than others. All ids of the vocabulary should be equally probable.", random_ids="not equally often"),
-    fixed_number=wrong("In each text the same number of tokens is chosen. Each token should be chosen independently, with probability `rate`; their number is random.", chosen="a fixed number of tokens"),
+    fixed_number=wrong(
+        "In each text the same number of tokens is chosen. Each token should be chosen independently, with probability `rate`; their number is random.", chosen="a fixed number of tokens"
+    ),
     at_least_one=wrong("In every text at least one token is chosen. In a short text there may be none: each token is chosen independently.", chosen="at least one token"),
     whole_texts=wrong("All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for each token.", chosen="all tokens of a text, or none"),
     same_in_every_row=wrong("In all rows of a batch the same places are chosen. Draw one number for each token, not for each column.", chosen="the same places in every row"),

@@ -83,7 +83,9 @@ exercise.mistakes(
     pad_id_ignored=wrong("Padding is 0 whatever `pad_id` says.", own_pad=False),
     padded_in_front=wrong("Padding stands in front; it belongs behind the last [SEP].", pad="front"),
     second_ignored=wrong("The second segment is missing.", second=False),
-    empty_second_ignored=wrong("An empty list is treated like None: `if b` is False for both. An empty list is a segment, with a [SEP] of its own; `b is None` tells the two apart.", empty="no segment"),
+    empty_second_ignored=wrong(
+        "An empty list is treated like None: `if b` is False for both. An empty list is a segment, with a [SEP] of its own; `b is None` tells the two apart.", empty="no segment"
+    ),
     floats=wrong('Ids, mask and segments are whole numbers; `np.zeros` makes floats unless you give `dtype="int32"`.', kind="float64"),
     mask_is_boolean=wrong("The mask is True and False; the encoder wants 1 and 0.", kind="bool"),
     arguments_changed=wrong("The rows are right, but a or b has lost its end: `pop` and `del` change the list that you were given. Work on a copy.", argument="changed in place"),

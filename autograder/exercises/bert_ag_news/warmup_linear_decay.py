@@ -84,9 +84,7 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Two straight lines, and a test which of them a step is on.",
-)
+exercise.hints("Two straight lines, and a test which of them a step is on.")
 exercise.hints("The share of the way down that is left is (total_steps - step) / (total_steps - warmup_steps).", group="descent")
 exercise.hints("Put the four steps 0, warmup_steps, total_steps and one beyond into your function, one after the other.", "`max(0.0, …)` takes care of all steps beyond the end.", group="ends")
 exercise.hints("Nothing may be rounded: `//` and `int` throw the fraction away.", group="fractions")

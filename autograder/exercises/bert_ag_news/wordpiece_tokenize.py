@@ -90,9 +90,6 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Two loops: the outer one moves the start, the inner one tries ends from the end of the word towards the start.",
-    'Look up `word[start:end]`, with "##" in front when start is not 0.',
-)
+exercise.hints("Two loops: the outer one moves the start, the inner one tries ends from the end of the word towards the start.", 'Look up `word[start:end]`, with "##" in front when start is not 0.')
 exercise.hints("When the inner loop finds nothing, there is nothing left to decide: return at once.", group="unknown")
 exercise.hints("One comparison at the very beginning is enough.", group="long")

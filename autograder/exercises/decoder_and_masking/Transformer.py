@@ -148,7 +148,11 @@ exercise.hints(
     "Begin with both ends: first write the embedding and the logits, with no block between. The first group of the check needs no more.",
     "The table of a `keras.layers.Embedding` is its attribute `embeddings`, (V, D), once it is built: calling the layer builds it.",
 )
-exercise.hints("An encoder block is a decoder block without its middle sub-layer; its self-attention looks both ways.", "All decoder blocks read the same memory: the output of the last encoder block.", group="values")
+exercise.hints(
+    "An encoder block is a decoder block without its middle sub-layer; its self-attention looks both ways.",
+    "All decoder blocks read the same memory: the output of the last encoder block.",
+    group="values",
+)
 exercise.hints("The mask is made from the source's ids, by your `padding_mask`, and goes to every encoder and every decoder block.", group="padding")
-exercise.hints("Does check(\"DecoderBlock\") pass? Then look at what else you pass to the blocks.", group="causal")
+exercise.hints('Does check("DecoderBlock") pass? Then look at what else you pass to the blocks.', group="causal")
 exercise.hints("One table serves three times. Each block is made by a call of its class of its own.", group="parameters")

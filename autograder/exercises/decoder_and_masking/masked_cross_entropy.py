@@ -88,9 +88,7 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "One loss for each position first, (B, T); then a weight of 1 or 0 for each; then one division.",
-)
+exercise.hints("One loss for each position first, (B, T); then a weight of 1 or 0 for each; then one division.")
 exercise.hints("With smoothing the loss of a token is (1 − ε) times that of the right word plus ε times the mean over all V words.", group="smoothing")
 exercise.hints("`ops.log_softmax` does not overflow, and `ops.one_hot` makes targets (B, T, V).", group="large_logits")
 exercise.hints("A graph has no numbers yet: no `np.`, no `float(…)`, no `.numpy()`, and no `if` on a tensor.", group="training")

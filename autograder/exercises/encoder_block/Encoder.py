@@ -71,8 +71,7 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "`self.blocks` is a list of `num_layers` different blocks, made in `__init__`.",
-    "`call` sends x through the blocks one after the other, with the same mask and the same `training` for each.",
+    "`self.blocks` is a list of `num_layers` different blocks, made in `__init__`.", "`call` sends x through the blocks one after the other, with the same mask and the same `training` for each."
 )
 exercise.hints("What does the lecture say about the size of the tokens at the end of a pre-norm stack?", group="values_pre")
 exercise.hints("Does every call of a block in your loop get the mask, by its name?", group="masked")

@@ -13,12 +13,7 @@ exercise = Exercise("find_the_bug", oracle=oracles.pre_norm_stack, mistaken=mist
 
 
 def _inputs(rng: Generator, layers: int, *, batch: int = 2, length: int = 5, width: int = 7) -> dict:
-    return {
-        "x": 3 * normal(rng, batch, length, width),
-        "scales": 1 + 0.3 * normal(rng, layers, width),
-        "matrices": normal(rng, layers, width, width),
-        "final_scale": 1 + 0.3 * normal(rng, width),
-    }
+    return {"x": 3 * normal(rng, batch, length, width), "scales": 1 + 0.3 * normal(rng, layers, width), "matrices": normal(rng, layers, width, width), "final_scale": 1 + 0.3 * normal(rng, width)}
 
 
 @exercise.group("one sub-layer", points=1, must_fail_for=(AS_GIVEN,))

@@ -53,9 +53,6 @@ exercise.mistakes(
     eps_missing=wrong("eps is not used: a token of zeros gives 0/0.", fixed_eps=0.0),
 )
 
-exercise.hints(
-    "Read the name backwards: square the features, take their mean, then the root.",
-    "Compare with your layer norm: which two of its steps are missing here?",
-)
+exercise.hints("Read the name backwards: square the features, take their mean, then the root.", "Compare with your layer norm: which two of its steps are missing here?")
 exercise.hints("A mean over one axis removes this axis, and the result no longer broadcasts. What keeps the axis?", group="batched")
 exercise.hints("What does a token of zeros give, and what should it give? In which order do root and eps come?", group="epsilon")

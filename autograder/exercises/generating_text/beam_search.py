@@ -220,7 +220,9 @@ exercise.mistakes(
     log_probabilities_multiplied=wrong("The log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added.", summed="product"),
     last_step_only=wrong("Only the last token's log-probability counts; add up all of them.", summed="last"),
     one_child_each=wrong("Each hypothesis keeps its best continuation only. All continuations of all hypotheses should compete.", pruning="each by itself"),
-    pruned_by_sums=wrong("The beam is cut by the sums of log-probabilities, so a hypothesis that has ended is never pushed out. The scores should decide in each round, not only at the end.", ranked="sum"),
+    pruned_by_sums=wrong(
+        "The beam is cut by the sums of log-probabilities, so a hypothesis that has ended is never pushed out. The scores should decide in each round, not only at the end.", ranked="sum"
+    ),
     generated_counted=wrong("The list is one too long: max_length counts the start id too.", counted="generated"),
     score_without_penalty=wrong("The tokens are right; the score returned lacks the length penalty.", score="sum"),
     score_is_probability=wrong("The tokens are right; the score is a sum of logarithms.", score="probability"),

@@ -24,10 +24,7 @@ def first(rng: Generator) -> list[Case]:
 
 @exercise.group("call after call, the rows of full causal attention", points=3, advice="Each call appends its key and its value to the cache, and its query looks at all of them.")
 def steps(rng: Generator) -> list[Case]:
-    return [
-        Case(_tokens(rng, 2, 3, 7, 5), description="7 calls, B=2, H=3, K=5"),
-        Case(_tokens(rng, 3, 2, 5, 11), mode="tensor", description="5 calls with TensorFlow tensors, B=3, H=2, K=11"),
-    ]
+    return [Case(_tokens(rng, 2, 3, 7, 5), description="7 calls, B=2, H=3, K=5"), Case(_tokens(rng, 3, 2, 5, 11), mode="tensor", description="5 calls with TensorFlow tensors, B=3, H=2, K=11")]
 
 
 @exercise.group("a cache can be continued twice", points=1, advice="A beam continues one cache with several tokens. So the cache that comes in must stay as it is: make a new pair.")
@@ -49,10 +46,9 @@ exercise.mistakes(
 )
 
 
-exercise.hints("Without a cache the keys are the key of this call alone; otherwise, concatenate. Along which axis do tokens stand in (B, H, t, K)?", "The pair of keys and values that the query has seen is the cache to return.")
 exercise.hints(
-    "The scores have the shape (B, H, 1, t): one query, t keys.",
-    "No mask is needed: what comes later is not in the cache yet.",
-    group="steps",
+    "Without a cache the keys are the key of this call alone; otherwise, concatenate. Along which axis do tokens stand in (B, H, t, K)?",
+    "The pair of keys and values that the query has seen is the cache to return.",
 )
+exercise.hints("The scores have the shape (B, H, 1, t): one query, t keys.", "No mask is needed: what comes later is not in the cache yet.", group="steps")
 exercise.hints("`append` and `+=` change a list that came in. `np.concatenate` and `ops.concatenate` make something new.", group="branches")

@@ -73,7 +73,10 @@ exercise.mistakes(
 )
 
 
-exercise.hints("`np.argsort` of the negative probabilities, with `kind=\"stable\"`, gives the ids from the most probable one down.", "How large is the sum *before* a token is added? While it is below p, the token is needed.")
+exercise.hints(
+    '`np.argsort` of the negative probabilities, with `kind="stable"`, gives the ids from the most probable one down.',
+    "How large is the sum *before* a token is added? While it is below p, the token is needed.",
+)
 exercise.hints("For p = 0 the sum before the first token is not below p. Which token has to stay anyway?", group="first")
 exercise.hints("Two comparisons are possible: `<` and `<=`. Try both by hand with ½, ¼, ¼ and p = ½.", group="exactly")
 exercise.hints("Look at the type of the argument: turn it into a NumPy array first.", group="edges")

@@ -81,9 +81,6 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "`collections.Counter` counts; `sorted` takes a `key`, and a key may be a pair: what comes first decides first.",
-    "For falling counts inside an ordinary sort, take the negative count.",
-)
+exercise.hints("`collections.Counter` counts; `sorted` takes a `key`, and a key may be a pair: what comes first decides first.", "For falling counts inside an ordinary sort, take the negative count.")
 exercise.hints("Put the special entries and the words into one list, and cut it once, at the end.", group="cut")
 exercise.hints("What does a slice with a negative end do? Cutting the whole list at `max_tokens` needs no such end.", group="small")

@@ -77,10 +77,7 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "Make two flat boolean arrays first: predicted positive, and really positive.",
-    "The four counts are sums of `said & true`, `said & ~true`, `~said & true` and `~said & ~true`.",
-)
+exercise.hints("Make two flat boolean arrays first: predicted positive, and really positive.", "The four counts are sums of `said & true`, `said & ~true`, `~said & true` and `~said & ~true`.")
 exercise.hints("`share` of the stub divides, or gives 0. Does every division in your code use it, also that of F1?", group="zero")
 exercise.hints("Does a probability that equals the threshold count as positive? And is the argument used, or 0.5?", group="threshold")
 exercise.hints("Print the shapes of what you compare. Flatten both before that.", group="column")

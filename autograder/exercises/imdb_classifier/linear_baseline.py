@@ -40,18 +40,25 @@ exercise = Exercise("linear_baseline", oracle=oracles.linear_baseline, mistaken=
 
 @exercise.group("the probabilities that scikit-learn's defaults give", points=2, must_fail_for=("single_words_only", "pairs_only", "triples_too", "counts_alone", "fitted_on_all_texts"))
 def values(rng: Generator) -> list[Case]:
-    return [
-        Case(_inputs(rng, 24, 7), description="24 reviews to learn from, 7 to judge"),
-        Case(_inputs(rng, 41, 11, words=13), description="41 reviews to learn from, 11 to judge"),
-    ]
+    return [Case(_inputs(rng, 24, 7), description="24 reviews to learn from, 7 to judge"), Case(_inputs(rng, 41, 11, words=13), description="41 reviews to learn from, 11 to judge")]
 
 
-@exercise.group("reviews in which the order of two words decides", points=1, advice="The words are the same in all reviews. A pair of neighbouring words is a feature of its own: `ngram_range`.", must_fail_for=("single_words_only",))
+@exercise.group(
+    "reviews in which the order of two words decides",
+    points=1,
+    advice="The words are the same in all reviews. A pair of neighbouring words is a feature of its own: `ngram_range`.",
+    must_fail_for=("single_words_only",),
+)
 def order(rng: Generator) -> list[Case]:
     return [Case(_in_order(rng), description="24 reviews of the same words in two orders")]
 
 
-@exercise.group("nothing is learned from the reviews to be judged", points=1, advice="Both the vocabulary and the weights of the words come from the training reviews: `fit` for these, `transform` for the others.", must_fail_for=("fitted_on_all_texts",))
+@exercise.group(
+    "nothing is learned from the reviews to be judged",
+    points=1,
+    advice="Both the vocabulary and the weights of the words come from the training reviews: `fit` for these, `transform` for the others.",
+    must_fail_for=("fitted_on_all_texts",),
+)
 def unseen(rng: Generator) -> list[Case]:
     inputs = _inputs(rng, 24, 5)
     strange = [str(word) for word in WORDS if not any(word in text.split() for text in inputs["train_texts"])]

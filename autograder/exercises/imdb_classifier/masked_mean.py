@@ -80,10 +80,7 @@ exercise.mistakes(
 )
 
 
-exercise.hints(
-    "The mask `ids != 0` is (B, T). Which axis does it lack to multiply x (B, T, D)?",
-    "Sum the words along axis 1, and sum the mask along the same axis: the second is what to divide by.",
-)
+exercise.hints("The mask `ids != 0` is (B, T). Which axis does it lack to multiply x (B, T, D)?", "Sum the words along axis 1, and sum the mask along the same axis: the second is what to divide by.")
 exercise.hints("`ops.maximum(count, 1)` changes only the count of a row without words.", group="all_padding")
 exercise.hints("`ops.convert_to_tensor(x)` at the beginning takes arrays and tensors alike. Give the mask the type of x: `ops.cast(…, x.dtype)`.", group="types")
 exercise.hints("Does your function look at each id, or only at how many ids are not 0?", group="anywhere")

@@ -69,10 +69,12 @@ exercise.mistakes(
 )
 
 
+exercise.hints("`re.sub` replaces what a pattern finds, `str.translate` many characters at once, `str.split()` without an argument splits at any white space.")
 exercise.hints(
-    "`re.sub` replaces what a pattern finds, `str.translate` many characters at once, `str.split()` without an argument splits at any white space.",
+    "Four steps. Their order matters: what happens to the `<` of a `<br />` if punctuation goes first?",
+    'The pattern `r"<br\\s*/?>"` finds all three spellings, in a text that is in lower case already.',
+    group="breaks",
 )
-exercise.hints("Four steps. Their order matters: what happens to the `<` of a `<br />` if punctuation goes first?", "The pattern `r\"<br\\s*/?>\"` finds all three spellings, in a text that is in lower case already.", group="breaks")
 exercise.hints("Which characters does your code remove: those of `string.punctuation`, or all except those that you listed?", group="letters")
 exercise.hints("A tab and a line break are white space too. Which argument do you give to `split`?", group="spaces")
 exercise.hints("Try the empty text, and a text of punctuation only: the result has no words and no space.", group="edges")

@@ -12,7 +12,14 @@ from autograder.oracles import multi_head_attention as oracles
 
 def _layer_inputs(rng: Generator, *, heads: int = 6, shared: int = 2, size: int = 3, batch: int = 2, queries: int = 7, keys: int = 11) -> dict:
     width = heads * size
-    inputs = {"d_model": width, "num_heads": heads, "num_kv_heads": shared, "query": normal(rng, batch, queries, width), "key": normal(rng, batch, keys, width), "value": normal(rng, batch, keys, width)}
+    inputs = {
+        "d_model": width,
+        "num_heads": heads,
+        "num_kv_heads": shared,
+        "query": normal(rng, batch, queries, width),
+        "key": normal(rng, batch, keys, width),
+        "value": normal(rng, batch, keys, width),
+    }
     for name, out in (("w_q", width), ("w_k", shared * size), ("w_v", shared * size), ("w_o", width)):
         inputs[f"{name}.kernel"] = normal(rng, width, out) / width**0.5
         inputs[f"{name}.bias"] = normal(rng, out)
@@ -68,7 +75,11 @@ def parameters(rng: Generator) -> list[Case]:
 @exercise.group("ValueError when the numbers do not fit", points=1, advice="Two divisions must leave no remainder: d_model by num_heads, and num_heads by num_kv_heads.")
 def refusal(rng: Generator) -> list[Case]:
     return [
-        Case({"d_model": width, "num_heads": heads, "num_kv_heads": shared, **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")}}, mode="refusal", description=f"d_model={width}, num_heads={heads}, num_kv_heads={shared}")
+        Case(
+            {"d_model": width, "num_heads": heads, "num_kv_heads": shared, **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")}},
+            mode="refusal",
+            description=f"d_model={width}, num_heads={heads}, num_kv_heads={shared}",
+        )
         for width, heads, shared in ((10, 4, 2), (12, 6, 4), (6, 3, 6))
     ]
 
@@ -108,7 +119,9 @@ exercise.mistakes(
     weights_of_key_heads=wrong("One map comes back for each key head. Return one for each query head, (B, H, T, S).", key_heads_shown=True),
     heads_not_checked=wrong("A d_model that num_heads does not divide is accepted without an error.", heads_refused="no error"),
     groups_not_checked=wrong("A num_heads that num_kv_heads does not divide is accepted without an error.", groups_refused="no error"),
-    groups_refused_too_late=wrong("A num_heads that num_kv_heads does not divide fails somewhere inside TensorFlow. Check it in `__init__`, and say in words what is wrong.", groups_refused="InvalidArgumentError"),
+    groups_refused_too_late=wrong(
+        "A num_heads that num_kv_heads does not divide fails somewhere inside TensorFlow. Check it in `__init__`, and say in words what is wrong.", groups_refused="InvalidArgumentError"
+    ),
 )
 
 exercise.hints(

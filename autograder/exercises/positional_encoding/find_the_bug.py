@@ -31,9 +31,15 @@ def batched(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    positions_added_up=wrong("The scores depend on the sum of the two positions. A score of two complex numbers is the real part of one times the *conjugate* of the other: their angles are then subtracted.", keys_turn=-1, mirrored=True),
+    positions_added_up=wrong(
+        "The scores depend on the sum of the two positions. A score of two complex numbers is the real part of one times the *conjugate* of the other: their angles are then subtracted.",
+        keys_turn=-1,
+        mirrored=True,
+    ),
     keys_turned_back=wrong("The keys are turned the other way, so the scores depend on the sum of the two positions.", keys_turn=-1),
-    turn_conjugated_alone=wrong("Only the rotation of the keys is conjugated. The key itself has to be conjugated, too: a·c + b·d is the real part of one pair times the conjugate of the other.", mirrored=True),
+    turn_conjugated_alone=wrong(
+        "Only the rotation of the keys is conjugated. The key itself has to be conjugated, too: a·c + b·d is the real part of one pair times the conjugate of the other.", mirrored=True
+    ),
     keys_not_turned=wrong("Only the queries are turned: the scores depend on the position of the query, not on the distance.", keys_turn=0),
     unscaled=wrong("The division by √D is missing.", scaled=False),
     half_pairs=wrong("Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.", layout="halves"),

@@ -43,7 +43,10 @@ def large_scores(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     later_tokens_weighed=wrong("Later tokens have the weight 0, but they still take part in the sum that the softmax divides by: the weights of a row no longer sum to 1.", masking="after"),
-    normalised_after=wrong("The remaining weights are divided by their sum. That is right until a later token has a far larger score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept out before the softmax?", renormalised=True),
+    normalised_after=wrong(
+        "The remaining weights are divided by their sum. That is right until a later token has a far larger score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept out before the softmax?",
+        renormalised=True,
+    ),
     nothing_blocked=wrong("Every token sees the later ones as well.", causal=False),
     earlier_blocked=wrong("The mask has the wrong half: tokens see those that come later.", masking="queries"),
     scores_zeroed=MASK_MISTAKES["mask_zeroes_scores"],

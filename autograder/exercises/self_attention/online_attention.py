@@ -44,10 +44,7 @@ def large_scores(rng: Generator) -> list[Case]:
     def is_clear(inputs: dict) -> bool:
         return is_far_apart(inputs["q"] @ inputs["k"].T / 3**0.5, 200)
 
-    return [
-        Case(drawn_until(is_clear, draw), description="scores of tens of thousands, block_size=3"),
-        Case(drawn_until(is_clear, negative), description="scores far below zero, block_size=3"),
-    ]
+    return [Case(drawn_until(is_clear, draw), description="scores of tens of thousands, block_size=3"), Case(drawn_until(is_clear, negative), description="scores far below zero, block_size=3")]
 
 
 @exercise.group("never holds T × S scores", points=1, advice="Only the scores of one block exist at a time, (T, block_size). What has to be kept of a block when the next one comes?")
@@ -77,5 +74,9 @@ exercise.hints(
     "The division by the sum comes once, after the last block.",
 )
 exercise.hints("A slice that goes beyond the last key is not an error: it is only shorter.", group="other_blocks")
-exercise.hints("The maximum is subtracted in each row on its own, (T, 1), and it is the largest so far, not that of the block.", "Before the first block no score has been seen: which number is smaller than any score?", group="large_scores")
+exercise.hints(
+    "The maximum is subtracted in each row on its own, (T, 1), and it is the largest so far, not that of the block.",
+    "Before the first block no score has been seen: which number is smaller than any score?",
+    group="large_scores",
+)
 exercise.hints("Take the slice of the keys first, then its scores; do not collect the scores of all blocks.", group="memory")

@@ -11,10 +11,7 @@ from autograder.oracles import self_attention as oracles
 def _projections(*leading: tuple[int, ...], dtype: str = "float32", mode: str = "call"):
     def draw(rng: Generator) -> list[Case]:
         return [
-            Case(
-                {"x": normal(rng, *batch, 5, 7, dtype=dtype), "w_q": normal(rng, 7, 3, dtype=dtype), "w_k": normal(rng, 7, 3, dtype=dtype), "w_v": normal(rng, 7, 11, dtype=dtype)},
-                mode=mode,
-            )
+            Case({"x": normal(rng, *batch, 5, 7, dtype=dtype), "w_q": normal(rng, 7, 3, dtype=dtype), "w_k": normal(rng, 7, 3, dtype=dtype), "w_v": normal(rng, 7, 11, dtype=dtype)}, mode=mode)
             for batch in leading
         ]
 

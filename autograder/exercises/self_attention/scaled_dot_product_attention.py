@@ -110,7 +110,11 @@ exercise.hints(
     "A score is a sum over the last axis of q and k. Divide by the root of the size of that axis, which is in the shape of k.",
 )
 exercise.hints("Which of your functions treat axes 0 and 1 as the last two?", group="batched")
-exercise.hints("Blocked keys must lose all weight: change their scores before the softmax.", "`ops.where` takes the scores where the mask is True, and another number elsewhere. Which number has the weight 0?", group="masked")
+exercise.hints(
+    "Blocked keys must lose all weight: change their scores before the softmax.",
+    "`ops.where` takes the scores where the mask is True, and another number elsewhere. Which number has the weight 0?",
+    group="masked",
+)
 exercise.hints("A row of minus infinities is 0/0. A very large negative number in its place, of the scores' own float type, stays finite.", group="fully_masked")
 exercise.hints("With a mask: is the number that blocks far below scores of −10,000?", group="large_scores")
 exercise.hints("Print the `dtype` of q, of the scores and of the result. In which line does it change?", group="types")

@@ -45,5 +45,9 @@ exercise.hints(
     "Shapes: (…, T, D) times (…, D, T) gives (…, T, T); times (…, T, D) gives (…, T, D).",
 )
 exercise.hints("Which axes does your transposition exchange when x has three? And which axis does your sum remove?", group="batched")
-exercise.hints("exp(800) is infinite. Which number can be subtracted from each row of scores without changing the softmax?", "Take the largest entry of a row, not of the whole array, and keep its axis: `keepdims=True`.", group="large_scores")
+exercise.hints(
+    "exp(800) is infinite. Which number can be subtracted from each row of scores without changing the softmax?",
+    "Take the largest entry of a row, not of the whole array, and keep its axis: `keepdims=True`.",
+    group="large_scores",
+)
 exercise.hints("`np.asarray(x)` turns a tensor into an array; `ops.convert_to_tensor(x)` turns an array into a tensor.", group="types")

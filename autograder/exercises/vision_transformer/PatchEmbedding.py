@@ -64,7 +64,9 @@ exercise.mistakes(
     positions_before_class_token=wrong(
         "The positions are added to the patches from row 0 on, before the class token is there. The class token should get row 0, and the first patch row 1.", positions="patches only, from row 0"
     ),
-    class_token_in_last_row=wrong("The class token gets the last row of the position table, and the patches get rows 0 to N − 1. The class token should get row 0.", positions="class token in the last row"),
+    class_token_in_last_row=wrong(
+        "The class token gets the last row of the position table, and the patches get rows 0 to N − 1. The class token should get row 0.", positions="class token in the last row"
+    ),
     position_for_class_token_only=wrong("Only the class token gets a position.", positions="class token only"),
     positions_multiplied=wrong("Tokens and positions are multiplied. They should be added.", joined="product"),
     scaled_by_root_d=wrong("The projected patches are multiplied by √D, as words are beside sinusoidal positions. Here nothing is scaled: positions are learned.", token_factor="√D"),
