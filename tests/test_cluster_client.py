@@ -82,6 +82,7 @@ class Grading(threading.Thread):
         assert {getattr(each, "score", each) for each in self.verdicts} == {FULL}
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_then_all_of_them_then_the_scheduler(processes, grader):
     """One run through it all: nothing is lost, nothing comes twice, nobody is blamed."""
     first, second = processes.start_worker("first"), processes.start_worker("second")
@@ -102,6 +103,7 @@ def test_a_worker_that_is_killed_then_all_of_them_then_the_scheduler(processes, 
     assert any("scheduler" in sentence and "lost" in sentence for sentence in run.told)
 
 
+@pytest.mark.long
 def test_a_worker_that_hangs_costs_nobody_anything(processes, grader, monkeypatch):
     monkeypatch.setattr(client_module, "SILENT_SECONDS", 4.0)
     hanging = processes.start_worker("hanging", threads=2)
@@ -151,6 +153,7 @@ def test_without_workers_and_without_a_scheduler_it_says_what_to_do(processes, g
     assert isinstance(run.error, ClusterUnavailable) and "Start one there: dask scheduler" in str(run.error)
 
 
+@pytest.mark.long
 def test_a_worker_whose_disk_is_full_is_named_and_waited_for(processes, grader):
     """The disk for temporary files fills up before the worker gets the job; later there is room."""
     folder, disk = processes.folder, processes.folder / "disk"

@@ -74,6 +74,7 @@ def hand_in(folder: Path, student: str, answer: str) -> None:
     nbformat.write(notebook, target)
 
 
+@pytest.mark.long
 def test_the_page_word_for_word(tmp_path):
     begin, end = blocks("sh")
     declaration, solution, *wrong = blocks("python")

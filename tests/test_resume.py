@@ -113,6 +113,7 @@ def reference(course) -> Run:
     return run
 
 
+@pytest.mark.long
 def test_marks_do_not_depend_on_order_or_workers(course, reference):
     backwards = [f"handed-in/{student}" for student in reversed(SCORES)]
     run = Run(course, "backwards", *backwards, workers=1)
@@ -120,6 +121,7 @@ def test_marks_do_not_depend_on_order_or_workers(course, reference):
     assert run.details() == reference.details()
 
 
+@pytest.mark.long
 def test_killed_again_and_again_it_goes_on(course, reference):
     run = Run(course, "killed")
     chance = random.Random(0)

@@ -1,5 +1,6 @@
 """Rules find what may not do the work, wherever it hides, and let everything else pass."""
 
+import gc
 import time
 import warnings
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from measuring import cost_of
+from traitlets.config import Config
 
 from coursekit import rules, source
 from coursekit.statements import read_cells
@@ -144,8 +146,10 @@ def _prompted(text, first, then):
 
 @pytest.fixture(scope="module")
 def shell():
-    shell = InteractiveShell.instance()
+    shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
+    gc.freeze()  # each reset collects garbage; what other tests have left is not looked at each time
     yield shell
+    gc.unfreeze()
     InteractiveShell.clear_instance()
 
 

@@ -109,6 +109,7 @@ def test_nbgrader_gives_the_same_marks_to_honest_work(course):
     assert "not scaled" in page
 
 
+@pytest.mark.long
 def test_validate_tells_right_from_wrong(course):
     right = run("nbgrader", "validate", str(SAMPLES / "01-perfect" / f"{LAB}.ipynb"), cwd=course)
     assert "Success" in right.stdout

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.long
 def test_mypy_finds_nothing():
     pytest.importorskip("mypy", reason="mypy is in the extra `test`")
     ran = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True)

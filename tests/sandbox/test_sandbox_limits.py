@@ -67,6 +67,7 @@ def test_a_fork_bomb_hits_the_process_limit(session):
         assert reply.error.type == "BlockingIOError"
 
 
+@pytest.mark.long
 def test_seconds_in_which_every_processor_is_busy_are_not_counted(session):
     """Eight busy processes for each core: code within its CPU budget takes several times its time by the clock."""
     command = [sys.executable, "-S", "-c", "print(flush=True)\nwhile True: pass"]
