@@ -1,4 +1,7 @@
-"""The whole corpus of hostile and damaged submissions, graded by `course grade` beside an honest victim."""
+"""The corpus of hostile and damaged submissions, graded by `course grade` beside an honest victim.
+
+Every fourth submission is graded by `make test`, all the others by `make test-all`, each part in a run of its own.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,7 @@ from autograder.grading.lab_grader import LabGrader
 from autograder.grading.preloading import start_sandbox
 from autograder.submission import FoundSubmission, student_id
 
+PARTS = {"a quarter": CORPUS[::4], "the rest": tuple(each for at, each in enumerate(CORPUS) if at % 4)}
 LIMITS = {"cpu_seconds": 3, "wall_seconds": 10, "memory_mb": 4096}
 
 pytestmark = [
@@ -61,10 +65,30 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def of_each_part(*names: str, cases=lambda part: [()]):
+    """Parametrize a test with the run of each part, and with what `cases` gives for the part."""
+    return pytest.mark.parametrize(
+        ("graded", *names),
+        [
+            pytest.param(
+                part,
+                *case,
+                marks=() if part == "a quarter" else pytest.mark.long,
+                id=case[0].name if case else part,
+            )
+            for part in PARTS
+            for case in cases(part)
+        ],
+        indirect=["graded"],
+        scope="module",
+    )
+
+
 @dataclass
 class Graded:
     """What a run of the grader left behind."""
 
+    part: str
     root: Path
     finished: subprocess.CompletedProcess
     seconds: float
@@ -81,8 +105,8 @@ class Graded:
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory) -> Graded:
-    """The corpus, graded in one run by two workers, with a file, a secret and a server within the grader's reach."""
+def graded(request, tmp_path_factory) -> Graded:
+    """A part of the corpus, graded in one run, with a file, a secret and a server within the grader's reach."""
     root = make_course(tmp_path_factory.mktemp("hostile"))
     canary = root / "canary.txt"
     canary.write_text("untouched", encoding="utf-8")
@@ -95,7 +119,7 @@ def graded(tmp_path_factory) -> Graded:
         handed_in = root / "handed-in"
         for name in ("aa-victim", "victim", "zz-victim"):
             _put(handed_in / name, as_bytes(answered()))
-        for each in CORPUS:
+        for each in PARTS[request.param]:
             _put(handed_in / each.name, each.make(scene))
         for each in FILES:
             (handed_in / f"file-{each.name}").mkdir()
@@ -113,7 +137,7 @@ def graded(tmp_path_factory) -> Graded:
     time.sleep(0.5)
     left = [each for each in psutil.process_iter(["name", "ppid"]) if each.pid not in before and _is_a_workers(each)]
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    return Graded(root, finished, seconds, canary, calls, left)
+    return Graded(request.param, root, finished, seconds, canary, calls, left)
 
 
 def _put(folder: Path, content: bytes) -> None:
@@ -144,7 +168,7 @@ def _is_worker(process: psutil.Process) -> bool:
     return "worker.zygote" in " ".join(process.cmdline()) or process.name() == "bwrap"
 
 
-@pytest.mark.parametrize("hostile", CORPUS, ids=lambda each: each.name)
+@of_each_part("hostile", cases=lambda part: [(each,) for each in PARTS[part]])
 def test_the_corpus_gets_its_verdicts(graded, hostile):
     told = {name: graded.results[hostile.name, name] for name in POINTS}
     shown = {name: (row["status"], row["score"]) for name, row in told.items()}
@@ -164,18 +188,20 @@ def test_the_corpus_gets_its_verdicts(graded, hostile):
     assert not hostile.silent or hostile.silent not in page
 
 
-@pytest.mark.parametrize("damaged", FILES, ids=lambda each: each.name)
+@of_each_part("damaged", cases=lambda part: [(each,) for each in FILES])
 def test_damaged_files_get_a_verdict_with_a_reason(graded, damaged):
     name = f"file-{damaged.name}"
     assert (float(graded.grades[name]["score"]), graded.grades[name]["state"]) == (damaged.score, damaged.state)
     assert damaged.told in graded.page(name)
 
 
+@of_each_part()
 def test_the_rest_of_an_archive_is_graded(graded):
     assert {name: float(graded.grades[name]["score"]) for name in ARCHIVED} == ARCHIVED
     assert not list(graded.root.parent.rglob("escaped"))
 
 
+@of_each_part()
 def test_odd_names_stay_in_their_cell_and_in_their_folder(graded):
     found = {name.removeprefix("'"): float(row["score"]) for name, row in graded.grades.items()}
     for name in NAMES:
@@ -186,24 +212,28 @@ def test_odd_names_stay_in_their_cell_and_in_their_folder(graded):
         assert "<script>alert" not in graded.page(student_id(name))
 
 
+@of_each_part()
 def test_the_honest_among_them_lose_nothing(graded):
     for name in ("aa-victim", "victim", "zz-victim"):
         assert float(graded.grades[name]["score"]) == FULL
 
 
+@of_each_part()
 def test_everybody_has_a_verdict_on_every_exercise(graded):
-    students = {*(each.name for each in CORPUS), *(f"file-{each.name}" for each in FILES), *ARCHIVED}
+    students = {*(each.name for each in PARTS[graded.part]), *(f"file-{each.name}" for each in FILES), *ARCHIVED}
     assert students <= graded.grades.keys()
     assert len(graded.grades) == len(students) + len(NAMES) + 3
     assert len(graded.results) == len(graded.grades) * len(POINTS)
 
 
+@of_each_part()
 def test_nothing_outside_was_read_written_or_called(graded):
     assert graded.canary.read_text("utf-8") == "untouched"
     assert graded.calls == []
     assert graded.left_running == []
 
 
+@of_each_part()
 def test_a_second_run_grades_nothing_again(graded):
     begun = time.monotonic()
     subprocess.run(
