@@ -6,13 +6,14 @@ from claims.page import Page
 
 
 def claims(page: Page) -> None:
-    page.given("about 46 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 58 minutes to read", because="counted by tests/test_lectures.py")
     slopes(page)
     drawing_a_place(page)
     two_kinds_of_maps(page)
     attention_in_the_network(page)
     maps_compared(page)
     deleted_and_asked(page)
+    x_rays(page)
     mistakes_and_questions(page)
 
 
@@ -119,6 +120,55 @@ def deleted_and_asked(page: Page) -> None:
         "Grad-CAM: it starts from a logit that you choose", holds=[asked[0] > 2 * asked[1], asked[3] > 2 * asked[2]]
     )
     page.says("it is the same whatever you ask", holds=abs(asked[4] - asked[5]) < 10)
+
+
+def x_rays(page: Page) -> None:
+    without, modules, _, whole = page.numbers(
+        "eab7777b", r"layers ([\d,]+) \+ two modules ([\d,]+) \+ dense ([\d,]+) = ([\d,]+)"
+    )
+    record = page.recorded("xray_attention")["results"]
+    counted = record["VGG-16"]
+    assert without == counted["VGG-16 without dense layers"]
+    page.says("VGG-16 has {:,} parameters", counted["VGG-16 with its dense layers"])
+    page.says("About a ninth", holds=0.105 < whole / counted["VGG-16 with its dense layers"] < 0.115)
+    page.says("The modules are cheap: {:,.0f} parameters", modules)
+    page.says("which makes {:,}", counted["two attention modules"], holds=modules - 2 * 256 == 459_266)
+    page.given(
+        "a half, a quarter, or about a ninth",
+        "have 28 × 28 and 14 × 14 places, for a photograph of 224 × 224 pixels",
+        "28 × 28 pixels: half of them",
+        "two maps of 16 × 16 and 8 × 8 places",
+        "above (A1, 16 by 16 places) and below (A2, 8 by 8 places)",
+        "What 28 × 28 pixels can show",
+        "a place of A2 is 4 × 4 pixels",
+        "deletion of 5 to 40 percent of the pixels",
+        because="sizes, and a question",
+    )
+    means = page.numbers("60ed9faa", r"mean ([\d.]+)\n")
+    page.says("the same within {:.3f}", 0.002, holds=max(means) - min(means) <= 0.002)
+    apart = record["attention minus"].values()
+    page.says("each interval of a difference contains 0", holds=all(e["AUC"][1] < 0 < e["AUC"][2] for e in apart))
+    gains = [each["accuracy"][0] for each in apart]
+    page.says("The accuracy with attention is higher by {:.3f} to {:.3f}", min(gains), max(gains))
+    lows = {kind: each["accuracy"][1] for kind, each in record["attention minus"].items()}
+    page.says(
+        'against "averages" and "g alone" the interval begins at 0 or above it, against "g alone, wider" it contains 0',
+        holds=lows["averages"] >= 0 and lows["g alone"] >= 0 > lows["g alone, wider"],
+    )
+    between = page.numbers("60ed9faa", r"same image: ([-+][\d.]+) to ([-+][\d.]+), mean ([-+][\d.]+)")
+    page.says("is between −{:.2f} and +{:.2f} for A1", -between[0], between[1])
+    page.says("and no better for the deep map A2", holds=between[5] <= between[2] + 0.01)
+    after = dict(zip(("own", "another's", "random"), page.numbers("a4c8ce00", r"A1, .*40 %: ([\d.]+)"), strict=True))
+    page.says(
+        "Without 40 % of the pixels the AUC falls to {:.3f} in random order and to {:.3f} by the image's own map A1",
+        *(after["random"], after["own"]),
+        holds=after["own"] < after["random"] - 0.05,
+    )
+    page.says(
+        "But by the map of another image it falls to {:.3f}",
+        after["another's"],
+        holds=after["another's"] - after["own"] < 0.01,
+    )
 
 
 def mistakes_and_questions(page: Page) -> None:
