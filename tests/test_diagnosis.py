@@ -136,3 +136,20 @@ def test_a_count_of_parameters_names_no_pair_that_comes_to_the_same_sum(norms, b
     lab = Lab(load_reference("04_encoder_block"))
     report = lab.report("encoder_parameter_count", {"encoder_parameter_count": encoder_parameter_count})
     assert report.judgement.misconceptions == named
+
+
+@pytest.mark.parametrize(
+    ("returned", "wrong", "named"),
+    [
+        (np.array([4.7e9, 1.0], "float32"), np.array([4.7e9 + 300, 1.0]), ("first",)),  # float32 knows no nearer value
+        (np.array([4.7e9, 1.0], "float32"), np.array([4.8e9, 1.0]), ()),
+        (np.array([4.7e9, 1.0], "float32"), np.array([np.inf, 1.0]), ()),
+        (np.array([np.inf, 1.0], "float32"), np.array([np.inf, 1.0]), ("first",)),
+    ],
+)
+def test_results_far_larger_than_the_right_ones_are_compared_as_float32_knows_them(returned, wrong, named):
+    right = {"y": np.ones(2)}
+    assert (
+        diagnose(["first"], [{"y": returned}], [right], [{("first",): {"y": fingerprint(wrong)}}], [{"y": 1e-5}])
+        == named
+    )
