@@ -25,12 +25,13 @@
 # * tell soft, local and hard attention apart by their slopes;
 # * estimate the gradient of a random choice with REINFORCE, and say what a baseline changes;
 # * build attention into a convolutional network, into VGG-16 too, and test whether it finds the place that matters;
+# * say how a captioner with soft or hard attention is trained, and read its maps word by word;
 # * compute CAM and Grad-CAM, and say what such a map proves and what an attention map proves;
 # * test a map by deletion.
 #
 # This is the second part of [lecture 1](01_attention_intuition.ipynb). **You need** its sections 5 and 6 (weights, softmax,
 # bandwidth), and what a convolution takes in and gives out. Some cells use `GradientTape`: you may take them as given and
-# read their results. **Time:** about 58 minutes to read and predict; the code runs in about a minute and a half on two CPU cores.
+# read their results. **Time:** about 64 minutes to read and predict; the code runs in about a minute and a half on two CPU cores.
 #
 # Letters: **B** batch, **T** queries, **S** keys, **C** channels of an image's features; a small *h* and *w* are the height and
 # the width of an image.
@@ -699,7 +700,77 @@ range. Deletion in random order lowers the AUC least. The image's own map and an
 # pixels, and a place of A2 is 4 × 4 pixels. These results say nothing about photographs of skin or about pre-trained filters.
 
 # %% [markdown]
-# ## 9 · Common mistakes, and what they look like
+# ## 9 · Show, attend and tell
+#
+# Xu et al. (2015) let attention write: a convolutional network gives features for each place, and an LSTM writes the caption word by word. Before
+# each word, the LSTM's state is the query, and the places are keys and values. It is the decoder of lecture 1 with places instead of source words.
+#
+# Photographs with captions are too much for this page. The next run is **recorded**, on *synthetic* scenes with true places: two real handwritten digits and four
+# scraps, and the caption "a seven above a two" or "a seven left of a two". The scenes have 6 × 6 places, each of which sees 10 × 10 pixels. The convolutional network
+# first learns to classify, as in the paper. Three ways to read the places:
+#
+# * *soft:* the mean of the features by α;
+# * *hard, draws only:* one place drawn with probabilities α. The choice learns by REINFORCE; the reward is the log probability of the words that follow, and the
+#   baseline is a running mean of the rewards for each word;
+# * *hard:* the same, but for half of the scenes of a batch the mean by α is read (the paper does this for a scene with probability 0.5).
+#
+# When they write, both kinds of hard attention read the place with the largest weight.
+#
+# **Predict.** Which of the three writes the most captions without an error? Whose weights lie most on the digit that is about to be named?
+
+# %%
+told = recorded.load("show_attend_tell")
+print(told["what"], "|", told["date"], "|", told["device"], "| repeat it with:", told["command"])
+print("parameters:", *(f"{size:,}" for size in set(told["results"]["parameters"].values())))
+for writer in told["results"]["runs"]:
+    low, high = writer["exact interval"]
+    print(f"{writer['kind']:16} seed {writer['seed']}: exact {writer['exact']:.1%} (95 %: {low:.1%} to {high:.1%}),", end=" ")
+    print("BLEU {:.1f} (95 %: {:.1f} to {:.1f}),".format(writer["BLEU"], *writer["BLEU interval"]), end=" ")
+    print(f"of the weights in the named digit's box {writer['inside']['its digit']:.0%}, in the other's", end=" ")
+    print(f"{writer['inside']['the other digit']:.0%}; exact where both digits are right", end=" ")
+    print(f"{writer['exact, of those with both digits right']:.1%}")
+
+# %%
+pages = told["results"]["first test scenes"]
+scene = np.array(told["results"]["scenes"]["images"][0])  # the first test scene: nobody chose it
+lines = {kind: pages[kind][0] for kind in ("soft", "hard")}
+columns = max(len(line["words"]) for line in lines.values())
+figure, grid = plt.subplots(2, columns, figsize=(1.5 * columns, 3.7), squeeze=False)
+for row, (kind, line) in zip(grid, lines.items(), strict=True):
+    for panel in row:
+        panel.axis("off")
+    for panel, word, weight in zip(row, line["words"], line["maps"], strict=False):
+        heat = np.reshape(weight, (6, 6)).repeat(4, axis=0).repeat(4, axis=1)
+        panel.imshow(scene, cmap="gray")
+        panel.imshow(heat, cmap="inferno", vmin=0, vmax=1, alpha=0.55)
+        panel.set_title(f"{kind}: {word}" if panel is row[0] else word, fontsize=9)
+plots.show(
+    figure,
+    alt="""One scene of two digits, repeated once for each word of its caption, with the attention weights before that word: soft attention above, hard attention
+below. When a digit is named, the weight lies on that digit.""",
+)
+print("true:", told["results"]["scenes"]["true"][0], "|", *(f"{kind}: {' '.join(line['words'])} |" for kind, line in lines.items()))
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Soft attention writes 87 to 91 % of the captions without an error, and hard attention 71 to 74 %. Draws alone write 3, 3 and 42 % with the three seeds. Errors are nearly always in a
+# digit: where both digits are right, soft and hard attention have at least 99.2 % of the captions right.
+#
+# The weights say which digit is meant. Before its name, 90 to 91 % of the soft weights and 95 to 98 % of the hard ones lie in that digit's box. (A map that
+# knows nothing puts 11 % there. Only captions without an error count, and nobody told the networks a place.) In the figure the soft weights lie on an empty place before the second
+# "a" and before the end: weights sum to 1, so they lie somewhere, needed or not.
+#
+# With REINFORCE alone, two seeds of three have not learned where to look within these 1,200 batches, although there is a baseline, and the third has. When half of the scenes are read softly,
+# all three seeds learn. Longer training was not tried.
+#
+# </details>
+#
+# BLEU counts the groups of one to four words that are also in the true caption (lecture 8b). A caption with one wrong digit still shares most of its words: hard attention has a BLEU of 87 to 88, although more than
+# a quarter of its captions are wrong.
+
+# %% [markdown]
+# ## 10 · Common mistakes, and what they look like
 #
 # **1 · The softmax runs over the channels.** The scores of a map have the shape (B, h, w, 1), and the last axis holds one number:
 
@@ -733,7 +804,7 @@ for name, start in {"logit": tf.identity, "probability": tf.nn.softmax}.items():
 # **3 · Each picture is scaled to its own maximum.** Then a map that is nearly empty looks like a strong one. Print the numbers
 # beside the picture, or give all pictures one scale.
 #
-# ## 10 · Check yourself
+# ## 11 · Check yourself
 #
 # <details><summary>1. A colleague trains hard attention by <code>argmax</code> and reports that only the attention weights do not improve. Why?</summary>
 #
@@ -786,7 +857,8 @@ for name, start in {"logit": tf.identity, "probability": tf.nn.softmax}.items():
 # </details>
 #
 # **Caveats, plainly.** Three seeds, one size of network. The images are a toy in which the place is known, made so that a map can be *tested*. A good
-# score here does not carry over to X-rays: section 8 shows it. The random choice of section 2 is a vector of six losses, not a network.
+# score here does not carry over to X-rays: section 8 shows it. The random choice of section 2 is a vector of six losses, not a network;
+# section 9 has the network, on scenes that are as much a toy.
 #
 # ## Summary
 #
@@ -812,6 +884,7 @@ for name, start in {"logit": tf.identity, "probability": tf.nn.softmax}.items():
 #   ICCV. [arXiv:1610.02391](https://arxiv.org/abs/1610.02391)
 # * R. Williams (1992), *Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning*,
 #   Machine Learning 8.
+# * K. Papineni et al. (2002), *BLEU: a Method for Automatic Evaluation of Machine Translation*, ACL.
 # * K. Xu et al. (2015), *Show, Attend and Tell*, ICML; section 4. [arXiv:1502.03044](https://arxiv.org/abs/1502.03044)
 # * Y. Yan, J. Kawahara, G. Hamarneh (2019), *Melanoma Recognition via Visual Attention*, IPMI; the authors' code:
 #   github.com/SaoYan/IPMI2019-AttnMel.

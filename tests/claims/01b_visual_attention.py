@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from claims.page import Page
 
 
 def claims(page: Page) -> None:
-    page.given("about 58 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 64 minutes to read", because="counted by tests/test_lectures.py")
     slopes(page)
     drawing_a_place(page)
     two_kinds_of_maps(page)
@@ -14,6 +15,7 @@ def claims(page: Page) -> None:
     maps_compared(page)
     deleted_and_asked(page)
     x_rays(page)
+    captions(page)
     mistakes_and_questions(page)
 
 
@@ -168,6 +170,41 @@ def x_rays(page: Page) -> None:
         "But by the map of another image it falls to {:.3f}",
         after["another's"],
         holds=after["another's"] - after["own"] < 0.01,
+    )
+
+
+def captions(page: Page) -> None:
+    page.given(
+        "have 6 × 6 places, each of which sees 10 × 10 pixels",
+        "for a scene with probability 0.5",
+        "puts 11 % there. Only captions",
+        "weights sum to 1, so they lie somewhere",
+        because="the design, and by hand",
+    )
+    run = r"seed \d: exact ([\d.]+)% .*?BLEU ([\d.]+) .*?digit's box (\d+)%, .*?are right ([\d.]+)%"
+    exact, bleu, box, order = np.reshape(page.numbers("d7ebce9a", run), (3, 3, 4)).transpose(
+        2, 1, 0
+    )  # (kind, seed) each
+    page.says(
+        "writes {:.0f} to {:.0f} % of the captions without an error, and hard attention {:.0f} to {:.0f} %",
+        *(exact[0].min(), exact[0].max(), exact[1].min(), exact[1].max()),
+        holds=exact[0].min() > exact[1].max() > exact[2].max(),
+    )
+    page.says("Draws alone write {:.0f}, {:.0f} and {:.0f} % with the three seeds", *exact[2])
+    page.says("have at least {:.1f} % of the captions right", order[:2].min())
+    page.says(
+        "{:.0f} to {:.0f} % of the soft weights and {:.0f} to {:.0f} % of the hard ones lie in that digit's box",
+        *(box[0].min(), box[0].max(), box[1].min(), box[1].max()),
+    )
+    page.says(
+        "have not learned where to look within these 1,200 batches",
+        holds=page.recorded("show_attend_tell")["results"]["steps"] == 1_200,
+    )
+    page.says("two seeds of three have not learned", holds=sum(box[2] < 20) == 2)
+    page.says(
+        "hard attention has a BLEU of {:.0f} to {:.0f}, although more than a quarter of its captions are wrong",
+        *(bleu[1].min(), bleu[1].max()),
+        holds=exact[1].max() < 75,
     )
 
 
