@@ -1,6 +1,6 @@
 # Every target is one command a person could type; `make help` shows them. The programs live in .venv, made on first use.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-notebooks test-all test-exhaustive lab setup sandbox release site lint lock gpu-check colab-check image image-test clean
+.PHONY: help demo test test-notebooks test-all test-exhaustive lab setup sandbox release site format lint lock gpu-check colab-check image image-test clean
 
 VENV    := .venv
 WORKERS ?= 2
@@ -54,6 +54,10 @@ release: setup ## regenerate labs/ and the reference outputs from solutions/
 
 site: setup ## build the web site into build/site; npm fetches the script for formulas once
 	$(WITH) course site
+
+format: setup ## lay out the code, and mend what ruff can mend
+	$(WITH) ruff format .
+	$(WITH) ruff check --fix .
 
 lint: setup ## check the code, and the notebooks' text pairs, with ruff; the types of both packages with mypy
 	$(WITH) ruff check .

@@ -67,7 +67,7 @@ def test_a_new_exercise_has_every_part_and_release_names_what_is_to_be_filled_in
     assert list(points(notebook))[-1] == "entropy" and structure_problems(notebook) == []
     assert check_pair(repository.solution_notebook(LAB)) is None
     ids = [grade_id(cell) for cell in notebook.cells]
-    assert ids.index("entropy") < ids.index("explanation")
+    assert ids.index("measured") < ids.index("text-entropy") < ids.index("entropy") < ids.index("explanation")
 
     said = missing(repository, declared(repository))
     for part, path in PARTS.items():

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hostile.making import FULL
 
 ROOT = Path(__file__).resolve().parents[1]
 LAB = "02_self_attention"
@@ -24,15 +25,15 @@ HONEST = (
 )
 
 EXPECTED = {
-    "01-perfect": (41, {}),
-    "02-typical-mistakes": (8, {"self_attention_loops": "unscaled;unstable_softmax", "predict": "thought_one"}),
-    "03-other-mistakes": (23, {"project_qkv": "order_q_v_k", "SelfAttention": "forbidden"}),
+    "01-perfect": (FULL, {}),
+    "02-typical-mistakes": (FULL - 33, {"self_attention_loops": "unscaled;unstable_softmax", "predict": "thought_one"}),
+    "03-other-mistakes": (FULL - 18, {"project_qkv": "order_q_v_k", "SelfAttention": "forbidden"}),
     "04-half-finished": (12, {"scaled_dot_product_attention": "missing", "answers": "missing"}),
     "05-untouched": (0, {"self_attention_loops": "missing", "SelfAttention": "missing"}),
-    "06-syntax-error": (36, {"self_attention_matrix": "error"}),
+    "06-syntax-error": (FULL - 5, {"self_attention_matrix": "error"}),
     "07-damaged-file": (0, {"self_attention_loops": "missing"}),
-    "08-endless-loop": (27, {"scaled_dot_product_attention": "timeout", "SelfAttention": "timeout"}),
-    "09-kills-its-process": (35, {"SelfAttention": "crashed"}),
+    "08-endless-loop": (FULL - 14, {"scaled_dot_product_attention": "timeout", "SelfAttention": "timeout"}),
+    "09-kills-its-process": (FULL - 6, {"SelfAttention": "crashed"}),
     "10-cheats": (0, {"self_attention_loops": "unchanged"}),
 }
 

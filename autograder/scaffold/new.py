@@ -14,6 +14,7 @@ from autograder.course import FILE_NAME, Course, CourseError, load_course
 from autograder.declaring.course_exercises import FOLDER
 from autograder.grading.results import write_atomically
 from autograder.nbgrader_cells import cells_by_id, is_test, points
+from autograder.releasing.course_cells import tags
 from autograder.releasing.text_pairs import read_pair, text_of, write_pair
 from autograder.scaffold.insertion import with_entry, with_import
 from autograder.scaffold.templating import cells, filled
@@ -166,9 +167,11 @@ def _write(planned: dict[Path, str]) -> list[Path]:
 
 
 def _add_cells(path: Path, notebook: NotebookNode, added: list[NotebookNode]) -> list[Path]:
-    """Put cells after the last exercise, or at the end of a lab that has none."""
+    """Put cells after the last exercise and its demonstrations, or at the end of a lab that has none."""
     tests = [index for index, cell in enumerate(notebook.cells) if is_test(cell)]
     place = tests[-1] + 1 if tests else len(notebook.cells)
+    while place < len(notebook.cells) and "demonstration" in tags(notebook.cells[place]):
+        place += 1
     notebook.cells[place:place] = added
     return write_pair(path, notebook)
 

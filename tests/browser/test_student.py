@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from hostile.making import FULL, POINTS
 from workplace import NARROW, WIDE, NotebookWindow, Server
 
 from autograder.course import load_course
@@ -49,7 +50,7 @@ def window(published, tmp_path_factory):
         window = NotebookWindow(state, server, published, NOTEBOOK)
         try:
             window.run("setup")
-            assert "10 exercises, 41 points" in window.run("imports").text
+            assert f"{len(POINTS)} exercises, {FULL:g} points" in window.run("imports").text
             yield window
         finally:
             window.close()
@@ -72,7 +73,7 @@ def test_a_failed_check_is_read_and_mended(window):
     window.write(EXERCISE + "-code", OVER_QUERIES.replace("axis=-2", "axis=-1"))
     window.run(EXERCISE + "-code")
     report = window.check(EXERCISE).text
-    assert "4 of 4 checks pass" in report and "1 of 10 exercises pass" in report and "Hint" not in report
+    assert "4 of 4 checks pass" in report and f"1 of {len(POINTS)} exercises pass" in report and "Hint" not in report
     assert "CheckFailed" not in window.cell(EXERCISE).text
     window.shot("passed")
 
