@@ -15,7 +15,7 @@
 # %% [markdown]
 # # 4 · The encoder block
 #
-# *Attention mixes words. Four humble parts around it make it possible to do so twelve times in a row.*
+# *Attention mixes words. With four simple parts around it, it can be stacked twelve times.*
 #
 # [← 3 · Multi-head attention](03_multi_head_attention.ipynb) · [Lab
 # 4](../labs/04_encoder_block/04_encoder_block.ipynb) · [5 · Positional encoding →](05_positional_encoding.ipynb)
@@ -42,7 +42,7 @@ if "google.colab" in sys.modules:
     print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
 
 # %%
-from coursekit import diagrams, plots, quiet, recorded
+from coursekit import diagrams, live, plots, quiet, recorded
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
@@ -55,9 +55,41 @@ from keras import layers
 
 np.set_printoptions(precision=3, suppress=True)
 
+# %% [markdown]
+# ## 1 · The block in one picture
+#
+# You know one part of this picture, attention. The sections below explain the others one by one: residual paths, layer norm, the
+# feed-forward network, dropout.
+
+# %%
+figure, ax = diagrams.canvas(9.2, 8.3)
+diagrams.note(ax, 4.5, 0.35, "every arrow: (B, T, D)", fontsize=10)
+for x, order, title in [(2.2, "post", "post-norm (2017 paper, BERT)"), (6.8, "pre", "pre-norm (GPT-2, ViT)")]:
+    diagrams.encoder_block(ax, x, order)
+    diagrams.note(ax, x, 8.1, title, fontsize=11)
+plots.show(
+    figure,
+    alt="""Two block diagrams, bottom to top. Post-norm: x, multi-head attention, dropout, sum with x, layer norm,
+feed-forward, dropout, sum, layer norm, output. Pre-norm: x, layer norm, attention, dropout, sum with x, layer norm,
+feed-forward, dropout, sum, output. Grey residual paths lead around each sub-layer. Every arrow carries shape (B, T, D).
+Inside attention the weights are (B, H, T, T), inside the feed-forward network the hidden features are (B, T, F).""",
+)
+
 
 # %% [markdown]
-# ## 1 · What happens if we only stack attention
+# Two **sub-layers**, attention and feed-forward, and around each the same frame. As formulas, with x of shape (B, T,
+# D):
+#
+# | | first sub-layer | second sub-layer |
+# |---|---|---|
+# | **post-norm** | y = LN(x + Dropout(Attention(x))) | z = LN(y + Dropout(FFN(y))) |
+# | **pre-norm** | y = x + Dropout(Attention(LN(x))) | z = y + Dropout(FFN(LN(y))) |
+#
+# Shape in equals shape out, (B, T, D), so blocks can be stacked like bricks. The grey line that runs past the
+# sub-layers is the **residual path**. In pre-norm it is a clean line from bottom to top; in post-norm every sum goes
+# through a norm. Section 8 measures what this small difference changes.
+#
+# ## 2 · What happens if we only stack attention
 #
 # Attention returns, for each token, an average of values. Take eight random tokens and send them through 16 freshly
 # made attention layers, one after the other, with nothing in between.
@@ -133,49 +165,8 @@ for name, runs in similar.items():
 # %% [markdown]
 # Two layers of bare attention make all tokens alike. With a residual path it takes many more layers, without any training.
 # The norm makes no difference beyond the spread of the three runs, and a random feed-forward network does not help either:
-# its curve lies highest of the three. (Dong et al. say the same of the norm. They find that feed-forward networks *can* help.) Trained weights
-# need not average at all, so a real model can keep its tokens apart for longer.
-# The lesson: attention alone cannot be deep. The block of the Transformer is attention plus what it takes to
-# be stacked: a **residual path**, a **normalisation**, a **feed-forward network**, and **dropout** for training. We
-# take them one by one and measure what each is good for.
-#
-# ## 2 · The block in one picture
-
-# %%
-figure, ax = diagrams.canvas(9.2, 8.3)
-diagrams.note(ax, 4.5, 0.35, "every arrow: (B, T, D)", fontsize=10)
-for x, order, title in [(2.2, "post", "post-norm (2017 paper, BERT)"), (6.8, "pre", "pre-norm (GPT-2, ViT)")]:
-    diagrams.encoder_block(ax, x, order)
-    diagrams.note(ax, x, 8.1, title, fontsize=11)
-plots.show(
-    figure,
-    alt="""Two block diagrams, bottom to top. Post-norm: x, multi-head attention, dropout, sum with x, layer norm,
-feed-forward, dropout, sum, layer norm, output. Pre-norm: x, layer norm, attention, dropout, sum with x, layer norm,
-feed-forward, dropout, sum, output. Grey residual paths lead around each sub-layer. Every arrow carries shape (B, T, D).
-Inside attention the weights are (B, H, T, T), inside the feed-forward network the hidden features are (B, T, F).""",
-)
-
-# %% [markdown]
-# Two **sub-layers**, attention and feed-forward, and around each the same frame. As formulas, with x of shape (B, T,
-# D):
-#
-# | | first sub-layer | second sub-layer |
-# |---|---|---|
-# | **post-norm** | y = LN(x + Dropout(Attention(x))) | z = LN(y + Dropout(FFN(y))) |
-# | **pre-norm** | y = x + Dropout(Attention(LN(x))) | z = y + Dropout(FFN(LN(y))) |
-#
-# Shape in equals shape out, (B, T, D), so blocks can be stacked like bricks. The grey line that runs past the
-# sub-layers is the **residual path**. In pre-norm it is a clean line from bottom to top; in post-norm every sum goes
-# through a norm. Section 8 measures what this small difference changes.
-#
-# **Predict.** Which of the parts let one token see another? Which treat each token on its own?
-#
-# <details><summary>Answer</summary>
-#
-# Only attention. Feed-forward, layer norm, dropout and the sums work on each token separately. Section 7 shows it in
-# a picture.
-#
-# </details>
+# its curve lies highest of the three. (Dong et al. say the same of the norm. They find that feed-forward networks *can* help.) All this is measured with random weights. Trained attention can put nearly all its weight on one token, which is hardly an average any more.
+# So attention alone does not make a deep network. The block adds a **residual path**, a **normalisation**, a **feed-forward network**, and **dropout** for training. We take them one by one and measure what each of them does.
 #
 # ## 3 · Residual paths: a short way home for the gradient
 #
@@ -277,8 +268,7 @@ for name, runs in gradients.items():
 # Per block it is 39 %: after 16 blocks about 1/2,900 is left, and after 32 it would be about a ten-millionth. The first blocks
 # learn next to nothing. **A residual
 # path alone** overshoots as in the calculation with 1.5¹²: what is added is as large as what was there, and it
-# compounds: to about a million in the median of three seeds. **Residual path and norm together** keep the gradient within a factor of ten at
-# every depth, in either order. That is why you always see the two as a pair.
+# compounds: to about a million in the median of three seeds. **Residual path and norm together** keep the gradient within a factor of ten at every depth, in either order. Both stand in every block of this course.
 #
 # Residual paths come from image networks, where they made the step from some twenty layers to 152 (He et al., 2016).
 #
@@ -316,15 +306,21 @@ print("by steps:", by_steps.round(3), " by keras:", by_keras.round(3))
 print("the hand's (-1.667, 1.333, 1, 2):", np.allclose(by_steps, [-1.667, 1.333, 1, 2], atol=1e-3))
 
 # %% [markdown]
-# **Predict.** The token (0, 60, 60, 80), ten times as long: what is its x̂? And (100, 106, 106, 108)?
+# **Predict.** The token (0, 60, 60, 80), ten times as long: what is its x̂? And (20, 26, 26, 28)? Then make the token
+# shorter: for which of 10⁻², 10⁻³ and 10⁻⁴ times (0, 6, 6, 8) is the largest entry of x̂ below 0.99, if ε = 10⁻⁶? Move the controls; those for γ and
+# β change one feature of the output.
 #
 # <details><summary>Answer</summary>
 #
-# Both have the same x̂ as before. Layer norm forgets the length and the mean of a token. What the network wants to
-# keep about scale, it must put back through γ and β.
+# The first two have the same x̂ as before. Layer norm forgets the length and the mean of a token. If the network needs a scale, γ and β must bring it back. A token that is 10⁻ᵏ times as long has σ² = 9·10⁻²ᵏ, so its largest entry is
+# $1/\sqrt{1 + 10^{2k - 6}/9}$: 0.999 for k = 2, 0.949 for k = 3, 0.287 for k = 4. So x̂ shrinks as soon as σ² is about as small as ε.
 #
 # </details>
-#
+
+# %%
+live.layer_norm([0, 6, 6, 8])
+
+# %% [markdown]
 # ### Spot the mistake: where does ε go?
 #
 # Some texts write (x − μ) / (σ + ε). For ordinary tokens you cannot see the difference. Take a token whose features
@@ -363,8 +359,7 @@ sentence is coloured. Batch norm: the same column is coloured in all three sente
 
 
 # %% [markdown]
-# Batch norm makes a token's output depend on the other sentences of the batch, and on the padding that their lengths
-# call for. Watch one sentence of five tokens. We put it into batches of eight whose longest sentence has L tokens,
+# With batch norm a token's output depends on the other sentences of the batch, and on the padding that their lengths require. Watch one sentence of five tokens. We put it into batches of eight whose longest sentence has L tokens,
 # padded with zeros, and ask two questions: how far does **our** sentence's output move when its neighbours change,
 # and how large are the normalised features of real tokens?
 #
@@ -441,7 +436,7 @@ for name in moved:
 # With images, where all inputs have one size and a batch holds thousands of pixels per feature, batch norm works
 # well. With sentences of varying length layer norm is the safe choice.
 #
-# ## 5 · The feed-forward network: each token thinks for itself
+# ## 5 · The feed-forward network: each token on its own
 #
 # After attention has fetched information, a small network works on it:
 #
@@ -573,9 +568,7 @@ eight it can hardly be told from the target.""",
 # is gone to three decimals. Training may end far from these fits, for instance when a unit is negative for every input and
 # gets no gradient any more. A wide layer has units to spare.
 #
-# A straight line is all that a linear network has, however wide. Attention does not help out: for given weights it is
-# linear in its values, and averages of tokens are linear too. Apart from the softmax and the norms, ReLU is the
-# block's only source of curvature.
+# A linear network can only draw a straight line, however wide it is. Attention does not change that: for given weights it is linear in its values. Apart from the softmax and the norms, ReLU is the only part of the block that is not linear.
 #
 # ## 6 · Dropout: noise that is only there in training
 #
@@ -998,14 +991,8 @@ for name, part in block.items():
 # biases in attention. The 2017 paper's formulas have none there: one block of its base model has 3,150,336 parameters then,
 # 2,048 fewer.)
 #
-# **Predict.** Which part is largest when F = 4D?
-#
-# <details><summary>Answer</summary>
-#
-# The feed-forward network: 8D² against attention's 4D², two thirds of the block. In our small block F = D, and
-# attention is the largest.
-#
-# </details>
+# With F = 4D the feed-forward network has 8D² weights against attention's 4D², two thirds of the block. In our small block F = D, and
+# attention is the largest part.
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -1028,7 +1015,7 @@ for name, (width, heads, hidden, key_dim) in models.items():
 # %% [markdown]
 # ## 10 · What newer models have exchanged
 #
-# The frame of section 2 has stayed since 2017. Inside it, many large language models of today use three other parts.
+# The frame of section 1 has stayed since 2017. Inside it, many large language models of today use three other parts.
 #
 # **RMSNorm** (Zhang and Sennrich, 2019) is a layer norm that leaves the mean alone. It has no β:
 #
@@ -1321,7 +1308,7 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 #
 # ## Honest caveats
 #
-# * Sections 1, 3 and the first half of 8 measure *untrained* networks. They explain why training starts well or
+# * Sections 2, 3 and the first half of 8 measure *untrained* networks. They explain why training starts well or
 #   badly, not how good the result will be. Where post-norm can be trained it may even end up better (Liu et al.,
 #   2020).
 # * Sorting digits is a toy, with three seeds for each version. That deep post-norm needs a warm-up, and pre-norm does not, was shown on translation and

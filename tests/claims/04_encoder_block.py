@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+CHART = "application/vnd.vegalite.v5+json"
 NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?)"
 BY_HAND = "calculated by hand on the page"
 BY_DEFINITION = "follows from the definition"
@@ -17,6 +18,7 @@ def claims(page) -> None:
     stacked_attention(page)
     residual_paths(page)
     layer_norm(page)
+    live_layer_norm(page)
     batch_norm(page)
     feed_forward(page)
     dropout(page)
@@ -94,6 +96,21 @@ def layer_norm(page) -> None:
         "The first version blows noise of 0.0005 up to {:.3f}; the right one leaves it small",
         wrong,
         holds=[right < 0.02, right == keras],
+    )
+
+
+def live_layer_norm(page) -> None:
+    """The answer is computed as the figure computes it, from the token and the ε that the figure stores."""
+    shown = next(output.data[CHART] for output in page.cells["live-layer-norm"].outputs if CHART in output.data)
+    (rows,) = shown["datasets"].values()
+    token = np.array([row["number"] for row in rows])
+    (epsilon,) = (10.0 ** control["value"] for control in shown["params"] if control["name"] == "epsilon")
+    sizes = np.array([token.max() - token.mean()]) * 10.0 ** -np.arange(2, 5)
+    largest = sizes / np.sqrt(token.var() * 10.0 ** (-2 * np.arange(2, 5)) + epsilon)
+    page.says(
+        "{:.3f} for k = 2, {:.3f} for k = 3, {:.3f} for k = 4.",
+        *largest,
+        holds=[token.tolist() == [0, 6, 6, 8], largest[0] > 0.99, largest[1] < 0.99],
     )
 
 
@@ -286,7 +303,8 @@ def parameters(page) -> None:
     bert = page.number("81f5fc40", r"BERT-base .*, (\d+)% feed-forward")
     small = page.number("81f5fc40", r"key_dim 32 .*, (\d+)% feed-forward")
     page.says(
-        "8D² against attention's 4D², two thirds of the block. In our small block F = D, and attention is the largest.",
+        "8D² weights against attention's 4D², two thirds of the block. In our small block F = D, and attention is the "
+        "largest part.",
         holds=[share == 67, bert == 67, small < 33],
     )
 
@@ -388,7 +406,9 @@ def givens(page) -> None:
         "Token (0, 6, 6, 8), γ = (1, 1, 3, 2), β = (0, 1, 0, 0), ε negligible.",
         "Differences (−5, 1, 1, 3), squares 25 + 1 + 1 + 9 = 36",
         "With D − 1 = 3 the variance would be 12: wrong by a third.",
-        "The token (0, 60, 60, 80), ten times as long: what is its x̂? And (100, 106, 106, 108)?",
+        "The token (0, 60, 60, 80), ten times as long: what is its x̂? And (20, 26, 26, 28)?",
+        "for which of 10⁻², 10⁻³ and 10⁻⁴ times (0, 6, 6, 8) is the largest entry of x̂ below 0.99, if ε = 10⁻⁶?",
+        "A token that is 10⁻ᵏ times as long has σ² = 9·10⁻²ᵏ",
         "say (1, 1.001, 1, 1.001) with ε = 0.001",
         "√0.001 = 0.032 is the smallest divisor",
         "with F = 4D it has 8D² of them against 4D² in attention, two thirds of the block",
@@ -420,7 +440,7 @@ def givens(page) -> None:
         "(2, 32, 32) and (32,)",
         "(32, 32) and (32,)",
         "(32,) and (32,)",
-        "when F = 4D?",
+        "With F = 4D the feed-forward network has",
         "Both are nearly 0 far on the left",
         "GELU is below 0 for all negative x",
         "A block has D = 16, H = 4, F = 64, key_dim = D/H.",
@@ -449,7 +469,7 @@ def givens(page) -> None:
         because=CITED,
     )
     page.given(
-        "Sections 1, 3 and the first half of 8",
+        "Sections 2, 3 and the first half of 8",
         "An ordinary network has F = 2,048",
         "D = 512.",
         because=DRAWN,
