@@ -628,14 +628,14 @@ diagonal; the third is nearly flat, and its weights fall by a factor of at most 
 # %% [markdown]
 # The same 150 measurements, with a σ and a query of your choice; the amber bars are one row of the maps above.
 #
-# **Predict.** The query is 2.5. Roughly how many measurements have a weight that you can see at σ = 0.02, and how many at σ = 3? Which of the two
-# estimates changes more when the query moves to 2.6?
+# **Predict.** Set the query to 2.5. How many of the 150 bars are high enough to be seen at σ = 0.02? And at σ = 3? Then move the query to
+# 2.6: with which of the two σ does the estimate change more?
 #
 # <details><summary>Answer</summary>
 #
 # The 150 measurements lie on a stretch of length 5, so there are about three on a stretch of 0.1, which is the width of the bell at σ = 0.02.
-# At σ = 3 all 150 count: the largest weight is 1.4 times the smallest. The estimate of the narrow bell changes more, by 0.42, because other
-# measurements come in. That of the wide one changes by 0.01.
+# At σ = 3 all 150 bars can be seen: the largest weight is 1.4 times the smallest. The estimate with σ = 0.02 changes more, by 0.42: at 2.6 it is an average of
+# other measurements. The estimate with σ = 3 changes by 0.01.
 #
 # </details>
 

@@ -231,15 +231,16 @@ def live_figure(page: Page) -> None:
     page.says(
         "the largest weight is {:.1f} times the smallest.", np.ptp(pooled(2.5, 3)[0]) / pooled(2.5, 3)[0].min() + 1
     )
-    page.says("changes more, by {:.2f}, because other measurements come in.", narrow)
-    page.says("That of the wide one changes by {:.2f}.", wide)
+    page.says("changes more, by {:.2f}: at 2.6 it is an average of other measurements.", narrow)
+    page.says("The estimate with σ = 3 changes by {:.2f}.", wide)
     page.given(
         "The same 150 measurements",
         "one row of the maps above",
-        "The query is 2.5.",
-        "have a weight that you can see at σ = 0.02, and how many at σ = 3?",
-        "when the query moves to 2.6?",
+        "Set the query to 2.5.",
+        "How many of the 150 bars are high enough to be seen at σ = 0.02? And at σ = 3? Then move the query to 2.6",
         "The 150 measurements lie on a stretch of length 5",
-        "At σ = 3 all 150 count",
+        "At σ = 3 all 150 bars can be seen",
+        "The estimate with σ = 0.02 changes more",
+        "at 2.6 it is",
         because="the controls of the figure, and the cell that draws the measurements",
     )
