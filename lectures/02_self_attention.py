@@ -14,7 +14,7 @@
 # %% [markdown]
 # # 2 · Self-attention
 #
-# *How a word looks at the other words of its own sentence, and comes back with a meaning.*
+# *How a new vector of a word is computed from all words of its sentence.*
 #
 # [← 1b · Visual attention](01b_visual_attention.ipynb) · [Lab
 # 2](../labs/02_self_attention/02_self_attention.ipynb) · [3 · Multi-head attention →](03_multi_head_attention.ipynb)
@@ -28,7 +28,7 @@
 # * recognise the usual bugs by their output.
 #
 # **You need** matrix products, the softmax and weighted averages of [lecture 1](01_attention_intuition.ipynb), and a
-# little NumPy. Keras appears in section 7. **Time:** about 92 minutes to read and predict; the code runs in one to
+# little NumPy. Keras appears in section 7. **Time:** about 90 minutes to read and predict; the code runs in one to
 # two minutes on two CPU cores.
 #
 # **How to read it.** Answer each question, on paper or aloud, *before* you run the cell and open the answer.
@@ -99,8 +99,7 @@ print(x.shape)
 print("station", embed("station"))
 
 # %% [markdown]
-# "station" has one foot in travel and one in broadcasting, whatever sentence it stands in: it is the same row of the same
-# table, so the cosine of the angle between its two static vectors is exactly 1. For *contextual* vectors we want something
+# "station" has the features travel and broadcast in every sentence. It is the same row of the same table, so the cosine of the angle between its two static vectors is exactly 1. For *contextual* vectors we want something
 # clearly below 1: one station should move towards *train*, the other towards *radio*.
 
 # %% [markdown]
@@ -112,8 +111,8 @@ print("station", embed("station"))
 # 2. turn the scores into **weights** that are positive and sum to 1: softmax;
 # 3. **average** all the words' vectors with these weights. The average is my new vector.
 #
-# Keep two names apart from here on: *scores* are before the softmax and can be anything; *weights* are after it and
-# sum to 1.
+# Two names are kept apart from here on: *scores* are the numbers before the softmax and can have any value; *weights* are the numbers
+# after it and sum to 1.
 #
 # ### By hand
 #
@@ -180,7 +179,7 @@ print("same as the loops:", np.allclose(z, z_loops))
 # Now all six example sentences. Each panel follows one word: the ring is its static vector, the arrows lead to its
 # new vector in each of two sentences.
 #
-# **Predict.** "station" and "date" have a foot in each meaning. "it" has only the feature *pronoun*. Will "it" move
+# **Predict.** "station" and "date" have a feature of each of their meanings. "it" has only the feature *pronoun*. Will "it" move
 # further than the plain mean of its sentence would move it: towards *animal* when the dog is tired, and towards *thing*
 # when the road is wide?
 
@@ -230,20 +229,18 @@ calendar. It starts at zero and moves a little: slightly more to animal in one s
 # other. That is *less* than the plain mean of all words gives, (0.273, 0.182) and (0.182, 0.273). So attention has not
 # found anything: the direction comes from our hand-made vector of "tired", which contains *animal* 1, and any average
 # takes it over. The vector of "it" has nothing in common with "tired", "wide", "dog" or "road", so all of them get the
-# same score, 0. "it" would need to look for something that it *is not*.
+# same score, 0. To find "tired", "it" would have to look for a feature that its own vector does not have.
 #
 # </details>
 #
 # ## 3 · Why there is nothing to learn
 #
-# Count what a training run could change in softmax(X Xᵀ) X: nothing. Only the embeddings could adapt, and they have other
-# work to do as well. Three limits follow, and we can measure the last two.
+# Count what a training run could change in softmax(X Xᵀ) X: nothing but the embeddings. Three limits follow, and we can measure the last two.
 #
 # 1. **No parameters.** The rule "attend to what is similar to you" is fixed, whatever the task is.
-# 2. **Symmetric scores.** $x_i\cdot x_j = x_j\cdot x_i$: if "it" finds "dog" interesting, then "dog" finds "it" exactly as
-#    interesting.
-# 3. **Self-absorbed.** A vector of usual length is most similar to itself. For vectors of equal length $\lVert x_i\rVert^2$ is the
-#    largest score of its row (the Cauchy–Schwarz inequality), so every word mostly keeps what it has.
+# 2. **Symmetric scores.** $x_i\cdot x_j = x_j\cdot x_i$: the score of "it" with "dog" is exactly the score of "dog" with "it".
+# 3. **Attention to oneself.** A vector of usual length is most similar to itself. For vectors of equal length $\lVert x_i\rVert^2$ is the
+#    largest score of its row (the Cauchy–Schwarz inequality), so every word gives itself the largest weight.
 #
 # **Predict.** Ten words with random vectors, each component with mean 0 and variance 1. What weight does a word put
 # on *itself* on average if D = 4? If D = 64? (All equal would be 0.1.)
@@ -328,7 +325,7 @@ weight, is the new vector of it.""",
 # %% [markdown]
 # ### Two numbers that solve "it"
 #
-# With separate roles, "it" can look for something it is not. Set $d_k$ = 1 and choose $W_q$ and $W_k$ by hand: the query of
+# With separate roles, "it" can look for a feature that it does not have. Set $d_k$ = 1 and choose $W_q$ and $W_k$ by hand: the query of
 # a *pronoun* is 4; the key of a word that describes a *state* ("tired", "wide") is 1; everything else is 0. $W_v$ hands
 # over the features *animal* and *thing*.
 #
@@ -357,8 +354,7 @@ for text in CASES["it"][2]:
     print(f"“it” puts {weights[it, -1]:.3f} on “{state}”  ->  animal {z[it, 0]:.2f}, thing {z[it, 1]:.2f}")
 
 # %% [markdown]
-# Two non-zero numbers in $W_q$ and $W_k$ let "it" find "tired", which no dot product of the two vectors could do. ($W_v$ then
-# copies two features, and that "tired" speaks of an animal is written in our hand-made vector.) The scores are no longer
+# Two non-zero numbers in $W_q$ and $W_k$ let "it" find "tired", which no dot product of the two vectors could do. ($W_v$ then copies two features. That "tired" is said of an animal is written in our hand-made vector.) The scores are no longer
 # symmetric: "tired" does not look at "it". In practice nobody sets these numbers by hand: training finds them (section
 # 7).
 #
@@ -471,7 +467,7 @@ row by row: How 0.67, 0.12, 0.21; are 0.24, 0.01, 0.75; you 0.53, 0.30, 0.17."""
 #
 # With: 112/8 = 14 and 96/8 = 12. The difference is 2, so the first weight is e²/(e² + 1) = 7.389/8.389 = **0.88**,
 # the second **0.12**. Without: the difference is 16 and e¹⁶ is about 8.9 million. The second key gets a
-# ten-millionth. It is as good as switched off.
+# ten-millionth.
 #
 # </details>
 
@@ -503,20 +499,19 @@ live.sharpness(embed(train_sentence) @ embed(train_sentence).T, train_sentence.s
 
 
 # %% [markdown]
-# So what? A weight of 0.9999999 may even be right. The trouble comes with learning: the softmax of such scores is
-# flat. Change the score a little and the weight does not move, so no gradient flows back and $W_q$ and $W_k$ cannot
-# improve.
+# A weight of 0.9999999 may even be right. But the softmax of such scores is flat: a small change of a score hardly moves the weights, so
+# hardly any gradient reaches $W_q$ and $W_k$, and they hardly learn.
 #
-# Where do large scores come from? From $d_k$ itself. A dot product is a sum of $d_k$ products. If the components of q and
+# Large scores come from $d_k$ itself: a dot product is a sum of $d_k$ products. If the components of q and
 # k are independent with mean 0 and variance 1, each product has variance 1, and variances of independent terms add
 # up:
 #
 # $$ \operatorname{Var}(q\cdot k)=\sum_{i=1}^{d_k}\operatorname{Var}(q_i k_i)=d_k $$
 #
-# Typical scores are as large as $\sqrt{d_k}$. Dividing by $\sqrt{d_k}$ brings the variance back to 1 at any width. That is the whole
-# argument of the paper (Vaswani et al. 2017, section 3.2.1 and its footnote 4). Do not believe it: measure it.
+# Typical scores are as large as $\sqrt{d_k}$. Dividing by $\sqrt{d_k}$ brings the variance back to 1 at any width. That is the
+# argument of the paper (Vaswani et al. 2017, section 3.2.1 and its footnote 4). We measure it.
 #
-# The experiment: one query and 32 keys with random components, 400 times. For each d from 4 to 1024 we measure (a)
+# The experiment has one query and 32 keys with random components, and is repeated 400 times. For each d from 4 to 1024 we measure (a)
 # the variance of the scores, (b) the largest of the 32 weights, (c) how much gradient passes through the softmax: the
 # size (Frobenius norm) of its Jacobian, ∂weights/∂scores = diag(w) − w wᵀ. For (b) and (c) we take the median of the
 # 400 draws.
@@ -568,18 +563,14 @@ for d, without, scaled_row in zip(WIDTHS, plain, divided, strict=True):
 print("in each pair: not scaled, scaled")
 
 # %% [markdown]
-# Read off, without scaling: the variance follows d, as computed. At d = 64 the largest of 32 weights typically takes
-# 0.91 of everything, at d = 1024 all of it. The gradient first rises a little, from 0.30 to 0.33, and then falls to
+# Without scaling, the variance follows d, as computed. The largest of 32 weights is typically 0.91 at d = 64, and at d = 1024 it takes everything. The gradient first rises a little, from 0.30 to 0.33, and then falls to
 # 0.00015. With the division all three stay where they are, at every width. (Up to d = 32 the raw scores pass *more*
 # gradient than the divided ones. Scores of moderate size do no harm; much larger ones do.)
 #
 # <details><summary>A sceptic asks: is the gradient that reaches q not divided by $\sqrt{d_k}$ as well?</summary>
 #
-# It is. To compare what reaches q you would multiply the unscaled curve by another √d. At d = 1024 that makes
-# 0.00015·32 = 0.005, still 50 times less than 0.24. At d = 64 it makes 0.138·8 = 1.1, *more* than 0.24: at the start
-# the gradient is not small at all. Section 7 trains such a model and measures the Jacobian before and after. (We take
-# the median because a draw in which two scores nearly tie passes much gradient, and a few such draws would make up the
-# mean.)
+# It is. So to compare what reaches q, multiply the unscaled curve by another √d. At d = 1024 that makes
+# 0.00015·32 = 0.005, still 50 times less than 0.24. At d = 64 it makes 0.138·8 = 1.1, *more* than 0.24. Section 7 trains such a model and measures the Jacobian before and after. (We take the median because a few draws in which two scores nearly tie would dominate the mean.)
 #
 # </details>
 
@@ -617,8 +608,8 @@ weights times V give Z, T by d_v.""",
 )
 
 # %% [markdown]
-# D appears only in the three projections, T only in the square in the middle, and $d_k$ has vanished once the scores
-# are there. Nothing in $W_q$, $W_k$, $W_v$ knows T: the same layer reads sentences of any length.
+# D appears only in the three projections, T only in the square in the middle, and $d_k$ no longer appears in the shape of the scores. No shape
+# of $W_q$, $W_k$, $W_v$ contains T, so the same layer reads sentences of any length.
 #
 # With a batch, every array gains a leading B and the code stays the same, because `@` multiplies the last two axes.
 # Only the transpose must swap the *last two* axes; `.T` would reverse all of them.
@@ -661,11 +652,9 @@ print("rows sum to", masked.sum(axis=-1))
 # %% [markdown]
 # ### Let it learn
 #
-# Now the experiment that all of this is for: can training find out *by itself* where to look? The task: a sentence
-# has two clauses, each with one ambiguous word (two of "station", "date", "it"). Tell the meaning of each. The
-# clauses share their frames; only **one clue word** in each clause differs, and 24 clue words stand for 6 meanings.
-# We write the grammar ourselves, so these are small, artificial sentences; the model is nevertheless trained, not set
-# by hand.
+# Can training find out where to look? In our task a sentence has two clauses, each with one ambiguous word (two of "station", "date", "it"),
+# and the model has to tell the meaning of each. Clauses about the same word differ in only **one clue word**; 24 clue words stand for 6 meanings. We write the
+# grammar ourselves, so the sentences are short and artificial. But the model is trained, not set by hand.
 
 # %%
 CLUES = {
@@ -727,7 +716,7 @@ print(f"{len(corpus)} sentences, {len(vocabulary)} words, T = {length}")
 #
 # * The embeddings are **random and frozen**. "tired" and "hungry" have nothing in common; all learning must happen in
 #   $W_q$, $W_k$, $W_v$ and the read-out.
-# * The read-out sees only Z, no shortcut around the attention.
+# * The read-out gets only Z. There is no path around the attention.
 #
 # We build it in five versions: a plain average of all words; attention without parameters; queries, keys and values
 # without the division; the full formula; and a control. The control has no division either, but its $W_q$ starts at an
@@ -790,7 +779,7 @@ def accuracy(guesses):
 
 # %% [markdown]
 # **Predict** the order of the five versions by test accuracy. Guessing among the two meanings of each word gives 0.50.
-# If only the start matters, with which version does the control end?
+# If only the start matters, which other version should the control equal in the end?
 #
 # <details><summary>A hint for the first one</summary>
 #
@@ -824,7 +813,7 @@ for kind in KINDS:
 # %% [markdown]
 # <details><summary>What you see</summary>
 #
-# The plain average gets stuck at exactly 0.50, for the reason in the hint. Attention without parameters is better
+# The plain average stays at exactly 0.50, for the reason in the hint. Attention without parameters is better
 # by 0.07 to 0.17 only; a word keeps most of its weight for itself (0.72 on average; see section 3). The full formula is
 # right in 96 or 97 of 100 cases, with every seed, on sentences it has never seen. The same model **without $\sqrt{d_k}$** has the same number of parameters and the same data, and ends where attention without parameters
 # ends. Its *training* loss is high, so this is not overfitting.
@@ -877,7 +866,7 @@ for kind in KINDS[2:]:
 # %% [markdown]
 # ### Where it looks
 #
-# We let each ambiguous word show a test sentence in which it attends to its clue (the first one with a weight above
+# For each ambiguous word we show a test sentence in which it attends to its clue (the first one with a weight above
 # 0.8), and, on the far right, one in which it does not (the first one below 0.1) although the answer is right. The
 # width of a line is the weight; the bold word is the query.
 
@@ -938,14 +927,13 @@ for query in np.flatnonzero(labels[test][number] >= 0):
 print(f"mean of the largest weight in the other rows: {shown.max(axis=1)[labels[test][number, : len(words)] < 0].mean():.2f}")
 
 # %% [markdown]
-# Find the row of "it". It does not look at the animal. It looks at the word that decides the answer: the clue. (The famous
+# In the row of "it" the large weight is not on the animal. It is on the clue, the word that decides the answer. (The famous
 # pictures in which "it" points at its noun come from deep models.) The rows of words that were never asked ("the", "and")
 # show patterns as well. No answer depends on them.
 #
 # ### Honest caveat: a picture is not an explanation
 #
-# The fourth picture is the important one: the answer is right, and the weight is somewhere else. Was that an
-# exception?
+# In the fourth picture the answer is right, and the weight is somewhere else. The next cell counts how often that happens.
 #
 # **Predict.** For each meaning, how much weight do the ambiguous words put on clue words, averaged over the test
 # sentences? Will three models that answer about equally well agree?
@@ -969,16 +957,15 @@ weights and their counterparts low ones, and the models differ in which.""",
 )
 
 # %% [markdown]
-# No exception. Each word has two meanings, so a model can answer when it *finds* only one of them: "no sign of music here,
-# so it must be the railway". For the other meaning its attention may rest anywhere, and the answer is right all the same.
+# It happens often. A possible reason, which we have not tested: each word has two meanings, so a model that detects only one of them can answer.
+# Where nothing speaks of a radio station, it must be the railway. For the other meaning its weights may then be anywhere.
 # Three seeds find different meanings: the weight on the clues of *fruit* is 0.18, 0.00 and 0.93. So:
 #
-# * equal accuracy, different pictures: the picture does not determine the reason;
-# * a word that gets no weight can still matter (here, by its absence);
+# * models of equal accuracy can have different pictures;
+# * a model may also use that a word is *absent*, and no weight shows that;
 # * to learn what a model *depends on*, change the input and watch the output. Do not only look at weights.
 #
-# The debate in the literature is worth reading: Jain and Wallace (2019) against, Wiegreffe and Pinter (2019) in
-# reply.
+# The literature disagrees: read Jain and Wallace (2019) and the reply of Wiegreffe and Pinter (2019).
 
 # %% [markdown]
 # ## 8 · What it costs
@@ -987,8 +974,8 @@ weights and their counterparts low ones, and the models differ in which.""",
 # entries, each a sum of T products. Together **2·T²·D**. The weights are **T²** numbers for every head. The
 # program of this lecture stores all of them.
 #
-# **Predict.** T doubles. By what factor do time and memory grow? At T = 512 the weights take 1 MiB in float32; what
-# at T = 32,768?
+# **Predict.** T doubles. By what factor do time and memory grow? At T = 512 the weights take 1 MiB in float32. How
+# much do they take at T = 32,768?
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -1001,7 +988,7 @@ for T in (128, 512, 2048, 8192, 32768):
 #
 # ### The same output without the square
 #
-# The work cannot be avoided, the memory can. **FlashAttention** (Dao et al. 2022) computes exactly the same output and never
+# The multiplications remain, but the memory can be saved. **FlashAttention** (Dao et al. 2022) computes exactly the same output and never
 # stores the T×T weights: it takes the keys in blocks and keeps three things for each query: the largest score so far, the
 # sum of the exponentials so far, and the sum of the values so far, each times its exponential. The trick is the *online
 # softmax* (Milakov and Gimelshein 2018): when a block brings a larger maximum m′ in place of m, both sums were computed with
@@ -1036,7 +1023,7 @@ print(f"scores held for T = {T:,}: {T * T * 4 / 2**20:,.0f} MiB at once, {size *
 # beside its inputs grows with T and not with T². [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) lets you write
 # it for all queries.
 #
-# That was the count. Now the clock. We time the core of attention, and beside it a convolution over 3 places and a simple
+# So much for counting. Now we time the core of attention, and beside it a convolution over 3 places and a simple
 # recurrent layer, all with D = 64 on the same input.
 
 # %%
@@ -1083,9 +1070,9 @@ for name, milliseconds in timed.items():
     print(f"{name:12} {best[-1]:5.1f} ms for T = 4096; time ratio at each doubling of T: {ratios}")
 
 # %% [markdown]
-# Short sequences hide the growth. Look at the last two doublings together, from T = 1024 to 4096: they multiply the time of
-# attention by 16, that of the recurrence by 3.7, and that of the convolution by 2.2. Ratios are what to remember; the
-# milliseconds belong to one machine, and on a busy one they jump (look at the recurrence: 3.1, then 1.2).
+# With short sequences the growth hardly shows. Look at the last two doublings together, from T = 1024 to 4096: they multiply the time of
+# attention by 16, that of the recurrence by 3.7, and that of the convolution by 2.2. Remember the ratios: the milliseconds belong to one
+# machine, and single ratios vary (look at the recurrence: 3.1, then 1.2).
 #
 # ## 9 · Against convolution and recurrence
 #
@@ -1133,8 +1120,8 @@ the convolution it climbs three layers, two places at a time.""",
 # | recurrence | 2·T·D² | **O(T)** | **O(T)** |
 # | convolution, width k | k·T·D² | O(1) | O(T/k) layers; O(log_k T) if dilated |
 #
-# This is table 1 of the paper with our constants. Two things to read from it: attention is the only one whose path
-# does not grow, and its T² is the price.
+# This is table 1 of the paper with our constants. Attention is the only one of the three whose path does not grow
+# with T, and the only one whose cost grows with T².
 #
 # **Predict.** D = 512. From which T on do the two attention products cost more than the recurrence? (Solve 2·T²·D =
 # 2·T·D².)
@@ -1149,11 +1136,10 @@ the convolution it climbs three layers, two places at a time.""",
 # </details>
 
 # %% [markdown]
-# A short path shows in the gradient: [lecture 1](01_attention_intuition.ipynb), section 4, measures that the gradient of a
+# The length of the path shows in the gradient: [lecture 1](01_attention_intuition.ipynb), section 4, measures that the gradient of a
 # recurrent layer fades exponentially with the distance, and that of attention does not.
 #
-# What attention gives up for its short path: it has **no idea of order**. A convolution knows what is next to what, a
-# recurrence what came first. Section 11 shows it; lecture 5 repairs it.
+# But attention alone does **not use the order** of the words, which a convolution and a recurrence do. Section 11 shows it, and lecture 5 adds positions.
 #
 # ## 10 · Common mistakes, with their results
 #
@@ -1191,18 +1177,17 @@ for name, wrong in mistakes.items():
     print(f"row sums, {name}: " + "  ".join(f"{total:.2f}" for total in wrong.sum(axis=-1)))
 
 # %% [markdown]
-# * **Wrong axis**: the *columns* sum to 1. Each word is now shared out among the queries, which is a different
-#   question.
+# * **Wrong axis**: the *columns* sum to 1. Now the weights of each word are divided among the queries.
 # * **No scaling**: at $d_k$ = 3 you hardly notice; at $d_k$ = 64 our training got stuck (section 7).
 # * **Scaled after the softmax**: rows sum to 1/√3 = 0.577. The saturation is still there, and the output is too
 #   small.
-# * **Keys not transposed**: rows sum to 1, so no sum tells you. Only different sizes for T and $d_k$ do.
+# * **Keys not transposed**: rows sum to 1, so the sums do not show it. With different sizes for T and $d_k$ there is an error.
 # * **Mask inverted**: each word sees only what it must not see. The last row may see nothing and falls back to a
 #   uniform average.
 # * **Mask after the softmax**: the blocked share of the weight is lost instead of being given to the others.
 #
-# One more, about the last row of the inverted mask. People like to write −∞ for blocked scores. If a row has every
-# key blocked:
+# One more mistake concerns the last row of the inverted mask. Many programs write −∞ for blocked scores. See what happens
+# if every key of a row is blocked:
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -1212,7 +1197,7 @@ with np.errstate(invalid="ignore"):
 print("with -1e9:", softmax(np.where(nothing_allowed, scaled[2], -1e9)))
 
 # %% [markdown]
-# One row of padding, and NaN spreads through the whole model. A large finite number gives a harmless average of
+# One such row is enough: NaN spreads to everything that is computed from it. A large finite number gives a harmless average of
 # values that nobody uses.
 #
 # <details><summary><b>Symptoms and likely causes</b> (open when your own code misbehaves)</summary>
@@ -1230,12 +1215,11 @@ print("with -1e9:", softmax(np.where(nothing_allowed, scaled[2], -1e9)))
 #
 # ## 11 · Sentences to be careful with
 #
-# You will meet these sentences. Each is wrong, or right under a condition only.
+# Each of these sentences is wrong, or right only under a condition.
 #
 # **"If you shuffle the words, the output stays the same."** It does not stay the same: it is shuffled in the same
-# way. Each word gets the same new vector as before, at its new place. The name is *permutation equivariance*.
-#
-# **Predict.** Reorder "How are you" to "you How are" (rows 2, 0, 1). How does the new Z relate to the old one?
+# way. Each word gets the same new vector as before, at its new place. The name is *permutation equivariance*. Here "How are you" becomes "you How are"
+# (rows 2, 0, 1):
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -1251,7 +1235,7 @@ print("their mean over the words: ", np.allclose(Z_shuffled.mean(axis=0), Z.mean
 # dog" hold the same vectors until lecture 5 adds positions.
 #
 # **"$W_q$ has shape N × (D/H)"**, with N the number of tokens. No: with H heads it is **D × (D/H)**, and with one head
-# D × $d_k$. A weight matrix that knew the sentence length could read only sentences of that length. Section 7
+# D × $d_k$. A matrix with N in its shape could read only sentences of N words. Section 7
 # multiplied the same (7, 3) matrix with any T.
 #
 # **"Divide by the square root of the number of keys."** The sum q·k runs over $d_k$ components; how many keys there are
@@ -1282,12 +1266,11 @@ print(f"uniform weights would be {1 / 32:.2f}")
 #
 # **4.** Set $W_q$ = $W_k$. Which limit of section 3 comes back?
 # <details><summary>Answer</summary>The symmetry of the scores (and with it the tendency to attend to oneself). Some
-# models do this on purpose; then "it" finds "dog" exactly as interesting as "dog" finds "it".</details>
+# models do this on purpose.</details>
 #
-# **5.** With $d_k$ = 64 all scores of a row lie between 112 and 113 before the division. Would you see a difference
-# without it?
+# **5.** With $d_k$ = 64 all scores of a row lie between 112 and 113 before the division. Does it make a difference to leave the division out?
 # <details><summary>Answer</summary>A small one: only differences count. A gap of 1 gives at most a ratio of e = 2.7;
-# divided by 8 it is 1.13. Size alone does not saturate a softmax; spread does.</details>
+# divided by 8 it is 1.13. Large scores alone do not saturate a softmax; large differences do.</details>
 #
 # ## 13 · Low-resource box
 #
@@ -1299,14 +1282,13 @@ print(f"uniform weights would be {1 / 32:.2f}")
 #
 # * Static embeddings give one vector per word. Self-attention replaces each word's vector by a weighted average over
 #   its sentence.
-# * Without parameters it is softmax(X Xᵀ) X: nothing to learn, symmetric, self-absorbed.
+# * Without parameters it is softmax(X Xᵀ) X: nothing to learn, symmetric scores, and much weight on the word itself.
 # * Queries (what I look for), keys (what I am found under) and values (what I hand over) separate the roles: three
 #   learned matrices.
 # * Z = softmax(Q Kᵀ/$\sqrt{d_k}$) V. Scores are (T, T) before the softmax, weights after it, and each row of weights sums
 #   to 1.
 # * Without $\sqrt{d_k}$ the variance of the scores grows like $d_k$. For large $d_k$ the softmax saturates, and little gradient
-#   passes. Our model without the division got stuck, and so did one with the same start as the full formula: its steps
-#   were too large.
+#   passes. Our model without the division got stuck, and so did one with the same start as the full formula and larger steps.
 # * Cost: 2·T²·D multiply–adds and T² weights, which FlashAttention never stores; path length 1; nothing has to wait.
 # * Attention alone ignores order, and its maps are not explanations.
 #
