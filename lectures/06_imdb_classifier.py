@@ -65,11 +65,11 @@ print("device:", (tf.config.list_physical_devices("GPU") or tf.config.list_physi
 # %% [markdown]
 # ## 1 · From a sentence to a row of numbers
 #
-# A network takes numbers in a rectangle. A text becomes that in five steps:
+# A network takes numbers in a rectangle. A text becomes such a rectangle in five steps:
 #
 # | step | what happens | decision that you make |
 # |---|---|---|
-# | **standardise** | lower case, line breaks and punctuation out | is "Good!" the same as "good"? |
+# | **standardise** | change to lower case, remove line breaks and punctuation | is "Good!" the same as "good"? |
 # | **tokenise** | split at spaces | words, pieces of words, letters? |
 # | **vocabulary** | list the most frequent words of the *training* texts | how many? |
 # | **vectorise** | each word becomes its place in that list | what about words that are not in it? |
@@ -78,7 +78,7 @@ print("device:", (tf.config.list_physical_devices("GPU") or tf.config.list_physi
 # Two places of the list are taken: **0 is padding, 1 is `[UNK]`**, any unknown word.
 #
 # **By hand.** Three texts: "The quick brown fox", "jumps over the lazy dog!", "the fox is quick". Write down the
-# vocabulary, by falling count, ties in alphabetical order. Then the three rows, padded at the end to five.
+# vocabulary, by falling count, ties in alphabetical order. Then write down the three rows, padded at the end to five.
 #
 # <details><summary>Answer</summary>
 #
@@ -128,8 +128,8 @@ plots.show(
 #
 # <details><summary>Answer</summary>
 #
-# `2 1 3 0 0`: "slow" is unknown. `1 0 0 0 0`: the hyphen goes, and "quickquick" is nobody's word. `2 4 5 3 8`: the
-# last four words are cut off. All three losses are silent.
+# `2 1 3 0 0`: "slow" is unknown. `1 0 0 0 0`: the hyphen is removed, and "quickquick" is not in the list. `2 4 5 3 8`: the
+# last four words are cut off. None of these losses gives a message.
 #
 # </details>
 
@@ -144,13 +144,13 @@ learned.adapt(EXAMPLE)
 print("\nKeras's own list:", " ".join(learned.get_vocabulary()[2:]))
 
 # %% [markdown]
-# Left to itself, Keras orders by count as well, but breaks ties from z to a. Nothing depends on it, as long as the
-# list that was used in training is the list used ever after. A vocabulary belongs to its model; save both together.
+# Keras orders by count as well, but it puts words of equal count in the order from z to a. This does not matter, as long as the same list is
+# used in training and afterwards. So save a model together with its vocabulary.
 #
 # ## 2 · The reviews
 #
 # The data is what `SOURCE` says. **"real"** is IMDB: 25,000 + 25,000 reviews of Maas et al. (2011), positive (7 stars
-# or more) or negative (4 or fewer), no film on both sides. (Our copy has 24,996 + 24,996: eight files were damaged.)
+# or more) or negative (4 or fewer); according to its makers no film is in both parts. (Our copy has 24,996 + 24,996: eight files were damaged.)
 # **"sample"** is synthetic: short reviews from a grammar of this project, made so that word order decides. This page is
 # stored with the real reviews, and where the text says "stored page" it means their numbers. Unless you say otherwise you
 # get the sample. To repeat this page as it is stored, run
@@ -173,15 +173,14 @@ print(f"training {len(texts) - HELD_BACK:,}, validation {HELD_BACK:,}, test {len
 print(f"share of positive reviews: {labels.mean():.1%} and {np.mean(test_labels):.1%}")
 
 # %% [markdown]
-# **Three parts, three uses.** The weights see the *training* part. Every choice (how long, which pooling, when to
+# **Three parts, three uses.** The weights are fitted to the *training* part. Every choice (how long, which pooling, when to
 # stop) is made on the *validation* part, a tenth of the training split held back. The *test* split answers one
 # question at the very end, once.
 #
-# Before the cut, repeated reviews are dropped, and so is every training review that is word for word in the test
-# split as well. The real set has some of each; left in, they would be graded with the answer known.
+# Before the data is divided, repeated reviews are dropped, and so is every training review that is word for word in the test
+# split as well. The real set has some of each. If they stayed, the model would be tested on reviews whose label it has seen.
 #
-# We draw the validation part at random, as nearly everybody does. Remember that you have read this: section 9 brings a
-# surprise, and lecture 6b tells the story.
+# We draw the validation part at random, as is usual. Keep this in mind: section 9 and lecture 6b come back to it.
 #
 # **Predict.** From which part may the vocabulary be made?
 #
@@ -214,10 +213,10 @@ print(
 )
 
 # %% [markdown]
-# How long must a row be? Too short, and the verdict is cut off; too long, and attention's T × T scores cost.
+# How long must a row be? If it is too short, the verdict may be cut off. If it is too long, attention's T × T scores cost time and memory.
 #
-# **Predict.** A published model keeps 200 words. Of the real reviews, which share is longer than that, and which share
-# of all words is lost?
+# **Predict.** A published model keeps 200 words. What share of the real reviews is longer than that, and what share of all
+# words is lost?
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
@@ -248,8 +247,7 @@ for length in (200, 600):
 # first 200 words or in its last? This page keeps the last 200; lecture 6b tells how that was decided. (The lab keeps
 # the first words. It works with the sample, whose reviews are all shorter than its rows.)
 #
-# The curve on the right is the reason why 20,000 words are enough to read by. It is also a warning: most of the list is
-# rare, and each of those words gets 32 parameters of its own.
+# The curve on the right is the reason why we keep 20,000 words. Most of them are rare, and each of these rare words gets 32 parameters of its own.
 
 # %%
 rare = np.mean(counts[2 : len(names)] < 100)
@@ -286,8 +284,7 @@ for name, width in {"one-hot": 20_000, "embedding": 32}.items():
 
 # %% [markdown]
 # Two differences matter. **Memory**: 16 MB against 26 kB for one review. And **distance**: among one-hot vectors every
-# word is equally far from every other, "superb" from "excellent" as far as from "dull". In an embedding, words that
-# do the same for the task move together while it trains. Lecture 6b looks whether they did.
+# word is equally far from every other, "superb" from "excellent" as far as from "dull". In an embedding, words that do the same for the task can move together in training. Lecture 6b checks whether they did.
 
 # %% [markdown]
 # ## 4 · The model, counted to the last parameter
@@ -365,9 +362,9 @@ def review_transformer(length=200, width=32, dropout=0.1, hidden=0.0, masked=Tru
 
 
 # %% [markdown]
-# Where is the mask? Nobody hands it over. `mask_zero=True` makes the embedding hang a mask on its output; Keras passes
-# it from layer to layer, attention closes the padding keys with it, and the mean divides by the number of real words.
-# That is comfortable, and section 6 shows how it breaks.
+# Where is the mask? No line of this code passes it on. With `mask_zero=True` the embedding attaches a mask to its output. Keras passes it
+# from layer to layer: attention blocks the padding keys with it, and the mean divides by the number of real words. That saves code, and
+# section 6 shows how it can fail.
 #
 # **Calculate** before you run the cell: embedding, block, head, with V = 20,000, T = 200, D = F = 32, H = 2 and
 # `key_dim` = D, as in the published model.
@@ -392,8 +389,7 @@ print(f"{'together':26} {total:8,}  of which {640_000 / total:.0%} are word vect
 
 
 # %% [markdown]
-# 97 of 100 parameters are word vectors. The part that gives the Transformer its name is 1.6 %. Keep that in mind when
-# somebody says that "the attention" learned something here.
+# 97 of 100 parameters are word vectors. The encoder block, the only part with attention, has 1.6 %.
 #
 # ### A variant: the maximum of 600 words
 #
@@ -409,13 +405,12 @@ print(f"{'together':26} {total:8,}  of which {640_000 / total:.0%} are word vect
 #
 # </details>
 #
-# Beware of its pooling: `GlobalMaxPooling1D` takes no mask, so padding takes part in the maximum. Section 10 shows that padding
+# Note the pooling: `GlobalMaxPooling1D` takes no mask, so padding takes part in the maximum. Section 10 shows that padding
 # can win. Both forms, with words alone and with padding, are in `experiments/imdb_models.py`.
 #
 # ## 5 · Training, and when to stop
 #
-# Since padding will not count, no row need be longer than its batch: reviews of similar length go into one batch,
-# which is padded to *its* longest. `batch_size`, `compile`, `fit` and the callback are ordinary Keras, and run
+# Since padding does not count, a row need only be as long as the longest review of its batch. So we put reviews of similar length into one batch. `batch_size`, `compile`, `fit` and the callback are ordinary Keras, and run
 # unchanged on one GPU.
 
 # %%
@@ -495,15 +490,13 @@ goes on falling to nearly 0; on the real reviews the validation loss rises meanw
 
 
 # %% [markdown]
-# **What is learned by heart?** Without brakes the training accuracy nears 1. On the real reviews validation turns after
-# the first epochs: what the model still learns then is true of these reviews and of no others. On the sample a rule
+# **What is learned by heart?** Without brakes the training accuracy nears 1. On the real reviews the validation loss rises after the first epochs: what the model learns from then on helps with the training reviews only. On the sample a rule
 # explains every label, and learning it to the end does no harm.
 #
 # Three brakes keep the model from memorising. **Dropout** 0.1, as published. A **learning rate that falls to 0** over
-# the planned epochs, so that the last steps settle instead of jumping. And, on the real reviews, **hidden words**: a
-# third of the words of each training review becomes padding, other ones each time, so that the model cannot lean on
-# one rare word that happens to stand there. On the sample nothing is hidden: a single hidden "not" turns such a review
-# round, and its label would be wrong. A regulariser is a claim about the data; this one claims that a review keeps its
+# the planned epochs, so that the last steps are small. And, on the real reviews, **hidden words**: a
+# third of the words of each training review becomes padding, other ones each time, so that the model cannot rely on a single rare word. On the sample nothing is hidden: a single hidden "not" turns such a review
+# round, and its label would be wrong. A regulariser assumes something about the data; this one assumes that a review keeps its
 # verdict when some of its words are missing.
 #
 # On the stored page the run with brakes reaches 0.882 on validation and the one without 0.876 after its best epoch. Chance
@@ -513,13 +506,13 @@ goes on falling to nearly 0; on the real reviews the validation loss rises meanw
 # run soon after it. With the setting for the real reviews, two planned epochs, it has nothing to stop; there it only keeps
 # the better of the two.
 #
-# It watches the loss rather than the accuracy. The loss also tells when the model gets too sure of what it has wrong, and
-# it moves less by chance. The two may disagree by an epoch: with a constant learning rate, more reviews can be right
+# It watches the loss rather than the accuracy. The loss also rises when the model becomes too sure of wrong answers,
+# which the accuracy does not show. The two may disagree by an epoch: with a constant learning rate, more reviews can be right
 # while the loss is rising already. The recorded runs of lecture 6b have both.
 #
 # ## 6 · Padding: what leaks
 #
-# The model is trained; now the same weights in four versions. *Masked* is ours. In *lost at +* the word vectors carry
+# The model is trained. Now we use its weights in four versions. *Masked* is ours. In *lost at +* the word vectors carry
 # their mask, but the residual sum is written `x + y` instead of `layers.add`. The other two have no mask, with padding
 # at the end, and in front as `keras.utils.pad_sequences` does it by default. Each gets the same 400 validation reviews,
 # shortened to their last 40 words, in rows that are longer and longer.
@@ -528,7 +521,7 @@ goes on falling to nearly 0; on the real reviews the validation loss rises meanw
 #
 # <details><summary>Answer</summary>
 #
-# For all but the first. Even "lost at +", where attention still gets its mask, and only the mean no longer does.
+# It does for all but the first. It does even for "lost at +", where attention still gets its mask and only the mean does not.
 #
 # </details>
 
@@ -579,21 +572,20 @@ for name, outputs in seen.items():
 
 # %% [markdown]
 # The last cell is the test to write for any model that reads padded rows: **add padding, and nothing may change.**
-# Loss and accuracy do not tell you, because a model that was *trained* without a mask gets used to its padding. It then
-# works for rows of 200, and answers differently the day somebody sends rows of another width.
+# Loss and accuracy may not show it, if a model is trained and tested without a mask on rows of one width, such as 200. It answers differently as soon as the
+# rows have another width.
 #
-# What is lost on the way, in Keras 3.15: a mask hangs on the *output of a layer*. A bare operation (`x + y`,
+# How can a mask get lost? In Keras 3.15 a mask is attached to the *output of a layer*. A bare operation (`x + y`,
 # `ops.matmul`) returns a tensor without one, and the next layer does not complain. `layers.add` passes it on. A layer
-# of your own passes it on only with `supports_masking = True` or a `compute_mask`. If that is too much magic for you,
-# hand the mask over yourself, as in lecture 4: `attention_mask=` in attention, and a weighted mean instead of the
+# of your own passes it on only with `supports_masking = True` or a `compute_mask`. If you prefer to see where the mask goes, pass it yourself, as in lecture 4: `attention_mask=` in attention, and a weighted mean instead of the
 # pooling layer. The lab does it that way.
 
 # %% [markdown]
 # ## 7 · An LSTM of the same size
 #
-# The opponent has the same word vectors and the same head. In place of the block stands an LSTM that reads word
-# after word; its last state goes to the head. It is not quite a fair fight: the learning rate, the hidden words and the
-# number of epochs were chosen for the Transformer, and nobody has searched for the LSTM's own.
+# The second model has the same word vectors and the same head. In place of the block it has an LSTM that reads word after word, and whose last
+# state goes to the head. The comparison is not quite fair: the learning rate, the hidden words and the
+# number of epochs were chosen for the Transformer, and we did not search for better ones for the LSTM.
 #
 # **Calculate.** An LSTM of U units has four gates, each with weights for input and state and a bias: 4·((D + U)·U + U).
 # Which U brings the whole model to about 657,737 parameters?
@@ -620,10 +612,10 @@ print(f"{lstm.count_params():,} parameters")
 train("LSTM", lstm)
 
 # %% [markdown]
-# ## 8 · The baseline that must be there
+# ## 8 · A linear baseline
 #
-# Count the words and the pairs of neighbouring words of a review, weigh rare ones up (TF-IDF), and draw one straight
-# border through that space (logistic regression). No word vectors, no order beyond pairs, no GPU, no seed. The strength
+# Count the words and the pairs of neighbouring words of a review, give rare ones more weight (TF-IDF), and separate the classes by one linear function (logistic regression). This
+# needs no word vectors, no GPU and no seed, and it uses no order beyond pairs. The strength
 # of its regularisation, C, is chosen on the same validation part.
 
 # %%
@@ -684,10 +676,10 @@ print(f"on this source ({SOURCE}): " + " > ".join(sorted(tested, key=tested.get,
 
 # %% [markdown]
 # On the **sample** the Transformer wins clearly: it was made so that order decides. On the **real** reviews the linear
-# model wins, and it is not close. [Lecture 6b](06b_judging_a_classifier.ipynb) looks for reasons.
+# model wins clearly. [Lecture 6b](06b_judging_a_classifier.ipynb) looks for reasons.
 #
 # **Predict.** Look at the last two columns once more. On the real reviews each of the three is a little worse on test than
-# on validation. Chance allows 2,477 reviews ±0.013, so no single gap proves anything. But suppose that there is more to it:
+# on validation. With 2,477 reviews chance allows ±0.013, so no single gap proves anything. But suppose that there is more to it:
 # what do validation and training share that test and training do not?
 #
 # <details><summary>Answer</summary>
@@ -712,15 +704,14 @@ print(
 )
 
 # %% [markdown]
-# On the stored page the run without brakes knows 0.989 of its training reviews after six epochs and 0.856 of the
-# validation part; the Transformer with brakes stands at 0.899 and 0.882. The linear model has learned nearly all its
-# training reviews by heart, 0.999, and is still the best on validation. So the gap between training and validation alone does
+# On the stored page the run without brakes is right on 0.989 of its training reviews after six epochs and on 0.856 of the
+# validation part; the Transformer with brakes on 0.899 and 0.882. The linear model is right on nearly all its training reviews, 0.999, and is still the best on validation. So the gap between training and validation alone does
 # not say which of two *different* models is better.
 
 # %% [markdown]
 # ## 10 · Common mistakes, with what they look like
 #
-# Six mistakes stand in the next cell. **Predict** what each line prints:
+# The next cell makes six mistakes. **Predict** what each line prints:
 #
 # 1. Two words with the values 3 and 5, and two places of padding: the mean with the mask, and without it.
 # 2. Two words with the values −1 and −2, and two places of padding: the largest word, and what `GlobalMaxPooling1D` gives.
@@ -759,8 +750,8 @@ front = keras.utils.pad_sequences([[5, 6, 7]], maxlen=5)
 print(f"6. pad_sequences([[5, 6, 7]], maxlen=5) = {front.tolist()}: in front, and it also cuts in front")
 
 # %% [markdown]
-# A word on the second: `GlobalMaxPooling1D` takes no mask at all, and says nothing. In a model that ends in max pooling,
-# close the padding places yourself, with a very small number, before you take the largest.
+# On the second mistake: `GlobalMaxPooling1D` takes no mask and gives no warning. In a model that ends in max pooling, put a very small number
+# into the padding places yourself before you take the largest.
 
 # %% [markdown]
 # ## 11 · What other texts get wrong
@@ -782,7 +773,7 @@ print(f"6. pad_sequences([[5, 6, 7]], maxlen=5) = {front.tolist()}: in front, an
 #
 # <details><summary>“The model reaches 0.87 on validation,” and <code>validation_data=(x_test, y_test)</code>.</summary>
 #
-# Then nothing is left to test on. Lecture 6b shows what that is worth.
+# Then nothing is left to test on. Lecture 6b measures what such a choice can add.
 #
 # </details>
 #
@@ -803,8 +794,7 @@ print(f"6. pad_sequences([[5, 6, 7]], maxlen=5) = {front.tolist()}: in front, an
 #
 # <details><summary>2. Which of the two changes costs more time for each review, and why?</summary>
 #
-# T = 600, where reviews are that long: T × T scores, nine times as many. The vocabulary costs memory, and no time worth
-# naming: each word picks one row.
+# T = 600, where reviews are that long: T × T scores, nine times as many. The vocabulary costs memory, and hardly any time: each word selects one row.
 #
 # </details>
 #
@@ -830,7 +820,7 @@ print(f"6. pad_sequences([[5, 6, 7]], maxlen=5) = {front.tolist()}: in front, an
 # ## Symptoms
 #
 # <details><summary>The loss stays at 0.69.</summary>
-# The model guesses. On the sample that is normal for some epochs: it has to find order first. If it lasts, look for an
+# The model guesses. On the sample that is normal for some epochs. If it lasts, look for an
 # inverted mask, shuffled labels, or a learning rate that is far off.
 # </details>
 # <details><summary>Validation loss rises from the second epoch.</summary>

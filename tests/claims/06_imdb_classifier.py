@@ -31,9 +31,9 @@ def reviews(page) -> None:
         "it peaks below 200 and has a long tail beyond 600", holds=page.number("e51fdbbf", r"cut at 600: (\d+)%") > 2
     )
     rare, words = page.numbers("f709effc", r"(\d+)% of the ([\d,]+) words")
-    page.says("It is also a warning: most of the list is rare", holds=[rare > 50, words == 20_000])
+    page.says("Most of them are rare", holds=[rare > 50, words == 20_000])
     unknown = page.number("1fd1d5c4", r"unknown in the validation part: ([\d.]+)%")
-    page.says("The curve on the right is the reason why 20,000 words are enough to read by.", holds=unknown < 5)
+    page.says("The curve on the right is the reason why we keep 20,000 words.", holds=unknown < 5)
     one_hot, vector = page.numbers("e61715b7", r"as [\w-]+ *: +([\d.]+) MB")
     page.says("{:.0f} MB against {:.0f} kB for one review", one_hot, 1000 * vector)
 
@@ -56,7 +56,7 @@ def model(page) -> None:
         *dense[2:],
     )
     page.says("{:.0f} of 100 parameters are word vectors.", share)
-    page.says("The part that gives the Transformer its name is {:.1f} %.", 100 * block / together)
+    page.says("The encoder block, the only part with attention, has {:.1f} %.", 100 * block / together)
     lstm = page.number("d6a954eb", r"([\d,]+) parameters")
     page.says("together {:,.0f}: {:.0f} fewer.", lstm, together - lstm)
     page.says("Which U brings the whole model to about {:,.0f} parameters?", together)
@@ -73,23 +73,23 @@ def training(page) -> None:
     )
     reviews = page.number("398c69d0", r"validation ([\d,]+), test")
     page.says("Chance allows ±{:.3f}, and the learning rate differs as well", 1.96 * (0.88 * 0.12 / reviews) ** 0.5)
-    page.says("Chance allows {:,.0f} reviews ±{:.3f}, so no single gap", reviews, 1.96 * (0.88 * 0.12 / reviews) ** 0.5)
-    page.says("On the real reviews validation turns after the first epochs", holds=free[1] < free[0])
+    page.says(
+        "With {:,.0f} reviews chance allows ±{:.3f}, so no single gap", reviews, 1.96 * (0.88 * 0.12 / reviews) ** 0.5
+    )
+    page.says("On the real reviews the validation loss rises after the first epochs", holds=free[1] < free[0])
     last = {
         name: page.numbers("3c0fda18", rf"{name} +(?:after epoch \d: )?training ([\d.]+), validation ([\d.]+)")
         for name in ("no brakes", "Transformer", "linear")
     }
     page.says(
-        "the run without brakes knows {:.3f} of its training reviews after six epochs and {:.3f} of the "
-        "validation part; the "
-        "Transformer with brakes stands at {:.3f} and {:.3f}.",
+        "the run without brakes is right on {:.3f} of its training reviews after six epochs and on {:.3f} of "
+        "the validation part; the Transformer with brakes on {:.3f} and {:.3f}.",
         *last["no brakes"],
         *last["Transformer"],
     )
     page.says("Without brakes the training accuracy nears 1.", holds=last["no brakes"][0] > 0.97)
     page.says(
-        "The linear model has learned nearly all its training reviews by heart, {:.3f}, and is still the best on "
-        "validation.",
+        "The linear model is right on nearly all its training reviews, {:.3f}, and is still the best on validation.",
         last["linear"][0],
         holds=last["linear"][1] > max(last["no brakes"][1], last["Transformer"][1]),
     )
@@ -102,8 +102,8 @@ def padding(page) -> None:
     }
     moved = {name: np.ptp(values) for name, values in outputs.items()}
     page.says(
-        'For all but the first. Even "lost at +", where attention still gets its mask, and only the mean '
-        "no longer does.",
+        'It does for all but the first. It does even for "lost at +", where attention still gets its mask and only the '
+        "mean does not.",
         holds=[moved["masked"] == 0, *(moved[name] > 0.1 for name in list(moved)[1:])],
     )
 
@@ -116,7 +116,7 @@ def verdict(page) -> None:
     test = {name: row[1] for name, row in rows.items()}
     chance = page.number("96d8dff0", r"by about ±([\d.]+)")
     page.says(
-        "On the real reviews the linear model wins, and it is not close.",
+        "On the real reviews the linear model wins clearly.",
         holds=test["words and pairs, linear"] - max(test["LSTM"], test["Transformer"]) > 4 * chance,
     )
     page.says(
@@ -184,8 +184,8 @@ def givens(page) -> None:
         "A learning rate that falls to 0 over",
         "the same 400 validation reviews, shortened to their last 40 words",
         "Accuracy on 400 shortened validation reviews",
-        "works for rows of 200, and answers",
-        "in Keras 3.15",
+        "on rows of one width, such as 200.",
+        "In Keras 3.15",
         "Two words with the values 3 and 5, and two places",
         "values −1 and −2",
         "if the first 20 words are kept? If the last 20 are?",
