@@ -15,7 +15,7 @@
 # %% [markdown]
 # # 6b · Judging a classifier
 #
-# *Which of two models is better, how sure is that, and was the question asked of the right reviews?*
+# *Which of two models is better, how sure are we, and were they compared on suitable reviews?*
 #
 # [← 6 · A Transformer that reads film reviews](06_imdb_classifier.ipynb) · [Lab
 # 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · [7 · BERT on AG News →](07_bert_ag_news.ipynb)
@@ -201,10 +201,9 @@ linear = max(tried.values(), key=lambda model: model.score(held_back, validation
 # %% [markdown]
 # ## 2 · Two validation parts that misled, and how the settings were chosen
 #
-# A validation part has to be cut **as the test part is cut**: here, by film. The loaders give no film. So our first
+# A validation part has to be cut **as the test part is cut**: here, by film. The loaders do not say to which film a review belongs. So our first
 # validation reviews were drawn at random. When their accuracy turned out too high, we looked for something better, and took
-# the numbers of the original files: reviews of a film stand together there. That was wrong as well. This section tells how
-# we found out, since the mistake is easier to make than to see.
+# the numbers of the original files: reviews of a film stand together there. That was wrong as well. This section tells how we found out.
 #
 # The rest of this section is **recorded**: it takes longer than a page should. Repeat it with `python
 # experiments/imdb_classifier.py --data FOLDER`.
@@ -220,8 +219,8 @@ for apart, share in results["films"]["rare words shared"].items():
         print(f"positive reviews whose files are {apart:>10}: {share:.1%} share a rare word")
 
 # %% [markdown]
-# A rare word is one that 2 to 30 training reviews hold: mostly names. Positive reviews that are neighbours share one far more
-# often than reviews that are a thousand files apart, and beyond 30 files nothing is left of it: a film has no more reviews.
+# A rare word is one that 2 to 30 training reviews contain; most of these words are names. Positive reviews that are neighbours share one far more
+# often than reviews that are a thousand files apart, and beyond 30 files nothing is left of it. (A film has at most 30 reviews.)
 # This looked like proof that the first 5,000 reviews by file number have films of their own.
 #
 # But the evidence is about *positive* reviews alone. Positive and negative files are numbered **separately**, and a film has
@@ -254,17 +253,15 @@ for split in SPLITS:
 # on them and on the test split.
 #
 # * **At random**, nearly every film is known, and validation promises 1.2 points too much.
-# * **By file number**, training teaches that the names of a film stand for praise, since only its positive reviews are
-#   there, and validation asks for its negative reviews. Validation is 2.4 points too low, and the negative reviews are
+# * **By file number**, training has the positive reviews of such a film, and validation its negative ones. Validation is 2.4 points too low, and the negative reviews are
 #   worse than the positive ones by five points.
 # * **By title**, no film is known, and validation and test agree to a tenth of a point.
 #
-# The lesson: check a split by the property that it is meant to have, in *every* class. A plausible reason why it should
-# have it is not a check.
+# So check that a split has the property that it is meant to have, in *every* class. A plausible reason is no check.
 #
 # **What this means for our settings.** The search below was done before we knew. It was done twice, first at random, then by
-# file number, and it has **not been repeated by title**, except for the control below and the linear models of section 3. Its choices were made with a measure that misleads. The test
-# accuracies of the finished models stay what they are.
+# file number, and it has **not been repeated by title**, except for the control below and the linear models of section 3. Its choices were made with a measure that misleads. The test accuracies of the finished models are not
+# affected.
 
 # %%
 def outcome(run):
@@ -313,9 +310,8 @@ for runs_of, what in zip(controls.values(), changes, strict=True):
 # **How long?** By file number two epochs are better than three. At random three and
 # four epochs look as good as two. We have not asked by title.
 #
-# **What was promised, what was kept?** The best at random promised 0.887 and reached 0.854 on the test split. The best by
-# file number promised 0.862 and reached 0.877 on average: too low, because of the split, though its final model also had the
-# 5,000 reviews held back. By title the same settings, trained without these reviews, have 0.870 and 0.863 on validation and
+# **How far off was validation?** The best at random had 0.887 on validation and 0.854 on the test split. The best by file number had 0.862 on
+# validation and 0.877 on average on test; its final model was also trained on the 5,000 reviews held back. By title the same settings, trained without these reviews, have 0.870 and 0.863 on validation and
 # 0.873 and 0.868 on test.
 #
 # **What is the encoder block worth?** Look at the last two controls. Without the encoder block, the head reads the mean of
@@ -369,7 +365,7 @@ plots.show(
 # **The published model**, with one output instead of two and our words, has 0.878 after its first epoch and 0.871 after its
 # second. If you report the first, you have chosen on the test split. The last line is a mistake of ours. In our first version of this model the
 # position table was called on a fixed array while the model was built. It became a constant, 6,400 parameters were missing,
-# and the model trained all the same. 651,337 in place of 657,737 gave it away.
+# and the model trained all the same. The count, 651,337 in place of 657,737, showed it.
 #
 # **What was read on the test split.** Every final model above was tested once, and the published one after each epoch. The
 # two models chosen at random came first. Their test accuracy was the reason to look for another split, so these two readings
@@ -390,13 +386,12 @@ plots.show(
 # nothing about which is better. Only the others count: *b* reviews that only the first gets right, and *c* that only the second
 # does. If the models are equally good, each of these reviews is a toss of a coin. That is **McNemar's test**.
 #
-# **By hand.** Two models disagree on 80 reviews: 50 to 30. Use $\chi^2 = (b - c)^2 / (b + c)$; from 3.84 on, chance
-# produces it in fewer than one case of 20. Is the first model better? And if the same 20 reviews of difference came from 2,000
+# **By hand.** Two models disagree on 80 reviews: 50 to 30. Use $\chi^2 = (b - c)^2 / (b + c)$; a value of 3.84 or more occurs by chance in fewer than one case of 20. Is the first model better? And if the same 20 reviews of difference came from 2,000
 # disagreements?
 #
 # <details><summary>Answer</summary>
 #
-# $20^2/80 = 5$, above 3.84: chance alone would rarely do this. $20^2/2000 = 0.2$: nothing at all. The difference in accuracy is the
+# $20^2/80 = 5$, above 3.84: chance alone would rarely do this. $20^2/2000 = 0.2$: that is no evidence. The difference in accuracy is the
 # same both times. How much the models *disagree* decides what it means.
 #
 # </details>
@@ -419,9 +414,9 @@ for name, only in film["McNemar"].items():
 # cases. (The formula is an approximation of it.)
 #
 # * **Pairs against single words**: on the test split 790 reviews are right with pairs only and 444 with single words only. A
-#   fair coin does not do that. Pairs are worth something, by film too.
-# * **Pairs against NBSVM**: 797 to 783. The two models disagree on 1,580 reviews, and neither is better. Their accuracies, 0.9036
-#   and 0.9029, looked like an order, and they are none. On the reviews held back it is the same: 145 to 139.
+#   fair coin practically never does that. So pairs help, by film too.
+# * **Pairs against NBSVM**: 797 to 783. The two models disagree on 1,580 reviews, and neither is better. From their accuracies, 0.9036 and
+#   0.9029, nobody could have said so. On the reviews held back it is the same: 145 to 139.
 #
 # **How much do labels help?** The same linear model of words and pairs, trained on 1,000, 3,000 and 10,000 of the reviews, three
 # random subsets each.
@@ -447,22 +442,21 @@ for n, values in zip(sizes_shown, curve.T, strict=True):
 
 # %% [markdown]
 # About a quarter as many: the mean rises by 3.4 points from 1,000 to 3,000 labels, by 2.2 from 3,000 to 10,000, and by 0.9
-# from 10,000 to 20,179. (The last step is a smaller factor than the other two.) The curve flattens and has not ended: more
-# labels would still help the linear model. At 1,000 labels the choice of the subset moves the accuracy by 1.8 points, so one
+# from 10,000 to 20,179. (The last step is a smaller factor than the other two.) The curve flattens, but it still rises at its end. At 1,000 labels the choice of the subset moves the accuracy by 1.8 points, so one
 # subset says little there.
 #
 # ## 4 · Where the linear model is better
 #
 # Two measurements on the validation part. First: **how much does the order of the words matter?** Shuffle the
-# words of every review, and ask the trained models again. The linear model of single words would not notice at all.
+# words of every review, and ask the trained models again. A linear model of single words would give the same answers.
 #
 # **Predict.** The Transformer's accuracy after shuffling, on the sample and on the real reviews?
 #
 # <details><summary>Answer</summary>
 #
 # On the sample it falls to what counting words can do there, far below. On the stored page it loses *nothing*: 0.881 in
-# order, 0.881 shuffled. The linear model of words and pairs loses 2.8 points, from 0.911 to 0.883. Order is worth something
-# in these reviews, and it is the pairs that use it. Our Transformer has not learned to.
+# order, 0.881 shuffled. The linear model of words and pairs loses 2.8 points, from 0.911 to 0.883. So the order says something in these reviews. The linear model of pairs uses it, and our
+# Transformer does not.
 #
 # </details>
 
@@ -499,9 +493,8 @@ for (model, kind), value in right.items():
     print(f"{model} {kind}: {value:.3f}")
 
 # %% [markdown]
-# Second: **where does each model have its knowledge?** The linear model keeps one weight for each of its words and
-# pairs, and nothing else; regularisation leaves the weight of a rare one near 0. The Transformer must first learn what
-# each word means, 32 numbers for each, from the same reviews. Look at the neighbours of a word in its embedding, and
+# Second: **what does each model store?** The linear model has one weight for each of its words and pairs, and nothing else; regularisation leaves
+# the weight of a rare one near 0. The Transformer has 32 numbers for each word, learned from the same reviews. Look at the neighbours of a word in its embedding, and
 # compare frequent words with rare ones.
 
 # %%
@@ -522,40 +515,38 @@ for low in (1, 10, 100, 1000):
 
 # %% [markdown]
 # On the stored page the lengths are 0.22, 0.24, 0.27 and 0.28: words that occur a few times have moved nearly as far from
-# their start at 0.16 as the most frequent ones. From so few reviews a model can hardly have learned what they *mean*. It has
-# learned by heart in which reviews they stand.
+# their start at 0.16 as the most frequent ones. From so few reviews a model can hardly learn what a word *means*. So large a move would fit a
+# model that learns by heart in which reviews the words stand; we did not test that.
 #
-# On the real reviews a neighbour of “superb” is `910`, which is “9/10” without its stroke. Some reviewers write the label
-# into the review, and every model here finds it.
+# On the real reviews a neighbour of “superb” is `910`, which is “9/10” without its stroke. Some reviewers write the label into the review.
 
 # %% [markdown]
-# So, said plainly, for the real reviews:
+# In short, for the real reviews:
 #
 # * **Order is worth 2.8 points to pairs of words, and nothing to our Transformer.** Shuffled, the two models are equal. So
 #   the verdict is mostly in the words, but not only: "not good" and "waste of" are pairs. Fine-tuned BERT reaches about 0.94
-#   to 0.95 on this data (Sun et al., 2019), so there is more to be had from order and meaning than pairs can catch.
-# * **The linear model reads the whole review**, and it costs nothing to. The small Transformer reads 200 words. The
+#   to 0.95 on this data (Sun et al., 2019), so more can be gained than pairs give.
+# * **The linear model reads the whole review**, and that takes hardly any time. The small Transformer reads 200 words. The
 #   recorded run shows the linear model on the last 200 words too: nearly a third of its lead over the Transformer
 #   is gone.
 # * **25,000 labels are probably few for 640,000 word parameters.** (Section 3 measures how the linear model grows with the
 #   number of labels, and not how the Transformer does.) The Transformer learns from the labels alone both what words
-#   mean and how they combine. The linear model has more weights still, but it starts each at 0, and its penalty keeps
-#   them there unless many reviews pull. Its problem has one solution, which the solver finds.
+#   mean and how they combine. The linear model has more weights still, but its penalty keeps the weight of a rare word near 0. Its problem has one solution, which the solver finds.
 # * **Meaning need not be learned from labels.** The same architecture can learn words from unlabelled text first, and only
 #   the task from labels: that is BERT, in [lecture 7](07_bert_ag_news.ipynb).
 #
-# These are differences that we measured. Which of them *causes* the gap, we have not shown: that would take a run in which
-# one of them is changed and nothing else. A tuned linear baseline costs half a minute. A report on a Transformer without one is not finished.
+# Which of these differences *causes* the gap we have not shown: that would take a run in which one of them is changed and nothing else. A
+# tuned linear baseline takes half a minute, so a report on a Transformer should have one.
 #
 # ## 5 · Where counting words must fail
 #
-# Here are pairs of sentences that hold the same words, or all but one, and mean the opposite.
+# Here are pairs of sentences that contain the same words, or all but one, and mean the opposite.
 #
 # **Predict.** For the first two lines, what does *any* model that counts single words say about their difference?
 #
 # <details><summary>Answer</summary>
 #
-# That there is none: the same counts give the same output. Our linear model also counts pairs of neighbours, so it has
+# It says that there is none: the same counts give the same output. Our linear model also counts pairs of neighbours, so it has
 # a chance where the two sentences differ in a pair.
 #
 # </details>
@@ -586,12 +577,11 @@ for pair in PAIRS:
 
 # %% [markdown]
 # In each pair the first sentence is positive and the second negative. On the sample, the Transformer tells them apart
-# and counting does not: that is what attention is *able* to do. On the real source be honest: the small Transformer gives
+# and counting does not. So this architecture *can* learn it. On the real reviews the small Transformer gives
 # both sentences of most pairs the same probability, and it does no better than the linear model. Single sentences are
-# nothing like the reviews that it was trained on. The same architecture learned order on the sample. On these reviews it did
-# not.
+# unlike the reviews that it was trained on.
 #
-# A handful of sentences is an anecdote. So take all validation reviews in which a negation stands right before a word
+# A few sentences prove little. So we take all validation reviews in which a negation stands right before a word
 # of judgement, and compare.
 
 # %%
@@ -654,9 +644,9 @@ print(f"attention received against the size of the effect: rank correlation {agr
 # %% [markdown]
 # **The caveat.** An attention map says which value vectors were mixed, not why the answer is what it is. After the
 # mixing come a residual path that carries every word past attention, a feed-forward network and a mean over all words:
-# a word may decide without being attended to. The bars on the right are a question about the *output*, and even they
+# a word can decide the answer without being attended to. The bars on the right are a question about the *output*, and even they
 # describe one word at a time. Jain and Wallace (2019) found other attention maps with the same outputs; Wiegreffe and
-# Pinter (2019) answer when a map may still explain something. Use maps to find ideas, and experiments to test them.
+# Pinter (2019) discuss when a map may still explain something. Use maps to find ideas, and experiments to test them.
 #
 # ## 7 · Errors, looked at one by one
 #
@@ -689,7 +679,7 @@ for number in surest:
     print(f"true {'+' if positive[number] else '-'}  p {p[number]:.2f}  linear {other:.2f}  {size:15} … {tail}")
 
 # %% [markdown]
-# The eight surest mistakes, with the last words of each. We have read those of the stored page, as you should read yours.
+# These are the eight mistakes of which the model is surest, with the last words of each. We have read those of the stored page; read yours.
 # “… and a tight script” and “… keep up the good work” are **irony**: praise without end, with one star and two. “… to the
 # next short” tells how terrible *another* film was. “… thanks ziba” thanks a fellow reviewer and hardly judges. “… a real
 # campy hoot” loves what it calls clunkers. “… fantastic as always” praises all but the script, and that cost six of ten
@@ -705,7 +695,7 @@ for number in surest:
 # **Two accuracies of two papers, compared to the last digit.** They were measured on other splits, often with other texts left
 # out. Read the same reviews with both models, and count as in section 3.
 #
-# **One seed.** A network has a spread of its own. Two settings that differ by less than it are not different.
+# **One seed.** Runs of one network with different seeds differ. If two settings differ by less than that, nothing is shown.
 #
 # And the mistake that no output shows, **choosing on the test split.** Each time you look at the test accuracy and keep
 # the better of two models, the number that you finally report is the largest of several draws. Here is how much that
@@ -720,7 +710,7 @@ for looks in (1, 2, 5, 20):
     )
 
 # %% [markdown]
-# More than a point for nothing, with 2,500 test reviews and models that err independently. With ten times as many reviews,
+# The gain is more than a point, with 2,500 test reviews and models that err independently. With ten times as many reviews,
 # or with models that fail on the same reviews, the gain from luck is smaller. The validation split used for early stopping
 # is not a test set, for the same reason.
 #
@@ -740,7 +730,7 @@ for looks in (1, 2, 5, 20):
 #
 # <details><summary>“We split at random, so training and test are independent.”</summary>
 #
-# Reviews are. Films are not: 93 to 99 of 100 reviews held back at random have a film that training knows (section 2).
+# The reviews are. The films are not: 93 to 99 of 100 reviews held back at random have a film that training knows (section 2).
 #
 # </details>
 #
@@ -756,13 +746,13 @@ for looks in (1, 2, 5, 20):
 # <details><summary>2. You have X-rays of 500 patients, several of each. How do you hold some back?</summary>
 #
 # By patient, with all pictures of a patient on one side: `GroupShuffleSplit` or `GroupKFold` with the patient as group. Otherwise
-# the model can recognise the patient. It is the same trap as the films.
+# the model can recognise the patient. It is the same mistake as with the films.
 #
 # </details>
 #
 # <details><summary>3. Two models disagree on 40 of 10,000 reviews, 28 to 12. What is the difference in accuracy, and is it chance?</summary>
 #
-# 16 reviews, so 0.0016. And $16^2/40 = 6.4$, above 3.84: chance alone would rarely do it. A tiny difference can be a sure one.
+# 16 reviews, so 0.0016. And $16^2/40 = 6.4$, above 3.84: chance alone would rarely do it. A small difference can be a certain one.
 #
 # </details>
 #
@@ -790,7 +780,7 @@ for looks in (1, 2, 5, 20):
 # * The search of the networks is short, has one seed for each setting, and was done on splits that mislead (section 2). By film there
 #   are two seeds of four settings; more is prepared (`experiments/imdb_by_film.py`) and has not been run.
 # * The three networks of this page are compared by accuracies; the spread over seeds stands in the recorded part.
-# * McNemar's test knows the chance in the choice of the reviews, and not the chance in the training of a network.
+# * McNemar's test accounts for chance in the choice of the reviews, and not for chance in the training of a network.
 #
 # ## Summary
 #

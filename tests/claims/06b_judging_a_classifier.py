@@ -94,10 +94,10 @@ def search(page, results) -> None:
     page.says("Two numbers closer than {:.3f} say little", 1.96 * (0.88 * 0.12 / 5000) ** 0.5)
     promised = max(best["random"].values())
     kept = results["transformer, 200 words, at random"]["seed 0"]["test_accuracy"]
-    page.says("The best at random promised {:.3f} and reached {:.3f} on the test split.", promised, kept)
+    page.says("The best at random had {:.3f} on validation and {:.3f} on the test split.", promised, kept)
     reached = [run["test_accuracy"] for run in results["transformer, 200 words, by file number"].values()]
     page.says(
-        "The best by file number promised {:.3f} and reached {:.3f} on average: too low",
+        "The best by file number had {:.3f} on validation and {:.3f} on average on test",
         max(best["number"].values()),
         np.mean(reached),
         holds=np.mean(reached) > max(best["number"].values()),
@@ -167,9 +167,8 @@ def finals(page, results) -> None:
     page.says("has {:.3f} after its first epoch and {:.3f} after its second.", *each[1:])
     untrained = page.number("71b99aaa", r"positions not trained: ([\d,]+) parameters")
     page.says(
-        "It became a constant, {:,.0f} parameters were missing, and the model trained all the same. {:,.0f} in "
-        "place of {:,.0f} "
-        "gave it away.",
+        "It became a constant, {:,.0f} parameters were missing, and the model trained all the same. The count, "
+        "{:,.0f} in place of {:,.0f}, showed it.",
         each[0] - untrained,
         untrained,
         each[0],
@@ -192,8 +191,7 @@ def by_film(page) -> None:
     pairs, words, chance = page.numbers(output, rf"test: words and pairs \| words +{only}")
     page.says(
         "on the test split {:.0f} reviews are right with pairs only and {:.0f} with single words only. A fair "
-        "coin does not do "
-        "that.",
+        "coin practically never does that.",
         pairs,
         words,
         holds=[pairs > words, chance < 1e-6],
@@ -211,7 +209,7 @@ def by_film(page) -> None:
         for name in ("words and pairs", "NBSVM")
     }
     page.says(
-        "Their accuracies, {:.4f} and {:.4f}, looked like an order, and they are none.",
+        "From their accuracies, {:.4f} and {:.4f}, nobody could have said so.",
         scores["words and pairs"][1],
         scores["NBSVM"][1],
     )
@@ -227,7 +225,7 @@ def by_film(page) -> None:
         labels[-1, 0],
         holds=0.15 < gains[2] / gains[0] < 0.35,
     )
-    page.says("The curve flattens and has not ended", holds=[*(np.diff(gains) < 0), gains[-1] > 0.5])
+    page.says("The curve flattens, but it still rises at its end.", holds=[*(np.diff(gains) < 0), gains[-1] > 0.5])
     page.says(
         "At 1,000 labels the choice of the subset moves the accuracy by {:.1f} points",
         100 * (labels[0, 3] - labels[0, 2]),
@@ -319,7 +317,10 @@ def attention_and_errors(page) -> None:
         holds=[sum(cells[1:3]) == wrong, sum(cells) == reviews],
     )
     linear, network = page.numbers("0a9e63e7", r"linear ([\d.]+)"), page.numbers("0a9e63e7", r"  p ([\d.]+)")
-    page.says("The eight surest mistakes", holds=[0.47 < abs(mine - 0.5) <= 0.5 for mine in network])
+    page.says(
+        "These are the eight mistakes of which the model is surest",
+        holds=[0.47 < abs(mine - 0.5) <= 0.5 for mine in network],
+    )
     shown = page.output("0a9e63e7")
     ends = ("a tight script", "keep up the good work", "to the next short", "thanks ziba", "a real campy hoot")
     for end in (*ends, "fantastic as always", "isnt in itself bad", "for todays viewing"):
@@ -329,12 +330,12 @@ def attention_and_errors(page) -> None:
         holds=[len(linear) == 8, *((mine > 0.5) == (its > 0.5) for mine, its in zip(network, linear, strict=True))],
     )
     best = page.numbers("be6c170c", r"test reviews: ([\d.]+) on average")
-    page.says("More than a point for nothing, with 2,500 test reviews", holds=best[-1] - best[0] > 0.01)
+    page.says("The gain is more than a point, with 2,500 test reviews", holds=best[-1] - best[0] > 0.01)
 
 
 def givens(page) -> None:
     page.given(
-        "A rare word is one that 2 to 30 training reviews hold",
+        "A rare word is one that 2 to 30 training reviews contain",
         "the first 5,000 reviews by file number",
         "negative file 2,000 and positive file 2,000",
         "5,000 reviews are held back by file number, 2,500 or so of each label",
@@ -342,7 +343,8 @@ def givens(page) -> None:
         "with our masks and batches of 64 in place of 32",
         "the learning rate falls to 0 within",
         "for 5,000 reviews, and each setting has one seed",
-        "also had the 5,000 reviews held back",
+        "(A film has at most 30 reviews.)",
+        "also trained on the 5,000 reviews held back",
         "at the size and the 200 words of the published model",
         "trained on 1,000, 3,000 and 10,000 of the reviews",
         "From 1,000 to 3,000 labels",
@@ -351,7 +353,7 @@ def givens(page) -> None:
         "32 numbers for each",
         "“9/10” without its stroke",
         "The small Transformer reads 200 words",
-        "it starts each at 0",
+        "its penalty keeps the weight of a rare word near 0",
         "25,000 labels are probably few for 640,000 word parameters.",
         "an id of 0 is masked",
         "batch_size=256",
@@ -367,7 +369,7 @@ def givens(page) -> None:
     page.given(
         "Two models disagree on 80 reviews: 50 to 30.",
         "Your calculation gives 5;",
-        "from 3.84 on, chance produces it in fewer than one case of 20",
+        "a value of 3.84 or more occurs by chance in fewer than one case of 20",
         "the same 20 reviews of difference came from 2,000 disagreements",
         "$20^2/80 = 5$, above 3.84",
         "$20^2/2000 = 0.2$",
