@@ -14,7 +14,7 @@
 # %% [markdown]
 # # 7 · Fine-tuning BERT on AG News
 #
-# *Somebody trained an encoder to guess hidden words. You put sixteen neurons on top of it and sort the news.*
+# *An encoder was trained to guess hidden words. You put a small head on top of it and sort the news.*
 #
 # [← 6b · Judging a classifier](06b_judging_a_classifier.ipynb) · [Lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb) ·
 # [8 · Decoder and masking →](08_decoder_and_masking.ipynb)
@@ -27,7 +27,7 @@
 # * fine-tune with AdamW, warm-up and decay, and compare it fairly with a frozen encoder, a fresh one and a linear model;
 # * read a confusion matrix, a calibration plot and single errors.
 #
-# **You need** [the encoder block](04_encoder_block.ipynb), padding and its mask (lecture 6). **Time:** about 92 minutes to
+# **You need** [the encoder block](04_encoder_block.ipynb), padding and its mask (lecture 6). **Time:** about 90 minutes to
 # read and predict; the code runs in two to three minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** tokens of a row, **D** width of a
@@ -76,9 +76,8 @@ SOURCE = data.chosen_source()
 #
 # ## 1 · Words into pieces
 #
-# The models of lecture 6 had a list of words, and one id for all others. That wastes what a word is made of: *replayed*
-# is new, *play* is not. BERT's vocabulary holds **pieces** (WordPiece; Schuster and Nakajima, 2012). Frequent words are one piece.
-# Others are cut into several, and a piece that goes on with a word carries `##`.
+# The models of lecture 6 had a list of words, and one id for all others. So they cannot use the parts of a word: *replayed* may be unknown although *play* is known. BERT's vocabulary holds **pieces** (WordPiece; Schuster and Nakajima, 2012). Frequent words are one piece.
+# Others are cut into several, and a piece that continues a word begins with `##`.
 #
 # Cutting is greedy: take the longest piece that fits the beginning, then cut the rest in the same way. Where nothing fits, the
 # whole word becomes `[UNK]`.
@@ -87,7 +86,7 @@ SOURCE = data.chosen_source()
 #
 # <details><summary>Answer</summary>
 #
-# *plays* is `play ##s`. *players* is `play ##ers`: the longest piece comes first, so `##ers` wins over `##er ##s`. *replayed* is
+# *plays* is `play ##s`. *players* is `play ##ers`: the longest piece comes first, so it is `##ers` and not `##er ##s`. *replayed* is
 # `re ##play ##ed`. *playing* is `[UNK]`: after `play` comes `##in`, then nothing fits, and greedy cutting does not go back.
 #
 # </details>
@@ -101,8 +100,7 @@ for word, pieces in zip(words, cut.tokenize(words), strict=True):
     print(f"{word:9}", *(piece.decode() for piece in pieces.numpy()))
 
 # %% [markdown]
-# The course's small BERT has a vocabulary of its own, learned from news and film reviews. The first half of the model, the
-# **preprocessing**, knows it. You load it from a **handle**, which is a folder here, and an address on the web for
+# The course's small BERT has a vocabulary of its own, learned from news and film reviews. The first half of the model, the **preprocessing**, contains it. You load it from a **handle**, which is a folder here, and an address on the web for
 # the published models.
 #
 # **Predict.** Which of these are one piece: *government*, *striker*, *touchdown*, *transformer*, *Karlsruhe*?
@@ -124,8 +122,8 @@ for word in ["government", "striker", "touchdown", "transformer", "Karlsruhe", "
     print(f"{word:12}", *names_of(preprocess.tokenize([word]).flat_values))
 
 # %% [markdown]
-# The last line shows that this model is **uncased**: capitals and accents go before the cutting. A cased model given the
-# same text would look up other pieces: handles come in pairs, and preprocessing and encoder have to belong together.
+# The last line shows that this model is **uncased**: capitals and accents are removed before the cutting. A cased model looks up other pieces for the same
+# text. So preprocessing and encoder have to belong together, and their handles come in pairs.
 #
 # How long do texts get? `preprocess.tokenize` gives a ragged tensor (texts, words, pieces), so both can be counted.
 
@@ -162,8 +160,8 @@ print(
 # %% [markdown]
 # ## 2 · Three rows
 #
-# BERT reads rows of fixed length T. `[CLS]` comes first: in the published models its output stands for the whole row. `[SEP]` ends a text. There may
-# be two, a question and an answer, say; then a second row tells them apart, and a third tells tokens from padding:
+# BERT reads rows of fixed length T. `[CLS]` comes first: in the published models its output stands for the whole row. `[SEP]` ends a text. A row may hold two texts, for example a question and an
+# answer. A second row says where there is padding, and a third says to which text a token belongs:
 #
 # | row | what it holds | read by |
 # |---|---|---|
@@ -234,7 +232,7 @@ print({name: each.shape for name, each in x_test.items()})
 #
 # * `sequence_output` (B, T, D): one vector for each token;
 # * `pooled_output` (B, D): one vector for the row. In the published models it is the vector of `[CLS]` through one Dense with
-#   tanh; in ours it is the mean of all tokens through the same, because `[CLS]` needs a long training to gather what the others hold;
+#   tanh; in ours it is the mean of all tokens through the same layer;
 # * `encoder_outputs`: a list, the tokens after each block; the last entry is `sequence_output`.
 
 # %%
@@ -284,7 +282,7 @@ print(
 #
 # <details><summary>Answer</summary>
 #
-# Two blocks of 2 × 2 near 1, the rest lower. It can only come apart step by step: each block mixes in more of the sentence.
+# Two blocks of 2 × 2 are near 1, and the rest is lower. The difference can grow from block to block: each block mixes in more of the sentence.
 #
 # </details>
 
@@ -339,12 +337,12 @@ print(f"race and swim {alike[0, 1]:.2f}, shop and sing {alike[2, 3]:.2f}; differ
 #
 # </details>
 #
-# **Calculate.** A row has 60 ordinary tokens. How many are chosen on average, how many become `[MASK]`, and with which probability is
-# none chosen at all?
+# **Calculate.** A row has 60 ordinary tokens. How many are chosen on average, how many become `[MASK]`, and what is the probability that none is
+# chosen?
 #
 # <details><summary>Answer</summary>
 #
-# 9, of which 7.2 become `[MASK]`. 0.85⁶⁰ = 0.00006.
+# 9 are chosen, and 7.2 of them become `[MASK]`. The probability that none is chosen is 0.85⁶⁰ = 0.00006.
 #
 # </details>
 
@@ -387,12 +385,11 @@ plots.show(
 # %% [markdown]
 # Each epoch hides other tokens, so the same text is a new task every time.
 #
-# The paper's second task, **next sentence prediction**, is what `pooled_output` was trained on: two texts in a row, does the second follow the
-# first? Later work found it dispensable (RoBERTa; Liu et al., 2019). Our small BERT has it, because a `pooled_output` that nothing
-# ever trained would be useless to a frozen encoder.
+# The paper's second task, **next sentence prediction**, is what `pooled_output` was trained on: of two texts in a row, does the second follow
+# the first? Later work found it dispensable (RoBERTa; Liu et al., 2019). Our small BERT has this task all the same: without it nothing would train its `pooled_output`.
 #
-# **Predict.** An untrained model spreads its guess evenly over V = 7,930 pieces. Which loss is that? And a model that knows how frequent each
-# piece is, and nothing else?
+# **Predict.** An untrained model spreads its guess evenly over V = 7,930 pieces. What is its loss? And what is the loss of a model that knows only
+# how frequent each piece is?
 #
 # <details><summary>Answer</summary>
 #
@@ -468,10 +465,9 @@ print(
 )
 
 # %% [markdown]
-# That is the start, and it is slow: for a long while a model knows how frequent pieces are and nothing else. So the recipe of our small
+# Such a start is slow. So the recipe of our small
 # BERT, `experiments/small_bert.py`, does not start from noise. It counts which pieces stand near each other in the training texts, and
-# a singular value decomposition of the counts gives each piece its first vector (Levy and Goldberg, 2014). Masked language modelling does the
-# rest. The run is recorded:
+# a singular value decomposition of the counts gives each piece its first vector (Levy and Goldberg, 2014). From there it is trained by masked language modelling. The run is recorded:
 
 # %%
 run = recorded.load("small_bert")
@@ -552,20 +548,19 @@ for sentence in gaps:
     print("   ", ", ".join(f"{vocabulary[piece]} {guess[piece]:.0%}" for piece in best))
 
 # %% [markdown]
-# Read them honestly. Where two or three words settle the gap, the model has learned it: prices after oil, states after united, medal after gold. It
-# knows what the sentence is about, money for the company, space for the telescope. What it lacks is grammar that reaches further: it offers a word that stands there
-# already, a full stop, and "on" where a verb belongs. The published BERT read 1,000,000 batches of 256 rows, nine tenths of them with 128
-# places and the rest with 512 (appendix A.2): some 1,860 times as many places as ours. That short rows come first is a trick of the paper, and
-# our recipe copies it. But what sorting news needs is there: tokens that know which words occur near them.
+# Where two or three words determine the gap, the guesses are right: prices after oil, states after united, medal after gold. Others fit the
+# topic of the sentence: money for the company, space for the telescope. But some do not fit the grammar: a word that stands there already, a full stop,
+# and "on" where a verb belongs. The published BERT read 1,000,000 batches of 256 rows, nine tenths of them with 128
+# places and the rest with 512 (appendix A.2): some 1,860 times as many places as ours. That short rows come first is taken from the paper. Whether such a model is good enough to sort news is measured in section 7.
 #
 # ### What its heads look at
 #
-# The guesses show what the model can do; its heads show how. A SavedModel returns no attention weights. But it holds all matrices, and lecture 4 says what is done
+# What do its attention heads look at? A SavedModel returns no attention weights. But it holds all matrices, and lecture 4 says what is done
 # with them: normalise, project to queries and keys, scale, mask, softmax. The cell below does that for 200 test texts, and the next one asks of each head how much of
 # its weight goes to the token before, to the token after, to the token itself, and to `[CLS]` and `[SEP]`. A head that spread its weight evenly over the
 # about 60 tokens of a row would put less than 2 % on each of them.
 #
-# **Predict.** There are 3 blocks of 4 heads. Nobody told any of them what to look at. Will one of them look at one place nearly all the time? At which?
+# **Predict.** There are 3 blocks of 4 heads. None of them was told where to look. Does one of them look at one place nearly all the time? At which?
 
 # %%
 matrices = {each.name.split(":")[0]: each.numpy() for each in encoder.variables}
@@ -616,8 +611,7 @@ for name, row in zip(names, shares.reshape(12, -1), strict=True):
     print(name, ", ".join(f"{target} {share:.0%}" for target, share in zip(targets, row, strict=True)))
 
 # %% [markdown]
-# Two heads of the first block are **neighbour heads**: head 3 looks at the token before nearly all the time, head 4 at the token after. They learned it from words and positions,
-# for guessing. The second block looks mostly nearby and less strictly. In the last block three of four heads put a quarter and more of their weight on `[SEP]`, a token that
+# Two heads of the first block are **neighbour heads**: head 3 looks at the token before nearly all the time, head 4 at the token after. They were trained to guess words, and for nothing else but the second task. The second block looks mostly nearby and less strictly. In the last block three of four heads put a quarter and more of their weight on `[SEP]`, a token that
 # means nothing. Clark et al. (2019) found the same kinds of heads in the published BERT, and read the last one as a place to put weight when a head has nothing to say (later
 # called an **attention sink**; Xiao et al., 2024). That reading is theirs: our table shows where the weight goes, not why.
 
@@ -645,7 +639,7 @@ live.heads(
 # %% [markdown]
 # ## 5 · A handle is an address
 #
-# `hub.KerasLayer(handle)` makes a layer of a half. These are the published handles, and ours:
+# `hub.KerasLayer(handle)` makes a layer of one half of the model. These are the published handles, and ours:
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -673,7 +667,7 @@ print("ours:", Path(bert.PREPROCESS).name, "and", Path(bert.ENCODER).name, "in t
 # ## 6 · Why `tf_keras`
 #
 # `hub.KerasLayer` was written for Keras 2. Since TensorFlow 2.16 `keras` and `tf.keras` *are* Keras 3, and its layers and
-# tensors are other classes. Most BERT notebooks on the web stop here. Keras 2 lives on as the package `tf_keras`.
+# tensors are other classes. BERT notebooks that were written for Keras 2 stop here. Keras 2 is still there as the package `tf_keras`.
 #
 # **Predict.** Three mixes: (a) a Keras 3 Input into `hub.KerasLayer`; (b) a Keras 3 `Dense` behind it, in a `tf_keras` model; (c) a Keras 3
 # optimizer in `compile`. Which of them stop with an error?
@@ -706,7 +700,8 @@ for mix in (mix_a, mix_b, mix_c):
         print(f"  {type(error).__name__}: {str(error).strip().splitlines()[0][:110]} …")
 
 # %% [markdown]
-# Two errors that do not name the cause, and one silent loss: in (b) the head is no part of the model, so it would never learn. Around
+# There are two errors that do not name the cause, and one mistake without an error: in (b) the head is no part of the model, so it would never
+# learn. Around
 # code of your own, `bert.one_keras()` turns all three into one error that says what to do:
 
 # %%
@@ -723,11 +718,11 @@ for mix in (mix_a, mix_b, mix_c):
 #
 # On `pooled_output` comes a small head: Dense 16 with ReLU, dropout 0.2, Dense 4 with softmax.
 #
-# **Calculate.** Parameters of the head for D = 128, and for D = 512?
+# **Calculate.** How many parameters does the head have for D = 128, and for D = 512?
 #
 # <details><summary>Answer</summary>
 #
-# 128 · 16 + 16 + 16 · 4 + 4 = 2,132; for 512: 8,276. Next to the encoder it is nothing.
+# 128 · 16 + 16 + 16 · 4 + 4 = 2,132; for 512: 8,276. The encoder has more than a million.
 #
 # </details>
 #
@@ -761,18 +756,18 @@ for kind in ("fine-tuned", "frozen", "scratch"):
 # %% [markdown]
 # ### AdamW, warm-up, decay
 #
-# Pre-trained weights are a good place, and a large first step leaves it. So the learning rate climbs in a straight line during the
-# first tenth of the steps, while Adam's averages settle, and falls in a straight line to zero. **AdamW** (Loshchilov and
+# A large first step could destroy what pre-training has learned. So the learning rate climbs in a straight line during the
+# first tenth of the steps, and then falls in a straight line to zero. **AdamW** (Loshchilov and
 # Hutter, 2019) shrinks the weights directly instead of adding a penalty to the loss.
 #
 # The paper's recipe for fine-tuning (appendix A.3): batches of 16 or 32, two to four epochs, and a peak of 5·10⁻⁵, 3·10⁻⁵ or 2·10⁻⁵, chosen on
 # validation texts. Those rates are for encoders of 110 million parameters and more. Ours has 1.4 million and gets 5·10⁻⁴ here.
 #
-# **Predict.** Peak 5·10⁻⁴, 200 steps: the rate at the steps 10, 20, 110 and 200?
+# **Predict.** The peak is 5·10⁻⁴ and there are 200 steps. What is the rate at the steps 10, 20, 110 and 200?
 #
 # <details><summary>Answer</summary>
 #
-# Warm-up ends at step 20. 2.5·10⁻⁴, 5·10⁻⁴, 2.5·10⁻⁴ (halfway down), 0.
+# Warm-up ends at step 20. The rates are 2.5·10⁻⁴, 5·10⁻⁴, 2.5·10⁻⁴ (halfway down) and 0.
 #
 # </details>
 
@@ -934,7 +929,7 @@ for size in sorted({each["texts"] for each in runs}):
 
 # %% [markdown]
 # Look at the training accuracy first. (It is Keras's running mean over the last epoch, with dropout on.) With 100 and 500 texts the network from
-# scratch has fitted its texts as well as the fine-tuned one, and still its test accuracy is far lower: more epochs would not have helped it much.
+# scratch has fitted its texts as well as the fine-tuned one, and still its test accuracy is far lower. So it was not stopped before it had fitted them.
 # With 2,000 texts the mean hides a difference: one of the three seeds from scratch ended at a training accuracy of 83.5 %, and this seed has the lowest
 # test accuracy of its row. With 10,000 texts and two epochs no network has fitted its texts. For these two sizes the table cannot say whether
 # longer training would have closed the gap. At 10,000 texts each network has one seed, and so no range.
@@ -943,22 +938,16 @@ for size in sorted({each["texts"] for each in runs}):
 # it at all for this task. Both differences shrink as labels grow. The linear model had no unlabelled texts, which the fine-tuned network had: the
 # live comparison above has a control for that, the recorded one has not.
 #
-# The frozen encoder has the lowest ceiling: 82 % with 10,000 texts. The linear model is ahead of it from 500 texts on, the network from scratch from 2,000 on. Its
+# With 10,000 texts the frozen encoder has the lowest accuracy, 82 %. The linear model is ahead of it from 500 texts on, the network from scratch from 2,000 on. Its
 # head sees nothing but `pooled_output`, 128 numbers that were trained to say whether one text follows another. Fine-tuning can change these numbers. The
-# fine-tuned network gains least from more labels, since it starts highest.
+# fine-tuned network gains least from more labels; it also starts highest.
 #
 # Published for comparison, with all 120,000 training texts: TF-IDF of n-grams with a linear classifier has a test accuracy of 92.4 % (Zhang et al., 2015, table
 # 4). BERT-base, fine-tuned, has 94.8 %, and 95.2 % after more pre-training on the task's own texts (Sun et al., 2019). These figures are not from this page.
 #
-# **Predict.** (Invented numbers.) A colleague fine-tunes for three epochs and sees validation accuracies of 0.918, 0.927 and 0.924. Is the third epoch
-# worse because of overfitting?
-#
-# <details><summary>Answer</summary>
-#
-# These numbers cannot tell. The difference is 0.3 points. With 7,600 validation texts the standard error of one accuracy near 0.925 is
-# $\sqrt{0.925 \cdot 0.075 / 7{,}600}$ = 0.3 points. Repeat with other seeds before you tell a story.
-#
-# </details>
+# How small a difference is still one? Suppose that three epochs give validation accuracies of 0.918, 0.927 and 0.924 (invented numbers). That is no
+# evidence of overfitting in the third: with 7,600 validation texts the standard error of one accuracy near 0.925 is
+# $\sqrt{0.925 \cdot 0.075 / 7{,}600}$ = 0.3 points, as large as the difference.
 #
 # ## 9 · Look at the errors
 #
@@ -1056,7 +1045,7 @@ plots.show(
 #
 # ### One by one
 #
-# The most confident mistakes tell the most. Read each: is the model wrong, or the label?
+# Read the most confident mistakes. Is the model wrong, or the label?
 
 # %%
 wrong = np.flatnonzero(said.argmax(1) != y_test)
@@ -1067,9 +1056,9 @@ for place in wrong[np.argsort(-said[wrong].max(1))][:5]:
 # %% [markdown]
 # ### Two articles
 #
-# Neither comes from the data, both are written for this page. A maker of self-driving cars shows a humanoid robot; footballers change their clubs.
+# Both are written for this page. A maker of self-driving cars shows a humanoid robot; footballers change their clubs.
 #
-# **Predict.** Which words speak for which class?
+# Before you run the cell, look for the words that speak for each class.
 
 # %%
 articles = [
@@ -1092,9 +1081,9 @@ plots.show(
 
 # %% [markdown]
 # The robot text has words of both Business (*company*, *factory*, *maker*) and Sci/Tech (*robot*, *chips*, *engineers*). Change one word of `articles` at a time
-# and run the cell again: a model whose answer depends on one word has not read the article.
+# and run the cell again. Does the answer depend on a single word?
 #
-# (In the mistakes above you saw `&lt;p&gt;`: a part of AG News holds remains of HTML. Here they stay in, for all models. To take them out is a step like `standardize`
+# (In the mistakes above you saw `&lt;p&gt;`: a part of AG News holds remains of HTML. Here they stay in, for all models. Taking them out is a step like `standardize`
 # in lab 6.)
 #
 # ## 10 · Common mistakes, with what they look like
@@ -1111,7 +1100,7 @@ plots.show(
 # 1. There is no error. Padding is read as text, and the accuracy falls.
 # 2. There is no error if the ids fit the table. They mean other pieces there, and the model guesses.
 # 3. The loss looks for class 4, and the classes are 0 to 3. On a CPU that is an error about the label 4. On a GPU there is no error, and the loss is NaN.
-# 4. The pre-trained weights are destroyed in a few steps. The loss goes to ln 4 = 1.39, guessing, and stays there.
+# 4. The loss goes to ln 4 = 1.39, guessing, and stays there.
 #
 # </details>
 
@@ -1142,7 +1131,7 @@ print("4. loss by epoch at a rate of 0.03:", np.round(history["loss"], 2))
 #
 # <details><summary>“`pip install tensorflow` and run: the BERT tutorial works as it is.”</summary>
 #
-# Not since TensorFlow 2.16: `tf.keras` is Keras 3, `hub.KerasLayer` is not. Use `tf_keras` for every part, section 6.
+# Not since TensorFlow 2.16: `tf.keras` is Keras 3, and `hub.KerasLayer` is written for Keras 2. Use `tf_keras` for every part, section 6.
 #
 # </details>
 #
@@ -1154,7 +1143,7 @@ print("4. loss by epoch at a rate of 0.03:", np.round(history["loss"], 2))
 #
 # <details><summary>“The vector of [CLS] is an embedding of the sentence.”</summary>
 #
-# It is what the training tasks made of it: next sentence prediction, then your labels. Without fine-tuning the vector of `[CLS]` in
+# It depends on the training tasks: next sentence prediction, then your labels. Without fine-tuning the vector of `[CLS]` in
 # `sequence_output` compares sentences worse than the mean of the tokens does (Reimers and Gurevych, 2019).
 #
 # </details>
@@ -1257,9 +1246,9 @@ print("4. loss by epoch at a rate of 0.03:", np.round(history["loss"], 2))
 # | head | (B, 4) |
 #
 # * Pieces make every word readable; `[CLS]`, `[SEP]`, mask and segments make rows of texts.
-# * Masked language modelling needs no labels; 80/10/10 keeps every token honest.
+# * Masked language modelling needs no labels; with 80/10/10 the model is also asked at tokens that look ordinary.
 # * Fine-tuning gains most where labels are few. Measure it against a linear model and against the same network from scratch.
-# * One Keras for all parts.
+# * All parts need the same Keras.
 #
 # Build all of it in [lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb). Next: [a model that writes](08_decoder_and_masking.ipynb).
 #

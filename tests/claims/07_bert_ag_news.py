@@ -69,7 +69,7 @@ def masked_words(page: Page) -> None:
     )
     page.says("about {:.0f} for real news", frequency)
     page.says(
-        "for a long while a model knows how frequent pieces are and nothing else",
+        "Such a start is slow.",
         holds=[here < even, here > frequency - 0.5],
     )
     record = page.recorded("small_bert")["results"]
@@ -112,11 +112,11 @@ def masked_words(page: Page) -> None:
     )
     page.says("money for the company, space for the telescope", holds=["profit" in guesses[1], "space" in guesses[11]])
     page.says(
-        'it offers a word that stands there already, a full stop, and "on" where a verb belongs',
+        'a word that stands there already, a full stop, and "on" where a verb belongs',
         holds=[best["its"] == "quarter", best["best"] == ".", best["government"] == "on"],
     )
     sure = [page.number("3df86a7a", rf" {word} (\d+)%,") for word in ("prices", "states", "medal")]
-    page.says("Where two or three words settle the gap, the model has learned it", holds=min(sure) > 40)
+    page.says("Where two or three words determine the gap, the guesses are right", holds=min(sure) > 40)
 
 
 def heads(page: Page) -> None:
@@ -152,15 +152,15 @@ def head_and_rates(page: Page) -> None:
     page.says("128 · 16 + 16 + 16 · 4 + 4 = {:,.0f}; for 512: 8,276.", page.number("34756e3b", r"frozen +([\d,]+) of"))
     everything = page.number("34756e3b", r"fine-tuned ([\d,]+) of")
     page.says("Ours has {:.1f} million and gets 5·10⁻⁴ here.", everything / 1e6)
-    page.says("Next to the encoder it is nothing.", holds=everything > 500 * 2_132)
+    page.says("The encoder has more than a million.", holds=everything > 500 * 2_132)
     page.says(
-        "2.5·10⁻⁴, 5·10⁻⁴, 2.5·10⁻⁴ (halfway down), 0.",
+        "The rates are 2.5·10⁻⁴, 5·10⁻⁴, 2.5·10⁻⁴ (halfway down) and 0.",
         holds=page.numbers("87959f71", r": ([\d.]+)") == [2.5e-4, 5e-4, 2.5e-4, 0],
     )
     silent = page.numbers("49103a23", r"of the (\d) of the Dense layer: (\d)")
     page.says("in (b) the head is no part of the model, so it would never learn", holds=silent == [2, 0])
     page.says(
-        "Two errors that do not name the cause, and one silent loss",
+        "There are two errors that do not name the cause, and one mistake without an error",
         holds=page.output("49103a23").count("Error: ") == 2,
     )
 
@@ -220,7 +220,7 @@ def study(page: Page) -> None:
     ahead = {kind: page.numbers("5439f6cf", rf"{kind} +\+([\d.]+) points") for kind in ("scratch", "linear")}
     page.says("Both differences shrink as labels grow.", holds=[(np.diff(each) < 0).all() for each in ahead.values()])
     page.says(
-        "The frozen encoder has the lowest ceiling: {:.0f} % with 10,000 texts.",
+        "With 10,000 texts the frozen encoder has the lowest accuracy, {:.0f} %.",
         test["frozen"][3],
         holds=test["frozen"][3] == min(each[3] for each in test.values()),
     )
@@ -234,7 +234,7 @@ def study(page: Page) -> None:
     )
     gains = {kind: each[3] - each[0] for kind, each in test.items()}
     page.says(
-        "The fine-tuned network gains least from more labels, since it starts highest.",
+        "The fine-tuned network gains least from more labels; it also starts highest.",
         holds=[
             gains["fine-tuned"] == min(gains.values()),
             test["fine-tuned"][0] == max(each[0] for each in test.values()),
@@ -313,7 +313,7 @@ def mistakes(page: Page) -> None:
 
 
 def examples(page: Page) -> None:
-    page.given("Time: about 92 minutes", because="counted by tests/test_lectures.py")
+    page.given("Time: about 90 minutes", because="counted by tests/test_lectures.py")
     page.given(
         "[← 6b ·",
         "| 1 for tokens, 0 for padding |",
@@ -325,13 +325,13 @@ def examples(page: Page) -> None:
         "The mask is 1 up to the last SEP, the segment 1 from",
         "with T = 128:",
         "packs into 64 by",
-        "Two blocks of 2 × 2 near 1",
+        "Two blocks of 2 × 2 are near 1",
         "Why not 100 % `[MASK]`?",
         "With 80/10/10",
-        "80/10/10 keeps every token honest",
+        "with 80/10/10 the model is also asked at tokens that look ordinary",
         "mask tokens 80/10/10, say why not 100/0/0",
         "A row has 60 ordinary tokens.",
-        "9, of which 7.2 become `[MASK]`. 0.85⁶⁰ = 0.00006.",
+        "9 are chosen, and 7.2 of them become `[MASK]`. The probability that none is chosen is 0.85⁶⁰ = 0.00006.",
         "nine places of each row, 15 % of a full row of 62",
         "rows change from 64 pieces to 128",
         "D and V (512 and 30,522 against 128 and 7,930 here)",
@@ -340,14 +340,14 @@ def examples(page: Page) -> None:
         "(c) a Keras 3 optimizer",
         "Dense 16 with ReLU, dropout 0.2, Dense 4 with softmax",
         "for D = 128, and for D = 512?",
-        "Peak 5·10⁻⁴, 200 steps: the rate at the steps 10, 20, 110 and 200?",
+        "The peak is 5·10⁻⁴ and there are 200 steps. What is the rate at the steps 10, 20, 110 and 200?",
         "Warm-up ends at step 20.",
         "has read 10,000 news texts without labels",
         "vectors of 128 numbers from the TF-IDF of all 10,000 texts",
         "A model that says 90 % should be right",
-        "validation accuracies of 0.918, 0.927 and 0.924. Is",
-        "The difference is 0.3 points. With 7,600 validation texts the standard error of one accuracy near 0.925 is",
-        "= 0.3 points.",
+        "validation accuracies of 0.918, 0.927 and 0.924 (invented numbers)",
+        "with 7,600 validation texts the standard error of one accuracy near 0.925 is",
+        "= 0.3 points, as large as the difference.",
         "Labels are 1 to 4",
         "A learning rate of 0.03",
         "looks for class 4",
@@ -385,7 +385,7 @@ def cited(page: Page) -> None:
     )
     page.given(
         "was written for Keras 2. Since TensorFlow 2.16 `keras` and `tf.keras` are Keras 3",
-        "Keras 2 lives on",
+        "BERT notebooks that were written for Keras 2 stop here. Keras 2 is still there",
         "Not since TensorFlow 2.16: `tf.keras` is Keras 3",
         because="numbers of versions",
     )
