@@ -14,7 +14,7 @@
 # %% [markdown]
 # # 8 · Decoder and masking
 #
-# *A model that writes: one token after the other, and never a look at the token it is about to guess.*
+# *A model that writes one token after the other, and that must not see the token that it has to guess.*
 #
 # [← 7 · BERT on AG News](07_bert_ag_news.ipynb) · [Lab
 # 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb) · [8b · Generating text
@@ -22,7 +22,7 @@
 #
 # **Afterwards you can**
 #
-# * say what autoregression is, and mask a decoder so that training on whole sentences stays honest;
+# * say what autoregression is, and mask a decoder so that no place of a sentence can read the token that it has to predict;
 # * show what happens without the mask: the training loss falls, and what is written is nonsense;
 # * build, train and count the whole Transformer, with one embedding for source, target and output;
 # * read a loss: cross-entropy, its floor, what label smoothing does to it;
@@ -69,12 +69,11 @@ print("running on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 # %% [markdown]
 # ## 1 · One token after the other
 #
-# A translator does not choose among whole sentences: there are too many. It writes a token, reads it back, writes the
-# next. The probability of a sentence y for a source x is then a product of small steps:
+# A translation model does not choose among whole sentences: there are too many. It writes a token, reads it, and writes the next. The probability of a sentence y for a source x is then a product of small steps:
 #
 # $$p(y \mid x) = p(y_1 \mid x) \cdot p(y_2 \mid y_1, x) \cdot p(y_3 \mid y_1, y_2, x) \cdots$$
 #
-# That is not an approximation, it is the chain rule of probability. **Autoregressive** means: each factor is
+# That is no approximation: it is the chain rule of probability. **Autoregressive** means: each factor is
 # computed from what was written before. The model is one function, (source, prefix) → distribution over the next token,
 # used again and again.
 #
@@ -96,17 +95,17 @@ loss = -np.log(steps).mean()
 print(f"p = {steps.prod():.2f}, log p = {np.log(steps).sum():.3f}, loss {loss:.3f}, perplexity {np.exp(loss):.2f}")
 
 # %% [markdown]
-# **Predict.** A model picks the right token 99 times out of 100. How many of its sentences of 10, and of 100 tokens, are
-# free of mistakes?
+# **Predict.** A model picks the right token 99 times out of 100. What share of its sentences of 10 tokens is free of mistakes, and what
+# share of its sentences of 100 tokens?
 #
 # <details><summary>Answer</summary>
 #
-# 0.99¹⁰ = 90 % and 0.99¹⁰⁰ = 37 %, if one mistake did not cause the next. Section 10 shows that it does.
+# 0.99¹⁰ = 90 % and 0.99¹⁰⁰ = 37 %, if mistakes are independent. Section 10 shows that they are not.
 #
 # </details>
 #
-# Writing is slow: token 50 needs token 49. *Training* need not be: the right sentence is known, so all T predictions
-# can be made at once, in one pass over the target. That is the point of the next three sections, and it needs a mask.
+# Writing is slow: token 50 needs token 49. *Training* need not be slow: the right sentence is known, so all T predictions can be made at
+# once, in one pass over the target. The next three sections show how. It needs a mask.
 #
 # ## 2 · The look-ahead mask
 #
@@ -114,7 +113,7 @@ print(f"p = {steps.prod():.2f}, log p = {np.log(steps).sum():.3f}, loss {loss:.3
 # self-attention lets place 0 read the very token it has to guess. The **look-ahead mask** (or **causal mask**) opens
 # to place t only the places 0 to t: a lower triangle with its diagonal.
 #
-# Blocked scores are pushed to a huge negative number *before* the softmax, so that their weight is 0 and the others
+# Blocked scores are set to a huge negative number *before* the softmax, so that their weight is 0 and the others
 # still sum to 1.
 #
 # **By hand.** Place 1 has the scores (0, ln 3, 5) for the places 0, 1 and 2. Which weights does it get without the mask, and
@@ -122,8 +121,8 @@ print(f"p = {steps.prod():.2f}, log p = {np.log(steps).sum():.3f}, loss {loss:.3
 #
 # <details><summary>Answer</summary>
 #
-# Without: exponentials (1, 3, 148.4), sum 152.4, weights (0.007, 0.020, 0.974): nearly everything from the future. With:
-# (1, 3, 0), sum 4, weights (0.25, 0.75, 0).
+# Without the mask the exponentials are (1, 3, 148.4) with sum 152.4, and the weights are (0.007, 0.020, 0.974): nearly everything comes from the
+# future. With the mask they are (1, 3, 0) with sum 4, and the weights are (0.25, 0.75, 0).
 #
 # </details>
 
@@ -155,7 +154,7 @@ hatched; weights that are 0 above the diagonal. The first row has the single wei
 )
 
 # %% [markdown]
-# The first row has no choice: `<start>` attends to itself with weight 1. The last row sees all.
+# In the first row `<start>` can attend only to itself, with weight 1. In the last row all places are open.
 #
 # Keras builds this triangle itself: `attention(query=x, value=x, use_causal_mask=True)`. We check it without looking
 # at weights: push one input token a little, and see which outputs move.
@@ -376,7 +375,7 @@ print("nonsense in the padded places changes the output:", not np.allclose(again
 # > *blocked*. Invert it. Their axes are (T, B, D) unless you say `batch_first=True`. Query, key and value come in the same order,
 # > but pass everything by keyword here: the fourth argument of the Keras layer is `query_mask`. `tgt_mask` is `use_causal_mask=True`,
 # > `memory_key_padding_mask` is an `attention_mask` of shape (B, 1, S). `nn.CrossEntropyLoss` wants the vocabulary on axis 1, (B, V, T), and has
-# > `ignore_index`; Keras wants it last, and the mean over real tokens is yours to take. `model.eval()` is `training=False`.
+# > `ignore_index`; Keras wants it last, and you take the mean over the real tokens yourself. `model.eval()` is `training=False`.
 #
 # One row of weights per *target* token, one column per *source* token. The output has the target's length: each
 # place of the target has fetched what it needs from the source. The memory is computed once per sentence, however
@@ -435,10 +434,9 @@ feed-forward. On top the logits (B, T, V), computed with the same embedding tabl
 # **Tied embeddings** (Press and Wolf, 2017; the paper's section 3.4): one table E of shape (V, D) serves three times.
 # It turns source ids and target ids into vectors, and it turns the decoder's output h into scores over the vocabulary,
 # $\text{logits} = h E^\top$: the score of a word is the dot product with its own embedding. The table is drawn with variance 1/D, so
-# that the logits start near 1 in size, and what is looked up is multiplied by √D, so that it does not drown in the
-# positions. Keras has a layer that works in both directions, `ReversibleEmbedding`.
+# that the logits start near 1 in size, and what is looked up is multiplied by √D, so that it is not small beside the positions. Keras has a layer that works in both directions, `ReversibleEmbedding`.
 #
-# The blocks as functions: the lab has you write them as layers.
+# Here the blocks are functions. In the lab you write them as layers.
 
 # %%
 D, H, F, N, BIAS = 48, 4, 96, 2, True  # BIAS: whether the attention's projections have biases
@@ -519,14 +517,14 @@ logits = model([train_source[:2], with_start(train_target[:2])])  # (B, T, V)
 print("logits", logits.shape, " the softmax over the last axis sums to", softmax(logits, axis=-1).sum(axis=-1)[0, :3])
 
 # %% [markdown]
-# **The softmax runs over the vocabulary**, the last axis: for every place a distribution over the V words. Softmax
-# over the places would say "which place is the best one for this word", which nobody asked.
+# **The softmax runs over the vocabulary**, the last axis: for every place a distribution over the V words. A softmax over the
+# places would answer another question: which place is the best one for this word?
 #
 # ## 7 · What the loss measures: six words
 #
 # A vocabulary of six words, one place: *the cat sat on the …*. Somebody asked a hundred people, and their answers are the
-# **target** distribution. The **untrained** model knows nothing; the **trained** one started from the same zeros and
-# followed the gradient of the cross-entropy. Three ways to compare a target p with a prediction q, in nats:
+# **target** distribution. The **untrained** model has logits of zero; the **trained** one started there and followed
+# the gradient of the cross-entropy. Three ways to compare a target p with a prediction q, in nats:
 #
 # | | formula | |
 # |---|---|---|
@@ -651,7 +649,7 @@ print("loss that Keras reports:", np.asarray(keras.losses.sparse_categorical_cro
 # <details><summary>Answer</summary>
 #
 # The entropy of the smoothed target. p(right) = 0.9 + 0.1/35 = 0.90286, others 0.1/35 = 0.002857. −0.90286·log 0.90286 −
-# 34·0.002857·log 0.002857 = 0.0923 + 0.5690 = **0.661**. Remember the number: the training below runs into it.
+# 34·0.002857·log 0.002857 = 0.0923 + 0.5690 = **0.661**. Remember the number: the training below ends there.
 #
 # </details>
 
@@ -682,12 +680,12 @@ print(f"floor with smoothing 0.1: {floor:.3f}")
 
 
 # %% [markdown]
-# Without smoothing the best gap is infinite. With it, the loss *punishes* too much certainty. The price: a model that
-# has reached the floor says 0.90 where it could say 1. [Part b](08b_generating_text.ipynb) shows who has to pay.
+# Without smoothing the best gap is infinite. With it, too much certainty makes the loss larger. But a model that has
+# reached the floor says 0.90 where it could say 1. [Part b](08b_generating_text.ipynb) shows what that can lead to.
 #
 # ### A warm-up for the learning rate
 #
-# Post-norm Transformers do not start well at full speed (measured in [lecture 4](04_encoder_block.ipynb)). The
+# Post-norm Transformers do not train well with a high learning rate from the start (measured in [lecture 4](04_encoder_block.ipynb)). The
 # paper's schedule rises in a straight line for W steps, then falls with the root of the step:
 #
 # $$\text{rate}(\text{step}) = D^{-1/2} \cdot \min\left(\text{step}^{-1/2},\ \text{step} \cdot W^{-3/2}\right)$$
@@ -741,12 +739,12 @@ live.warm_up()
 
 
 # %% [markdown]
-# From step 8,000 on the first two curves are one: after its warm-up the rate does not depend on W any more. The peak depends on D and W, so it is tuned by W. Many people prefer a peak of their own and a fall that ends at
-# zero with the training; our run is short, and does that.
+# From step 8,000 on the first two curves are one: after its warm-up the rate does not depend on W any more. The peak depends on D and W, so it is tuned by W. In many trainings the peak is chosen freely, and the rate falls to zero at the end of the
+# training. Our short run does that.
 #
 # ## 8 · Training the whole Transformer
 #
-# `compile`, `fit`, a `tf.data` pipeline, one callback. The loss is Keras's own, with label smoothing, on one-hot
+# We use `compile`, `fit`, a `tf.data` pipeline and one callback. The loss is Keras's own, with label smoothing, on one-hot
 # targets. Our targets have no padding (all have nine tokens); where targets are padded, those places must be taken out of
 # the mean, see "Common mistakes".
 #
@@ -851,7 +849,7 @@ print("the same cells with", ", ".join(f"seed {seed}: {run['unseen dates right']
 
 # %% [markdown]
 # The loss arrives at the floor calculated in section 7, and practically every unseen date is written without a mistake.
-# With another seed (`experiments/lecture_seeds.py` ran these cells again) it is so, too. No mistake in 3,701 dates means, with 95 % confidence, fewer than 3/3,701 = 0.1 % mistakes on dates like these.
+# It is so with another seed, too (`experiments/lecture_seeds.py` ran these cells again). No mistake in 3,701 dates means, with 95 % confidence, fewer than 3/3,701 = 0.1 % mistakes on dates like these.
 #
 # **On other hardware.** The cells run unchanged on one GPU. In mixed precision, call
 # `keras.mixed_precision.set_global_policy("mixed_float16")` before the model is built; the logits stay in float32 by
@@ -920,11 +918,11 @@ gets none right.""",
 # %% [markdown]
 # At the end both training losses are at the floor, and in between the leaky model is ahead. It is as good in every evaluation that feeds it the
 # target, on unseen days, too: the same loss, all dates right. It has learned to copy place t + 1. When it has to write, there is nothing to
-# copy. **The only test that notices is writing**: never judge a generator by its teacher-forced loss alone.
+# copy. **Only writing shows the mistake**: never judge a generator by its teacher-forced loss alone.
 #
 # ### The mask is part of the model, at inference, too
 #
-# Often you read that the mask is for training only: when writing, "the future does not exist yet". Let us see. We copy the
+# Many texts say that the mask is for training only: when writing, "the future does not exist yet". We test it. We copy the
 # good weights into the model without mask, and write in two ways: into a buffer of T places as above, and with a
 # prefix that grows, so that nothing stands to the right of the last token.
 #
@@ -964,7 +962,7 @@ for seed, run in others.items():
 # In training the model has read right prefixes only. We break a prefix on purpose: at place j the decoder reads a wrong
 # digit, everything before and after it is right. How many of the later tokens does it still get right?
 #
-# **Predict.** The source is in front of the model all the time. Can one wrong digit in the prefix matter?
+# **Predict.** The model can read the source at every step. Does one wrong digit in the prefix matter all the same?
 
 # %%
 rng = np.random.default_rng(3)
@@ -995,9 +993,8 @@ print("other seeds:", ", ".join(f"{np.mean(run['right just after a wrong digit']
 print("in a year", [f"{hurt[j, j + 1]:.0%}" for j in range(3)], " after the year", [f"{hurt[j, j + 1]:.0%}" for j in range(3, 7)])
 
 # %% [markdown]
-# It does matter. The decoder has learned "what follows 1 9 in this source", and a prefix that never occurred in training
-# is outside of what it knows: one mistake makes the next one likely. On dates it recovers at the next field; free
-# text has no fields. Two remedies train the model on its own output: with rising probability (scheduled sampling, Bengio
+# It does matter: after a mistake the next one is more likely. (In training such a prefix never occurred.) On dates the model recovers at the next
+# field; free text has no fields. Two remedies train the model on its own output: with rising probability (scheduled sampling, Bengio
 # et al., 2015), or with a reward for the whole sequence (Ranzato et al., 2016). Large language models are first trained by teacher
 # forcing. Many are then trained further with rewards for whole answers (Ouyang et al., 2022). How much
 # exposure bias harms free text is disputed (He et al., 2021).
@@ -1036,7 +1033,7 @@ print(f"Dense and norms alone  {trained_in['Dense'] + trained_in['LayerNormaliza
 # and its embeddings are bare `tf.Variable`s, which Keras 3 does not track ([lecture 4](04_encoder_block.ipynb)): 18,889,216 numbers stay
 # as they were drawn, and no error message says so. Compare Keras's count with a count by hand.
 #
-# One training step of the base model, on 8 pairs of 10 tokens, takes how long on this machine?
+# How long does one training step of the base model take on this machine, on 8 pairs of 10 tokens?
 
 # %%
 base.compile(keras.optimizers.Adam(1e-4), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
@@ -1052,7 +1049,7 @@ print(f"first step, with compiling: {spent[0]:.1f} s; then {min(spent[1:]):.2f} 
 # %% [markdown]
 # ## Common mistakes
 #
-# What happens, rather than that it is forbidden.
+# Each mistake is shown with what it does.
 #
 # **1. The target is not shifted.** The decoder reads what it has to say, and the look-ahead mask lets it: place t may see
 # place t. Even a "model" without any attention then reaches the floor. It has learned to copy.
@@ -1169,7 +1166,7 @@ which the last row has no open key at all.""",
 #
 # </details>
 #
-# <details><summary>2. B = 2, H = 4, T = 7, S = 11. What shape have the weights of the three attentions, and what shape
+# <details><summary>2. B = 2, H = 4, T = 7, S = 11. What is the shape of the weights of the three attentions, and what is the shape of
 # their masks?</summary>
 #
 # Encoder (2, 4, 11, 11), mask (2, 1, 11). Decoder (2, 4, 7, 7), mask (7, 7), or (2, 7, 7) with the target's padding. Cross
@@ -1177,8 +1174,7 @@ which the last row has no open key at all.""",
 #
 # </details>
 #
-# <details><summary>3. The loss of a model with label smoothing 0.1 over V = 35 is 0.66. Is there more to be had from
-# training?</summary>
+# <details><summary>3. The loss of a model with label smoothing 0.1 over V = 35 is 0.66. Can more training lower it?</summary>
 #
 # No. 0.661 is the entropy of the smoothed target, the floor.
 #

@@ -28,7 +28,7 @@ def by_hand(page: Page) -> None:
     page.says("The mean of −log p is {:.3f}", loss)
     page.says("e^0.341 = {:.2f} is the perplexity", perplexity)
     page.says("as uncertain as between {:.2f} equally likely tokens", perplexity)
-    page.given("0.99¹⁰ = 90 % and 0.99¹⁰⁰ = 37 %, if one mistake did not cause the next.", because="calculated by hand")
+    page.given("0.99¹⁰ = 90 % and 0.99¹⁰⁰ = 37 %, if mistakes are independent.", because="calculated by hand")
 
 
 def masks(page: Page) -> None:
@@ -36,8 +36,8 @@ def masks(page: Page) -> None:
         page.numbers("380450b6", rf"{name} +\[([\d.]+) +([\d.]+) +([\d.]+) *\]")
         for name in ("without the mask:", "with the mask:")
     )
-    page.says("weights ({:.3f}, {:.3f}, {:.3f}): nearly everything from the future", *open_)
-    page.says("(1, 3, 0), sum 4, weights ({:.2f}, {:.2f}, {:.0f})", *masked)
+    page.says("the weights are ({:.3f}, {:.3f}, {:.3f}): nearly everything comes from the future", *open_)
+    page.says("(1, 3, 0) with sum 4, and the weights are ({:.2f}, {:.2f}, {:.0f})", *masked)
     page.says("No output depends on any later input", holds=page.number("e3ad7299", r"with the mask: (\S+)") == 0)
     page.says(
         "with it only the lower triangle with the diagonal", holds=page.number("e3ad7299", r"with the mask: (\S+)") == 0
@@ -135,7 +135,7 @@ def training(page: Page) -> None:
     )
     page.says("practically every unseen date is written without a mistake", holds=share > 99)
     page.says(
-        "With another seed (`experiments/lecture_seeds.py` ran these cells again) it is so, too.",
+        "It is so with another seed, too (`experiments/lecture_seeds.py` ran these cells again).",
         holds=min(seeds) > 98.5,
     )
     page.says(
@@ -199,8 +199,8 @@ def without_the_mask(page: Page) -> None:
 def exposure(page: Page) -> None:
     mean = page.number("02fcd251", r"wrong digit: (\d+)% on average")
     seeds = page.numbers("02fcd251", r"other seeds: (\d+)%")
-    page.says("It does matter.", holds=[mean < 75, max(seeds) < 80])
-    page.says("one mistake makes the next one likely", holds=max(mean, *seeds) < 80)
+    page.says("It does matter: after a mistake", holds=[mean < 75, max(seeds) < 80])
+    page.says("the next one is more likely", holds=max(mean, *seeds) < 80)
     year = page.numbers("02fcd251", r"in a year \['(\d+)%', '(\d+)%', '(\d+)%'\]")
     page.says("After a wrong digit the next digit of the same field is often wrong, too", holds=max(year) < 60)
 
@@ -248,16 +248,16 @@ def examples(page: Page) -> None:
     page.given(
         "[← 7 ·",
         "the probabilities 0.9, 0.8 and 0.5",
-        "99 times out of 100. How many of its sentences of 10, and of 100 tokens",
+        "99 times out of 100. What share of its sentences of 10 tokens is free of mistakes, and what share of its sentences of 100 tokens?",
         "token 50 needs token 49",
         "lets place 0 read",
         "the places 0 to t",
         "so that their weight is 0 and the others still sum to 1",
         "Place 1 has the scores (0, ln 3, 5) for the places 0, 1 and 2.",
-        "exponentials (1, 3, 148.4), sum 152.4",
+        "the exponentials are (1, 3, 148.4) with sum 152.4",
         "Three 5 by 5 maps for the tokens start, 1, 9, 9, 4.",
         "weights that are 0 above the diagonal. The first row has the single weight 1 on itself.",
-        "attends to itself with weight 1",
+        "can attend only to itself, with weight 1",
         "Two 7 by 7 maps",
         "(B, 1, S)",
         "Three masks of 5 by 5.",
@@ -289,7 +289,7 @@ def examples(page: Page) -> None:
         "From step 8,000 on the first two curves are one",
         "copy place t + 1",
         "are at 100 %",
-        "what follows 1 9 in this source",
+        "(In training such a prefix never occurred.)",
         "on 8 pairs of 10 tokens",
         "1. The target is not shifted.",
         "2. Softmax over",
