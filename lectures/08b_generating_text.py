@@ -14,7 +14,7 @@
 # %% [markdown]
 # # 8b · Generating text
 #
-# *The model gives probabilities. Somebody has to choose.*
+# *The model gives probabilities. Which token do we write?*
 #
 # [← 8 · Decoder and masking](08_decoder_and_masking.ipynb) · [Lab
 # 8](../labs/08b_generating_text/08b_generating_text.ipynb) · [9 · Vision Transformer
@@ -26,7 +26,7 @@
 # * say what a key–value cache saves and what it costs, and build a decoder with one;
 # * tell encoder-only, decoder-only and encoder–decoder models apart by their masks;
 # * judge a language model by its perplexity, beside counted n-grams;
-# * read an alignment matrix and a BLEU value without believing too much.
+# * say what an alignment matrix and a BLEU value show, and what they do not show.
 #
 # This is the second part of [lecture 8](08_decoder_and_masking.ipynb), and **you need** the first. **Time:** about 66 minutes to read and
 # predict; the code runs in about two minutes on two CPU cores.
@@ -65,7 +65,7 @@ print("running on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 # %% [markdown]
 # ## 1 · The model of lecture 8, once more
 #
-# Everything below asks the date translator of [lecture 8](08_decoder_and_masking.ipynb). The next cells are that lecture's, unchanged: the dates, the blocks, the
+# Everything below uses the date translator of [lecture 8](08_decoder_and_masking.ipynb). The next cells are that lecture's, unchanged: the dates, the blocks, the
 # model, the training. You know them; run them and go on.
 
 # %%
@@ -271,10 +271,10 @@ print(f"largest entries: between {probabilities.max(axis=-1).min():.2f} and {pro
 #
 # ### Sampling: temperature, top-k, top-p
 #
-# The most probable token every time makes text dull and repetitive (Holtzman et al., 2020), so chat models *draw* the
-# next token. Three knobs, all on the logits z:
+# Text in which every token is the most probable one is often dull and repetitive (Holtzman et al., 2020), so chat models *draw* the
+# next token. Three settings change the logits z before that:
 #
-# * **temperature** τ: $\text{softmax}(z/\tau)$. Below 1 sharper, above 1 flatter, τ → 0 is greedy;
+# * **temperature** τ: $\text{softmax}(z/\tau)$. The distribution is sharper for τ below 1 and flatter for τ above 1; τ → 0 is greedy;
 # * **top-k**: keep the k most probable words, set the others to 0, and divide by the sum of those that are left;
 # * **top-p**, nucleus sampling: keep the fewest most probable words whose probabilities reach p together.
 #
@@ -283,7 +283,7 @@ print(f"largest entries: between {probabilities.max(axis=-1).min():.2f} and {pro
 #
 # <details><summary>Answer</summary>
 #
-# k = 2: (0.667, 0.333). p = 0.8: 0.5 + 0.25 = 0.75 is not enough, three words reach 0.9: (0.556, 0.278, 0.167).
+# With k = 2: (0.667, 0.333). With p = 0.8: 0.5 + 0.25 = 0.75 is not enough, and three words reach 0.9, so (0.556, 0.278, 0.167).
 # Temperature ½ squares the probabilities: (0.25, 0.0625, 0.0225, 0.01)/0.345 = (0.725, 0.181, 0.065, 0.029).
 #
 # </details>
@@ -337,8 +337,8 @@ makes the bars nearly equal; top-k keeps two words; top-p 0.9 keeps four. Dots f
 #
 # <details><summary>Answer</summary>
 #
-# At temperature 0.5 three words reach 0.9 (0.646 + 0.211 + 0.094), at temperature 2 it takes five. Top-k leaves four at every temperature. That is why
-# top-p can be left as it is when the temperature changes, and top-k cannot.
+# At temperature 0.5 three words reach 0.9 (0.646 + 0.211 + 0.094), at temperature 2 it takes five. Top-k leaves four at every temperature. So top-p
+# follows the temperature, and top-k does not.
 #
 # </details>
 
@@ -352,7 +352,7 @@ live.sampling(z, MENU)
 #
 # <details><summary>Answer</summary>
 #
-# About 0.903⁹ = 0.40. Label smoothing has taught the model to give other tokens a tenth of the probability. Drawing then draws them, one time
+# About 0.903⁹ = 0.40. Label smoothing has taught the model to give other tokens a tenth of the probability. Drawing then picks one of them, one time
 # in ten.
 #
 # </details>
@@ -387,7 +387,7 @@ for name, values in shares.items():
 print(f"temperature 1, all words: {shares['all words'][3]:.2f}; calculated 0.903 to the ninth = {p_right**9:.2f}")
 
 # %% [markdown]
-# When one answer is right (translation, dates, code), draw cold or not at all. When many are, draw.
+# If only one answer is right (translation, dates, code), draw at a low temperature or not at all. If many answers are right, draw.
 #
 # ## 3 · Beam search
 #
@@ -440,7 +440,7 @@ live.beam(TREE)
 
 
 # %% [markdown]
-# Greedy takes "a", since 0.5 > 0.4, and is trapped: "a dog" 0.20. The best is "the dog", 0.36. **Beam search** keeps
+# Greedy takes "a", since 0.5 > 0.4, and ends with "a dog", 0.20. The best sentence is "the dog", 0.36. **Beam search** keeps
 # the k best *prefixes*. At each step all k are continued by all V words, and of the k·V candidates the k best stay. k = 1
 # is greedy search. A wider beam gives no guarantee: it, too, can drop the beginning of the best sentence.
 #
@@ -465,7 +465,7 @@ def widened(predict, source, k):
 
 
 # %% [markdown]
-# On the finished model a beam has nothing to mend. So we also ask the model as it was after two epochs.
+# The finished model makes practically no mistakes, so a beam cannot improve it. So we also ask the model as it was after two epochs.
 
 # %%
 young, _ = transformer()
@@ -485,7 +485,7 @@ same = (found["trained", 1][0] == greedy(predict, some)).all()
 print("beam 1 is greedy:", bool(same))
 
 # %% [markdown]
-# A wider beam finds sentences that the model finds *more probable*; whether they are *better* is up to the model. With an
+# A wider beam finds sentences that the model finds *more probable*; whether they are *better* depends on the model. With an
 # exact search Stahlberg and Byrne (2019) found that a Transformer base model gives its highest score to the *empty*
 # translation for more than half of the sentences of a test set, and that even a beam of 100 misses the highest score most
 # of the time. Small widths are usual for translation; the paper has 4.
@@ -508,16 +508,15 @@ for alpha in (0.0, 0.6, 1.0):
 #
 # To write token t + 1, the functions above send all tokens through the whole decoder again. But the mask has fixed the
 # keys and values of the old tokens: nothing that comes later can change them. So we keep them. Per step only *one* token
-# goes through the layers; it makes one query, one new key and one new value in each layer, and asks the stored ones.
+# goes through the layers; it makes one query, one new key and one new value in each layer, and attends to the stored ones.
 #
 # **Predict.** Without the cache, by what factor does the time for *one* more token grow, when the prefix grows from 256
 # to 1,024? And with it?
 #
 # <details><summary>Answer</summary>
 #
-# Without: the whole prefix goes through the projections (four times the work) and attention (sixteen times): somewhere
-# between 4 and 16. With: the projections of one token cost the same as ever, only the stored keys and values grow.
-# The time rises less.
+# Without the cache the whole prefix goes through the projections (four times the work) and attention (sixteen times), so the factor is somewhere
+# between 4 and 16. With it, the projections of one token cost the same at every step, and only the stored keys and values grow. The time rises less.
 #
 # </details>
 
@@ -546,7 +545,7 @@ def one_more(x, cache, place):
 
 
 # %% [markdown]
-# **Predict.** A text of 7 tokens. How many scores does each layer compute in all seven steps together, with the cache and without it? (`all_again`
+# **Predict.** A text has 7 tokens. How many scores does each layer compute in all seven steps together, with the cache and without it? (`all_again`
 # computes the whole square of scores at each step.)
 #
 # <details><summary>Answer</summary>
@@ -597,7 +596,7 @@ print(
 print(f"at 1,024 tokens the cache is {slow[-1] / fast[-1]:.0f} times as fast")
 
 # %% [markdown]
-# What is paid is memory: two vectors of D numbers per token and layer. GPT-3 has 96 layers of width 12,288 and reads
+# The price is memory: two vectors of D numbers per token and layer. GPT-3 has 96 layers of width 12,288 and reads
 # 2,048 tokens (Brown et al., 2020); with two bytes per number its cache for *one* text takes:
 
 # %%
@@ -607,7 +606,7 @@ print(f"{per_token / 1e6:.2f} MB per token, {per_token * 2048 / 1e9:.2f} GB for 
 
 
 # %% [markdown]
-# Cross-attention needs a cache, too, the simplest one: keys and values of the memory are the same at every step.
+# Cross-attention needs only a simple cache: the keys and values of the memory are the same at every step.
 #
 # ## 5 · Three families, told apart by who sees whom
 #
@@ -660,23 +659,22 @@ triangle. Encoder-decoder: every target token on all four source tokens and on t
 # | decoder-only | each sees itself and what is before | predict the next token | GPT-2, GPT-3 | writing; the source is the beginning of the text |
 # | encoder–decoder | target sees all of the source, and its own past | write the target | the Transformer of 2017, T5, BART | translation, summaries |
 #
-# **Predict.** A decoder-only model is to translate: it reads `march 2 7 … ; 1 9 9 4 …`. What does the token *march* see that
-# it would see in an encoder–decoder?
+# **Predict.** A decoder-only model is to translate: it reads `march 2 7 … ; 1 9 9 4 …`. Can the token *march* attend to the same
+# tokens as in an encoder–decoder?
 #
 # <details><summary>Answer</summary>
 #
-# Nothing of what follows: in the decoder-only model *march* cannot see the day behind it, in an encoder it can. The later
-# tokens have to do the combining. A **prefix** mask, open among the source tokens and triangular after them, is the way
-# between (T5's paper compares all three: Raffel et al., 2020).
+# No: in the decoder-only model *march* cannot see the day behind it, in an encoder it can. Only later tokens can combine the two. A **prefix** mask,
+# open among the source tokens and triangular after them, is between the two (T5's paper compares all three: Raffel et al., 2020).
 #
 # </details>
 #
 # ## 6 · A language model: only a decoder
 #
-# Take the source away, and the cross-attention with it: what is left predicts the next word of a text from the words before. That is a **language model**, and
-# the whole family of GPT. `experiments/language_model.py` trains a small one from scratch on the 29,000 English captions of Multi30k, one caption after
+# Without the source and the cross-attention, what is left of the model predicts the next word of a text from the words before. That is a
+# **language model**, and all GPT models are of this kind. `experiments/language_model.py` trains a small one from scratch on the 29,000 English captions of Multi30k, one caption after
 # the other. Its attention carries the cache inside: with `cache=None` it reads a whole text, as in training; with a cache it reads one new token and
-# adds that token's key and value to the ones it has. The heart of it:
+# adds that token's key and value to the ones it has. Its central lines:
 #
 # ```python
 # if cache is not None:
@@ -686,8 +684,8 @@ triangle. Encoder-decoder: every target token on all four source tokens and on t
 # read = ops.matmul(ops.softmax(ops.where(seen, scores, -1e9), axis=-1), v)      # (B, H, T, K)
 # ```
 #
-# What is it worth? The old way to guess the next word is to count: in a **5-gram model**, which words followed these four words in the training text? Where the four were never seen,
-# ask the last three, and so on (Kneser and Ney, 1995). Both kinds give every word a probability, so both have a **perplexity** on the same unseen captions:
+# How good is it? The older way to guess the next word is to count: a **5-gram model** asks which words followed these four words in the training
+# text. Where the four were never seen, it asks for the last three, and so on (Kneser and Ney, 1995). Both kinds give every word a probability, so both have a **perplexity** on the same unseen captions:
 # e to the mean of −log p. It says among how many equally likely words the model is undecided.
 #
 # **Predict.** Counting has a perplexity near 200 when it looks at no word before, and improves with each word of context up to a point. Where does that point lie for
@@ -736,10 +734,12 @@ for temperature, captions in lm["samples"].items():
 # is lower than that of every counted model, by about three tenths. It can read the whole caption so far, and its embeddings can treat words alike that were used
 # alike. Which of the two helps, this run does not say; and it is one seed.
 #
-# The cache changes the logits by rounding only. In the time of one processor second the model writes about as many tokens with it as without it at the start. At 512 tokens it is four
+# The cache changes the logits by rounding only. At the start of a text the model writes about as many tokens in one processor second with it as
+# without it. At 512 tokens it is four
 # times as fast, because the time of a step no longer grows with the text.
 #
-# And the captions: at temperature 0.5 they are correct and alike, at 1 they begin well and lose the thread, at 1.5 grammar goes. Each is the first that was drawn; nobody chose them.
+# And the captions: at temperature 0.5 they are correct and alike, at 1 they begin well and stop making sense, at 1.5 the grammar is wrong. Each is the first that was drawn;
+# we did not select them.
 #
 # ## 7 · Alignment: where the decoder looks
 #
@@ -803,10 +803,10 @@ for part, share in zip(PARTS, own, strict=False):
 print(f"first digit of the month: {mass[:, 4, 0].mean():.0%} on the year, {mass[:, 4, 1].mean():.0%} on the month")
 
 # %% [markdown]
-# Nobody told the model which source token belongs to which digit. It was trained on right outputs only. The alignment is clear for the year
+# The model was trained on right outputs only, and not on which source token belongs to which digit. The alignment is clear for the year
 # and, less so, for the day. It is not for the month: the first digit of the month puts more weight on the year than on the month. (The
 # year's last digits tell where a line ends. Whether the model uses that, the table cannot say.)
-# Read all of it with care. Memory vectors are mixtures already (the encoder's self-attention ran first), so that a
+# Read this table with care. Memory vectors are mixtures already (the encoder's self-attention ran first), so that a
 # token can carry what belongs to its neighbours; the two blocks share the work; and a weight is not an explanation
 # (lecture 1).
 #
@@ -814,8 +814,7 @@ print(f"first digit of the month: {mass[:, 4, 0].mean():.0%} on the year, {mass[
 #
 # Dates are a toy. The same architecture on real sentences takes longer than a lecture may run, so
 # `experiments/multi30k.py` did it before, and this page shows its record. The data are those of Multi30k (Elliott et al.,
-# 2016): image captions, 29,000 pairs to train on, tested on the 1,000 of *test_2016_flickr*. New against the dates: word
-# pieces (lecture 7) learned from both languages together, dropout, pre-norm, batches of sentences of about one length, and a
+# 2016): image captions, 29,000 pairs to train on, tested on the 1,000 of *test_2016_flickr*. New, compared with the dates: word pieces (lecture 7) learned from both languages together, dropout, pre-norm, batches of sentences of about one length, and a
 # beam that treats ends.
 
 # %%
@@ -874,11 +873,11 @@ for n in (1, 2):
 
 # %% [markdown]
 # The number depends on how words are split, on case, and on the reference, so two BLEU values can be compared only when
-# they were computed in the same way. sacreBLEU (Post, 2018) fixes all of that and says so in its signature: *case:mixed* and
+# they were computed in the same way. sacreBLEU (Post, 2018) fixes all of that and writes it into its signature: *case:mixed* and
 # *tok:13a* mean that upper case counts, and which splitting was used. Published numbers on lower-cased, pre-split text
 # are higher for the same translations.
 #
-# Some sentences, chosen by a rule fixed before anybody looked:
+# Some sentences, chosen by a rule that was fixed beforehand:
 
 # %%
 print(results["rule"], "\n")
@@ -888,10 +887,10 @@ for example in results["examples"]:
     print()
 
 # %% [markdown]
-# The last caption shows the other side of word pieces: *schlekt* is not a German word. A vocabulary of pieces can write every
+# The last caption shows a weakness of word pieces: *schlekt* is not a German word. A vocabulary of pieces can write every
 # word, and also every word that does not exist. Thirty minutes of processor time and 29,000 captions give usable German about
-# people, dogs and bicycles, and not more. Between greedy search and the beam lies 0.9 BLEU in this one run; without repetitions or a
-# test nobody knows whether that is more than chance.
+# people, dogs and bicycles, and not more. Between greedy search and the beam lies 0.9 BLEU in this one run; without
+# repetitions or a test we cannot say whether that is more than chance.
 
 # %% [markdown]
 # ## Common mistakes
@@ -913,8 +912,8 @@ alone = np.stack([keras.ops.convert_to_numpy(Positions()(np.zeros((1, 1, D), "fl
 print("4. largest difference of the positions:", np.abs(sums - alone).max(axis=-1))
 
 # %% [markdown]
-# 1: two words instead of three, the nucleus is too small. 2: flatter where sharper was asked for. 3: the beam of two is a beam of one, that is greedy search. 4: the first token is right, and all
-# others are read as if they stood first; nothing fails, and the text gets worse with every token.
+# 1: two words are left instead of three, so the nucleus is too small. 2: the distribution gets flatter where it should get sharper. 3: the beam of two is a beam of
+# one, that is greedy search. 4: the first token is right, and all others are read as if they stood first; there is no error message.
 #
 # ## What other texts get wrong
 #
@@ -922,7 +921,7 @@ print("4. largest difference of the positions:", np.abs(sums - alone).max(axis=-
 #
 # <details><summary>“Beam search finds the most probable sentence.”</summary>
 #
-# Only a search over everything is sure to; a beam can be trapped as greedy can, only less often. And the most probable
+# Only a search over all sentences is sure to find it; a beam can miss it as greedy search can. And the most probable
 # sentence need not be the best (section 3).
 #
 # </details>
@@ -935,7 +934,7 @@ print("4. largest difference of the positions:", np.abs(sums - alone).max(axis=-
 #
 # <details><summary>“Our model has a perplexity of 12, yours of 15, so ours is better.”</summary>
 #
-# Only if both have the same vocabulary and the same test text. A model with fewer words and more `[UNK]` has a lower perplexity for free.
+# Only if both have the same vocabulary and the same test text. A model with fewer words and more `[UNK]` can have a lower perplexity without being better.
 #
 # </details>
 #
@@ -950,7 +949,7 @@ print("4. largest difference of the positions:", np.abs(sums - alone).max(axis=-
 #
 # <details><summary>2. Top-p with p = 0.9 on a distribution whose first word has 0.95. How many words are left?</summary>
 #
-# One. Top-p cuts hard where the model is sure, and leaves much where it is not. Top-k always leaves k.
+# One. Top-p leaves few words where the model is sure, and many where it is not. Top-k always leaves k.
 #
 # </details>
 #
@@ -986,8 +985,8 @@ print("4. largest difference of the positions:", np.abs(sums - alone).max(axis=-
 #
 # * One run on Multi30k with one seed, chosen to need about half an hour of processor time. BLEU compares surface forms with a single reference; a good
 #   paraphrase scores low. Many published figures for this test set are for lower-cased, pre-split text and cannot be compared with ours.
-# * Our cache is measured in NumPy on a processor. On a GPU the factor differs; the shape of the curves does not.
-# * The language model has one seed, is small and reads captions only: short, simple, all of one kind. Text of the web needs millions of times more of everything.
+# * Our cache is measured in NumPy on a processor. We did not measure it on a GPU.
+# * The language model has one seed, is small and reads captions only: short, simple, all of one kind. Models of general text are trained on far more.
 #
 # ## Summary
 #

@@ -248,7 +248,8 @@ def examples(page: Page) -> None:
     page.given(
         "[← 7 ·",
         "the probabilities 0.9, 0.8 and 0.5",
-        "99 times out of 100. What share of its sentences of 10 tokens is free of mistakes, and what share of its sentences of 100 tokens?",
+        "99 times out of 100. What share of its sentences of 10 tokens is free of mistakes, and what share of "
+        "its sentences of 100 tokens?",
         "token 50 needs token 49",
         "lets place 0 read",
         "the places 0 to t",

@@ -24,7 +24,7 @@ def decoding(page: Page) -> None:
     first, second = page.numbers("a61a501e", r"'top_k': 2} \[([\d.]+) ([\d.]+)")
     page.says("k = 2: ({:.3f}, {:.3f}).", first, second)
     page.says(
-        "three words reach 0.9: ({:.3f}, {:.3f}, {:.3f}).",
+        "three words reach 0.9, so ({:.3f}, {:.3f}, {:.3f}).",
         *page.numbers("a61a501e", r"'top_p': 0.8} \[([\d.]+) ([\d.]+) ([\d.]+)"),
     )
     page.says(
@@ -57,7 +57,8 @@ def beam(page: Page) -> None:
     )
     young, trained = rows
     page.says(
-        "On the finished model a beam has nothing to mend.", holds=[(trained[:, 0] > 99).all(), trained[2, 2] < 1]
+        "The finished model makes practically no mistakes, so a beam cannot improve it.",
+        holds=[(trained[:, 0] > 99).all(), trained[2, 2] < 1],
     )
     page.says(
         "A wider beam finds sentences that the model finds more probable",
@@ -69,7 +70,7 @@ def beam(page: Page) -> None:
         "a with 0.5, the with 0.4, my with 0.1. Greedy takes a and then dog: 0.200. The best "
         "sentence is the dog with 0.360. "
         "Beam search with width 2",
-        'Greedy takes "a", since 0.5 > 0.4, and is trapped: "a dog" 0.20. The best is "the dog", 0.36.',
+        'Greedy takes "a", since 0.5 > 0.4, and ends with "a dog", 0.20. The best sentence is "the dog", 0.36.',
         because="calculated by hand from the tree in the cell",
     )
 
@@ -123,7 +124,9 @@ def language_model(page: Page) -> None:
     )
     cached = page.numbers("0a0c7a20", r"with cache +32 tokens: (\d+) .*128 tokens: (\d+) .*512 tokens: (\d+)")
     slow = page.numbers("0a0c7a20", r"without +32 tokens: (\d+) .*128 tokens: (\d+) .*512 tokens: (\d+)")
-    page.says("about as many tokens with it as without it at the start", holds=abs(cached[0] / slow[0] - 1) < 0.1)
+    page.says(
+        "about as many tokens in one processor second with it as without it", holds=abs(cached[0] / slow[0] - 1) < 0.1
+    )
     page.says("At 512 tokens it is four times as fast", holds=abs(cached[2] / slow[2] - 4) < 0.5)
     page.says("the time of a step no longer grows with the text", holds=max(cached) < 1.3 * min(cached))
     page.says(
@@ -133,9 +136,10 @@ def language_model(page: Page) -> None:
     page.given(
         "on the 29,000 English captions", "for 29,000 captions?", because="the size of Multi30k: Elliott et al., 2016"
     )
-    page.given("in a 5-gram model", "e to the mean of", because="a name")
+    page.given("a 5-gram model asks", "e to the mean of", because="a name")
     page.given(
-        "at temperature 0.5 they are correct and alike, at 1 they begin well and lose the thread, at 1.5 grammar goes",
+        "at temperature 0.5 they are correct and alike, at 1 they begin well and stop making sense, at 1.5 the "
+        "grammar is wrong",
         because="read off the recorded captions",
     )
 
@@ -182,9 +186,9 @@ def translation(page: Page) -> None:
 
 def mistakes(page: Page) -> None:
     kept, right = page.numbers("5e47a708", r"keeps (\d) words instead of (\d)")
-    page.says("1: two words instead of three, the nucleus is too small.", holds=[kept == 2, right == 3])
+    page.says("1: two words are left instead of three, so the nucleus is too small.", holds=[kept == 2, right == 3])
     multiplied, divided = page.numbers("5e47a708", r"multiplied: \[([\d.]+).*divided: \[([\d.]+)")
-    page.says("2: flatter where sharper was asked for.", holds=multiplied < 0.5 < divided)
+    page.says("2: the distribution gets flatter where it should get sharper.", holds=multiplied < 0.5 < divided)
     page.says(
         "3: the beam of two is a beam of one, that is greedy search.",
         holds=len(set(re.findall(r"'(\S+?)'", page.output("5e47a708")))) == 1,
@@ -200,7 +204,7 @@ def examples(page: Page) -> None:
     page.given("Time: about 66 minutes", because="counted by tests/test_lectures.py")
     page.given(
         "[← 8 ·",
-        "Below 1 sharper, above 1 flatter, τ → 0 is greedy",
+        "The distribution is sharper for τ below 1 and flatter for τ above 1; τ → 0 is greedy",
         "set the others to 0",
         "The probabilities are (0.5, 0.25, 0.15, 0.1). What is left with top-k, k = 2? With top-p, p = 0.8?",
         "As it is; temperature 0.5 makes the first word larger; temperature 2 makes the bars nearly "
@@ -252,7 +256,7 @@ def live_figures(page: Page) -> None:
     page.says("p < 0.8·(1 − p), that is below {:.3f}.", 0.8 / 1.8)
     page.says('"a dog" has 0.4·p, "the dog" 0.72·(1 − p): from {:.3f} on', 0.72 / 1.12)
     page.given('"the" gets 0.8 of the rest.', "a beam of 2 finds it", because="calculated by hand")
-    page.given("(a beam of width 1)", "A text of 7 tokens.", because="defined there")
+    page.given("(a beam of width 1)", "A text has 7 tokens.", because="defined there")
     squares = [t * t for t in range(1, 8)]
     page.says("1 + 2 + … + 7 = {:.0f}.", sum(range(1, 8)))
     page.says("1 + 4 + 9 + 16 + 25 + 36 + 49 = {:.0f}.", sum(squares))
