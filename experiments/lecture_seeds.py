@@ -87,7 +87,7 @@ MEASURED = {
             "random orders, lowest and highest": "[chance.min(axis=0), chance.max(axis=0)]",
             "correlation of rollout and ink": "correlation",
         },
-        without=("6e99299d", "a8c67ac6", "5c424360"),
+        without=("6e99299d", "a8c67ac6", "5c424360", "live-rollout"),
     ),
 }
 
