@@ -47,7 +47,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     help="Release labs, grade submissions in a sandbox, explain every mark.\n\n"
-    "Everything is read from [b]course.toml[/b] in this folder or above it. A first round:\n\n"
+    "The settings are in [b]course.toml[/b], in this folder or above it. Start with:\n\n"
     "  course release\n\n  course grade 02_self_attention submissions.zip\n\n  course report",
 )
 out = Console()
@@ -55,7 +55,7 @@ err = Console(stderr=True)
 
 
 def main() -> None:
-    """Run the command; what a person can mend is told in a sentence, without a traceback."""
+    """Run the command. An error that a person can correct becomes a sentence, without a traceback."""
     logging.getLogger("alembic").setLevel(logging.WARNING)
     try:
         app()
@@ -63,7 +63,7 @@ def main() -> None:
         _stop(str(error), 2)
     except OSError as error:  # somebody's folder, file or disk; a fault of a submission never comes this far
         where = error.filename2 or error.filename
-        _stop(f"{where}: {error.strerror}: correct that, or name another path" if where else str(error), 2)
+        _stop(f"{where}: {error.strerror}: correct this, or name another path" if where else str(error), 2)
 
 
 def _stop(message: str, code: int = 1) -> NoReturn:
@@ -79,11 +79,11 @@ def release(
         Path | None, typer.Option("--publish", metavar="DIR", help="Write the students' repository as well.")
     ] = None,
 ) -> None:
-    """Make the students' labs and the reference outputs from the solutions; with --publish also their repository.
+    """Make the students' labs and the reference outputs from the solutions. --publish also writes their repository.
 
-    Refuses, and changes nothing, when a lab or anything else that is published would leak a solution, when its notebook
-    and its declared exercises disagree, or when the solution of a changed lab no longer passes every check.
-    Run it after every edit of a solution, of an exercise or of course.toml.
+    Run it after every edit of a solution, of an exercise or of course.toml. It refuses, and changes nothing, when a
+    published file would leak a solution, when a lab's notebook and its declared exercises disagree, or when the
+    solution of a changed lab no longer passes every check.
     """
     from autograder.releasing.release import ReleaseRefused
     from autograder.releasing.release import release as make_release
@@ -118,17 +118,20 @@ def grade(
         "grades"
     ),
     workers: Annotated[
-        int, typer.Option(min=1, help="Submissions graded at the same time; one for each core is a good number.")
+        int, typer.Option(min=1, help="How many submissions to grade at the same time; the number of cores is good.")
     ] = 1,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the hidden cases. The course keeps a secret one of its own.")
+        int | None, typer.Option(min=0, help="Seed of the hidden cases. [default: the course's secret seed]")
     ] = None,
-    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db.")] = None,
+    db: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db. [default: the course's own]"),
+    ] = None,
     unsafe: Annotated[
         bool,
         typer.Option("--unsafe", help="Grade without the sandbox where it cannot be built. Only for code you trust."),
     ] = False,
-    again: Annotated[bool, typer.Option("--again", help="Grade again what is already graded.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also grade submissions that are graded already.")] = False,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
@@ -137,11 +140,12 @@ def grade(
         float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for the cluster before giving up.")
     ] = 300.0,
 ) -> None:
-    """Grade submissions, in the sandbox, against hidden cases.
+    """Grade submissions in the sandbox, with hidden cases.
 
-    Writes the gradebook, DIR/results.csv (one row per exercise), DIR/grades.csv (one row per student) and
-    DIR/feedback/STUDENT/LAB.html. A folder may hold STUDENT/LAB/LAB.ipynb, STUDENT/LAB.ipynb or STUDENT.ipynb. What
-    was graded before, and has not changed, keeps its verdict; stopped at any moment, the next run goes on from there.
+    The command writes the gradebook, DIR/results.csv (one row per exercise), DIR/grades.csv (one row per student) and
+    DIR/feedback/STUDENT/LAB.html. A folder may hold STUDENT/LAB/LAB.ipynb, STUDENT/LAB.ipynb or STUDENT.ipynb.
+
+    You can stop it at any moment: the next run continues. It grades only submissions that are new or have changed.
     """
     from autograder.grading.preloading import start_sandbox
     from autograder.sandbox import SandboxUnavailable
@@ -276,7 +280,7 @@ def publish(
         Path | None, typer.Option("--site", metavar="SITE", help="Build the web site as well, into SITE.")
     ] = None,
 ) -> None:
-    """Write the students' repository: lectures, labs, coursekit, data. Refuses if an answer can be found in it."""
+    """Write the students' repository: lectures, labs, coursekit, data. Refuse if it holds an answer."""
     from autograder.releasing.publish import PublishRefused
     from autograder.releasing.publish import publish as make
 
@@ -303,10 +307,10 @@ def publish(
 def site(
     directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the site is written.")] = Path("build/site"),
 ) -> None:
-    """Build the web site from the executed lectures, the released labs and the docs. Refuses if an answer is in it.
+    """Build the web site from the executed lectures, the released labs and the docs. Refuse if it holds an answer.
 
-    No notebook runs, and the pages load nothing from elsewhere. DIR is replaced as a whole; any web server, or GitHub
-    Pages, can serve it.
+    The command runs no notebook and replaces all of DIR. The pages load nothing from other servers, so any web server,
+    or GitHub Pages, can serve them.
     """
     from autograder.site.build import SiteRefused, build_site
 
@@ -332,9 +336,9 @@ def report(
         Path | None, typer.Option("--last-year", metavar="CSV", help="A results.csv of last year to compare with.")
     ] = None,
 ) -> None:
-    """Write one page on the whole class: marks, hard exercises, common mistakes, progress, who may need help.
+    """Write one page about the class: marks, hard exercises, common mistakes, progress, who may need help.
 
-    The tables behind it are written as CSV into a folder beside FILE: items, groups, mistakes, students.
+    It also writes its tables as CSV into a folder beside FILE: items, groups, mistakes, students.
     """
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import recorded_results
@@ -360,8 +364,8 @@ def data(
 ) -> None:
     """Show the data sets, fetch real ones, or rebuild the samples.
 
-    Without a NAME it shows a table of all sets: where each is, its size, its licence. A NAME fetches that set, with
-    progress, through the library that keeps it, and says how many examples it has:
+    Without a NAME the command shows a table of all sets: where each is, its size, its licence. With a NAME it fetches
+    that set through the library that keeps it, shows the progress, and says how many examples the set has:
 
       course data imdb
 
@@ -369,7 +373,7 @@ def data(
 
       course data samples
 
-    Notebooks take the samples unless COURSE_SOURCE=real is set. COURSE_DATA=DIR makes them, and this command, read a
+    Notebooks take the samples unless COURSE_SOURCE=real is set. With COURSE_DATA=DIR, notebooks and this command read a
     folder of local files; data/README.md says which files such a folder holds.
     """
     from coursekit.data import DataError
@@ -416,14 +420,14 @@ def _show_sets() -> None:
     for library, (word, home) in HOMES.items():
         out.print(f"{word}: kept by {library} in {escape(str(home()))}", highlight=False)
     folder = os.environ.get(FOLDER_VARIABLE)
-    said = escape(folder) if folder else "not set; it may name a folder of local files"
+    said = escape(folder) if folder else "not set; it can name a folder of local files"
     out.print(f"folder: {FOLDER_VARIABLE} is {said}", highlight=False)
     out.print("\ncourse data NAME fetches a set. data/README.md says where each comes from.", highlight=False)
 
 
 @app.command()
 def doctor() -> None:
-    """Say what works on this machine, and how to repair what does not. Exit 1 when grading would refuse to run."""
+    """Say what works on this machine, and how to repair the rest. Exit 1 when grading would refuse to run."""
     from autograder.doctor import findings
 
     fine = True

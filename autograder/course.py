@@ -356,7 +356,7 @@ def _sentence(error: ErrorDetails) -> str:
     place, table = ".".join(where), where[0]
     model = _TABLES[table] if len(where) > 1 else _CourseFile
     if error["type"] == "extra_forbidden":
-        return f"{place}: is not a key here; the keys are {', '.join(sorted(model.model_fields))}"
+        return f"{place}: is not a known key; the keys are {', '.join(sorted(model.model_fields))}"
     if len(where) > 1:
         value = error["input"]
         shown = repr(value) if isinstance(value, str | int | float) else str(value)

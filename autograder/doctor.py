@@ -39,7 +39,7 @@ def findings(course: Course) -> Iterator[Finding]:
 
     for wall in check_walls():
         yield Finding(
-            f"wall: {wall.name}", wall.stands, "stands" if wall.stands else wall.why, wall.remedy, wall.required
+            f"wall: {wall.name}", wall.stands, "works" if wall.stands else wall.why, wall.remedy, wall.required
         )
     yield _counting()
     alembic = shutil.which("alembic")
@@ -88,6 +88,8 @@ def _data() -> Finding:
 def _gpu() -> Finding:
     driver = Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
     text = (
-        "an NVIDIA driver is present; make gpu-check shows what TensorFlow sees" if driver else "none; the CPU will do"
+        "an NVIDIA driver is present; make gpu-check shows what TensorFlow sees"
+        if driver
+        else "none; the CPU is enough"
     )
     return Finding("GPU", driver, text, needed=False)

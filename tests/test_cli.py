@@ -147,9 +147,13 @@ CALLS = {
     "toml: unknown key": (
         lambda: put("course.toml", toml("term", "tern")),
         ("report",),
-        "course.tern: is not a key here",
+        "course.tern: is not a known key",
     ),
-    "toml: unknown table": (lambda: put("course.toml", TOML + "\n[grades]"), ("report",), "grades: is not a key here"),
+    "toml: unknown table": (
+        lambda: put("course.toml", TOML + "\n[grades]"),
+        ("report",),
+        "grades: is not a known key",
+    ),
     "toml: no labs": (lambda: put("course.toml", TOML.split("[[")[0]), ("report",), "labs: there are none"),
     "toml: labs": (lambda: put("course.toml", toml("[[labs]]", "[labs]")), ("report",), "write each one as a table"),
     "toml: lab": (lambda: put("course.toml", toml(f'"{LAB}"', '"../x"')), ("report",), "labs.name: should be the lab"),
@@ -243,7 +247,7 @@ def test_a_broken_release_is_named_when_grading_and_made_again_by_release(conten
     before = contents(course)
     put(RELEASED, content)
     code, said = run(*GRADE)
-    assert code == 2 and "is no notebook" in said and f'run "course release {LAB}"' in said
+    assert code == 2 and "is not a notebook" in said and f'run "course release {LAB}"' in said
     assert run("release")[0] == 0
     assert contents(course) == before
 

@@ -183,7 +183,7 @@ def test_a_worker_whose_disk_is_full_is_named_and_waited_for(processes, grader):
 @pytest.mark.parametrize(
     ("named", "wrong"),
     [
-        ("nowhere.json", "is no address of a scheduler"),
+        ("nowhere.json", "is not the address of a scheduler"),
         ("http://localhost:8786", "the address of a scheduler is"),
         ("tcp://localhost", "the address of a scheduler is"),
         ("tls://localhost:8786", "needs certificates"),
@@ -199,7 +199,7 @@ def test_a_scheduler_file_names_the_address(tmp_path):
     (tmp_path / "scheduler.json").write_text('{"address": "tcp://127.0.0.1:9"}')
     assert connection_module.scheduler_address(str(tmp_path / "scheduler.json")) == "tcp://127.0.0.1:9"
     (tmp_path / "scheduler.json").write_text("[]")
-    with pytest.raises(CourseError, match="no scheduler file"):
+    with pytest.raises(CourseError, match="is not the address of a scheduler"):
         connection_module.scheduler_address(str(tmp_path / "scheduler.json"))
 
 

@@ -17,7 +17,7 @@ LABS = '[[labs]]\nname = "a"\n'
         ("", r"course\.title: needs a text"),
         ('[course]\ntitle = "t"\nid = "two words"', r"course\.id: should be"),
         (HEAD, "labs: there are none"),
-        (HEAD + LABS + "typo = 1", r"labs\.typo: is not a key"),
+        (HEAD + LABS + "typo = 1", r"labs\.typo: is not a known key"),
         (HEAD + LABS + "due = 2026-01-01", r"labs\.due: needs"),
         (HEAD + LABS + "weight = -1", r"labs\.weight: needs"),
         (HEAD + LABS + LABS, r'labs\.name: "a" appears twice'),
@@ -60,7 +60,7 @@ def test_everything_that_is_wrong_is_said_at_once(tmp_path):
         load_course(tmp_path)
     assert [line.removeprefix(f"{tmp_path / 'course.toml'}: ") for line in str(refused.value).splitlines()] == [
         "course.title: needs a text in quotes, and is 3",
-        "grading.cpu_second: is not a key here; the keys are attempts_per_hour, counts, cpu_seconds, database, "
+        "grading.cpu_second: is not a known key; the keys are attempts_per_hour, counts, cpu_seconds, database, "
         "exchange, grace_minutes, late_percent_per_day, memory_mb, wall_seconds",
         "labs.weight: needs a number of at least 0, and is True",
     ]

@@ -78,8 +78,8 @@ def test_people_are_counted_without_the_rows_that_canvas_adds(roster):
         (b"", "no line of headings"),
         (b"Student,ID\n", "no line of headings"),
         (b"Student,ID,ID\na,1,2\n", "'ID' twice"),
-        (b"\x89PNG\r\n\x1a\n\xff", "is no CSV file in UTF-8"),
-        (b'Student,ID\n"Ada,1\n', "is no CSV file"),
+        (b"\x89PNG\r\n\x1a\n\xff", "is not a CSV file in UTF-8"),
+        (b'Student,ID\n"Ada,1\n', "is not a CSV file"),
     ],
 )
 def test_what_is_no_roster_is_told(tmp_path, content, told):

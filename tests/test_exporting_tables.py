@@ -111,7 +111,7 @@ def test_another_list_of_moodle_becomes_a_table_for_its_grade_import(course, run
 def test_the_plain_table_says_all(course, run):  # noqa: F811
     grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"), why="Because.")
     code, said = run("csv", LAB)
-    assert code == 0 and "2 students have an answer in words that waits" in said
+    assert code == 0 and "2 students have an answer in words without a mark" in said
     assert rows("grades/export.csv")[0] == {
         "student": "boolegeorge_12346",
         LAB: "",
@@ -144,7 +144,7 @@ def test_nobody_is_exported_where_one_is_unknown(course, run):  # noqa: F811
         (("canvas", LAB, "--roster", "Worksheet.csv", "--without", "ada"), "no column 'Student'"),
         (("canvas", LAB, "--roster", "Grades.csv", "--feedback", "p.zip"), "--feedback needs --download"),
         (("canvas", LAB, "--roster", "Grades.csv", "--column", LAB), "has no heading"),
-        (("csv", LAB, "--without", "bo", "--without", "zoe"), "--without leaves nobody"),
+        (("csv", LAB, "--without", "bo", "--without", "zoe"), "no student is left after --without"),
     ],
 )
 def test_mistakes_get_a_sentence(course, run, words, told):  # noqa: F811

@@ -139,8 +139,8 @@ def test_the_summary_names_the_exercises_whose_checks_changed():
         return {f"{LAB}.json": json.dumps(described).encode(), f"{LAB}.npz": packed.getvalue()}
 
     assert check_changes(LAB, files(), files(value=1.00000001, tolerance=1e-6 * (1 + 1e-9))) == []
-    assert check_changes(LAB, files(), files(hint="Multiply.")) == [f"{LAB}: other checks in double"]
-    assert check_changes(LAB, files(), files(value=1.5)) == [f"{LAB}: other checks in square"]
+    assert check_changes(LAB, files(), files(hint="Multiply.")) == [f"{LAB}: changed checks in double"]
+    assert check_changes(LAB, files(), files(value=1.5)) == [f"{LAB}: changed checks in square"]
     assert check_changes(LAB, {}, files()) == []
 
 

@@ -194,8 +194,8 @@ def test_the_page_shows_the_pair_and_escapes_what_students_write(run, tmp_path):
     (tmp_path / "in" / "dan").mkdir()
     (tmp_path / "in" / "dan" / f"{LAB}.ipynb").write_text("no notebook")
     code, said, page = run(tmp_path / "in", "--common", "2")
-    assert code == 0 and "ada and bo" in said and "Likeness is no proof" in said
-    assert "<b>Likeness is no proof.</b>" in page and "dan: The file is no notebook" in page
+    assert code == 0 and "ada and bo" in said and "Similarity is no proof" in said
+    assert "<b>Similarity is no proof.</b>" in page and "dan: The file is not a notebook" in page
     assert "<mark>        powers = [np.exp(each - largest) for each in weights]</mark>" in page
     assert "<mark>        e = [np.exp(v - m) for v in s]</mark>" in page
     assert "<script" not in page and "<img" not in page and "&lt;script&gt;alert(1)" in page

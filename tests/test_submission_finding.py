@@ -206,7 +206,7 @@ def test_several_notebooks_are_told_by_their_cells(tmp_path):
     write(tmp_path, {"ada/a.ipynb": GOOD, "ada/b.ipynb": '{"cells": []}', "bob/a.ipynb": "1", "bob/b.ipynb": "2"})
     found = find(tmp_path)
     assert found["ada"].path.name == "a.ipynb"
-    assert "several notebooks" in found["bob"].problem
+    assert "none is named" in found["bob"].problem
 
 
 def test_two_claims_on_one_id_are_both_kept(tmp_path):
@@ -328,7 +328,7 @@ def test_broken_archive_and_other_files_get_a_verdict(tmp_path):
     write(tmp_path, {"bad.zip": b"no zip", "page.html": "<html>"})
     assert "cannot be opened" in find(tmp_path / "bad.zip")["bad"].problem
     found = find_submissions([tmp_path / "page.html"], LAB, KNOWN)
-    assert not found.submissions and "no notebook" in found.passed_over[0].reason
+    assert not found.submissions and "not a notebook" in found.passed_over[0].reason
 
 
 @pytest.mark.parametrize(

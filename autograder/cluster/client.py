@@ -118,7 +118,7 @@ class _Run:
         points = {each.exercise: each.max_score for each in result.exercises}
         about = (result.lab, result.grader_version, result.content_hash, points)
         if about != (self._grader.lab, self._grader.version, content_hash(sent.data), self._points):
-            raise records.RecordError("a verdict on something else than what was sent")
+            raise records.RecordError("a verdict on something that was not sent")
         result = replace(result, student=sent.found.student, notebook=sent.notebook)
         return of_submission(result, sent.found)
 
@@ -228,7 +228,7 @@ class _Shift:
                 self._dispatch.finish(parcel)
             except records.RecordError as error:
                 self._bench(address)
-                self._tell(f"{self._names.get(address, address)} says what cannot be: {error}")
+                self._tell(f"{self._names.get(address, address)} sent a record that cannot be right: {error}")
                 self._lose(parcel)
         return batch
 
@@ -238,7 +238,7 @@ class _Shift:
 
     def _lose(self, parcel: Parcel[_Sent]) -> None:
         if not self._dispatch.lose(parcel):
-            self._run.give_up(parcel.content, f"{parcel.losses} times the worker was lost that had it")
+            self._run.give_up(parcel.content, f"its worker was lost {parcel.losses} times")
 
     def _nobody(self) -> str:
         reasons = "; ".join(f"{name}: {reason or 'it is not ready'}" for name, reason in self._reasons.items())

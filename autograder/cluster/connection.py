@@ -76,7 +76,7 @@ def scheduler_address(named: str) -> str:
             address = str(json.loads(Path(named).read_text("utf-8"))["address"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CourseError(
-                f"{named}: is no address of a scheduler (tcp://HOST:PORT or tls://HOST:PORT), and no scheduler file "
+                f"{named}: is not the address of a scheduler (tcp://HOST:PORT or tls://HOST:PORT), or a scheduler file "
                 f"that can be read ({error})"
             ) from error
     scheme, _, place = address.partition("://")
@@ -86,7 +86,7 @@ def scheduler_address(named: str) -> str:
         try:
             arguments = Security().get_connection_args("client")
         except (OSError, ValueError) as error:
-            raise CourseError(f"{address} {TLS}; one of those named cannot be read ({error})") from error
+            raise CourseError(f"{address} {TLS}; one of these files cannot be read ({error})") from error
         if arguments.get("ssl_context") is None:
             raise CourseError(f"{address} {TLS}")
     return address

@@ -120,7 +120,7 @@ def _grader(job: Job) -> LabGrader:
         raise Refused(f"it has {differing}")
     grader = job.grader()
     if grader.version != job.grader_version:
-        raise Refused("its grader comes to other hidden cases from the same job")
+        raise Refused("its grader draws other hidden cases from the same job")
     return grader
 
 

@@ -19,8 +19,8 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     help="Write what another system imports: a table of marks, an archive of feedback pages.\n\n"
-    "Marks are those of the gradebook: with marks by hand, extensions, and what lateness costs. Nothing is written "
-    "when a student is not in the roster, or is in it twice: each gets a sentence.",
+    "The marks are those of the gradebook. They include marks given by hand, extensions, and penalties for late work. "
+    "If a student is not in the roster, or is in it twice, nothing is written, and a sentence names each such student.",
 )
 
 Labs = Annotated[list[str], typer.Argument(metavar="LAB…", help="The labs, such as 02_self_attention.")]
@@ -31,7 +31,7 @@ Without = Annotated[
     list[str] | None, typer.Option(metavar="STUDENT", help="Leave out this student of the gradebook; may be repeated.")
 ]
 Zeros = Annotated[
-    bool, typer.Option("--zeros", help="0 for people in the roster who handed in nothing; empty by default.")
+    bool, typer.Option("--zeros", help="Write 0 for people in the roster who handed in nothing; empty by default.")
 ]
 Columns = Annotated[
     list[str] | None, typer.Option("--column", metavar="LAB=HEADING", help="The lab's column on the platform.")
@@ -40,7 +40,7 @@ Database = Annotated[str | None, typer.Option(metavar="URL", help="Gradebook to 
 Pages = Annotated[Path, typer.Option(metavar="DIR", help="Feedback pages, as course grade writes them.")]
 FeedbackArchive = Annotated[
     Path | None,
-    typer.Option("--feedback", metavar="ZIP", help="Also pack the lab's feedback pages into this file."),
+    typer.Option("--feedback", metavar="ZIP", help="Also pack the lab's feedback pages into this archive."),
 ]
 
 
@@ -61,8 +61,8 @@ def canvas(
 ) -> None:
     """Write the table for Canvas's gradebook, and the archive that gives feedback pages back.
 
-    The roster is what Canvas exports: Grades › Export › Export Entire Gradebook. It has the students' numbers, SIS ids
-    and sections, and the assignments' columns. Then, in Canvas:
+    The roster is the file that Canvas exports: Grades › Export › Export Entire Gradebook. It has the students' numbers,
+    SIS ids and sections, and the columns of the assignments. Afterwards, upload in Canvas:
 
       Grades › Import: grades/canvas.csv
 
@@ -78,8 +78,8 @@ def canvas(
 
     if feedback and download is None:
         raise CourseError(
-            "--feedback needs --download with the archive of submissions that Canvas made: pages are named after the "
-            "files in it"
+            "--feedback needs --download with the archive of submissions from Canvas, because Canvas matches pages by "
+            "the names of the files in it"
         )
     made = _Export(labs, roster, without, column, zeros, db)
     table = made.table(canvas_table)
@@ -105,7 +105,7 @@ def moodle(
     """Write the table for Moodle, and the archive that gives feedback pages back.
 
     The roster is the assignment's grading worksheet: View all submissions › Download grading worksheet. Its headings
-    have to be English ones. It comes back with the grades filled in. Then, in Moodle:
+    have to be in English. The command fills in the grades. Afterwards, upload in Moodle:
 
       View all submissions › Upload grading worksheet: grades/moodle.csv
 
@@ -132,16 +132,16 @@ def moodle(
 def csv_(
     labs: Labs,
     roster: Annotated[
-        Path | None, typer.Option("--roster", metavar="CSV", help="A list of people, to go in front of the marks.")
+        Path | None, typer.Option("--roster", metavar="CSV", help="A list of people, to write before the marks.")
     ] = None,
     out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/export.csv"),
     zeros: Zeros = False,
     without: Without = None,
     db: Database = None,
 ) -> None:
-    """Write one plain table: who, and for each lab the score, the maximum, what lateness cost, and its state.
+    """Write one plain table: the students, and for each lab the score, the maximum, the late penalty, and the state.
 
-    With --roster the rows and columns of that list stand in front, in its order; without it, the ids of the gradebook.
+    With --roster the table begins with the columns of that list, in its order; without it, with the gradebook's ids.
 
       course export csv 01_attention_intuition 02_self_attention --roster people.csv
     """
@@ -161,20 +161,20 @@ def gradescope(
         str, typer.Option(metavar="WHEN", help="When students see the tests: visible, after_due_date, after_published.")
     ] = "visible",
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the hidden cases. The course keeps a secret one of its own.")
+        int | None, typer.Option(min=0, help="Seed of the hidden cases. [default: the course's secret seed]")
     ] = None,
 ) -> None:
-    """Make the archive of an autograder for Gradescope: students hand in there, and see their marks there.
+    """Make an autograder for Gradescope, where students hand in and see their marks.
 
-    In Gradescope: a Programming Assignment › Configure Autograder › upload the archive. Its set-up installs Python and
-    the course's locked packages, which takes some minutes, once. Choose a container with at least 4 GB of memory, and a
-    time limit of 20 minutes. Then Test Autograder with your solution: it gets full marks.
+    Upload the archive in Gradescope: a Programming Assignment › Configure Autograder. Its set-up installs Python and
+    the course's locked packages, once, in some minutes. Choose a container with at least 4 GB of memory, and a time
+    limit of 20 minutes. Then use Test Autograder with your solution: it must get full marks.
 
       course export gradescope 02_self_attention
 
-    Each group of an exercise is a test there, with its mistake named and a hint; a hidden test tells instructors more.
-    The walls around student code are weaker than here: read SECURITY.md, "On Gradescope", before you choose this way.
-    The archive holds the hidden cases and, for exercises of your own, the solution: give it to nobody else.
+    Each group of an exercise becomes a test that names the mistake and gives a hint. A hidden test tells instructors
+    more. The walls around student code are weaker on Gradescope: read SECURITY.md, "On Gradescope", first. The archive
+    holds the hidden cases and, for exercises of your own, the solution: give it to nobody else.
     """
     from autograder.course import CourseError, load_course
     from autograder.exporting.gradescope import autograder_archive
@@ -225,7 +225,7 @@ class _Export:
         }
         students = dict.fromkeys(student for of_lab in self.marks.values() for student in of_lab)
         if not students:
-            raise CourseError("--without leaves nobody; leave out fewer students")
+            raise CourseError("no student is left after --without; leave out fewer students")
         self.people: dict[str, Row] = self.own_roster.matched(students) if self.own_roster else {}
 
     @property
@@ -265,15 +265,15 @@ class _Export:
         for lab, of_lab in self.marks.items():
             if waiting := sum(mark.waits for mark in of_lab.values()):
                 out.print(
-                    f"note:  {lab}: {waiting} students have an answer in words that waits for its mark; their cells "
-                    "are empty. Mark them in Formgrader and export again",
+                    f"note:  {lab}: {waiting} students have an answer in words without a mark; their cells are empty. "
+                    "Mark these answers in Formgrader and export again",
                     highlight=False,
                     soft_wrap=True,
                 )
             if self.own_roster and (absent := self.own_roster.people - len(of_lab)) > 0:
                 written = "0" if self.cell.zeros else "nothing"
                 out.print(
-                    f"note:  {lab}: {absent} people of the roster have no mark; {written} is written there",
+                    f"note:  {lab}: {absent} people of the roster have no mark; {written} is written for them",
                     highlight=False,
                     soft_wrap=True,
                 )

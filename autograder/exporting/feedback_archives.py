@@ -28,8 +28,8 @@ def moodle_names(lab: str, roster: Roster, people: Mapping[str, Mapping[str, str
     name = roster.column("Full name", "Fullname")
     if roster.column("Identifier") is None or name is None:
         raise CourseError(
-            f"{roster.path}: has no columns 'Identifier' and 'Full name', by which Moodle knows whose page it is; take "
-            "the assignment's grading worksheet as the roster"
+            f"{roster.path}: has no columns 'Identifier' and 'Full name', which Moodle needs to match pages with "
+            "students; take the assignment's grading worksheet as the roster"
         )
     # Moodle reads the number between the first two underscores, so the name before it may hold none.
     names = {}

@@ -121,14 +121,14 @@ def read_roster(path: Path) -> Roster:
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise CourseError(f"{path}: is larger than any roster; name the CSV file that the platform exports")
+        raise CourseError(f"{path}: is too large for a roster; name the CSV file that the platform exports")
     try:
         text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
         first = text.partition("\n")[0]
         delimiter = max(",;\t", key=first.count)
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise CourseError(f"{path}: is no CSV file in UTF-8 ({error}); export it from the platform again") from error
+        raise CourseError(f"{path}: is not a CSV file in UTF-8 ({error}); export it from the platform again") from error
     if len(lines) < 2 or len(lines[0]) < 1 or not any(lines[0]):
         raise CourseError(f"{path}: has no line of headings with people below it; export it from the platform again")
     columns = tuple(lines[0])

@@ -126,7 +126,9 @@ class SubmissionRun:
                 self._pass(last)
             except WorkerLost as lost:
                 if self._was_lost:
-                    raise WorkerLost(f"twice the grader lost its process, by no fault of its own: {lost}") from lost
+                    raise WorkerLost(
+                        f"the grader lost its process twice, through no fault of its own: {lost}"
+                    ) from lost
                 self._was_lost = True
                 self._wall = before
         return {name: self._finished[name] for name in self._plan.exercises}

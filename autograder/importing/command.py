@@ -17,12 +17,12 @@ def import_(
     lab: Annotated[str, typer.Argument(help="The lab to make of it: two digits and a topic, such as 10_averages.")],
     title: Annotated[str, typer.Option(help="Its title; made from the name by default.")] = "",
 ) -> None:
-    """Take over an assignment that was written for nbgrader or for Otter, as far as it goes, and say what is left.
+    """Make a lab from an assignment that was written for nbgrader or for Otter, and list what is left to do.
 
-    Text, given code, solutions, points and answers that a person marks come over. Tests do not: here the solution is
-    the reference, and a test says which inputs to try. Of each test, calls of the function whose arguments are spelt
-    out become inputs; every other statement is named below, and stands as a comment in the exercise's file. Inputs of
-    hidden tests are marked TODO: what is spelt out, students see.
+    The command copies text, given code, solutions, points, and answers that a person marks. It does not copy tests:
+    here the solution is the reference, and a test says which inputs to try. If a test calls the function with literal
+    arguments, these become inputs. The command lists every other statement of the tests, and writes it as a comment
+    into the exercise's file. Inputs of hidden tests are marked TODO, because students could read literal values.
 
       course new course statistics && cd statistics
 
@@ -30,7 +30,7 @@ def import_(
 
       course release 02_squares
 
-    Nothing of the assignment is run by the import. Its code runs in the sandbox when you release.
+    The import runs no code of the assignment. Its code runs in the sandbox when you release the lab.
     """
     from autograder.course import load_course
     from autograder.importing.writing import import_assignment
@@ -43,4 +43,6 @@ def import_(
     for heading, lines in (("taken over", made.taken), ("not taken over", made.left)):
         for line in lines:
             out.print(f"{heading}  {escape(line)}", highlight=False, soft_wrap=True)
-    out.print(f"Now read exercises/{escape(lab)}/, fill in what is marked TODO, then: course release {escape(lab)}")
+    out.print(
+        f"Now read exercises/{escape(lab)}/, fill in the places marked TODO, then type: course release {escape(lab)}"
+    )

@@ -1,4 +1,4 @@
-"""Writes the page of submissions that are alike: pairs side by side, what they share marked."""
+"""Writes the page of similar submissions: pairs side by side, what they share marked."""
 
 from __future__ import annotations
 

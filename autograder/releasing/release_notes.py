@@ -21,7 +21,7 @@ def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> li
         return [f"{lab}: new, {len(now)} exercises, {math.fsum(now.values()):g} points"]
     before = points(old)
     lines = [f"{lab}: new exercise {name} ({now[name]:g} points)" for name in now if name not in before]
-    lines += [f"{lab}: exercise {name} is gone" for name in before if name not in now]
+    lines += [f"{lab}: exercise {name} was removed" for name in before if name not in now]
     lines += [
         f"{lab}: {name} is worth {now[name]:g} points, was {before[name]:g}"
         for name in now
@@ -38,7 +38,7 @@ def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> li
     if written:
         lines.append(f"{lab}: new text in {_listed(written)}")
     if gone:
-        lines.append(f"{lab}: gone is {_listed(gone)}")
+        lines.append(f"{lab}: removed: {_listed(gone)}")
     return lines
 
 
@@ -50,7 +50,7 @@ def check_changes(lab: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) 
         old, new: the files under ``coursekit/reference`` of the lab, by name. Points are told by `student_changes`.
     """
     differing = reference_export.differing_exercises(lab, old, new)
-    return [f"{lab}: other checks in {_listed(differing)}"] if differing else []
+    return [f"{lab}: changed checks in {_listed(differing)}"] if differing else []
 
 
 def write_points(notebook: NotebookNode) -> bool:

@@ -31,5 +31,5 @@ def parse_notebook(path: Path, content: bytes, remedy: str = "restore it") -> No
         notebook.cells, notebook.metadata  # noqa: B018  (nbformat reads what has neither)
     except Exception as error:  # of many kinds: nbformat trusts what it reads
         reason = str(error).partition("\n")[0][:80]
-        raise CourseError(f"{path}: is no notebook ({reason}); {remedy}") from error
+        raise CourseError(f"{path}: is not a notebook ({reason}); {remedy}") from error
     return notebook

@@ -46,7 +46,7 @@ def check_pair(path: Path) -> str | None:
         if not half.is_file():
             return f"{half}: is missing, and {_other(half).name} is there"
     if text_of(_read_notebook(path)) != text_of(_read_text(text_path)):
-        return f"{path}: does not say the same as {text_path.name}"
+        return f"{path}: does not have the same content as {text_path.name}"
     return None
 
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Write an exercise, a lab or a course, with every place to fill in marked TODO.",
+    help="Write the first files of an exercise, a lab or a course. Every place to fill in is marked TODO.",
 )
 
 
@@ -21,20 +21,21 @@ def exercise(
     lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
     name: Annotated[str, typer.Argument(help="The name of the function that students write.")],
     own: Annotated[
-        bool, typer.Option("--own", help="References come from the solution, also in the repository of the autograder.")
+        bool,
+        typer.Option("--own", help="In the autograder's repository: the solution is the reference, not an oracle."),
     ] = False,
 ) -> None:
-    """Write every file of a new exercise; nothing is overwritten.
+    """Write every file of a new exercise. Nothing is overwritten.
 
-    In your own course: cells in solutions/LAB/LAB.ipynb, and exercises/LAB/NAME.py, which says which inputs to try.
-    In the repository of the autograder besides: the oracle, its mistaken twin, the probe and the test's variants.
+    In your own course it writes cells in solutions/LAB/LAB.ipynb, and exercises/LAB/NAME.py for the inputs to try.
+    In the autograder's repository it also writes the oracle, its mistaken version, the probe and the test's variants.
 
-    Fill in what is marked TODO, then type [b]course release[/b]: it names what is still missing, with file and line.
+    Fill in the places marked TODO, then type [b]course release[/b]: it lists what is still missing, with file and line.
     """
     from autograder.course import load_course
     from autograder.scaffold.new import new_exercise
 
-    _say(new_exercise(load_course(), lab, name, own=own), "fill in what is marked TODO, then: course release")
+    _say(new_exercise(load_course(), lab, name, own=own), "fill in the places marked TODO, then type: course release")
 
 
 @app.command()
@@ -47,15 +48,15 @@ def lab(
     from autograder.course import load_course
     from autograder.scaffold.new import new_lab
 
-    _say(new_lab(load_course(), lab, title, exercise), "fill in what is marked TODO, then: course release")
+    _say(new_lab(load_course(), lab, title, exercise), "fill in the places marked TODO, then type: course release")
 
 
 @app.command()
 def course(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")]) -> None:
-    """Write a course of your own: settings, a lab, and one exercise that works, to change into yours."""
+    """Write a course of your own: settings, and a lab with one exercise that works and that you can change."""
     from autograder.scaffold.new import new_course
 
-    _say(new_course(directory), f"go there (cd {directory}), then: course release")
+    _say(new_course(directory), f"go there (cd {directory}), then type: course release")
 
 
 def _say(written: list[Path], following: str) -> None:

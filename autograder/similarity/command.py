@@ -21,26 +21,27 @@ def similar(
         typer.Option(metavar="PATH", help="Earlier submissions, such as last year's; may be repeated."),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("grades/similar.html"),
-    pairs: Annotated[int, typer.Option(min=1, help="Most pairs that the page shows.")] = 30,
+    pairs: Annotated[int, typer.Option(min=1, help="How many pairs the page shows at most.")] = 30,
     common: Annotated[
         int | None,
         typer.Option(
-            min=2, help="A passage that is in more submissions than this is not counted. [default: a tenth of them]"
+            min=2,
+            help="Leave out passages that are in more submissions than this. [default: a tenth of them, at least 10]",
         ),
     ] = None,
 ) -> None:
-    """Find submissions that are alike, and write a page with pairs side by side. Likeness is no proof of anything.
+    """Find similar submissions, and write a page with pairs side by side. Similarity is no proof of anything.
 
-    The lab's own code is left out, and so is what many students wrote alike. Other names for variables, other comments
-    and another order of cells hide nothing. Short answers are often alike by chance: the page says how long each shared
-    passage is, and only reading tells who had it from whom, or both from a third place.
+    The comparison leaves out the lab's own code, and passages that many students wrote. Changed names, changed comments
+    and another order of cells do not hide a copy. Short answers are often similar by chance: read the passages. The
+    page shows how long each one is, but not who copied from whom, or whether both used the same source.
 
       course similar 02_self_attention submissions.zip
 
       course similar 02_self_attention submissions.zip --against ../2025/submissions.zip
 
-    Nothing is run, and nothing leaves this machine. Earlier submissions are compared with this year's, and not with
-    each other.
+    The command runs no student's code and sends nothing to another machine. It compares earlier submissions with this
+    year's, but not with each other.
     """
     from autograder.course import CourseError, load_course
     from autograder.grading.lab_grader import grade_ids
@@ -75,9 +76,9 @@ def similar(
         )
         terminal.print(f"{100 * pair.likeness:3.0f} %  {names}: {pair.tokens} tokens alike", highlight=False)
     if not comparison.pairs:
-        terminal.print("No two submissions share more than the lab, or the class, explains.")
+        terminal.print("No two submissions share more than the lab's own code and what much of the class wrote.")
     if unread:
         terminal.print(f"{len(unread)} submissions cannot be read; the page names them", highlight=False)
     terminal.print(
-        f"{escape(str(out))}: {len(documents)} submissions. Likeness is no proof: read the pairs.", highlight=False
+        f"{escape(str(out))}: {len(documents)} submissions. Similarity is no proof: read the pairs.", highlight=False
     )

@@ -48,7 +48,7 @@ def build_site(course: Course, directory: Path) -> SiteSummary:
     if not (configuration / "conf.py").is_file():
         raise CourseError(f"{configuration}: the site's configuration is missing; copy the folder from the course")
     if not _may_be_replaced(directory):
-        raise CourseError(f"{directory}: holds something else than an earlier site; name a new or empty folder")
+        raise CourseError(f"{directory}: holds files that are not an earlier site; name a new or empty folder")
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".site-", dir=directory.parent) as name:
         work = Path(name)

@@ -66,6 +66,6 @@ def _fetch(site: Path, what: str) -> None:
     if done.returncode:
         said = next(iter(reversed(done.stderr.strip().splitlines())), "no reason given")
         raise CourseError(
-            f"the site needs {what}, and npm could not fetch it ({said}): give this machine a way to npm's registry "
+            f"the site needs {what}, and npm could not fetch it ({said}): give this machine access to npm's registry "
             f'once, or copy node_modules from a machine where "npm ci" ran in {site}'
         )

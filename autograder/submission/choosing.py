@@ -133,7 +133,7 @@ class Chooser:
         problem = f"There are {len(several)} notebooks ({names}{', …' if len(several) > 4 else ''})"
         if len(several) > MAX_CANDIDATES:
             return f"{problem}; none is named {wanted}, and only the first {MAX_CANDIDATES} were looked into."
-        return f"{problem}, several notebooks that none of is named {wanted} or alone holds its cells."
+        return f"{problem}; none is named {wanted}, and more than one or none of them holds cells of the lab."
 
     def _note_on_others(
         self, claim: Claim, chosen: _Candidate, candidates: list[_Candidate], submission: FoundSubmission

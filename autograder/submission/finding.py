@@ -169,7 +169,7 @@ class _Search:
             if (lms := student_by_lms(item.name)) is not None:
                 group(lms).items.append(replace(item, name=lms[1]))
             elif not is_notebook(item.name):
-                pass_over(place_of(tree, item), item.problem or "It is no notebook, no folder and no zip archive.")
+                pass_over(place_of(tree, item), item.problem or "It is not a notebook, a folder or a zip archive.")
             elif self.names.is_copy(stem):
                 pass_over(place_of(tree, item), self._nobodys())
             elif stem in self.names.other_labs:

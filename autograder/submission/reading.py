@@ -69,7 +69,9 @@ def read_notebook(data: bytes) -> SubmittedNotebook:
         Unreadable: nothing to grade can be made out; the reason says what the file looks like.
     """
     if len(data) > MAX_FILE_BYTES:
-        raise Unreadable(f"The file has {len(data) // 2**20} MB; more than {MAX_FILE_BYTES // 2**20} MB are not read.")
+        raise Unreadable(
+            f"The file has {len(data) // 2**20} MB; files of more than {MAX_FILE_BYTES // 2**20} MB are not read."
+        )
     notes: list[str] = []
     text = _decode(data, notes)
     return tidy(_parse(text, notes), notes)
@@ -100,7 +102,7 @@ def _decode(data: bytes, notes: list[str]) -> str:
     if not data.strip(b"\0 \t\r\n"):
         raise Unreadable("The file is empty." if not data.strip() else "The file holds only zero bytes.")
     if kind := _looks_like_binary(data):
-        raise Unreadable(f"The file is no notebook: it looks like {kind}.")
+        raise Unreadable(f"The file is not a notebook: it looks like {kind}.")
     encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else json.detect_encoding(data)
     if encoding not in ("utf-8", "utf-8-sig"):
         notes.append(f"The file was written in {encoding.upper()}, not UTF-8; it was converted.")
@@ -108,7 +110,7 @@ def _decode(data: bytes, notes: list[str]) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError:
-        notes.append("The file is not all UTF-8; the odd bytes were read as Latin-1.")
+        notes.append("Some bytes of the file are not UTF-8; they were read as Latin-1.")
         text = data.decode(encoding, errors="surrogateescape")
         return text.translate(_LATIN_1)
 
@@ -143,9 +145,9 @@ def _parse(text: str, notes: list[str]) -> Any:
     if not isinstance(value, dict | list):
         raise Unreadable(_why_no_json(text, first))
     if text[end:].strip(" \t\r\n\0"):
-        notes.append("The file goes on after the end of the notebook; that part was ignored.")
+        notes.append("The file has more text after the end of the notebook; that text was ignored.")
     else:
-        notes.append("The file broke the rules of JSON in small ways; it was repaired.")
+        notes.append("The file had small errors of JSON; they were repaired.")
     return value
 
 
@@ -167,7 +169,7 @@ def _parse_elsewhere(text: str, notes: list[str]) -> Any:
         case {"error": message}:
             raise Unreadable(_why_no_json(text, ValueError(message)))
     if text[answer["end"] :].strip(" \t\r\n\0"):
-        notes.append("The file goes on after the end of the notebook; that part was ignored.")
+        notes.append("The file has more text after the end of the notebook; that text was ignored.")
     return answer["value"]
 
 
@@ -175,14 +177,14 @@ def _why_no_json(text: str, error: ValueError) -> str:
     head = text[:4096].lstrip("\ufeff \t\r\n\0")
     lowered = head.lower()
     if lowered.startswith(("<!doctype html", "<html", "<head", "<body")):
-        return "The file is no notebook: it looks like a web page (HTML). Download the .ipynb file itself."
+        return "The file is not a notebook: it looks like a web page (HTML). Download the .ipynb file itself."
     if lowered.startswith("<"):
-        return "The file is no notebook: it looks like HTML or XML."
+        return "The file is not a notebook: it looks like HTML or XML."
     if _MERGE_CONFLICT.search(text):
         return "The file is damaged: it holds the marks of an unresolved merge conflict (<<<<<<<)."
     if not head.startswith(("{", "[")):
         kind = "a Python script" if _PYTHON.search(head) else "plain text"
-        return f"The file is no notebook: it looks like {kind}."
+        return f"The file is not a notebook: it looks like {kind}."
     if not isinstance(error, json.JSONDecodeError):
         return "The file is damaged: it is not valid JSON."
     place = f"line {error.lineno}, column {error.colno}"
@@ -197,7 +199,7 @@ def _find_cells(content: Any, notes: list[str]) -> list[Any]:
         notes.append("The file holds a bare list of cells; it was read as a notebook.")
         content = {"nbformat": 4, "cells": content}
     if not isinstance(content, Mapping):
-        raise Unreadable("The file is JSON but no notebook.")
+        raise Unreadable("The file is JSON but not a notebook.")
     version = content.get("nbformat")
     cells = content.get("cells")
     if not isinstance(cells, list) and isinstance(content.get("worksheets"), list):
@@ -206,7 +208,7 @@ def _find_cells(content: Any, notes: list[str]) -> list[Any]:
         parts = [sheet["cells"] for sheet in sheets if isinstance(sheet.get("cells"), list)]
         cells = [_upgrade_cell(cell) for part in parts for cell in part]
     elif not isinstance(cells, list):
-        raise Unreadable("The file is JSON but no notebook: it has no list of cells.")
+        raise Unreadable("The file is JSON but not a notebook: it has no list of cells.")
     elif version != 4 or isinstance(version, bool):
         notes.append(f"The notebook names {_say(version)} as its format; it was read as format 4.")
     if len(cells) > MAX_CELLS:
@@ -226,7 +228,7 @@ def _upgrade_cell(cell: Any) -> Any:
 
 def _tidy_cell(cell: Any, number: int, notes: list[str]) -> NotebookNode | None:
     if not isinstance(cell, Mapping):
-        notes.append(f"Cell {number} was no cell; it was left out.")
+        notes.append(f"Entry {number} of the notebook's cells is not a cell; it was left out.")
         return None
     raw = cell.get("source", cell.get("input", ""))
     source, sound = _as_text(raw)
@@ -234,7 +236,7 @@ def _tidy_cell(cell: Any, number: int, notes: list[str]) -> NotebookNode | None:
         notes.append(f"The source of cell {number} was not all text; it was repaired.")
     cleaned = _clean(source)
     if cleaned != source.replace("\r\n", "\n").replace("\r", "\n"):
-        notes.append(f"Cell {number} held characters that cannot be run (zero bytes or halves of characters).")
+        notes.append(f"Cell {number} had characters that cannot be run (such as zero bytes); it was repaired.")
     kind = cell.get("cell_type")
     if kind not in _CELL_TYPES:
         is_code = any(part in cell for part in ("outputs", "execution_count", "input"))

@@ -184,7 +184,7 @@ class _Repair:
         if strength > self._recognised(notebook) + len(told & own_name):
             raise Unreadable(f"The notebook belongs to another lab: it looks like {best}.")
         if not (found & mine or told & own_name or self._recognised(notebook)):
-            raise Unreadable("The notebook holds no cell of this lab.")
+            raise Unreadable("The notebook has no cell of this lab.")
 
     def _recognised(self, notebook: SubmittedNotebook) -> int:
         """Count the exercises whose solution or test can be told by cell id or content."""
@@ -252,7 +252,7 @@ class _Repair:
             added = bare(label.source) in bare(entry.source)
         if holds_answer or added:
             self.notes.append(
-                f"The locked cell “{label.grade_id}” was changed; it was restored, your text stays beside it."
+                f"The locked cell “{label.grade_id}” was changed; it was restored, and your text was kept beside it."
             )
             return [own]
         self.notes.append(f"The locked cell “{label.grade_id}” was changed; it was restored.")
@@ -315,7 +315,7 @@ class _Repair:
             self.missing.update(solution.exercises)
             return
         if len(copies) > 1:
-            self.notes.append(f"“{solution.grade_id}” is there {len(copies)} times; all run, the last one counts.")
+            self.notes.append(f"“{solution.grade_id}” is there {len(copies)} times; all run, and the last one counts.")
         for entry in copies:
             if not entry.is_code:
                 entry.is_code = True
@@ -379,7 +379,7 @@ class _Repair:
             if not after:
                 self.entries.remove(kept)
                 self.entries.insert(self._last_answer(test) + 1, kept)
-                self.notes.append(f"The test “{test.grade_id}” stood above its solution; it was moved below it.")
+                self.notes.append(f"The test “{test.grade_id}” was above its solution; it was moved below it.")
 
     def _last_answer(self, test: ReleaseCell) -> int:
         """Return the position of the last cell that answers a test's exercise, -1 where there is none."""

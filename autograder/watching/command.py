@@ -26,17 +26,18 @@ def watch(
     ] = None,
     drops: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--drop", metavar="DIR", help="A folder into which notebooks are put; may be given several times."
-        ),
+        typer.Option("--drop", metavar="DIR", help="A folder for notebooks that are handed in; may be repeated."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="One round, then end: for cron.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Do one round and end; for cron.")] = False,
     every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="Seconds between two rounds.")] = 5.0,
     out_dir: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Where tables, feedback and status.html go.")
     ] = Path("grades"),
-    workers: Annotated[int, typer.Option(min=1, help="Submissions graded at the same time.")] = 1,
-    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="How many submissions to grade at the same time.")] = 1,
+    db: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db. [default: the course's own]"),
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
@@ -46,18 +47,18 @@ def watch(
         typer.Option("--unsafe", help="Grade without the sandbox where it cannot be built. Only for code you trust."),
     ] = False,
 ) -> None:
-    """Grade what students hand in as it arrives, and hand the feedback back.
+    """Grade submissions as soon as students hand them in, and give the feedback back.
 
-    Looks into nbgrader's exchange, and into the folders given with --drop, every few seconds. What is new is graded
-    as `course grade` does it; students who handed in through the exchange find their page with nbgrader's
-    Fetch Feedback. Which attempt counts, how many an hour, due dates, grace and extensions stand in course.toml
-    (docs/instructors.md). DIR/status.html says how it stands.
+    The command looks into nbgrader's exchange, and into the folders given with --drop, every few seconds. It grades new
+    submissions as `course grade` does. Students who handed in through the exchange get their page with nbgrader's Fetch
+    Feedback. course.toml says which attempt counts, how many are graded in an hour, due dates, grace time and
+    extensions (see docs/instructors.md). DIR/status.html shows what waits and what was graded.
 
       course watch
 
       course watch 02_self_attention --drop /srv/uploads --workers 2
 
-    Stopped at any moment, by Ctrl-C, a signal or a power cut, the next start goes on from there.
+    You can stop it at any moment, and a power cut does no harm: the next start continues from there.
     """
     from autograder.sandbox import SandboxUnavailable
     from autograder.watching.watcher import Watcher
@@ -98,7 +99,7 @@ def watch(
                         break  # the attempt is answered; the others wait in the journal
             except (SandboxUnavailable, CourseError) as error:
                 if once:
-                    raise CourseError(f"{error}. What was graded is recorded, the rest waits") from error
+                    raise CourseError(f"{error}. What was graded is recorded, and the rest waits") from error
                 err.print(f"[red]this round stopped[/] {escape(str(error))}", highlight=False)
             for student, reason in watcher.last_round.failures.items():
                 err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
