@@ -260,7 +260,11 @@ class LabTests:
                 named == mistakes
                 or (named and _same_results(cases, changed, mistakes, named))
                 or (len(mistakes) == 2 and _is_one_sum([cases[index] for index in changed], mistakes))
-            ), f"{mistakes} is called {named}"
+            ), (
+                f"{mistakes} is called {named}"
+                if named
+                else f"{mistakes} is not named: no reference gives these results"
+            )
 
     def test_rounding_is_far_below_the_tolerance(self, name):
         """The oracle in float32 stays within an eighth of it: right answers that sum in another order pass anywhere."""

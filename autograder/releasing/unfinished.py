@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import shorten
 
 from nbformat import NotebookNode
 
@@ -98,7 +99,7 @@ class _Parts:
         for path in files:
             for number, line in enumerate(self._text(path).splitlines(), start=1):
                 if MARK.search(line):
-                    yield f"{path.relative_to(self.root)}:{number}: to fill in: {line.strip(' #')[:80]}"
+                    yield f"{path.relative_to(self.root)}:{number}: to fill in: {shorten(line.strip(' #'), 80, placeholder=' …')}"
 
     def _text(self, path: Path) -> str:
         return self._notebook if path == self.solution else _text(path)
