@@ -99,7 +99,8 @@ class _Parts:
         for path in files:
             for number, line in enumerate(self._text(path).splitlines(), start=1):
                 if MARK.search(line):
-                    yield f"{path.relative_to(self.root)}:{number}: to fill in: {shorten(line.strip(' #'), 80, placeholder=' …')}"
+                    told = shorten(line.strip(" #"), 80, placeholder=" …")
+                    yield f"{path.relative_to(self.root)}:{number}: to fill in: {told}"
 
     def _text(self, path: Path) -> str:
         return self._notebook if path == self.solution else _text(path)
