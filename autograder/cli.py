@@ -45,9 +45,9 @@ app = typer.Typer(
     name="course",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     help="Release labs, grade submissions in a sandbox, explain every mark.\n\n"
-    "The settings are in [b]course.toml[/b], in this folder or above it. Start with:\n\n"
+    "The settings are in **course.toml**, in this folder or above it. Start with:\n\n"
     "  course release\n\n  course grade 02_self_attention submissions.zip\n\n  course report",
 )
 out = Console()

@@ -22,9 +22,9 @@ app = typer.Typer(
 
 @app.command()
 def check(notebook: Notebook) -> None:
-    """Run the student's own checks on a notebook, here and now, without grading it.
+    """Run a notebook's own checks on this computer, without grading it.
 
-    The notebook's code runs with your rights: use it on your own work. Exit 1 when a check does not pass.
+    The notebook's code runs with your rights, so use this command on your own work. Exit 1 when a check does not pass.
     """
     from coursekit.notebook import check_notebook
     from coursekit.report import fitted
@@ -49,7 +49,8 @@ def pack(
 ) -> None:
     """Make the one file to hand in: run every check, say what is unfinished, and write LAB-submission.ipynb.
 
-    Exit 0 when the file is written, finished or not: half a lab earns its half.
+    The file is also written when the lab is unfinished, because each part that works earns its points. Exit 0 when it
+    is written.
     """
     from coursekit.packing import pack as make
 

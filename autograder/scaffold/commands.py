@@ -11,7 +11,7 @@ from rich.markup import escape
 
 app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     help="Write the first files of an exercise, a lab or a course. Every place to fill in is marked TODO.",
 )
 
@@ -30,7 +30,7 @@ def exercise(
     In your own course it writes cells in solutions/LAB/LAB.ipynb, and exercises/LAB/NAME.py for the inputs to try.
     In the autograder's repository it also writes the oracle, its mistaken version, the probe and the test's variants.
 
-    Fill in the places marked TODO, then type [b]course release[/b]: it lists what is still missing, with file and line.
+    Fill in the places marked TODO, then type `course release`: it lists what is still missing, with file and line.
     """
     from autograder.course import load_course
     from autograder.scaffold.new import new_exercise
