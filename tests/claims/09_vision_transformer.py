@@ -13,6 +13,7 @@ def claims(page: Page) -> None:
     shifts(page)
     recorded_run(page)
     rollout(page)
+    video(page)
     mistakes(page)
     examples(page)
     cited(page)
@@ -254,6 +255,33 @@ def live_rollout(page: Page) -> None:
     page.says("So after one block at least ½ of the class token's rollout is its own.", holds=min(own[1]) >= 0.5)
     page.says("½ · ½ = ¼ after two blocks, whatever the weights are.", holds=min(own[2]) >= 0.25)
     page.given("a token may give itself any weight between 0 and 1", because="by definition")
+
+
+def video(page: Page) -> None:
+    page.given(
+        "for 8 frames of 20 × 20 pixels",
+        "Tubelets of 2 × 4 × 4 make 100 tokens",
+        "These are models 1 and 3 of ViViT",
+        "100 tokens are few",
+        because="the design of the run",
+    )
+    seed = r"right ([\d.]+)% \(95 %: .*?\), sense right where the axis is ([\d.]+)% \(([\d.]+)% to ([\d.]+)%\), "
+    seed += r"frames shuffled ([\d.]+)%, opposite answer to the clip reversed ([\d.]+)%"
+    right, sense, low, high, shuffled, back = np.reshape(page.numbers("2e21b6f2", seed), (3, 3, 6)).transpose(2, 0, 1)
+    page.says("Chance is 25 %, and the frame average gets {:.0f} to {:.0f} % right", right[0].min(), right[0].max())
+    page.says(
+        "the sense is right in {:.0f} to {:.0f} % of the clips, and each interval contains 50 %",
+        *(sense[0].min(), sense[0].max()),
+        holds=[low[0].max() < 50, high[0].min() > 50],
+    )
+    page.says("get at least {:.1f} % right", right[1:].min())
+    page.says("the opposite answer to at least {:.1f} % of the reversed clips", back[1:].min())
+    page.says("With shuffled frames they get {:.0f} to {:.0f} % right", shuffled[1:].min(), shuffled[1:].max())
+    (all_scores, joint), (few_scores, factorised) = np.reshape(
+        page.numbers("2e21b6f2", r"([\d,]+) scores of one head, ([\d.]+) processor seconds"), (2, 2)
+    )
+    page.says("calculates {:,.0f} scores for one head instead of {:,.0f}", few_scores, all_scores)
+    page.says("still took longer, {:.3f} against {:.3f} processor seconds", factorised, joint, holds=factorised > joint)
 
 
 def mistakes(page: Page) -> None:
