@@ -137,6 +137,18 @@ def test_an_attempt_is_graded_once_and_its_page_comes_back_through_the_exchange(
     assert "<b>0</b> attempts wait" in status and "<td>ada</td>" in status and "5/5" in status
 
 
+def test_a_student_can_read_the_page_however_strict_the_graders_umask_is(school, monkeypatch):
+    school.hand_in("ada", 5, monkeypatch)
+    before = os.umask(0o077)
+    try:
+        with school.watcher() as watcher:
+            list(watcher.round())
+    finally:
+        os.umask(before)
+    (page,) = (school.exchange / school.course.course_id / "feedback").glob("*.html")
+    assert page.stat().st_mode & 0o777 == 0o644
+
+
 def test_the_latest_counts_or_the_best_as_course_toml_says(school, monkeypatch):
     for points in (4, 1):
         school.hand_in("ada", points, monkeypatch)

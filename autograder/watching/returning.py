@@ -44,7 +44,9 @@ class Exchange:
         self._coursedir.student_id = attempt.student
         folder = Path(self._coursedir.format_path(self._coursedir.feedback_directory, attempt.student, attempt.lab))
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / f"{attempt.lab}.html", page)
+        released = folder / f"{attempt.lab}.html"
+        write_atomically(released, page)
+        released.chmod(released.stat().st_mode | 0o444)  # nbgrader copies the mode; the student reads the copy
         write_atomically(folder / "timestamp.txt", written_time(attempt).encode())
         write_atomically(folder / SECRET, attempt.secret.encode())
         self._release.start()
