@@ -27,6 +27,7 @@ from rich.table import Table
 from autograder.course import CourseError, load_course
 from autograder.exporting import commands as exporting
 from autograder.grading.results import STATUSES, LabResult
+from autograder.hub.command import roster
 from autograder.importing.command import import_
 from autograder.printable import printable
 from autograder.scaffold import commands as scaffold
@@ -268,6 +269,7 @@ app.command()(watching.watch)
 app.add_typer(scaffold.app, name="new")
 app.add_typer(exporting.app, name="export")
 app.command()(similar)
+app.command()(roster)
 app.command(name="import")(import_)
 app.command()(terminal.check)
 app.command()(terminal.pack)

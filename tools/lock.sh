@@ -8,7 +8,7 @@ compile() {
     uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links "$@"
 }
 
-compile "$@" --extra instructor --extra site --extra test --output-file requirements/lock.txt pyproject.toml
+compile "$@" --extra hub --extra instructor --extra site --extra test --output-file requirements/lock.txt pyproject.toml
 printf "tensorflow[and-cuda] ; sys_platform == 'linux'\n" |
     compile "$@" --constraint requirements/lock.txt --output-file requirements/gpu.txt -
 printf 'setuptools\nuv\n' |

@@ -1,0 +1,76 @@
+"""`course roster` refuses what cannot be an account with one sentence, before it makes anything."""
+
+from __future__ import annotations
+
+import csv
+import pwd
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli import app
+from autograder.course import CourseError
+from autograder.hub.accounts import ROLES, Person, add_people, known_accounts, read_roster
+from autograder.hub.settings import hub_settings
+
+
+def table(tmp_path, text: str, encoding: str = "utf-8"):
+    path = tmp_path / "students.csv"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_a_roster_is_read_by_its_headings(tmp_path):
+    text = "Name,ID,Role\nAda Lovelace, ada ,\nGrace Hopper,grace,Instructor\n"
+    assert read_roster(table(tmp_path, text, "utf-8-sig")) == [Person("ada", ROLES[0]), Person("grace", ROLES[1])]
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("id\nada\nben\nada\n", "ada more than once"),
+        ("id\nAda\n", "'Ada' cannot be an account"),
+        ("id\n../root\n", "cannot be an account"),
+        ("id\nada@example.org\n", "cannot be an account"),
+        ("id\n12345\n", "a letter first"),
+        ("id\n-rf\n", "cannot be an account"),
+        ("id\n" + "a" * 33 + "\n", "at most 32"),
+        ("id\n\x1b[31mada\n", "cannot be an account"),
+        ("id\n,\n", "line 2: ''"),
+        ("id,role\nada,boss\n", "the role 'boss'"),
+        ("name\nAda\n", 'no column "id"'),
+        ("id\n", "names nobody"),
+        ("", 'no column "id"'),
+    ],
+)
+def test_an_odd_roster_is_refused_with_a_sentence(tmp_path, text, said):
+    with pytest.raises(CourseError) as refused:
+        read_roster(table(tmp_path, text))
+    assert said in str(refused.value) and "\x1b" not in str(refused.value)
+
+
+def test_another_encoding_is_named(tmp_path):
+    with pytest.raises(CourseError, match="UTF-8"):
+        read_roster(table(tmp_path, "id,name\nada,Zoë\n", "latin-1"))
+
+
+def test_an_account_of_the_system_is_nobodys_to_take(tmp_path):
+    settings = hub_settings({"HUB_STATE": str(tmp_path), "HUB_HOMES": str(tmp_path / "homes")})
+    taken = pwd.getpwuid(0).pw_name
+    with pytest.raises(CourseError, match=f"{taken} is an account of this machine already"):
+        add_people(settings, [Person("nobody-has-this-name", "student"), Person(taken, "student")])
+    assert known_accounts(settings) == {} and not settings.homes.exists()
+
+
+def test_recorded_accounts_keep_their_numbers(tmp_path):
+    settings = hub_settings({"HUB_STATE": str(tmp_path)})
+    with settings.accounts.open("w", newline="") as file:
+        csv.writer(file).writerows([("id", "uid", "role"), ("ada", 20007, "student")])
+    assert add_people(settings, [Person("ada", "instructor")]) == []
+    assert known_accounts(settings)["ada"].uid == 20007 and known_accounts(settings)["ada"].role == "instructor"
+
+
+def test_elsewhere_than_on_a_class_server_it_says_where_it_belongs(tmp_path, monkeypatch):
+    monkeypatch.setenv("HUB_STATE", str(tmp_path / "none"))
+    done = CliRunner().invoke(app, ["roster", str(table(tmp_path, "id\nada\n"))])
+    assert isinstance(done.exception, CourseError) and "on the class server" in str(done.exception)
