@@ -187,14 +187,8 @@ print("patch 1:", flat[0, 1], " its token:", flat[0, 1] @ E, " the hand's:", np.
 # A convolution with a window of P × P that also *steps* by P looks at each patch once, and multiplies it by its kernel.
 # So the kernel (P, P, C, D) and the matrix E (P·P·C, D) hold the same numbers.
 #
-# **Predict.** The photograph's 196 tokens at D = 64, once by cutting, flattening and `Dense`, once by
-# `Conv2D(64, kernel_size=16, strides=16)` with the same numbers. How far apart are they?
-#
-# <details><summary>Answer</summary>
-#
-# Only rounding: about a millionth.
-#
-# </details>
+# The next cell makes the photograph's 196 tokens at D = 64 twice: by cutting, flattening and `Dense`, and by
+# `Conv2D(64, kernel_size=16, strides=16)` with the same numbers. They agree up to rounding.
 
 # %%
 # NBVAL_CHECK_OUTPUT

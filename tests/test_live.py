@@ -9,7 +9,10 @@ import json
 import re
 import sys
 from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 import vl_convert
@@ -249,6 +252,16 @@ def test_a_figure_is_stored_as_chart_picture_and_words(name, monkeypatch):
     assert picture.width > 300 and len(picture.convert("RGB").getcolors(100)) > 3
     for panel in forms[figures.MIME]["concat"]:
         assert panel.get("width", 0) <= 340
+
+
+@pytest.mark.parametrize("name", sorted(set(live.__all__) - {"LiveFigure"}))
+def test_a_lecture_shows_every_figure_right_after_a_question(name):
+    lectures = Path(__file__).resolve().parents[1] / "lectures"
+    for cells in (nbformat.read(path, as_version=4).cells for path in lectures.glob("[0-9]*.ipynb")):
+        asked = [before.source for before, cell in pairwise(cells) if f"live.{name}(" in cell.source]
+        if asked:
+            break
+    assert asked and all("**Predict.**" in question for question in asked)
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -44,11 +44,14 @@ def patches_and_parameters(page: Page) -> None:
     tokens, width = page.number("7bc4a02e", r"tokens \(1, (\d+),"), page.number("7bc4a02e", r"tokens \(1, \d+, (\d+)\)")
     page.says("(16, 16, 3) → {:.0f} numbers", width)
     page.says("Which of the {:.0f} outputs should the head read?", tokens)
-    page.says("The photograph's {:.0f} tokens at D = 64", tokens)
+    page.says("the photograph's {:.0f} tokens at D = 64 twice", tokens)
     page.says("14 by 14 square patches", holds=tokens == 14 * 14)
     same = page.output("0f1b3d89")
     weights = page.numbers("0f1b3d89", r"parameters: (\d+) (\d+)")
-    page.says("Only rounding", holds=["equal up to rounding: True" in same, weights == [16 * 16 * 3 * 64 + 64] * 2])
+    page.says(
+        "They agree up to rounding.",
+        holds=["equal up to rounding: True" in same, weights == [16 * 16 * 3 * 64 + 64] * 2],
+    )
     kept = page.output("51bb7c8b")
     page.says(
         "(a) yes; (b) not at all.",
