@@ -1,10 +1,10 @@
 """Lab 03, exercise `GroupedQueryAttention`."""
 
-import numpy as np
 from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import normal, partial_mask
+from autograder.exercises.multi_head_attention.shared import attention_arrays
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, NO_SOFTMAX, OVER_QUERIES, UNSCALED
 from autograder.mistaken import multi_head_attention as mistaken
 from autograder.oracles import multi_head_attention as oracles
@@ -12,18 +12,8 @@ from autograder.oracles import multi_head_attention as oracles
 
 def _layer_inputs(rng: Generator, *, heads: int = 6, shared: int = 2, size: int = 3, batch: int = 2, queries: int = 7, keys: int = 11) -> dict:
     width = heads * size
-    inputs = {
-        "d_model": width,
-        "num_heads": heads,
-        "num_kv_heads": shared,
-        "query": normal(rng, batch, queries, width),
-        "key": normal(rng, batch, keys, width),
-        "value": normal(rng, batch, keys, width),
-    }
-    for name, out in (("w_q", width), ("w_k", shared * size), ("w_v", shared * size), ("w_o", width)):
-        inputs[f"{name}.kernel"] = normal(rng, width, out) / width**0.5
-        inputs[f"{name}.bias"] = normal(rng, out)
-    return {key: each.astype("float32") if isinstance(each, np.ndarray) else each for key, each in inputs.items()}
+    arrays = attention_arrays(rng, width, shared * size, batch=batch, queries=queries, keys=keys)
+    return {"d_model": width, "num_heads": heads, "num_kv_heads": shared, **arrays}
 
 
 exercise = Exercise(

@@ -5,20 +5,16 @@ from coursekit.generator import Generator
 
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until, is_far_apart, normal, partial_mask
+from autograder.exercises.multi_head_attention.shared import attention_arrays
 from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, NO_SOFTMAX, OVER_QUERIES, SCALED_AFTER, SCALED_BY_LENGTH, UNSCALED, UNSTABLE
 from autograder.mistaken import multi_head_attention as mistaken
 from autograder.oracles import multi_head_attention as oracles
 
-DENSE = ("w_q", "w_k", "w_v", "w_o")
-
 
 def _layer_inputs(rng: Generator, *, heads: int = 3, size: int = 5, batch: int = 2, queries: int = 7, keys: int = 11) -> dict:
     width = heads * size
-    inputs = {"d_model": width, "num_heads": heads, "query": normal(rng, batch, queries, width), "key": normal(rng, batch, keys, width), "value": normal(rng, batch, keys, width)}
-    for name in DENSE:
-        inputs[f"{name}.kernel"] = normal(rng, width, width) / width**0.5
-        inputs[f"{name}.bias"] = normal(rng, width)
-    return {key: each.astype("float32") if isinstance(each, np.ndarray) else each for key, each in inputs.items()}
+    arrays = attention_arrays(rng, width, width, batch=batch, queries=queries, keys=keys)
+    return {"d_model": width, "num_heads": heads, **arrays}
 
 
 exercise = Exercise(

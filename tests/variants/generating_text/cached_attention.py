@@ -1,20 +1,16 @@
 """Lab 08b, exercise `cached_attention`: solutions as different students write them, right and wrong."""
 
-CORRECT = [
-    """
+RIGHT = """
 def cached_attention(query, key, value, cache=None):
     keys, values = (key, value) if cache is None else (np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1], value], axis=2))
     scores = np.matmul(query, np.swapaxes(keys, -1, -2)) / np.sqrt(np.shape(query)[-1])
     weights = np.array(tf.nn.softmax(scores))
     return np.matmul(weights, values), (keys, values)
-""",
-    """
-def cached_attention(query, key, value, cache=None):
-    keys, values = (key, value) if cache is None else (np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1], value], axis=2))
-    scores = np.matmul(query, np.swapaxes(keys, -1, -2)) / np.sqrt(np.shape(query)[-1])
-    weights = np.array(tf.nn.softmax(scores))
-    return np.matmul(weights, values), [keys, values]
-""",
+"""
+
+CORRECT = [
+    RIGHT,
+    RIGHT.replace("(keys, values)", "[keys, values]"),
     """
 def cached_attention(query, key, value, cache=None):
     if cache is None:
@@ -45,83 +41,41 @@ def cached_attention(query, key, value, cache=None):
 WRONG = [
     (
         "unscaled",
-        """
-def cached_attention(query, key, value, cache=None):
-    keys, values = (key, value) if cache is None else (np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1], value], axis=2))
-    scores = np.matmul(query, np.swapaxes(keys, -1, -2)) 
-    weights = np.array(tf.nn.softmax(scores))
-    return np.matmul(weights, values), (keys, values)
-""",
+        RIGHT.replace("/ np.sqrt(np.shape(query)[-1])", ""),
     ),
     (
         "divided_by_width",
-        """
-def cached_attention(query, key, value, cache=None):
-    keys, values = (key, value) if cache is None else (np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1], value], axis=2))
-    scores = np.matmul(query, np.swapaxes(keys, -1, -2)) / np.shape(query)[-1]
-    weights = np.array(tf.nn.softmax(scores))
-    return np.matmul(weights, values), (keys, values)
-""",
+        RIGHT.replace("np.sqrt(np.shape(query)[-1])", "np.shape(query)[-1]"),
     ),
     (
         "newest_first",
-        """
-def cached_attention(query, key, value, cache=None):
-    keys, values = (key, value) if cache is None else (np.concatenate([key, cache[0]], axis=2), np.concatenate([value, cache[1]], axis=2))
-    scores = np.matmul(query, np.swapaxes(keys, -1, -2)) / np.sqrt(np.shape(query)[-1])
-    weights = np.array(tf.nn.softmax(scores))
-    return np.matmul(weights, values), (keys, values)
-""",
+        RIGHT.replace(
+            "(np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1], value],",
+            "(np.concatenate([key, cache[0]], axis=2), np.concatenate([value, cache[1]],",
+        ),
     ),
     (
         "cache_ignored",
-        """
-def cached_attention(query, key, value, cache=None):
-    keys, values = (key, value) if cache is None else (np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1], value], axis=2))
-    scores = np.matmul(query, np.swapaxes(key, -1, -2)) / np.sqrt(np.shape(query)[-1])
-    weights = np.array(tf.nn.softmax(scores))
-    return np.matmul(weights, value), (keys, values)
-""",
+        RIGHT.replace("np.swapaxes(keys,", "np.swapaxes(key,").replace("values),", "value),"),
     ),
     (
         "pair_swapped",
-        """
-def cached_attention(query, key, value, cache=None):
-    keys, values = (key, value) if cache is None else (np.concatenate([cache[1], key], axis=2), np.concatenate([cache[0], value], axis=2))
-    scores = np.matmul(query, np.swapaxes(keys, -1, -2)) / np.sqrt(np.shape(query)[-1])
-    weights = np.array(tf.nn.softmax(scores))
-    return np.matmul(weights, values), (values, keys)
-""",
+        RIGHT.replace(
+            "(np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1],",
+            "(np.concatenate([cache[1], key], axis=2), np.concatenate([cache[0],",
+        ).replace("(keys, values)", "(values, keys)"),
     ),
     (
         "cache_not_extended",
-        """
-def cached_attention(query, key, value, cache=None):
-    keys, values = (key, value) if cache is None else (np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1], value], axis=2))
-    scores = np.matmul(query, np.swapaxes(keys, -1, -2)) / np.sqrt(np.shape(query)[-1])
-    weights = np.array(tf.nn.softmax(scores))
-    return np.matmul(weights, values), (cache or (keys, values))
-""",
+        RIGHT.replace("(keys, values)", "(cache or (keys, values))"),
     ),
     (
         "only_the_newest",
-        """
-def cached_attention(query, key, value, cache=None):
-    keys, values = (key, value) if cache is None else (np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1], value], axis=2))
-    scores = np.matmul(query, np.swapaxes(keys, -1, -2)) / np.sqrt(np.shape(query)[-1])
-    weights = np.array(tf.nn.softmax(scores))
-    return np.matmul(weights, values), (key, value)
-""",
+        RIGHT.replace("(keys, values)", "(key, value)"),
     ),
     (
         "softmax_over_queries",
-        """
-def cached_attention(query, key, value, cache=None):
-    keys, values = (key, value) if cache is None else (np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1], value], axis=2))
-    scores = np.matmul(query, np.swapaxes(keys, -1, -2)) / np.sqrt(np.shape(query)[-1])
-    weights = np.array(tf.nn.softmax(scores, axis=-2))
-    return np.matmul(weights, values), (keys, values)
-""",
+        RIGHT.replace("np.array(tf.nn.softmax(scores))", "np.array(tf.nn.softmax(scores, axis=-2))"),
     ),
     (
         "cache_changed",

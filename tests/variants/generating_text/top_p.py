@@ -1,5 +1,17 @@
 """Lab 08b, exercise `top_p`: solutions as different students write them, right and wrong."""
 
+RIGHT = """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    sums = np.cumsum(q[order])
+    kept = sums - q[order] < p
+    kept[0] = True
+    left = np.zeros_like(q)
+    left[order[kept]] = q[order[kept]]
+    return left / left.sum()
+"""
+
 CORRECT = [
     """
 def top_p(probabilities, p):
@@ -57,115 +69,35 @@ def top_p(probabilities, p):
 WRONG = [
     (
         "not_renormalised",
-        """
-def top_p(probabilities, p):
-    q = np.asarray(probabilities)
-    order = np.argsort(-q, kind="stable")
-    sums = np.cumsum(q[order])
-    kept = sums - q[order] < p
-    kept[0] = True
-    left = np.zeros_like(q)
-    left[order[kept]] = q[order[kept]]
-    return left
-""",
+        RIGHT.replace("left / left.sum()", "left"),
     ),
     (
         "in_the_order_of_ids",
-        """
-def top_p(probabilities, p):
-    q = np.asarray(probabilities)
-    order = np.arange(len(q))
-    sums = np.cumsum(q[order])
-    kept = sums - q[order] < p
-    kept[0] = True
-    left = np.zeros_like(q)
-    left[order[kept]] = q[order[kept]]
-    return left / left.sum()
-""",
+        RIGHT.replace('np.argsort(-q, kind="stable")', "np.arange(len(q))"),
     ),
     (
         "one_left_out",
-        """
-def top_p(probabilities, p):
-    q = np.asarray(probabilities)
-    order = np.argsort(-q, kind="stable")
-    sums = np.cumsum(q[order])
-    kept = sums < p
-    kept[0] = True
-    left = np.zeros_like(q)
-    left[order[kept]] = q[order[kept]]
-    return left / left.sum()
-""",
+        RIGHT.replace("- q[order] <", "<"),
     ),
     (
         "one_too_many",
-        """
-def top_p(probabilities, p):
-    q = np.asarray(probabilities)
-    order = np.argsort(-q, kind="stable")
-    sums = np.cumsum(q[order])
-    kept = sums - q[order] <= p
-    kept[0] = True
-    left = np.zeros_like(q)
-    left[order[kept]] = q[order[kept]]
-    return left / left.sum()
-""",
+        RIGHT.replace("<", "<="),
     ),
     (
         "threshold",
-        """
-def top_p(probabilities, p):
-    q = np.asarray(probabilities)
-    order = np.argsort(-q, kind="stable")
-    sums = np.cumsum(q[order])
-    kept = q[order] >= p
-    kept[0] = True
-    left = np.zeros_like(q)
-    left[order[kept]] = q[order[kept]]
-    return left / left.sum()
-""",
+        RIGHT.replace("sums - q[order] <", "q[order] >="),
     ),
     (
         "sorted_result",
-        """
-def top_p(probabilities, p):
-    q = np.asarray(probabilities)
-    order = np.argsort(-q, kind="stable")
-    sums = np.cumsum(q[order])
-    kept = sums - q[order] < p
-    kept[0] = True
-    left = np.zeros_like(q)
-    left[order[kept]] = q[order[kept]]
-    return (left / left.sum())[order]
-""",
+        RIGHT.replace("left / left.sum()", "(left / left.sum())[order]"),
     ),
     (
         "ties_from_behind",
-        """
-def top_p(probabilities, p):
-    q = np.asarray(probabilities)
-    order = np.argsort(q, kind="stable")[::-1]
-    sums = np.cumsum(q[order])
-    kept = sums - q[order] < p
-    kept[0] = True
-    left = np.zeros_like(q)
-    left[order[kept]] = q[order[kept]]
-    return left / left.sum()
-""",
+        RIGHT.replace('np.argsort(-q, kind="stable")', 'np.argsort(q, kind="stable")[::-1]'),
     ),
     (
         "softmax_again",
-        """
-def top_p(probabilities, p):
-    q = np.asarray(probabilities)
-    order = np.argsort(-q, kind="stable")
-    sums = np.cumsum(q[order])
-    kept = sums - q[order] < p
-    kept[0] = True
-    left = np.zeros_like(q)
-    left[order[kept]] = q[order[kept]]
-    return np.where(left > 0, np.exp(left), 0) / np.exp(left[left > 0]).sum()
-""",
+        RIGHT.replace("left / left.sum()", "np.where(left > 0, np.exp(left), 0) / np.exp(left[left > 0]).sum()"),
     ),
     (
         "",
@@ -182,16 +114,6 @@ def top_p(probabilities, p):
     ),
     (
         "least_probable",
-        """
-def top_p(probabilities, p):
-    q = np.asarray(probabilities)
-    order = np.argsort(q, kind="stable")
-    sums = np.cumsum(q[order])
-    kept = sums - q[order] < p
-    kept[0] = True
-    left = np.zeros_like(q)
-    left[order[kept]] = q[order[kept]]
-    return left / left.sum()
-""",
+        RIGHT.replace("np.argsort(-q,", "np.argsort(q,"),
     ),
 ]

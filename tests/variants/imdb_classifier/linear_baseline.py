@@ -1,7 +1,6 @@
 """Lab 06, exercise `linear_baseline`: solutions as different students write them, right and wrong."""
 
-CORRECT = [
-    """
+RIGHT = """
 from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
 from sklearn.linear_model import LogisticRegression
 def linear_baseline(train_texts, train_labels, texts):
@@ -10,7 +9,10 @@ def linear_baseline(train_texts, train_labels, texts):
     new = vectorizer.transform(texts)
     model = LogisticRegression().fit(x, train_labels)
     return model.predict_proba(new)[:, 1]
-""",
+"""
+
+CORRECT = [
+    RIGHT,
     """
 from sklearn.pipeline import Pipeline
 from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
@@ -19,167 +21,50 @@ def linear_baseline(train_texts, train_labels, texts):
     steps = [("count", CountVectorizer(ngram_range=(1, 2))), ("weigh", TfidfTransformer()), ("judge", LogisticRegression(max_iter=1000))]
     return Pipeline(steps).fit(train_texts, list(train_labels)).predict_proba(texts)[:, 1].tolist()
 """,
-    """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return 1 / (1 + np.exp(-model.decision_function(new)))
-""",
-    """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict_proba(new)[:, list(model.classes_).index(1)]
-""",
-    """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return tf.constant(model.predict_proba(new)[:, 1])
-""",
+    RIGHT.replace("model.predict_proba(new)[:, 1]", "1 / (1 + np.exp(-model.decision_function(new)))"),
+    RIGHT.replace("1]", "list(model.classes_).index(1)]"),
+    RIGHT.replace("model.predict_proba(new)[:, 1]", "tf.constant(model.predict_proba(new)[:, 1])"),
 ]
 
 WRONG = [
     (
         "single_words_only",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer()
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict_proba(new)[:, 1]
-""",
+        RIGHT.replace("TfidfVectorizer(ngram_range=(1, 2))", "TfidfVectorizer()"),
     ),
     (
         "pairs_only",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(2, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict_proba(new)[:, 1]
-""",
+        RIGHT.replace("TfidfVectorizer(ngram_range=(1,", "TfidfVectorizer(ngram_range=(2,"),
     ),
     (
         "triples_too",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 3))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict_proba(new)[:, 1]
-""",
+        RIGHT.replace("2))", "3))"),
     ),
     (
         "counts_alone",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = CountVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict_proba(new)[:, 1]
-""",
+        RIGHT.replace("TfidfVectorizer(ngram_range=(1,", "CountVectorizer(ngram_range=(1,"),
     ),
     (
         "negative_class",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict_proba(new)[:, 0]
-""",
+        RIGHT.replace("1]", "0]"),
     ),
     (
         "decisions",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict(new)
-""",
+        RIGHT.replace("model.predict_proba(new)[:, 1]", "model.predict(new)"),
     ),
     (
         "scores",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.decision_function(new)
-""",
+        RIGHT.replace("model.predict_proba(new)[:, 1]", "model.decision_function(new)"),
     ),
     (
         "fitted_on_all_texts",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    vectorizer.fit([*train_texts, *texts]); x = vectorizer.transform(train_texts); new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict_proba(new)[:, 1]
-""",
+        RIGHT.replace("new =", "vectorizer.fit([*train_texts, *texts]); x = vectorizer.transform(train_texts); new ="),
     ),
     (
         "",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.fit_transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict_proba(new)[:, 1]
-""",
+        RIGHT.replace("vectorizer.transform(texts)", "vectorizer.fit_transform(texts)"),
     ),
     (
         "",
-        """
-from sklearn.feature_extraction.text import TfidfVectorizer, TfidfTransformer, CountVectorizer
-from sklearn.linear_model import LogisticRegression
-def linear_baseline(train_texts, train_labels, texts):
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2))
-    x = vectorizer.fit_transform(train_texts)
-    new = vectorizer.transform(texts)
-    model = LogisticRegression().fit(x, train_labels)
-    return model.predict_proba(new)
-""",
+        RIGHT.replace("model.predict_proba(new)[:, 1]", "model.predict_proba(new)"),
     ),
 ]

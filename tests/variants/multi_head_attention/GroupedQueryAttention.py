@@ -1,8 +1,7 @@
 """Lab 03, exercise `GroupedQueryAttention`: solutions as different students write them, right and wrong."""
 
-CORRECT = [
-    # the groups as an axis of the queries: nothing is repeated
-    """
+# what most of them begin with
+START = """
 class GroupedQueryAttention(keras.Layer):
     def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
         super().__init__(**kwargs)
@@ -11,6 +10,12 @@ class GroupedQueryAttention(keras.Layer):
         self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
         self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
         self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+"""
+
+CORRECT = [
+    # the groups as an axis of the queries: nothing is repeated
+    START
+    + """\
     def call(self, query, key, value, attention_mask=None, return_weights=False):
         b, t, s = ops.shape(query)[0], ops.shape(query)[1], ops.shape(key)[1]
         q = ops.reshape(self.w_q(query), (b, t, self.g, self.h // self.g, self.size))
@@ -57,15 +62,8 @@ class GroupedQueryAttention(keras.Layer):
         return (out, weights) if return_weights else out
 """,
     # TensorFlow
-    """
-class GroupedQueryAttention(keras.Layer):
-    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
-        super().__init__(**kwargs)
-        if d_model % num_heads or num_heads % num_kv_heads:
-            raise ValueError("these numbers do not divide each other")
-        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
-        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
-        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+    START
+    + """\
     def split(self, x, n):
         return tf.transpose(tf.reshape(x, [tf.shape(x)[0], -1, n, self.size]), [0, 2, 1, 3])
 
@@ -82,15 +80,8 @@ class GroupedQueryAttention(keras.Layer):
         return (out, weights) if return_weights else out
 """,
     # one head after the other
-    """
-class GroupedQueryAttention(keras.Layer):
-    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
-        super().__init__(**kwargs)
-        if d_model % num_heads or num_heads % num_kv_heads:
-            raise ValueError("these numbers do not divide each other")
-        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
-        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
-        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+    START
+    + """\
     def call(self, query, key, value, attention_mask=None, return_weights=False):
         q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
         mask = attention_mask
@@ -111,15 +102,8 @@ class GroupedQueryAttention(keras.Layer):
         return (out, ops.stack(maps, axis=1)) if return_weights else out
 """,
     # the kernels widened, handed to the student's own multi-head attention of exercise 3
-    """
-class GroupedQueryAttention(keras.Layer):
-    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
-        super().__init__(**kwargs)
-        if d_model % num_heads or num_heads % num_kv_heads:
-            raise ValueError("these numbers do not divide each other")
-        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
-        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
-        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+    START
+    + """\
     def call(self, query, key, value, attention_mask=None, return_weights=False):
         def wide(x):
             x = ops.reshape(x, (ops.shape(x)[0], ops.shape(x)[1], self.g, 1, self.size))
@@ -139,15 +123,8 @@ class GroupedQueryAttention(keras.Layer):
 WRONG = [
     (
         "key_heads_in_turn",
-        """
-class GroupedQueryAttention(keras.Layer):
-    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
-        super().__init__(**kwargs)
-        if d_model % num_heads or num_heads % num_kv_heads:
-            raise ValueError("these numbers do not divide each other")
-        self.h, self.g, self.size = num_heads, num_kv_heads, d_model // num_heads
-        self.w_q, self.w_o = keras.layers.Dense(d_model), keras.layers.Dense(d_model)
-        self.w_k, self.w_v = (keras.layers.Dense(self.g * self.size) for _ in range(2))
+        START
+        + """\
     def call(self, query, key, value, attention_mask=None, return_weights=False):
         q = split_heads(self.w_q(query), self.h)
         k, v = (ops.tile(split_heads(x, self.g), (1, self.h // self.g, 1, 1)) for x in (self.w_k(key), self.w_v(value)))
