@@ -14,7 +14,7 @@ from autograder.course import CourseError, load_course
 from autograder.releasing.course_cells import badge_source, setup_source
 from autograder.releasing.release import ReleaseRefused, release
 from autograder.releasing.release_notes import check_changes
-from autograder.releasing.text_pairs import check_pair, sync_pair
+from autograder.releasing.text_pairs import check_pair, read_pair, write_pair
 
 REPOSITORY = 'repository = "https://github.com/owner/name"'
 
@@ -229,7 +229,7 @@ def test_the_badge_comes_and_goes_with_the_repository(tmp_path, monkeypatch):
         nbformat.v4.new_code_cell("old", metadata={"tags": ["course-setup"]}),
     ]
     write_notebook(lecture, nbformat.v4.new_notebook(cells=cells))
-    sync_pair(lecture)
+    write_pair(lecture, read_pair(lecture))
     release(course)
     told = lecture.read_text()
     assert "was not told where Colab finds" in told and "pip install" not in told and "colab-badge" not in told

@@ -63,17 +63,6 @@ def read_pair(path: Path) -> NotebookNode:
     return combine_inputs_with_outputs(_read_text(text_path), notebook, fmt=FORMAT)
 
 
-def sync_pair(path: Path) -> list[Path]:
-    """Bring both halves to what the newer one says; return the files that were written.
-
-    Outputs stay in the notebook. A missing half is made from the other. Raises PairError when a half cannot be read.
-    """
-    if check_pair(path) is None:
-        return []
-    notebook = read_pair(path)
-    return write_pair(path, notebook)
-
-
 def write_pair(path: Path, notebook: NotebookNode) -> list[Path]:
     """Write `notebook` and its text file where they differ from what is there; return the files that were written."""
     notebook.metadata["jupytext"] = {"formats": "ipynb," + FORMAT}
