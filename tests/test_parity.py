@@ -123,10 +123,8 @@ def told(judgement: Judgement) -> list[str]:
     whether TensorFlow's own kernel or oneDNN's is named in an error of TensorFlow's."""
     groups = [f"{group.spec.name}: {group.passed} {group.description} {group.message}" for group in judgement.groups]
     verdict = f"{judgement.status} {1000 * judgement.share:.0f} {judgement.misconceptions} {judgement.message}"
-    changing = r"_Mkl(?=[A-Z])|0x[0-9a-f]+|(?<=[a-z])(_\d+)+|-?\d+\.\d+(e-?\d+)?|-?\d+e-?\d+"
-    return [
-        re.sub(changing, lambda found: "…" if found[0] != "_Mkl" else "", each)[:290] for each in (verdict, *groups)
-    ]
+    changing = r"0x[0-9a-f]+|(?<=[a-z])(_\d+)+|-?\d+\.\d+(e-?\d+)?|-?\d+e-?\d+"
+    return [re.sub(changing, "…", each.replace("_Mkl", ""))[:300] for each in (verdict, *groups)]
 
 
 def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[str]) -> list[str]:
