@@ -178,7 +178,7 @@ def test_what_sphinx_warns_of_is_told_and_nothing_is_written(course, tmp_path):
 def test_somebody_elses_folder_is_left_alone(course, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years")
-    with pytest.raises(CourseError, match="mine: holds something else than an earlier site"):
+    with pytest.raises(CourseError, match="mine: holds files that are not an earlier site"):
         build_site(course, tmp_path / "mine")
     shutil.rmtree(course.root / "site")
     with pytest.raises(CourseError, match="site: the site's configuration is missing"):

@@ -132,7 +132,7 @@ FILES: tuple[Damaged, ...] = (
     _bytes("utf-16", "written in UTF-16", lambda: _notebook().decode().encode("utf-16"), "UTF-16", FULL),
     _bytes("latin-1", "written in Latin-1", lambda: _notebook().decode().encode("latin-1", "replace"), "", FULL),
     _bytes("byte-order-mark", "with a byte order mark", lambda: b"\xef\xbb\xbf" + _notebook(), "", FULL),
-    _bytes("tail", "text after the end", lambda: _notebook() + b"\n}}] and more", "goes on after the end", FULL),
+    _bytes("tail", "text after the end", lambda: _notebook() + b"\n}}] and more", "has more text after the end", FULL),
     _bytes("version-3", "a notebook of nbformat 3", _version_3, "old format", FULL),
     _bytes("version-99", "an unknown format", lambda: _notebook(nbformat=99), "format", FULL),
     _bytes("large-output", "a hundred megabytes of output", _hundred_megabytes, "", FULL),
