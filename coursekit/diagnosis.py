@@ -73,9 +73,9 @@ class _Results:
         value = self._prints[key]
         if not isinstance(value, Fingerprint) or value.shape != reference.shape:
             return False
-        limit = self._tolerance.get(key, 0.0)
-        if limit:
-            limit = limit + ROUNDED * np.abs(np.where(np.isfinite(reference.values), reference.values, 0))
+        tolerance = self._tolerance.get(key, 0.0)
+        sizes = np.abs(np.where(np.isfinite(reference.values), reference.values, 0))
+        limit = tolerance + (ROUNDED * sizes if tolerance else 0)
         with np.errstate(invalid="ignore"):
             same = np.abs(value.values - reference.values) <= limit
         if same.all():
