@@ -139,8 +139,9 @@ def test_only_root_can_grade_this_way(tmp_path, monkeypatch):
 
 needs_container = pytest.mark.skipif(bool(container.why_not()), reason=f"no container here: {container.why_not()}")
 
-# What these walls do not stop, and the others do; SECURITY.md, "On Gradescope", says each. None of it earns a point.
-WEAKER: dict[str, str] = {}
+# What these walls do not stop, and the others do, by the exercise that keeps its points; SECURITY.md, "On Gradescope",
+# says each.
+WEAKER = {"opens-terminals": "self_attention_loops"}
 
 
 @pytest.fixture(scope="module")
@@ -197,5 +198,5 @@ def test_the_corpus_gains_nothing_in_the_container(archive, tmp_path):
                 gained[each.name] = name
             elif name not in each.lost and not each.harms_itself and score < points:
                 lost[each.name] = name
-    assert gained == {}
-    assert set(lost) == set(WEAKER), lost
+    assert gained == WEAKER
+    assert lost == {}
