@@ -33,7 +33,7 @@
 # **You need** matrix products, the softmax, what an LSTM takes in and gives out; Keras `Model` and
 # `fit`. Some cells use `tf.function` and `GradientTape`: you may take these cells as given and read their results.
 #
-# **Time**: about 85 minutes to read and predict; the code runs in about a minute and a half on two CPU cores.
+# **Time**: about 86 minutes to read and predict; the code runs in about a minute and a half on two CPU cores.
 #
 # **How to read it.** Most results are preceded by a question. Answer it, on paper or aloud, *before* you run the cell
 # and before you open the answer.

@@ -360,7 +360,6 @@ def build(kind="attention"):
 #
 # </details>
 
-
 # %%
 def trained(seed, kind="attention"):
     """Train a classifier; returns it, the model of its insides, and what that one says of the test images."""
@@ -428,7 +427,6 @@ for kind, several in runs.items():
 #
 # At g, the last convolution, as the method prescribes (3 × 3 places), and at F1 (12 × 12 places), where our first map
 # lives.
-
 
 # %%
 def gradient_map(insides, images, name, chosen, start=tf.identity):
@@ -502,7 +500,6 @@ is a coarse area that often lies beside it; Grad-CAM at F1 follows strokes in se
 # about chance. A coarse map lies between.
 #
 # </details>
-
 
 # %%
 def wiped(images, maps):
@@ -690,9 +687,11 @@ range. Deletion in random order lowers the AUC least. The image's own map and an
 #
 # *The places.* The seeds do not agree. The correlation of two seeds' maps of the same image is between −0.11 and +0.43 for A1, and no better for the deep map A2.
 #
-# *Deletion.* Without 40 % of the pixels the AUC falls to 0.930 in random order and to 0.871 by the image's own map A1. So these pixels matter more to the network. But by the map of *another* image
-# it falls to 0.876. Most of what the map knows is where *any* chest is told apart by this network, and little of it is about this patient. A test against random places alone does not show that; these are also
-# scattered, while the places of a map lie together, so another image's map is the fairer control.
+# *Deletion.* Without 40 % of the pixels the AUC falls to 0.930 in random order and to 0.871 by the image's own map A1.
+# So these pixels matter more to the network. But by the map of *another* image it falls to 0.876. Most of the effect of
+# deletion comes from places that matter in *any* chest, and little of it comes from this patient's own map. A test
+# against random places alone does not show that; these are also scattered, while the places of a map lie together, so
+# another image's map is the fairer control.
 #
 # </details>
 #

@@ -33,8 +33,8 @@
 #
 # **How to read it.** Answer each question, on paper or aloud, *before* you run the cell and open the answer.
 #
-# Letters are the same in all nine lectures: **B** batch, **T** number of tokens that ask (queries), **S** number of
-# tokens that are asked (keys), **D** width of a token's vector. In self-attention a sentence asks itself, so S = T.
+# Letters: **B** batch, **T** number of tokens that ask (queries), **S** number of tokens that are asked (keys), **D**
+# width of a token's vector. In self-attention a sentence asks itself, so S = T.
 
 # %% tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -71,9 +71,9 @@ np.set_printoptions(precision=3, suppress=True)
 # * *she ate a sweet **date*** – a fruit; *the exam **date** is in the calendar* – a day;
 # * *the dog did not cross the road because **it** was tired* – the dog; *… because **it** was wide* – the road.
 #
-# To see what happens to such words we need vectors whose columns we can read. Real embeddings are learned and their
-# columns have no names, so here are **hand-made vectors**: we chose eight features and wrote the numbers ourselves.
-# (Section 7 uses a trained model instead.) Words that are not listed, such as "the", get a vector of zeros.
+# Real embeddings are learned and their columns have no names. To read the columns we use **hand-made vectors**: we
+# chose eight features and wrote the numbers. (Section 7 trains a model.) Words that are not listed, such as "the", get
+# a vector of zeros.
 
 # %%
 FEATURES = ["travel", "broadcast", "food", "calendar", "animal", "thing", "state", "pronoun"]
@@ -99,8 +99,9 @@ print(x.shape)
 print("station", embed("station"))
 
 # %% [markdown]
-# "station" has the features travel and broadcast in every sentence. It is the same row of the same table, so the cosine of the angle between its two static vectors is exactly 1. For *contextual* vectors we want something
-# clearly below 1: one station should move towards *train*, the other towards *radio*.
+# "station" is the same row of the same table in every sentence, so the cosine of the angle between its two static
+# vectors is exactly 1. For *contextual* vectors we want something clearly below 1: one station should move towards
+# *train*, the other towards *radio*.
 
 # %% [markdown]
 # ## 2 · Self-attention without a single parameter
@@ -130,8 +131,7 @@ print("station", embed("station"))
 #
 # ### By code, with loops
 #
-# Every word is the query once. Read the loops as the three steps above. The last row belongs to "station", so it must be
-# the vector that you computed.
+# Every word is the query once. The last row belongs to "station", so it must be the vector that you computed.
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -282,7 +282,7 @@ print("self-weight by width:", dict(zip(widths, self_weight.mean(axis=0).round(2
 #
 # ## 4 · Queries, keys and values
 #
-# The remedy is to let a word play three different parts, as in a search. Think of a video site:
+# The remedy is to let a word play three different parts, as in a search on a video site:
 #
 # | part | in the search | in the sentence |
 # |---|---|---|
@@ -290,8 +290,7 @@ print("self-weight by width:", dict(zip(widths, self_weight.mean(axis=0).round(2
 # | **key** k | the titles and tags that the query is matched with | what each word *can be found under* |
 # | **value** v | the video that you get | what each word *hands over* when it is found |
 #
-# You do not type a copy of the video, and you do not receive its title. The three are different things, so each gets
-# its own learned matrix:
+# The three are different things, so each gets its own learned matrix:
 #
 # $$ q = x\,W_q \qquad k = x\,W_k \qquad v = x\,W_v $$
 #
@@ -354,14 +353,13 @@ for text in CASES["it"][2]:
     print(f"“it” puts {weights[it, -1]:.3f} on “{state}”  ->  animal {z[it, 0]:.2f}, thing {z[it, 1]:.2f}")
 
 # %% [markdown]
-# Two non-zero numbers in $W_q$ and $W_k$ let "it" find "tired", which no dot product of the two vectors could do. ($W_v$ then copies two features. That "tired" is said of an animal is written in our hand-made vector.) The scores are no longer
-# symmetric: "tired" does not look at "it". In practice nobody sets these numbers by hand: training finds them (section
-# 7).
+# Two non-zero numbers in $W_q$ and $W_k$ let "it" find "tired", which no dot product of the two vectors could do.
+# ($W_v$ then copies two features. That "tired" is said of an animal is written in our hand-made vector.) The scores are
+# no longer symmetric: "tired" does not look at "it". Section 7 lets training find such numbers.
 #
 # ## 5 · The whole calculation by hand
 #
-# Pen and paper, please. Three words, "How are you", each with D = 4; queries and keys with $d_k$ = 3; values with $d_v$ =
-# 2:
+# Three words, "How are you", each with D = 4; queries and keys with $d_k$ = 3; values with $d_v$ = 2:
 #
 # $$
 # X=\begin{pmatrix}1&2&3&4\\2&4&8&7\\1&2&1&2\end{pmatrix}\quad
@@ -452,9 +450,9 @@ row by row: How 0.67, 0.12, 0.21; are 0.24, 0.01, 0.75; you 0.53, 0.30, 0.17."""
 )
 
 # %% [markdown]
-# Read the weights by rows. "are" takes three quarters of its new vector from "you". "you" looks mostly at "How".
-# The weights are not symmetric any more, and no word has to prefer itself. (The numbers are arbitrary, so there is no meaning
-# in who looks at whom.)
+# Read the weights by rows. "are" takes three quarters of its new vector from "you". "you" looks mostly at "How". The
+# weights are not symmetric any more, and no word has to prefer itself. (The numbers are arbitrary: who looks at whom
+# has no meaning.)
 #
 # ## 6 · Why divide by $\sqrt{d_k}$
 #
@@ -563,14 +561,16 @@ for d, without, scaled_row in zip(WIDTHS, plain, divided, strict=True):
 print("in each pair: not scaled, scaled")
 
 # %% [markdown]
-# Without scaling, the variance follows d, as computed. The largest of 32 weights is typically 0.91 at d = 64, and at d = 1024 it takes everything. The gradient first rises a little, from 0.30 to 0.33, and then falls to
-# 0.00015. With the division all three stay where they are, at every width. (Up to d = 32 the raw scores pass *more*
-# gradient than the divided ones. Scores of moderate size do no harm; much larger ones do.)
+# Without scaling, the variance follows d, as computed. The largest of 32 weights is typically 0.91 at d = 64, and at
+# d = 1024 it takes everything. The gradient first rises a little, from 0.30 to 0.33, and then falls to 0.00015. With
+# the division all three stay where they are, at every width. (Up to d = 32 the raw scores pass *more* gradient than the
+# divided ones.)
 #
 # <details><summary>A sceptic asks: is the gradient that reaches q not divided by $\sqrt{d_k}$ as well?</summary>
 #
 # It is. So to compare what reaches q, multiply the unscaled curve by another √d. At d = 1024 that makes
-# 0.00015·32 = 0.005, still 50 times less than 0.24. At d = 64 it makes 0.138·8 = 1.1, *more* than 0.24. Section 7 trains such a model and measures the Jacobian before and after. (We take the median because a few draws in which two scores nearly tie would dominate the mean.)
+# 0.00015·32 = 0.005, still 50 times less than 0.24. At d = 64 it makes 0.138·8 = 1.1, *more* than 0.24. Section 7
+# trains such a model and measures the Jacobian before and after.
 #
 # </details>
 
@@ -608,8 +608,7 @@ weights times V give Z, T by d_v.""",
 )
 
 # %% [markdown]
-# D appears only in the three projections, T only in the square in the middle, and $d_k$ no longer appears in the shape of the scores. No shape
-# of $W_q$, $W_k$, $W_v$ contains T, so the same layer reads sentences of any length.
+# No shape of $W_q$, $W_k$, $W_v$ contains T, so the same layer reads sentences of any length.
 #
 # With a batch, every array gains a leading B and the code stays the same, because `@` multiplies the last two axes.
 # Only the transpose must swap the *last two* axes; `.T` would reverse all of them.
@@ -652,9 +651,10 @@ print("rows sum to", masked.sum(axis=-1))
 # %% [markdown]
 # ### Let it learn
 #
-# Can training find out where to look? In our task a sentence has two clauses, each with one ambiguous word (two of "station", "date", "it"),
-# and the model has to tell the meaning of each. Clauses about the same word differ in only **one clue word**; 24 clue words stand for 6 meanings. We write the
-# grammar ourselves, so the sentences are short and artificial. But the model is trained, not set by hand.
+# Can training find out where to look? In our task a sentence has two clauses, each with one ambiguous word (two of
+# "station", "date", "it"), and the model has to tell the meaning of each. Clauses about the same word differ in only
+# **one clue word**; 24 clue words stand for 6 meanings. We write the grammar ourselves, so the sentences are
+# artificial.
 
 # %%
 CLUES = {
@@ -714,8 +714,7 @@ print(f"{len(corpus)} sentences, {len(vocabulary)} words, T = {length}")
 # The model is one attention layer and one linear read-out, nothing else. Two decisions make it a fair test of
 # *attention*:
 #
-# * The embeddings are **random and frozen**. "tired" and "hungry" have nothing in common; all learning must happen in
-#   $W_q$, $W_k$, $W_v$ and the read-out.
+# * The embeddings are **random and frozen**. All learning must happen in $W_q$, $W_k$, $W_v$ and the read-out.
 # * The read-out gets only Z. There is no path around the attention.
 #
 # We build it in five versions: a plain average of all words; attention without parameters; queries, keys and values
@@ -813,10 +812,10 @@ for kind in KINDS:
 # %% [markdown]
 # <details><summary>What you see</summary>
 #
-# The plain average stays at exactly 0.50, for the reason in the hint. Attention without parameters is better
-# by 0.07 to 0.17 only; a word keeps most of its weight for itself (0.72 on average; see section 3). The full formula is
-# right in 96 or 97 of 100 cases, with every seed, on sentences it has never seen. The same model **without $\sqrt{d_k}$** has the same number of parameters and the same data, and ends where attention without parameters
-# ends. Its *training* loss is high, so this is not overfitting.
+# The plain average stays at exactly 0.50, for the reason in the hint. Attention without parameters is better by 0.07 to
+# 0.17 only; a word keeps most of its weight for itself (0.72 on average; see section 3). The full formula is right in
+# 96 or 97 of 100 cases, with every seed, on sentences it has never seen. **Without $\sqrt{d_k}$** the same model, with
+# the same data, ends where attention without parameters ends. Its *training* loss is high, so this is not overfitting.
 #
 # The control ends there, too (0.61, 0.61 and 0.72). So a start with sharp weights is not what makes the difference: the
 # control starts as soft as the full formula does.
@@ -856,10 +855,10 @@ for kind in KINDS[2:]:
 # training it is the other way round. The full formula still passes 0.10 to 0.18, and the two versions without the
 # division pass 0.04 or less: their weights have become sharp *during* training, and little gradient is left to change them.
 #
-# The control is the same function with the same start as the full formula, and only the size of a step in its scores is
-# different. So in this experiment the division by $\sqrt{d_k}$ helps by keeping the steps of the scores small. (Adam's
-# steps hardly depend on the size of a gradient. So with an eighth of the learning rate for $W_q$ as well, the control
-# would take the same steps as the full formula, up to rounding and Adam's small ε.)
+# Between the control and the full formula only the size of a step in the scores is different. So in this experiment the
+# division by $\sqrt{d_k}$ helps by keeping the steps of the scores small. (Adam's steps hardly depend on the size of a
+# gradient. So with an eighth of the learning rate for $W_q$ as well, the control would take the same steps as the full
+# formula, up to rounding and Adam's small ε.)
 #
 # </details>
 
@@ -927,9 +926,8 @@ for query in np.flatnonzero(labels[test][number] >= 0):
 print(f"mean of the largest weight in the other rows: {shown.max(axis=1)[labels[test][number, : len(words)] < 0].mean():.2f}")
 
 # %% [markdown]
-# In the row of "it" the large weight is not on the animal. It is on the clue, the word that decides the answer. (The famous
-# pictures in which "it" points at its noun come from deep models.) The rows of words that were never asked ("the", "and")
-# show patterns as well. No answer depends on them.
+# In the row of "it" the large weight is not on the animal. It is on the clue, the word that decides the answer. The
+# rows of words that were never asked ("the", "and") show patterns as well. No answer depends on them.
 #
 # ### Honest caveat: a picture is not an explanation
 #
@@ -957,13 +955,13 @@ weights and their counterparts low ones, and the models differ in which.""",
 )
 
 # %% [markdown]
-# It happens often. A possible reason, which we have not tested: each word has two meanings, so a model that detects only one of them can answer.
-# Where nothing speaks of a radio station, it must be the railway. For the other meaning its weights may then be anywhere.
-# Three seeds find different meanings: the weight on the clues of *fruit* is 0.18, 0.00 and 0.93. So:
+# It happens often. A possible reason, which we have not tested: each word has two meanings, so a model that detects
+# only one of them can answer. For the other meaning its weights may then be anywhere. Three seeds find different
+# meanings: the weight on the clues of *fruit* is 0.18, 0.00 and 0.93. So:
 #
 # * models of equal accuracy can have different pictures;
 # * a model may also use that a word is *absent*, and no weight shows that;
-# * to learn what a model *depends on*, change the input and watch the output. Do not only look at weights.
+# * to learn what a model *depends on*, change the input and watch the output.
 #
 # The literature disagrees: read Jain and Wallace (2019) and the reply of Wiegreffe and Pinter (2019).
 
@@ -971,8 +969,8 @@ weights and their counterparts low ones, and the models differ in which.""",
 # ## 8 · What it costs
 #
 # Count multiply–adds for the two big products. Q Kᵀ has T·T entries, each a sum of D products. Weights·V has T·D
-# entries, each a sum of T products. Together **2·T²·D**. The weights are **T²** numbers for every head. The
-# program of this lecture stores all of them.
+# entries, each a sum of T products. Together **2·T²·D**. The weights are **T²** numbers for every head, and our program
+# stores them all.
 #
 # **Predict.** T doubles. By what factor do time and memory grow? At T = 512 the weights take 1 MiB in float32. How
 # much do they take at T = 32,768?
@@ -1023,8 +1021,8 @@ print(f"scores held for T = {T:,}: {T * T * 4 / 2**20:,.0f} MiB at once, {size *
 # beside its inputs grows with T and not with T². [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) lets you write
 # it for all queries.
 #
-# So much for counting. Now we time the core of attention, and beside it a convolution over 3 places and a simple
-# recurrent layer, all with D = 64 on the same input.
+# Now we time the core of attention, and beside it a convolution over 3 places and a simple recurrent layer, all with
+# D = 64 on the same input.
 
 # %%
 def seconds(layer, T, repeats=15):
@@ -1076,10 +1074,10 @@ for name, milliseconds in timed.items():
 #
 # ## 9 · Against convolution and recurrence
 #
-# What differs is **how many steps lie between two tokens**, and **how much must wait for something else**. In the drawing
-# each column is a token, information flows upwards, and the
-# red path is the shortest way from the first token to the last (T = 7; the convolution looks back over k = 3 places).
-# Of self-attention only the arrows into the last token are drawn; the others have as many.
+# What differs is **how many steps lie between two tokens**, and **how much must wait for something else**. In the
+# drawing each column is a token, information flows upwards, and the red path is the shortest way from the first token
+# to the last (T = 7; the convolution looks back over k = 3 places). Of self-attention only the arrows into the last
+# token are drawn.
 
 # %%
 DESIGNS = {  # name: (rows of nodes, which column feeds which column of the row above)
@@ -1120,18 +1118,17 @@ the convolution it climbs three layers, two places at a time.""",
 # | recurrence | 2·T·D² | **O(T)** | **O(T)** |
 # | convolution, width k | k·T·D² | O(1) | O(T/k) layers; O(log_k T) if dilated |
 #
-# This is table 1 of the paper with our constants. Attention is the only one of the three whose path does not grow
-# with T, and the only one whose cost grows with T².
+# This is table 1 of the paper with our constants. Only attention has a path that does not grow with T, and a cost that
+# grows with T².
 #
 # **Predict.** D = 512. From which T on do the two attention products cost more than the recurrence? (Solve 2·T²·D =
 # 2·T·D².)
 #
 # <details><summary>Answer</summary>
 #
-# At T = D = 512, if the two products are all that is counted. But a layer also has to make its queries, keys and values:
-# 3·T·D² more, and these alone exceed 2·T·D². So with its projections attention takes more multiply–adds than the
-# recurrence at *every* length. (The paper's table compares T²·D with T·D² without constants, and notes that T is mostly
-# smaller than D.)
+# At T = D = 512, if the two products are all that is counted. But a layer also has to make its queries, keys and
+# values: 3·T·D² more, and these alone exceed 2·T·D². So with its projections attention takes more multiply–adds than
+# the recurrence at *every* length. (The paper's table has no constants, and notes that T is mostly smaller than D.)
 #
 # </details>
 
@@ -1139,13 +1136,10 @@ the convolution it climbs three layers, two places at a time.""",
 # The length of the path shows in the gradient: [lecture 1](01_attention_intuition.ipynb), section 4, measures that the gradient of a
 # recurrent layer fades exponentially with the distance, and that of attention does not.
 #
-# But attention alone does **not use the order** of the words, which a convolution and a recurrence do. Section 11 shows it, and lecture 5 adds positions.
-#
 # ## 10 · Common mistakes, with their results
 #
 # All of these run without an error, because in our hand example T = $d_k$ = 3 and every wrong product fits. (That is
-# why good tests use sizes that differ.) Learn to recognise them by their picture. The causal mask used here lets a
-# word see itself and earlier words only.
+# why good tests use sizes that differ.) The causal mask used here lets a word see itself and earlier words only.
 #
 # **Predict**, before you look: for which of them do the rows *not* sum to 1?
 
@@ -1186,8 +1180,7 @@ for name, wrong in mistakes.items():
 #   uniform average.
 # * **Mask after the softmax**: the blocked share of the weight is lost instead of being given to the others.
 #
-# One more mistake concerns the last row of the inverted mask. Many programs write −∞ for blocked scores. See what happens
-# if every key of a row is blocked:
+# Many programs write −∞ for blocked scores. See what happens if every key of a row is blocked:
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -1215,8 +1208,6 @@ print("with -1e9:", softmax(np.where(nothing_allowed, scaled[2], -1e9)))
 #
 # ## 11 · Sentences to be careful with
 #
-# Each of these sentences is wrong, or right only under a condition.
-#
 # **"If you shuffle the words, the output stays the same."** It does not stay the same: it is shuffled in the same
 # way. Each word gets the same new vector as before, at its new place. The name is *permutation equivariance*. Here "How are you" becomes "you How are"
 # (rows 2, 0, 1):
@@ -1235,8 +1226,7 @@ print("their mean over the words: ", np.allclose(Z_shuffled.mean(axis=0), Z.mean
 # dog" hold the same vectors until lecture 5 adds positions.
 #
 # **"$W_q$ has shape N × (D/H)"**, with N the number of tokens. No: with H heads it is **D × (D/H)**, and with one head
-# D × $d_k$. A matrix with N in its shape could read only sentences of N words. Section 7
-# multiplied the same (7, 3) matrix with any T.
+# D × $d_k$. A matrix with N in its shape could read only sentences of N words.
 #
 # **"Divide by the square root of the number of keys."** The sum q·k runs over $d_k$ components; how many keys there are
 # does not enter. In "How are you" both are 3, so that example cannot tell the two apart. Here it is for S = 32 keys
@@ -1265,8 +1255,7 @@ print(f"uniform weights would be {1 / 32:.2f}")
 # Adding a constant to a row changes nothing: it cancels in the softmax.</details>
 #
 # **4.** Set $W_q$ = $W_k$. Which limit of section 3 comes back?
-# <details><summary>Answer</summary>The symmetry of the scores (and with it the tendency to attend to oneself). Some
-# models do this on purpose.</details>
+# <details><summary>Answer</summary>The symmetry of the scores (and with it the tendency to attend to oneself).</details>
 #
 # **5.** With $d_k$ = 64 all scores of a row lie between 112 and 113 before the division. Does it make a difference to leave the division out?
 # <details><summary>Answer</summary>A small one: only differences count. A gap of 1 gives at most a ratio of e = 2.7;

@@ -23,12 +23,10 @@
 # |---|---|
 # | **You will be able to** | say what one head cannot do, and prove it with a number; split, attend, merge and project with the shape of every array; count the parameters of the paper's layer and of Keras's; give a mask the shape that reaches the right scores; copy weights out of Keras and get the same output; look at trained heads, switch them off and read their matrices; count what a cache costs |
 # | **You need** | scaled dot-product attention and its mask from [lecture 2](02_self_attention.ipynb); `reshape` and `transpose` in NumPy |
-# | **Time** | about 89 minutes to read and predict; the code runs in about two minutes on two CPU cores |
-# | **Afterwards** | [lab 3](../labs/03_multi_head_attention/03_multi_head_attention.ipynb), where you write the layer yourself |
+# | **Time** | about 90 minutes to read and predict; the code runs in about two minutes on two CPU cores |
 #
 # Letters: **B** batch, **T** queries, **S** keys, **D** width of a token (`d_model`), **H** heads, **K** width of one
-# head. In the original base model K = D/H. Heads are counted from 0, in the text as in the code. (Papers often
-# count from 1.)
+# head. In the original base model K = D/H. Heads are counted from 0.
 
 # %% tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -88,7 +86,7 @@ for row in range(ROWS):
 # 1. What is the number in the row **above** me? (For the first row: the last one.)
 # 2. What is the number in the row whose name I **want**?
 #
-# **Answer** both for row 3 of the printed table, so that you know the task.
+# **Answer** both for row 3 of the printed table.
 #
 # <details><summary>Answer</summary>
 #
@@ -96,9 +94,8 @@ for row in range(ROWS):
 #
 # </details>
 #
-# Each question alone is easy for attention. The
-# first is a matter of position, the second is a look-up by name, as in lecture 2. The rows never want themselves or
-# the row above, so the two answers always come from two different rows.
+# Each question alone is easy for attention: the first is a matter of position, the second a look-up by name. The rows
+# never want themselves or the row above, so the two answers always come from two different rows.
 #
 # **Predict.** One attention layer with **one** head, as wide as you like, then a linear read-out of two numbers. Can
 # training make it answer both questions? Choose: **(a)** yes; **(b)** yes, if the head is wide enough; **(c)** it gets
@@ -106,9 +103,8 @@ for row in range(ROWS):
 #
 # ### By hand
 #
-# A head gives row t one set of weights, positive and summing to 1. Suppose it does the sensible thing and shares them
-# between the two rows that matter: p on the row above, with number a, and 1 − p on the wanted row, with number b. What
-# arrives is
+# A head gives row t one set of weights, positive and summing to 1. Suppose it shares them between the two rows that
+# matter: p on the row above, with number a, and 1 − p on the wanted row, with number b. What arrives is
 #
 # $$ m = p\,a + (1-p)\,b $$
 #
@@ -116,7 +112,7 @@ for row in range(ROWS):
 #
 # <details><summary>Answer</summary>
 #
-# Nobody can know. (1, 1) gives 1, and so do (3, −1), (2, 0) and (0, 2). An average forgets its parts.
+# Nobody can know. (1, 1) gives 1, and so do (3, −1), (2, 0) and (0, 2).
 #
 # </details>
 #
@@ -130,7 +126,7 @@ for row in range(ROWS):
 # <details><summary>Answer</summary>
 #
 # p = ½: ½ and ½. p = 0.8: 0.64/0.68 = 0.941 is explained of a, so 0.059 and 0.941 remain. p = 1: 0 and 1. The sum is 1
-# each time, because the two fractions add up to 1. What you win for one question you lose for the other.
+# each time, because the two fractions add up to 1.
 #
 # </details>
 
@@ -160,12 +156,11 @@ plots.show(
 )
 
 # %% [markdown]
-# The mean is a flat line at one half. No weight is better than any other: the head may answer one question perfectly
-# and ignore the second, or answer both badly, at the same price.
+# No weight p is better than any other: the head may answer one question perfectly and ignore the second, or answer both
+# badly, at the same price.
 #
 # **Why width does not help.** A wider head has a longer *value*, but still one weight per pair of rows: all K columns
-# of the value are averaged with the same p. Two questions need two sets of weights. That is the whole idea of this
-# lecture.
+# of the value are averaged with the same p. Two questions need two sets of weights.
 #
 # <details><summary>Could cleverer weights, spread over other rows, do better? (a short proof)</summary>
 #
@@ -183,8 +178,7 @@ plots.show(
 #
 # $$ \text{head}_h = \text{Attention}(X W_Q^h,\; X W_K^h,\; X W_V^h) \qquad \text{output} = [\text{head}_0;\dots;\text{head}_{H-1}]\; W_O $$
 #
-# (Vaswani et al. 2017, section 3.2.2.) So that the cost does not grow with H, each head is narrow: K = D/H. Merged, the heads
-# are as wide as the input.
+# (Vaswani et al. 2017, section 3.2.2.) So that the cost does not grow with H, each head is narrow: K = D/H.
 
 # %%
 figure, ax = diagrams.canvas(11.8, 4.4)
@@ -222,8 +216,7 @@ by W_O, and the output is B, T, D.""",
 # | heads, merged | (B, T, 512) | H·K |
 # | $W_O$ | (512, 512) | H·K × D |
 #
-# Some texts say that with N tokens $W_Q$ of each head has the shape N × (D/H). But no parameter may depend on the number of
-# tokens: such a layer could read sentences of one length only. The projection acts on each token's D features.
+# (Some texts write N × (D/H) for $W_Q$ of a head, with N tokens. No parameter may depend on N: lecture 2, section 11.)
 #
 # ## 3 · Two heads by hand
 #
@@ -253,7 +246,7 @@ by W_O, and the output is B, T, D.""",
 # </details>
 #
 # One head over all eight columns would have the scores 4 + 2 = 6 and 0 + 1 = 1, divided by √8 = 2.828, and the weights
-# 0.854 and 0.146 for *everything*. Two heads may disagree.
+# 0.854 and 0.146 for *everything*.
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -288,12 +281,10 @@ live.side_by_side(np.stack(by_head), ["tea", "pot"])
 # %% [markdown]
 # ## 4 · Split and merge, without a loop
 #
-# Usually nobody writes the loop over heads, nor H small projections: one product with a (D, H·K) matrix makes the
-# queries of all heads at once, side by side in one row. What remains is to give the heads an **axis of their own**, so
-# that one batched product serves them all. Section 6 measures whether this saves time.
+# One product with a (D, H·K) matrix makes the queries of all heads at once, side by side in one row. Then the heads get
+# an **axis of their own**, so that one batched product serves them all.
 #
-# Watch the numbers. Here is an array with T = 3 tokens and D = 6 in which entry *td* says where it comes from: 24 is
-# token 2, feature 4.
+# Here is an array with T = 3 tokens and D = 6 in which entry *td* says where it comes from: 24 is token 2, feature 4.
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -366,12 +357,12 @@ print(forgot)
 #
 # ## 5 · $W_O$, where the heads meet
 #
-# After merging, a token's row is [head 0 | head 1 | …]. The heads have not met yet: nothing so far adds a number from
-# one head to a number from another. $W_O$ does. Cut it into blocks of K rows and it reads differently:
+# After merging, a token's row is [head 0 | head 1 | …]. So far nothing adds a number from one head to a number from
+# another. $W_O$ does. Cut it into blocks of K rows:
 #
 # $$ [\text{head}_0;\dots;\text{head}_{H-1}]\,W_O = \text{head}_0 W_O^0 + \dots + \text{head}_{H-1} W_O^{H-1} $$
 #
-# Each head has its own exit matrix, and the layer's output is a **sum of contributions**, one from each head.
+# The layer's output is a **sum of contributions**, one from each head.
 #
 # **Calculate.** For "tea" the merged row was (1, 0.622, 0.378, 0, 1.762, 0, 0.238, 0.238). Let one column of $W_O$ be
 # (1, 2, 0, 0, 1, 0, −1, 0). What does each head contribute, and what is the output?
@@ -392,16 +383,13 @@ print("merged, then W_O    :", f"{(merged @ w_out)[0, 0]:.3f}")
 
 
 # %% [markdown]
-# This sum is why one can ask "what does head 1 do?" and switch a head off by setting its part to zero (section 11).
-#
 # ## 6 · Three ways to say it, timed
 #
 # The same layer, written three times:
 #
 # 1. **loop**: slice the columns of each head, attend, concatenate. As in section 3;
 # 2. **reshape**: project with (D, H·K), reshape, transpose, one batched product, transpose, reshape. As in section 4;
-# 3. **einsum**: keep the weights as (D, H, K) and let `einsum` name the axes. No reshape at all. Keras stores its
-#    weights this way.
+# 3. **einsum**: keep the weights as (D, H, K) and let `einsum` name the axes. Keras stores its weights this way.
 #
 # In an einsum string every letter is an axis; letters that are missing after the arrow are summed over. Read
 # `btd,dhk->bhtk` aloud: for each b, h, t, k, sum over d.
@@ -479,9 +467,9 @@ for name in ("by_loop", "by_reshape", "by_einsum"):
 # The multiply–adds are the same for every H: H maps of width K = D/H cost 2·T²·(H·K) = 2·T²·D. What grows is the
 # number of **weights**, H·T² of them, and with it the softmax and the memory. All three get slower with H.
 #
-# Which one most? In this run the three lie within 0.4 milliseconds of each other up to 8 heads. With 32 heads the loop takes
-# 6.8 and the other two 5.4 milliseconds. We measured on two CPU cores only, so
-# nothing here says how the three compare on a GPU. Choose the version that you can read.
+# In this run the three lie within 0.4 milliseconds of each other up to 8 heads. With 32 heads the loop takes 6.8 and
+# the other two 5.4 milliseconds. We measured on two CPU cores only, so nothing here says how the three compare on a
+# GPU. Choose the version that you can read.
 #
 # </details>
 #
@@ -504,7 +492,7 @@ for name in ("by_loop", "by_reshape", "by_einsum"):
 # | its bias: D | 512 | 512 |
 # | **sum** | **1,050,624** | **8,401,408** |
 #
-# Eight times as many. The layer with `key_dim=512` is right in itself, but it is not the paper's layer.
+# Eight times as many. It is a valid layer, but not the paper's.
 #
 # </details>
 
@@ -521,12 +509,11 @@ for key_dim, count in by_hand.items():
 # %% [markdown]
 # With K = D/H the number of heads does not change the number of parameters, so H is a choice of *how to divide* the
 # width, not of size. What changes is how much one head can compare. A head's score of two tokens x and y is
-# $x\, W_Q W_K^\top y^\top$, and the D×D matrix $W_Q W_K^\top$ has rank at most K. Take the narrowest head, K = 1: its query
-# is one number, its key is one number, and the score is their product. Such a head can ask "more of this one quality"
-# or "less of it", but not "the row whose name is the one that I want" for six different names. So more heads mean
-# narrower heads, and narrower heads mean simpler questions. The paper tried it (Vaswani et al. 2017, table 3, rows A,
-# and the base model with H = 8): H = 1, 4, 8, 16, 32 at the same cost. One head was 0.9 BLEU worse than the best
-# setting, and 32 heads were worse than 8 or 16.
+# $x\, W_Q W_K^\top y^\top$, and the D×D matrix $W_Q W_K^\top$ has rank at most K. Take the narrowest head, K = 1: its
+# score is a product of two numbers. Such a head can ask for more or less of one quality, but not for "the row whose
+# name I want" among six names. Narrower heads ask simpler questions. The paper tried it (Vaswani et al. 2017, table 3,
+# rows A, and the base model with H = 8): H = 1, 4, 8, 16, 32 at the same cost. One head was 0.9 BLEU worse than the
+# best setting, and 32 heads were worse than 8 or 16.
 #
 # **Spot the mistake.** "The original Transformer has 12 heads with D = 768; GPT-3 has 12 heads." And: "`value_dim`
 # defaults to D."
@@ -593,8 +580,8 @@ print("sentence 0, head 1, weight on its last words:", on_words)
 # %% [markdown]
 # Keras takes `attention_mask` as (B, T, S) or (T, S) and adds the head axis by itself.
 #
-# **A row with every key blocked** has no right answer, but it must not give NaN, because one NaN spreads through
-# everything that follows. Minus infinity in a whole row is (−∞) − (−∞) inside the softmax. What do others do?
+# **A row with every key blocked** has no right answer, but it must not give NaN (lecture 2, section 10). What do others
+# do?
 
 # %%
 row = np.array([0.3, -1.2, 0.8])  # scores of one query
@@ -614,8 +601,7 @@ print(f"Keras {keras.__version__}: ", ops.convert_to_numpy(weights)[0, 0, 2])
 #
 # ## 9 · The same numbers as Keras
 #
-# We understand a layer when we can reproduce it. Take a Keras layer with its random weights, read them out, and
-# compute its output with einsum.
+# Take a Keras layer with its random weights, read them out, and compute its output with einsum.
 #
 # **Predict.** D = 6, H = 2, `key_dim=5`, `value_dim=7`. What shapes do the eight arrays of `get_weights()` have?
 #
@@ -806,17 +792,17 @@ for version, results in runs.items():
 # * **One head** never solves it. Every seed lands on the line of section 1, at one of its ends: it answers one question
 #   perfectly and gives up the other. Which one differs from seed to seed. So the answer is (d). Answer (c)
 #   is true only on average over the two questions.
-# * **One wide head** has about four times the parameters and gains nothing. It is not a matter of size.
+# * **One wide head** has about four times the parameters and gains nothing.
 # * **Two heads**, with exactly as many parameters as one head, solve it with every seed.
-# * **Four heads** of width 4 solve it as well. More heads than needed do no harm here.
-# * **One head, twice** solves it too. A deep model can do the two jobs one after the other; several heads do them at the
-#   same time. The last table of this section shows which layer looks where.
+# * **Four heads** of width 4 solve it as well.
+# * **One head, twice** solves it too. A deep model can do the two jobs one after the other; several heads do them at
+#   the same time.
 #
 # </details>
 #
-# An honest word on what this shows. The task was made for the purpose: two questions, one position each, a linear
-# read-out. A non-linear network around the attention, or more layers, give one head more ways out. The experiment shows what
-# *one softmax* cannot do; it does not show that real models need their particular number of heads.
+# The task was made for the purpose: two questions, one position each, a linear read-out. A non-linear network around
+# the attention, or more layers, give one head more ways out. The experiment shows what *one softmax* cannot do; it does
+# not show that real models need their particular number of heads.
 #
 # ### Who looks where
 #
@@ -851,9 +837,9 @@ the single head shows one of the two relations only.""",
 
 
 # %% [markdown]
-# Read a row as "b→e: name b, wants e". The stripe is the row above: the same in every table. The other map is
-# different for every table, since it follows the names: it is computed from content. Which head has which job was
-# settled by the random start. "Head 0" means nothing from one training run to the next.
+# Read a row as "b→e: name b, wants e". The stripe is the row above: the same in every table. The other map is different
+# for every table, since it follows the names: it is computed from content. Which head has which job was settled by the
+# random start.
 #
 # Do all seeds divide the work this way? And what do the two layers of "one head, twice" do? Measure how much weight each
 # head puts on the row above and on the wanted row, over all test tables:
@@ -939,22 +925,20 @@ one error near 1 and one near 0. With four heads the damage differs: some heads 
 # %% [markdown]
 # <details><summary>What you see</summary>
 #
-# Two heads: a clean cut. Without its head, a question is as good as unanswered (about 1, sometimes more: the read-out
-# still subtracts and adds what it expects from the missing head), and the other answer does not notice. Compare with
-# the job table above: the damage is in the column where the head looks.
+# Two heads: without its head, a question is as good as unanswered (about 1, sometimes more: the read-out still
+# subtracts and adds what it expects from the missing head), and the other answer does not notice.
 #
-# Four heads: it depends on the seed. In some, two heads share a job, and switching off one of them costs only the
-# share that it carried. In some, a head has no job at all: without it nothing changes, although its map shows a
-# pattern like any other. Large models have such heads, too. Michel et al. (2019) reduced **one layer at a time** to a
-# single head, and for many layers the loss was small. When they removed heads in *all* layers, about 20 % of the heads
-# of a translation model and about 40 % of BERT's could go before the quality fell clearly. Voita et al. (2019) found that
-# a few specialised heads (position, syntax, rare words) do most of the work in the encoder of a translation model.
+# Four heads: it depends on the seed. In some, two heads share a job, and switching off one of them costs only the share
+# that it carried. In some, a head has no job at all: without it nothing changes, although its map shows a pattern like
+# any other. Michel et al. (2019) reduced **one layer at a time** to a single head, and for many layers the loss was
+# small. When they removed heads in *all* layers, about 20 % of the heads of a translation model and about 40 % of
+# BERT's could go before the quality fell clearly. Voita et al. (2019) found that a few specialised heads (position,
+# syntax, rare words) do most of the work in the encoder of a translation model.
 #
 # </details>
 #
-# Two caveats. Zero is not neutral: a head's *average* contribution may be large, and taking it away shifts what
-# follows (replacing it by its mean is the milder operation). And a head whose removal costs nothing may be one that
-# *another head covers for*: remove both, and you may see the damage after all.
+# Two caveats. Zero is not neutral: a head's *average* contribution may be large (replacing it by its mean is milder).
+# And *another head may cover* for a head whose removal costs nothing: remove both to find out.
 #
 # ## 12 · The two matrices of a head
 #
@@ -966,10 +950,10 @@ one error near 1 and one near 0. With four heads the damage differs: some heads 
 # * $W_V W_O$, the **OV circuit**. A token y that gets all the weight adds $y\,W_V W_O$ to the output. This product decides
 #   what is copied.
 #
-# Both are D × D matrices of rank at most K. In our task the 19 columns of a token have a meaning. So put the embedding E in
-# front and the read-out R behind. $E\,W_Q W_K^\top E^\top$ has a row for each column of the token that asks, and a column for each
-# column of the token that is asked. $E\,W_V W_O R$ has a row for each column of the token that is asked, and a column for each of the
-# two answers.
+# Both are D × D matrices of rank at most K. In our task the 19 columns of a token have a meaning. So put the embedding
+# E in front and the read-out R behind. $E\,W_Q W_K^\top E^\top$ has a row for each column of the asking token, and a
+# column for each column of the asked one. $E\,W_V W_O R$ has a row for each column of the asked token, and a column for
+# each answer.
 #
 # **Predict.** The columns are of four kinds: position, name, want, number. So $E\,W_Q W_K^\top E^\top$ has 16 blocks. In which
 # block are the large entries of the head that looks above? And of the head that follows the wants? What two numbers stand in
@@ -1012,11 +996,11 @@ for head in range(2):
 print("the model's answers, up to one constant each:", np.ptp(rebuilt - layer_answers, axis=(0, 1)).max() < 1e-3)
 
 # %% [markdown]
-# So these matrices are the whole model, and we may read them. One thing first. Each table holds each position, each name and
-# each want exactly once. A number added to a whole row of a block therefore changes all scores of a query alike, and the softmax
-# ignores it. A number added to a whole column of a block changes the score of a key by the same amount for every
-# query: it tells no two queries apart. So take the mean of each row and of each column away, block by block. In the figure purple
-# is positive and orange negative.
+# So these matrices are the whole model, and we may read them. Each table holds each position, each name and each want
+# exactly once. A number added to a whole row of a block therefore changes all scores of a query alike, and the softmax
+# ignores it. A number added to a whole column of a block changes the score of a key by the same amount for every query:
+# it tells no two queries apart. So take the mean of each row and of each column away, block by block. In the figure
+# purple is positive and orange negative.
 
 # %%
 KINDS = {"position": slice(0, 6), "name": slice(6, 12), "want": slice(12, 18), "number": slice(18, 19)}
@@ -1067,15 +1051,15 @@ for seed, (solver, *_) in enumerate(runs["two heads"]):
 
 
 # %% [markdown]
-# In each of the ten heads at least 97.8 % of the sum of squares lies in the predicted block, and the number is copied with a factor of 1.00
-# or 1.01. With the two blocks alone the model of each seed still answers both questions: at most 0.4 % is unexplained. (In
-# the narrow matrices, positions and names have entries, too. They add an amount for the place or the name that the head looked
-# at. The answers come out right, so the rest of the model takes this amount away again.)
+# In each of the ten heads at least 97.8 % of the sum of squares lies in the predicted block, and the number is copied
+# with a factor of 1.00 or 1.01. With the two blocks alone the model of each seed still answers both questions: at most
+# 0.4 % is unexplained. (In the narrow matrices, positions and names have entries, too. The answers come out right, so
+# the rest of the model takes these amounts away again.)
 #
-# Reading parameters is this easy in a model like ours: one layer, no layer norm, no feed-forward network, columns with a known
-# meaning. Elhage et al. read larger ones, made of attention only, with words as rows and columns. From two layers on, a head can
-# use what an earlier head wrote. Such a pair is an **induction head**: it looks for an earlier copy of the present word and
-# copies the word that came after it.
+# Reading parameters is this easy in a model like ours: one layer, no norm, no feed-forward network, columns with a
+# known meaning. Elhage et al. read larger ones, made of attention only. From two layers on, a head can use what an
+# earlier head wrote. Such a pair is an **induction head**: it looks for an earlier copy of the present word and copies
+# the word that came after it.
 #
 # ## 13 · Fewer keys and values
 #
@@ -1169,8 +1153,8 @@ print(np.array([share.mean() for *_, share in shared]).round(3))
 
 # %% [markdown]
 # It can, with every seed. So small a task says little about large models. Ainslie et al. (2023) report that multi-query
-# attention can cost quality; that grouped-query models come close to multi-head attention in quality, and to multi-query
-# attention in speed; and that a trained multi-head model can be turned into one with 5 % of the compute of its training.
+# attention can cost quality, and that grouped-query models come close to multi-head attention in quality, and to
+# multi-query attention in speed.
 #
 # ## 14 · Common mistakes, and what they look like
 #
@@ -1216,25 +1200,23 @@ for bug, size in sorted(deviation.items(), key=lambda item: item[1]):
     print(f"{bug:30} {size:.2f}")
 
 # %% [markdown]
-# The smallest deviation is the one that is hardest to notice. (How much a wrong scale costs in training is not measured
-# here. Lecture 2 trains without any scale.) Two more that do not show in a single number:
+# The smallest deviation is the one that is hardest to notice. (What a wrong scale costs in training is not measured
+# here.) One more does not show in a single number:
 #
 # * **H does not divide D.** `D // H` rounds down, and the last columns of every token are cut off in silence, or the
-#   reshape fails with a message about sizes. Check it when the layer is built, and say so in words.
-# * **Weights averaged over heads for the picture.** The average of a stripe and a look-up is a map that no head has.
+#   reshape fails with a message about sizes. Check it when the layer is built.
 #
 # ## 15 · Check yourself
 #
 # <details><summary>1. D = 512 and H goes from 8 to 16, K = D/H. What happens to the parameters, the multiply–adds, the number of attention weights?</summary>
 #
-# Nothing to the first two (the biases do not change either). The weights double: H·T² of them.
+# Nothing to the first two. The weights double: H·T² of them.
 #
 # </details>
 #
 # <details><summary>2. Does H·K have to equal D?</summary>
 #
-# No. $W_O$ maps H·K back to D in any case, so any K works. The paper's base model chooses K = D/H, because then the cost is
-# close to that of one head of full width.
+# No. $W_O$ maps H·K back to D in any case, so any K works.
 #
 # </details>
 #
@@ -1276,23 +1258,22 @@ for bug, size in sorted(deviation.items(), key=lambda item: item[1]):
 #
 # Most of the time goes into section 10. `SEEDS = 2` cuts it by more than half; the checked lines then count to 2
 # instead of 5. With a GPU raise `ROWS` to 12, the tables to 100,000, and D to 64, and ask three or four questions at
-# once (the number in the row below, say). Are two heads still enough?
+# once. Are two heads still enough?
 #
 # ## Summary
 #
 # * One softmax gives one set of weights. Two questions share it at a fixed price: their unexplained shares sum to 1.
 # * Multi-head attention: H projections to width K = D/H, H softmaxes, merge, $W_O$. The output is a sum of one
 #   contribution per head.
-# * Split: reshape to (B, T, H, K), then transpose to (B, H, T, K). Merge: the way back. A reshape alone tears tokens
-#   apart.
+# * Split: reshape to (B, T, H, K), then transpose to (B, H, T, K). Merge: the way back.
 # * Scores are divided by √K, the width of a head. Masks need an axis for the heads: (B, 1, T, S).
 # * With K = D/H the number of heads costs no parameters. Keras's `key_dim` is the width of **one** head and is free;
 #   `value_dim` follows it.
-# * Call Keras with keywords. Equal weights give equal outputs, which is the best test of your own layer.
+# * Call Keras with keywords. Equal weights give equal outputs.
 # * A head is two matrices of rank K: $W_Q W_K^\top$ (who looks at whom) and $W_V W_O$ (what is copied).
 # * Heads may share keys and values. The cache has 2·L·G·K numbers for each token of a text, whatever H is.
-# * Trained heads divide the work; which head gets which job depends on the random start. Maps show where they look; ablation shows what depends on
-#   them. Neither is a full explanation.
+# * Trained heads divide the work. Maps show where they look; ablation shows what depends on them. Neither is a full
+#   explanation.
 #
 # ## References
 #

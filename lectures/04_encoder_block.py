@@ -87,7 +87,7 @@ Inside attention the weights are (B, H, T, T), inside the feed-forward network t
 #
 # Shape in equals shape out, (B, T, D), so blocks can be stacked like bricks. The grey line that runs past the
 # sub-layers is the **residual path**. In pre-norm it is a clean line from bottom to top; in post-norm every sum goes
-# through a norm. Section 8 measures what this small difference changes.
+# through a norm.
 #
 # ## 2 · What happens if we only stack attention
 #
@@ -163,10 +163,11 @@ for name, runs in similar.items():
     print(f"{name:28} mean cosine after 2, 6 and 16 layers: {middle[2]:.2f} {middle[6]:.2f} {middle[16]:.2f}")
 
 # %% [markdown]
-# Two layers of bare attention make all tokens alike. With a residual path it takes many more layers, without any training.
-# The norm makes no difference beyond the spread of the three runs, and a random feed-forward network does not help either:
-# its curve lies highest of the three. (Dong et al. say the same of the norm. They find that feed-forward networks *can* help.) All this is measured with random weights. Trained attention can put nearly all its weight on one token, which is hardly an average any more.
-# So attention alone does not make a deep network. The block adds a **residual path**, a **normalisation**, a **feed-forward network**, and **dropout** for training. We take them one by one and measure what each of them does.
+# Two layers of bare attention make all tokens alike. With a residual path it takes many more layers, without any
+# training. The norm makes no difference beyond the spread of the three runs, and a random feed-forward network does not
+# help either: its curve lies highest of the three. (Dong et al. say the same of the norm. They find that feed-forward
+# networks *can* help.) All this is measured with random weights. Trained attention can put nearly all its weight on one
+# token, which is hardly an average any more. So attention alone does not make a deep network.
 #
 # ## 3 · Residual paths: a short way home for the gradient
 #
@@ -195,9 +196,8 @@ for name, skip in {"without": 0, "with residual": 1}.items():
 
 
 # %% [markdown]
-# Those were numbers; now real parts. Sixteen blocks of attention and feed-forward, fresh weights, and a random
-# direction in which we want the output to move. We record the norm of the gradient at every depth, in four versions
-# **of the same weights**.
+# Sixteen blocks of attention and feed-forward, fresh weights, and a random direction in which we want the output to
+# move. We record the norm of the gradient at every depth, in four versions **of the same weights**.
 #
 # **Predict.** Without residual paths, by what factor is the gradient at the input smaller than at the output: 10,
 # 1,000, a million? And with residual paths, but no norm?
@@ -264,11 +264,11 @@ for name, runs in gradients.items():
     print(f"{name:20} at the input {factor:.1e} times that at the output; per block {factor ** (1 / DEPTH):.2f}; {span}")
 
 # %% [markdown]
-# **Without residual paths** the line is straight on the logarithmic scale: every block takes the same factor away.
-# Per block it is 39 %: after 16 blocks about 1/2,900 is left, and after 32 it would be about a ten-millionth. The first blocks
-# learn next to nothing. **A residual
-# path alone** overshoots as in the calculation with 1.5¹²: what is added is as large as what was there, and it
-# compounds: to about a million in the median of three seeds. **Residual path and norm together** keep the gradient within a factor of ten at every depth, in either order. Both stand in every block of this course.
+# **Without residual paths** the line is straight on the logarithmic scale: every block takes the same factor away. Per
+# block it is 39 %: after 16 blocks about 1/2,900 is left, and after 32 it would be about a ten-millionth. The first
+# blocks learn next to nothing. **A residual path alone** overshoots as in the calculation with 1.5¹²: what is added is
+# as large as what was there, and it compounds: to about a million in the median of three seeds. **Residual path and
+# norm together** keep the gradient within a factor of ten at every depth, in either order.
 #
 # Residual paths come from image networks, where they made the step from some twenty layers to 152 (He et al., 2016).
 #
@@ -564,9 +564,9 @@ eight it can hardly be told from the target.""",
 )
 
 # %% [markdown]
-# With one kink the best fit is hardly better than the straight line; with three the error is below 0.01, and with eight it
-# is gone to three decimals. Training may end far from these fits, for instance when a unit is negative for every input and
-# gets no gradient any more. A wide layer has units to spare.
+# With one kink the best fit is hardly better than the straight line; with three the error is below 0.01, and with eight
+# it is gone to three decimals. Training may end far from these fits, for instance when a unit is negative for every
+# input and gets no gradient any more.
 #
 # A linear network can only draw a straight line, however wide it is. Attention does not change that: for given weights it is linear in its values. Apart from the softmax and the norms, ReLU is the only part of the block that is not linear.
 #
@@ -695,10 +695,8 @@ full columns for the five real tokens; the last two columns are empty except on 
 
 # %% [markdown]
 # Each row is drawn on a scale of its own: its largest entry is black. Attention is the only part with entries off the
-# diagonal. The two masked columns are empty but for the diagonal:
-# nobody attends to padding, but a padding token still asks with its own query. The whole block is attention's pattern
-# with a strengthened diagonal: the residual path keeps each token's own content. **Attention moves information
-# between tokens; everything else works on each token alone.**
+# diagonal. The whole block is attention's pattern with a strengthened diagonal: the residual path keeps each token's
+# own content. **Attention moves information between tokens; everything else works on each token alone.**
 #
 # ## 8 · Post-norm or pre-norm?
 #
@@ -751,9 +749,8 @@ blocks, for both orders.""",
 )
 
 # %% [markdown]
-# **Left.** Variances add up, so the standard deviation grows like √depth: to above 4 after 16 blocks. Hence a rule:
-# *a pre-norm stack ends with one more layer norm*. The growth also means that a late block adds little to a large
-# stream.
+# **Left.** Variances add up, so the standard deviation grows like √depth: to above 4 after 16 blocks. Hence a rule: *a
+# pre-norm stack ends with one more layer norm*.
 #
 # **Right.** The gradient that a block's own weights receive at the start of training. The next cell prints three places
 # of this curve, and two of the left one.
@@ -776,11 +773,11 @@ for order in ("post", "pre"):
 #
 # ### Trained side by side
 #
-# A task that needs every token: **sort**. Input: eight random digits; output: the same digits in rising order, one
-# per position. The model: token and position embeddings (lecture 5), twelve blocks of width 32, a Dense layer to ten
-# digits. Count it by hand before you trust it: 10·32 digits, 8·32 places, 12 blocks of 8,544, and 330 in the last layer
-# make 103,434; pre-norm has 64 more for its final norm. Three runs from the same seed, all with Adam at a learning rate of 0.003:
-# post-norm, post-norm with a **warm-up** (the rate climbs from 0 over the first 100 steps), and pre-norm.
+# A task that needs every token: **sort**. Input: eight random digits; output: the same digits in rising order, one per
+# position. The model: token and position embeddings (lecture 5), twelve blocks of width 32, a Dense layer to ten
+# digits. By hand: 10·32 digits, 8·32 places, 12 blocks of 8,544, and 330 in the last layer make 103,434; pre-norm has
+# 64 more for its final norm. Three runs from the same seed, all with Adam at a learning rate of 0.003: post-norm,
+# post-norm with a **warm-up** (the rate climbs from 0 over the first 100 steps), and pre-norm.
 #
 # **Predict.** Which of the three are below half of the starting loss after 250 steps?
 #
@@ -891,12 +888,11 @@ for name, values in losses.items():
 
 
 # %% [markdown]
-# Same parts, same seed, same learning rate. Post-norm stays at 2.30. Guessing gives ln 10 = 2.303, and a model that ignores
-# the digits but knows the *place* would have 1.61, since small digits come first in a sorted row. So this model does not even use
-# its positions. With a warm-up the same model ends at 0.16, and pre-norm, which needs none, at 0.10. Two other
-# seeds end in the same order (`experiments/lecture_seeds.py` ran these cells again). That it holds for larger models and real
-# tasks is the finding of Xiong et al. (2020). The 2017 paper trained post-norm
-# with 4,000 warm-up steps. Lecture 8 draws its schedule.
+# Post-norm stays at 2.30. Guessing gives ln 10 = 2.303, and a model that ignores the digits but knows the *place* would
+# have 1.61, since small digits come first in a sorted row. So this model does not even use its positions. With a
+# warm-up the same model ends at 0.16, and pre-norm, which needs none, at 0.10. Two other seeds end in the same order
+# (`experiments/lecture_seeds.py` ran these cells again). That it holds for larger models and real tasks is the finding
+# of Xiong et al. (2020). The 2017 paper trained post-norm with 4,000 warm-up steps. Lecture 8 draws its schedule.
 #
 # ### Is it the first step?
 #
@@ -991,8 +987,7 @@ for name, part in block.items():
 # biases in attention. The 2017 paper's formulas have none there: one block of its base model has 3,150,336 parameters then,
 # 2,048 fewer.)
 #
-# With F = 4D the feed-forward network has 8D² weights against attention's 4D², two thirds of the block. In our small block F = D, and
-# attention is the largest part.
+# In our small block F = D, and attention is the largest part.
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -1221,8 +1216,7 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 #
 # <details><summary>“The original Transformer has 12 encoder blocks of width 768.”</summary>
 #
-# That is BERT-base. The base model of 2017 has D = 512, 8 heads, F = 2,048 and 6 + 6 blocks, with dropout 0.1. While
-# we are at it: GPT-3 (175 billion) has 96 blocks of 96 heads; 12 blocks of 12 heads is GPT-2 small.
+# That is BERT-base. The base model of 2017 has D = 512, 8 heads, F = 2,048 and 6 + 6 blocks, with dropout 0.1.
 #
 # </details>
 #
@@ -1241,8 +1235,8 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 # <details><summary>“The encoder block computes x + Sublayer(LayerNorm(x)), as in <em>Attention is all you
 # need</em>.”</summary>
 #
-# The paper's section 3.1 says LayerNorm(x + Sublayer(x)): post-norm. What the quoted text gives is pre-norm, which
-# the paper's text does not have. A well-known annotated version of the paper says the one and codes the other.
+# The paper's section 3.1 says LayerNorm(x + Sublayer(x)): post-norm. What the quoted text gives is pre-norm, which the
+# paper's text does not have.
 #
 # </details>
 #

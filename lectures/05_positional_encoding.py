@@ -31,7 +31,7 @@
 # * recognise the usual wrong tables by their picture.
 #
 # **You need** [self-attention](02_self_attention.ipynb), the [encoder block](04_encoder_block.ipynb), sine and cosine,
-# 2 × 2 matrices. **Time:** about 89 minutes to read and predict; the code runs in about two minutes on two CPU cores.
+# 2 × 2 matrices. **Time:** about 90 minutes to read and predict; the code runs in about two minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** tokens, **D** width of a token,
 # **H** heads.
@@ -61,8 +61,8 @@ np.set_printoptions(precision=3, suppress=True)
 # %% [markdown]
 # ## 1 · Shuffle the words and watch
 #
-# *dog bites man* and *man bites dog* hold the same three words. Any model of language has to tell them apart. Here are
-# three random word vectors and one attention layer with random weights: Z = softmax(QKᵀ/√d_k) V, as in lecture 2.
+# *dog bites man* and *man bites dog* hold the same three words. Here are three random word vectors and one attention
+# layer with random weights: Z = softmax(QKᵀ/√d_k) V, as in lecture 2.
 #
 # **Predict.** We feed *dog bites man*, then *man bites dog*. What happens to the new vector of "dog"?
 #
@@ -154,11 +154,8 @@ for name, layer in tested.items():
     print(f"{name:23} shuffle first = shuffle last: {np.allclose(before, after[:, order], atol=1e-5)}")
 
 # %% [markdown]
-# > **What other texts get wrong:** "if you shuffle a sentence, the outputs of self-attention stay the same". Spot the
-# > mistake
-# > with your own numbers from above: `outputs["dog bites man"]` and `outputs["man bites dog"]` are *not* equal. The
-# > outputs
-# > are **permuted** (equivariance). Only after pooling over the words do they stay the same (invariance).
+# > **What other texts get wrong:** "if you shuffle a sentence, the outputs of self-attention stay the same". They are
+# > **permuted**. Only after pooling over the words do they stay the same.
 
 # %% [markdown]
 # ## 2 · A task that cannot be solved without order
@@ -175,11 +172,8 @@ for name, layer in tested.items():
 # <details><summary>Answer</summary>
 #
 # Exactly 0.5, on any test set made of twins, whatever the weights are. The twin is a permutation of the sentence, the
-# pooled output is
-# invariant, so both get the same probability, and exactly one of the two answers is right. This is not a matter of
-# training: it is the equation of
-# section 1. (If both probabilities are 0.5 up to rounding, the measured accuracy may differ from 0.5 by a very small
-# amount.)
+# pooled output is invariant, so both get the same probability, and exactly one of the two answers is right. (If both
+# probabilities are 0.5 up to rounding, the measured accuracy may differ from 0.5 by a very small amount.)
 #
 # </details>
 
@@ -205,9 +199,8 @@ print("its twin  ", train_ids[2000], "label", train_labels[2000])
 
 
 # %% [markdown]
-# We need one vector per position to add to the word vectors. The next sections say where such tables come from. Here
-# we already use three kinds: none, a
-# **learned** table, and the **sinusoidal** table of section 3. Everything else is the same in all runs.
+# We add one vector per position to the word vectors, of three kinds: none, a **learned** table, and the **sinusoidal**
+# table of section 3. Everything else is the same in all runs.
 
 # %%
 def wave_table(length, width):
@@ -281,7 +274,7 @@ for kind in ("none", "learned"):
 #
 # ## 3 · Where do position vectors come from?
 #
-# A position is a whole number. Let us try the obvious ideas and see where each breaks.
+# A position is a whole number. Here are the obvious ideas, and where each breaks.
 #
 # | idea | breaks because |
 # |---|---|
@@ -320,7 +313,7 @@ print(by_loops)
 print("the table used in section 2 is the same:", np.allclose(by_loops, wave_table(3, 4), atol=1e-6))
 
 # %% [markdown]
-# Row 1 is (0.841, 0.540, 0.010, 1.000), as in your table. Now the picture of a counter beside the picture of the waves.
+# Row 1 is (0.841, 0.540, 0.010, 1.000), as in your table. Now a counter beside the waves.
 #
 # **Predict.** In which columns of the big table do neighbouring positions differ most: on the left or on the right?
 
@@ -475,7 +468,7 @@ live.positions()
 # 0.841·0.841 = −0.416.
 # Second: 0.841·0.540 + 0.540·0.841 = 0.909. That is row p = 2 of the table in section 3.
 #
-# Each pair has its own circle and its own speed. The whole vector is a set of clock hands, from seconds to years.
+# Each pair has its own circle and its own speed. The whole vector is a set of clock hands.
 
 # %%
 table = wave_table(7, 16)  # (T, D)
@@ -502,10 +495,8 @@ to 5, turn by the same angle.""",
 )
 
 # %% [markdown]
-# The two arrows of a circle, from 0 to 2 and from 3 to 5, turn by the same angle.
-#
-# Do we have to believe the algebra? Ask the data. We look for a matrix M with PE[p] M = PE[p + 3] for all p, by least
-# squares, and tell it nothing about rotations. (Rows are positions, so M stands on the right.)
+# We look for a matrix M with PE[p] M = PE[p + 3] for all p, by least squares, and tell it nothing about rotations.
+# (Rows are positions, so M stands on the right.)
 #
 # **Predict.** D = 8: what will M look like?
 
@@ -578,10 +569,10 @@ for appended in (0, 64, 512):
 # words) and position vectors (50 places), fit one *linear* read-out for the word and one for the position on half of the
 # 2,500 sums, and test on the other half.
 #
-# A warning comes first, since an earlier version of this page fell for it. Without noise, least squares may use
-# differences as small as the rounding error of float32. At D = 128 its largest weight is then above four million, and it
-# finds every position. No trained layer works like that. So we add noise with a standard deviation of 0.01 to each
-# number, one hundredth of the words' own, and keep the noise-free curve for comparison.
+# A warning comes first. Without noise, least squares may use differences as small as the rounding error of float32. At
+# D = 128 its largest weight is then above four million, and it finds every position. No trained layer works like that.
+# So we add noise with a standard deviation of 0.01 to each number, one hundredth of the words' own, and keep the
+# noise-free curve for comparison.
 #
 # **Predict.** Sinusoidal positions with noise: from which width on does a linear layer find the *exact* position, 32, 128,
 # or never? And if the 50 places have random vectors of the same length instead?
@@ -648,10 +639,9 @@ for name, shares in found.items():
 # The **word** is found from D = 32 on. Random vectors in many dimensions are nearly at right angles, so a read-out for one
 # word hardly sees the others or the position.
 #
-# The **exact sinusoidal position** is not found reliably at any of these widths once there is noise, and more width does
-# not help. The position *or one of its neighbours* is found from D = 64 on. Sinusoidal neighbours look alike on purpose
-# (section 4: 30.9 against 32). Random position vectors, in the same sums with the same noise, are read exactly. They have no neighbours:
-# nothing tells a layer that 4 lies between 3 and 5. This is a choice between two properties, and not a defect of either.
+# With noise, the **sinusoidal position** *or one of its neighbours* is found from D = 64 on. Sinusoidal neighbours look
+# alike on purpose (section 4: 30.9 against 32). Random position vectors, in the same sums with the same noise, are read
+# exactly. They have no neighbours: nothing tells a layer that 4 lies between 3 and 5.
 #
 # Real models hold many more words and places than 50. So this makes it plausible, and no more, that word and position can
 # share one vector.
@@ -696,19 +686,15 @@ cosine almost 1: the words do not matter. With the factor the same three pairs a
 
 # %% [markdown]
 # On the left "cat @0", "dog @0" and "man @0" are one and the same vector to two digits: the word is lost in the
-# position. On the right words begin to
-# count. Training can repair the left side, since embeddings grow; the curves of section 2 show that it does on our
-# small task, where the version
-# without √D was at worst a little slower. Two honest remarks: many later models use learned positions of the same
-# small size as the embeddings and need no factor; and where the
-# embedding is also the output matrix, as in the paper, the factor matters more than here. (The paper gives no reason for
-# √D, and it does not mention how the embeddings start. The small start stands in its authors' published code.)
+# position. On the right words begin to count. Training can repair the left side, since embeddings grow; the curves of
+# section 2 show that it does on our small task, where the version without √D was at worst a little slower. Many later
+# models use learned positions of the same small size as the embeddings and need no factor. (The paper gives no reason
+# for √D, and it does not mention how the embeddings start. The small start stands in its authors' published code.)
 #
 # ## 7 · Learned positions
 #
 # The other classic, used by BERT and GPT-2: a second embedding table with one trainable row per position, looked up
-# with 0, 1, 2, … . Nothing tells it that 4 lies between 3 and 5.
-# Section 2 trained such a table on *does dog come before man*.
+# with 0, 1, 2, … . Section 2 trained such a table on *does dog come before man*.
 #
 # **Predict.** What structure must it have found?
 
@@ -738,14 +724,13 @@ the diagonal.""",
 # %% [markdown]
 # <details><summary>Answer and reading</summary>
 #
-# The task only asks for *earlier* or *later*, and so the table becomes close to one axis from early to late:
-# neighbours alike, the two ends opposed. A learned table finds what the
-# task needs, and no more. The sinusoidal table is made for any task and knows nothing of this one.
+# The task only asks for *earlier* or *later*, and so the table becomes close to one axis from early to late: neighbours
+# alike, the two ends opposed. A learned table finds what the task needs, and no more.
 #
 # </details>
 #
 # The price is a hard limit. The table has `max_length` rows, each trained only if sentences were long enough to reach
-# it. What lies beyond is the subject of section 9.
+# it.
 
 # %% [markdown]
 # ## 8 · Relative positions, rotary, ALiBi
@@ -760,8 +745,7 @@ the diagonal.""",
 #   score.
 # * **ALiBi** (Press et al., 2022): the number is not learned but −m·distance, with a different slope m for each head:
 #   m = 2^(−8h/H), h = 1 … H. Made for causal attention.
-# * **Rotary** (RoPE; Su et al., 2021): turn the query by its position and the key by its position. Used by most
-#   current large language models.
+# * **Rotary** (RoPE; Su et al., 2021): turn the query by its position and the key by its position.
 #
 # Where does each of them act?
 
@@ -878,11 +862,10 @@ for name, values in scores.items():
 # %% [markdown]
 # ## 9 · Beyond the training length
 #
-# The test that separates the methods. The task is a small memory: most tokens are blank, some are one of 8 letters,
-# and at every place the model must name **the last letter seen**. In
-# "· B · · A · ·" the answers at the end are A. All five models are the same causal block with four heads (pre-norm);
-# only the positions differ. They train on sequences of length **32** and are tested on length
-# **160**.
+# The task is a small memory: most tokens are blank, some are one of 8 letters, and at every place the model must name
+# **the last letter seen**. In "· B · · A · ·" the answers at the end are A. All five models are the same causal block
+# with four heads (pre-norm); only the positions differ. They train on sequences of length **32** and are tested on
+# length **160**.
 #
 # **Predict**, for positions 32 to 159: which of *none, learned, sinusoidal, rotary, ALiBi* still work? Write down an
 # order.
@@ -1002,19 +985,17 @@ for positions in METHODS:
 
 
 # %% [markdown]
-# Read it from left to right. The line at 0.3 + 0.7/8 = 0.39 belongs to a model that names a letter where one stands
-# and guesses elsewhere: it uses no memory at all.
+# The line at 0.3 + 0.7/8 = 0.39 belongs to a model that names a letter where one stands and guesses elsewhere: it uses
+# no memory at all.
 #
-# Your order, beyond 64: **ALiBi 0.97, none 0.44, sinusoidal 0.39, rotary 0.35, learned 0.25.** The second place may
-# surprise you: *no* positions at all. One run per method cannot rank values as close as 0.44, 0.39 and 0.35, but
-# others have found the same on larger tasks: causal models without positions extend to longer texts at least as well as
-# rotary ones and some others (Haviv et al., 2022; Kazemnejad et al., 2023).
+# Your order, beyond 64: **ALiBi 0.97, none 0.44, sinusoidal 0.39, rotary 0.35, learned 0.25.** One run per method
+# cannot rank values as close as 0.44, 0.39 and 0.35, but others have found the same on larger tasks: causal models
+# without positions extend to longer texts at least as well as rotary ones and some others (Haviv et al., 2022;
+# Kazemnejad et al., 2023).
 #
-# * **none** names about two letters in three within the training length. The causal mask tells it a little about order
-#   (the average at place p runs over p + 1 tokens), and nothing about *last*. What little it has learned does not depend
-#   on a table, and beyond the training length it loses less than three of the other four.
-# * **learned** falls at once, below the no-memory line: rows 32 to 159 still hold their random starting values, which
-#   is worse than nothing.
+# * **none** names about two letters in three within the training length. The causal mask tells it a little about order,
+#   and nothing about *last*; beyond the training length it loses less than three of the other four.
+# * **learned** falls at once, below the no-memory line: rows 32 to 159 still hold their random starting values.
 # * **sinusoidal** falls almost as steeply. Its rows are well defined there, but the network behind them has never seen
 #   such combinations of slow waves.
 # * **rotary** holds on for some places and then falls too, to below the no-memory line, although its scores depend on
@@ -1094,10 +1075,10 @@ for padding in ("pre", "post"):
     print(f'padding="{padding:4}":', padded[0], " the words sit at positions", np.flatnonzero(padded[0]))
 
 # %% [markdown]
-# The same sentence, other position vectors; in a longer batch yet others. What does that cost? Models with *learned*
-# positions read the same 32 tokens, preceded by more and more blanks, a token that they know well. The question asked at
-# each token has not changed. Two models take part. One was trained on 32 places, so the shift moves words to rows that were
-# never trained. The other is the control: it was trained on 64 places, so that every row it is asked for has been trained.
+# The same sentence, other position vectors. What does that cost? Models with *learned* positions read the same 32
+# tokens, preceded by more and more blanks, a token that they know well. The question asked at each token has not
+# changed. One model was trained on 32 places, so the shift moves words to rows that were never trained. The other is
+# the control: it was trained on 64 places, so that every row it is asked for has been trained.
 #
 # **Predict.** Which of the two gets worse as the words move: only the first, or both?
 #
@@ -1125,10 +1106,10 @@ for name, model in {"trained on 32 places": memory_models["learned"], "trained o
     print(f"{name:21}  " + "  ".join(f"{share:5.2f}" for share in shares))
 
 # %% [markdown]
-# The first model loses as soon as words reach rows that training never reached. The control does not: 0.96 to 0.98, wherever
-# the text begins. So padding in front is no harm *in itself*. It is one of the ways to bring words to places that training
-# did not cover, or covered rarely, and this is what costs. Pad at the end (`padding="post"`), mask the padding, and a text
-# of the trained lengths always finds trained rows.
+# The first model loses as soon as words reach rows that training never reached. The control does not: 0.96 to 0.98,
+# wherever the text begins. So padding in front does no harm *in itself*. The harm comes from places that training did
+# not cover, or covered rarely. Pad at the end (`padding="post"`), mask the padding, and a text of the trained lengths
+# always finds trained rows.
 #
 # ## 10 · Common mistakes, with their results
 #
@@ -1263,7 +1244,6 @@ print("first column, wrong:", *bad[:2, :, 0])
 #   the positions and a little more training (Chen et al., 2023).
 # * "Depends on the distance alone" is a property of the *scores'* position part. It does not promise that a model will
 #   use it well at distances it never saw, as rotary shows.
-# * Our model has one block, so its window of 8 reaches 8 tokens and no more. In deep models windows reach further.
 #
 # ## Summary
 #

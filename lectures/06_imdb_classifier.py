@@ -32,7 +32,7 @@
 # splits, baselines, paired tests, errors, and what the model attended to.
 #
 # **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), and Keras's
-# `compile` and `fit`. **Time:** about 58 minutes to read and predict; on the sample the code runs in about two minutes
+# `compile` and `fit`. **Time:** about 57 minutes to read and predict; on the sample the code runs in about two minutes
 # on two CPU cores.
 #
 # Letters: **B** batch, **T** words of a review, **D** width of a word vector, **H** heads, **F** width inside the

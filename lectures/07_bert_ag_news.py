@@ -383,8 +383,6 @@ plots.show(
 )
 
 # %% [markdown]
-# Each epoch hides other tokens, so the same text is a new task every time.
-#
 # The paper's second task, **next sentence prediction**, is what `pooled_output` was trained on: of two texts in a row, does the second follow
 # the first? Later work found it dispensable (RoBERTa; Liu et al., 2019). Our small BERT has this task all the same: without it nothing would train its `pooled_output`.
 #
@@ -548,10 +546,11 @@ for sentence in gaps:
     print("   ", ", ".join(f"{vocabulary[piece]} {guess[piece]:.0%}" for piece in best))
 
 # %% [markdown]
-# Where two or three words determine the gap, the guesses are right: prices after oil, states after united, medal after gold. Others fit the
-# topic of the sentence: money for the company, space for the telescope. But some do not fit the grammar: a word that stands there already, a full stop,
-# and "on" where a verb belongs. The published BERT read 1,000,000 batches of 256 rows, nine tenths of them with 128
-# places and the rest with 512 (appendix A.2): some 1,860 times as many places as ours. That short rows come first is taken from the paper. Whether such a model is good enough to sort news is measured in section 7.
+# Where two or three words determine the gap, the guesses are right: prices after oil, states after united, medal after
+# gold. Others fit the topic of the sentence: money for the company, space for the telescope. But some do not fit the
+# grammar: a word that stands there already, a full stop, and "on" where a verb belongs. The published BERT read
+# 1,000,000 batches of 256 rows, nine tenths of them with 128 places and the rest with 512 (appendix A.2): some 1,860
+# times as many places as ours. Whether such a model is good enough to sort news is measured in section 7.
 #
 # ### What its heads look at
 #
@@ -611,9 +610,12 @@ for name, row in zip(names, shares.reshape(12, -1), strict=True):
     print(name, ", ".join(f"{target} {share:.0%}" for target, share in zip(targets, row, strict=True)))
 
 # %% [markdown]
-# Two heads of the first block are **neighbour heads**: head 3 looks at the token before nearly all the time, head 4 at the token after. They were trained to guess words, and for nothing else but the second task. The second block looks mostly nearby and less strictly. In the last block three of four heads put a quarter and more of their weight on `[SEP]`, a token that
-# means nothing. Clark et al. (2019) found the same kinds of heads in the published BERT, and read the last one as a place to put weight when a head has nothing to say (later
-# called an **attention sink**; Xiao et al., 2024). That reading is theirs: our table shows where the weight goes, not why.
+# Two heads of the first block are **neighbour heads**: head 3 looks at the token before nearly all the time, head 4 at
+# the token after. The second block looks mostly nearby and less strictly. In the last block three of four heads put a
+# quarter and more of their weight on `[SEP]`, a token that means nothing. Clark et al. (2019) found the same kinds of
+# heads in the published BERT, and read the last one as a place to put weight when a head has nothing to say (later
+# called an **attention sink**; Xiao et al., 2024). That reading is theirs: our table shows where the weight goes, not
+# why.
 
 # %% [markdown]
 # ### Look at all of them yourself

@@ -25,8 +25,7 @@
 # * say why a pixel is too small a token, with numbers, and turn an image into patch tokens in two ways that agree;
 # * build a Vision Transformer from Keras's layers, and count the parameters of B/16, L/16 and H/14 yourself;
 # * train one on real images to more than 97 %, beside a ConvNet of the same size;
-# * say which assumptions about images are built into a ConvNet, measure what they are worth with few and with many images, and read the
-#   published table with that in mind;
+# * say what is built into a ConvNet, and measure what it is worth with few and with many images;
 # * draw an attention rollout, and test whether it means anything;
 # * place DeiT, Swin, T2T, MaxViT and video models on the map.
 #
@@ -68,8 +67,8 @@ print("this page ran on:", "GPU" if tf.config.list_physical_devices("GPU") else 
 # %% [markdown]
 # ## 1 · Why not one token per pixel?
 #
-# A sentence of 200 words is 200 tokens. A photograph of 224 × 224 pixels, small by today's standards, could be read
-# the same way: one token per pixel, row after row. Attention then compares each pixel with each other one.
+# A sentence of 200 words is 200 tokens. A photograph of 224 × 224 pixels could be read the same way: one token per
+# pixel, row after row. Attention then compares each pixel with each other one.
 #
 # **Predict.** One photograph, one block, 12 heads, 4 bytes a number. How much memory do the attention weights need: 10
 # MB, 1 GB, 100 GB?
@@ -96,9 +95,9 @@ for side in (32, 224, 384):
     print(f"{side} × {side:<5} {pixels:9,} tokens {by_pixel:10,.2f} GB {patches:9,} tokens {by_patch:10,.6f} GB")
 
 # %% [markdown]
-# So take a larger token: a **patch** of 16 × 16 pixels. The photograph becomes 196 tokens, as many as a film review has
-# words. The number of tokens falls by P², the attention weights by P⁴ = 65,536. That is the idea of the title
-# *An image is worth 16 × 16 words* (Dosovitskiy et al., 2021).
+# So take a larger token: a **patch** of 16 × 16 pixels. The photograph becomes 196 tokens. The number of tokens falls
+# by P², the attention weights by P⁴ = 65,536. That is the idea of the title *An image is worth 16 × 16 words*
+# (Dosovitskiy et al., 2021).
 
 # %%
 figure, ax = plt.subplots(figsize=(6, 3.4))
@@ -120,7 +119,7 @@ gigabyte up to 1024.""",
 # ## 2 · An image becomes a row of patches
 #
 # A real photograph (*china.jpg*, by danielbuechele, CC BY 2.0, part of scikit-learn), cut to 224 × 224. Keras has a
-# function that cuts; in the lab you write your own.
+# function that cuts.
 
 # %%
 photo = load_sample_image("china.jpg")[:, 110:537].astype("float32") / 255  # (427, 427, 3)
@@ -157,8 +156,7 @@ below them 21 patches laid out in a row, as the encoder receives them.""",
 
 # %% [markdown]
 # Each patch is flattened, (16, 16, 3) → 768 numbers, and **projected** to D features by one matrix E, the same for all
-# patches, plus a bias. This corresponds to a word embedding: a word selects a row of a matrix, a patch is multiplied
-# by one.
+# patches, plus a bias. This corresponds to a word embedding.
 #
 # **By hand.** An image of 4 × 4 pixels, one channel, P = 2, D = 2, no bias:
 #
@@ -187,8 +185,7 @@ print("patch 1:", flat[0, 1], " its token:", flat[0, 1] @ E, " the hand's:", np.
 # A convolution with a window of P × P that also *steps* by P looks at each patch once, and multiplies it by its kernel.
 # So the kernel (P, P, C, D) and the matrix E (P·P·C, D) hold the same numbers.
 #
-# The next cell makes the photograph's 196 tokens at D = 64 twice: by cutting, flattening and `Dense`, and by
-# `Conv2D(64, kernel_size=16, strides=16)` with the same numbers. They agree up to rounding.
+# The next cell makes the photograph's 196 tokens at D = 64 twice, with the same numbers. They agree up to rounding.
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -204,17 +201,14 @@ print("parameters:", dense.count_params(), convolution.count_params())
 
 
 # %% [markdown]
-# Published models write it either way. So a model that is often said to have no convolutions begins with one. What it does not have is
-# *overlapping* windows, stacked and pooled.
+# So a model that is often said to have no convolutions begins with one. What it does not have is *overlapping* windows,
+# stacked and pooled.
 #
 # ## 4 · A place to write the answer, and positions
 #
-# Two things are added before the encoder starts.
-#
-# **A class token.** Which of the 196 outputs should the head read? No patch is special. So one more
-# token is put in front: a single learned vector of D numbers, **the same for every image and every class**. Nothing of
-# the image is in it. In each block it attends to the patches, and after the last block the head reads it alone. BERT's `[CLS]` is the
-# same idea.
+# **A class token.** Which of the 196 outputs should the head read? No patch is special. So one more token is put in
+# front: a single learned vector of D numbers, **the same for every image and every class**. In each block it attends to
+# the patches, and after the last block the head reads it alone.
 #
 # **Positions.** Attention is permutation equivariant ([lecture 5](05_positional_encoding.ipynb)): without positions the
 # model sees a bag of patches. ViT adds a learned table with N + 1 rows. It says nothing about rows and columns at the
@@ -269,8 +263,7 @@ for name, size in {"with positions": 1.0, "without       ": 0.0}.items():
 # %% [markdown]
 # ## 5 · The model
 #
-# What follows is lecture 4's encoder, in its **pre-norm** form, with nothing about images in it. That is the point of
-# the paper: the same encoder, other tokens.
+# What follows is lecture 4's encoder, in its **pre-norm** form, with nothing about images in it.
 
 # %%
 figure, ax = diagrams.canvas(9.6, 4.7)
@@ -311,8 +304,8 @@ encoder of L blocks and a final norm. A dense layer reads the output at the clas
 # | each block | $z' = z + \text{Attention}(\text{LN}(z))$, then $z = z' + \text{FFN}(\text{LN}(z'))$, with GELU in the FFN |
 # | verdict | $\text{logits} = \text{Dense}(\text{LN}(z_L)_{\text{class}})$ |
 #
-# In Keras it is forty lines. The second model returned shares all weights with the first, and hands out the attention
-# weights of every block; section 10 needs them.
+# The second model returned shares all weights with the first, and returns the attention weights of every block for
+# section 10.
 
 # %%
 def encoder_block(x, heads, hidden):
@@ -446,9 +439,9 @@ for name, counts in parts.items():
 #
 # ## 7 · Trained on real images
 #
-# scikit-learn's handwritten digits: 1,797 real scans of 8 × 8 grey pixels, part of the library, no download. Patches of
-# 2 × 2 give 16 tokens of four numbers. A fifth of the training images is kept aside to watch the training
-# (**validation**). The **test** images are used for no choice: no epoch, no learning rate, no size.
+# scikit-learn's handwritten digits: 1,797 real scans of 8 × 8 grey pixels. Patches of 2 × 2 give 16 tokens of four
+# numbers. A fifth of the training images is kept aside to watch the training (**validation**). The **test** images are
+# used for no choice: no epoch, no learning rate, no size.
 
 # %%
 (x_train, y_train), (x_test, y_test) = data.images("digits")
@@ -457,8 +450,8 @@ x_fit, y_fit = x_train[287:], y_train[287:]
 print(f"{len(x_fit)} to fit, {len(x_watch)} to watch, {len(x_test)} to test; pixels from {x_fit.min()} to {x_fit.max()}")
 
 # %% [markdown]
-# A thousand images are few. **Augmentation** makes more of them: each time an image is used, it is moved at random, here by one pixel or not at
-# all. A digit that is moved by a pixel is still the same digit.
+# A thousand images are few. **Augmentation** makes more of them: each time an image is used, it is moved at random,
+# here by one pixel or not at all.
 
 # %%
 AUGMENT = layers.RandomTranslation(0.09, 0.09, fill_mode="constant", interpolation="nearest")  # whole pixels only
@@ -488,8 +481,8 @@ shifted by a pixel: augmented.""",
 
 
 # %% [markdown]
-# Beside the ViT we train a **ConvNet of the same size**: three stages of 3 × 3 convolutions, the image halved after
-# the first two. Both get the same images, the same augmentation, the same optimizer, the same number of epochs.
+# Beside the ViT we train a **ConvNet of the same size**: three stages of 3 × 3 convolutions, the image halved after the
+# first two. Both get the same images, augmentation, optimizer and number of epochs.
 
 # %%
 def convnet(image_shape, classes, filters):
@@ -583,9 +576,9 @@ validation accuracy. The ConvNet passes 97 percent within a few epochs, the ViT 
 
 
 # %% [markdown]
-# Both read digits, and the three intervals overlap: the test does not say which model is best. The right picture shows a
-# difference: the ConvNet is above 97 % within a few epochs, the ViT later. The support vector machine, an old method without any
-# knowledge of images, is in the same range on 8 × 8 pixels. A report of such results should say so.
+# Both read digits, and the three intervals overlap: the test does not say which model is best. The right picture shows
+# a difference: the ConvNet is above 97 % within a few epochs, the ViT later. The support vector machine, an old method
+# without any knowledge of images, is in the same range on 8 × 8 pixels.
 #
 # One run says little. `experiments/lecture_seeds.py` ran the cells of sections 7, 8 and 10 again with four other seeds:
 
@@ -620,11 +613,10 @@ pixels several of them are hard to read.""",
 # %% [markdown]
 # ### What the position table has learned
 #
-# The table began as noise, drawn with a standard deviation of 0.02, as in the paper's code. (How large the noise is matters: rows that start ten
-# times as long hardly change their direction in a short training.) How similar (cosine) are the rows of patches that lie beside each
-# other, and how similar are all other pairs?
+# The table began as noise, drawn with a standard deviation of 0.02, as in the paper's code.
 #
-# **Predict.** The model was not told which patch lies beside which. Will the rows of neighbours become more alike than the others?
+# **Predict.** The model was not told which patch lies beside which. Will the rows of neighbours become more alike (by
+# their cosine) than the others?
 #
 # <details><summary>Answer</summary>
 #
@@ -653,8 +645,8 @@ for name, (before, after) in rows.items():
     print(f"{name:12} {before[0]:20.2f} {before[1]:7.2f} {after[0]:20.2f} {after[1]:7.2f}")
 
 # %% [markdown]
-# The paper tried other ways on ImageNet (table 8, appendix D.4): without positions 61.4 % in its 5-shot linear test, learned 1-D
-# rows 64.2 %, 2-D rows 64.0 %. In that test positions matter, and their kind matters little.
+# The paper tried other ways on ImageNet (table 8, appendix D.4): without positions 61.4 % in its 5-shot linear test,
+# learned 1-D rows 64.2 %, 2-D rows 64.0 %.
 #
 # ## 8 · What is built into a ConvNet
 #
@@ -662,8 +654,7 @@ for name, (before, after) in rows.items():
 # built in: an **inductive bias**. A ViT has only two small parts of this bias: the cut into patches, and one projection for all of
 # them. Everything else it must learn, even that patch 5 lies beside patch 6.
 #
-# You can see the difference without a new training. Move the test digits: by one pixel, as the augmentation did in
-# training, and by two, which it never did.
+# Move the test digits: by one pixel, as the augmentation did in training, and by two, which it never did.
 #
 # **Predict.** Which of the two models loses more when a digit is moved by one or two pixels?
 #
@@ -713,12 +704,12 @@ for name in shifted:
 #
 # ## 9 · How much data is that worth?
 #
-# This takes more than a minute of computing, so the following run is **recorded**: Fashion-MNIST (Xiao et al.,
-# 2017; 28 × 28 grey photographs of clothes, ten classes), a ViT and a ConvNet of nearly the same size, each trained on
-# several numbers of labelled images, with and without augmentation. The patches have 7 × 7 pixels, so the ViT has 16 of them and the class
-# token. Augmentation here means moves of up to 7 % of the side, in fractions of a pixel, **and mirroring**. A fifth of the images, 2,000 at most, chooses the
-# best epoch; the 10,000 test images are used once per model. At most 100, 50, 15 and 6 epochs are allowed, for 500, 2,000, 8,000
-# and 32,000 images; training stops earlier when the validation accuracy no longer rises. (The program can train on CIFAR-10, too. This record has no such run.)
+# The following run is **recorded**: Fashion-MNIST (Xiao et al., 2017; 28 × 28 grey photographs of clothes, ten
+# classes), a ViT and a ConvNet of nearly the same size, each trained on several numbers of labelled images, with and
+# without augmentation. The patches have 7 × 7 pixels, so the ViT has 16 of them and the class token. Augmentation here
+# means moves of up to 7 % of the side, in fractions of a pixel, **and mirroring**. A fifth of the images, 2,000 at
+# most, chooses the best epoch; the 10,000 test images are used once per model. At most 100, 50, 15 and 6 epochs are
+# allowed, for 500, 2,000, 8,000 and 32,000 images; training stops earlier when the validation accuracy no longer rises.
 
 # %%
 run = recorded.load("vit_against_convnet")
@@ -788,20 +779,18 @@ for kind in ("vit", "convnet"):
 print("(10,000 test images: one accuracy is known to about ± 0.8 points, two differ by chance by about one)")
 
 # %% [markdown]
-# Three things to read off:
-#
-# * **The ConvNet is ahead, at every size.** The number of parameters, the optimizer and the limit of epochs are the same; the architecture differs.
-#   Look along a horizontal line: what the ConvNet reaches with 2,000 images, the ViT reaches with
-#   8,000, and what the ConvNet reaches with 8,000, the ViT with 32,000. (With 32,000 images and six epochs the ViT's last epoch is its
+# * **The ConvNet is ahead, at every size.** The number of parameters, the optimizer and the limit of epochs are the
+#   same; the architecture differs. What the ConvNet reaches with 2,000 images, the ViT reaches with 8,000, and what the
+#   ConvNet reaches with 8,000, the ViT with 32,000. (With 32,000 images and six epochs the ViT's last epoch is its
 #   best: it may not have finished. And at 8,000 and 32,000 there is one seed.)
-# * **More data lifts both, and in this range the ViT does not overtake.** Tens of thousands of images are still few. In the
-#   paper's own experiment (section 4.3, figure 4) a ViT-B/32 was much worse than a ResNet50 after pre-training on 9 million
-#   images, and better from 90 million on.
-# * **Augmentation does not always help.** Here it may help the ViT with 500 images; with 8,000 and more both models are less accurate with it. Three
-#   causes are possible, and this run does not separate them. An augmented set takes longer to learn, and the epochs are few: with 8,000 images the augmented ViT
-#   still gets more than a fifth of its *training* images wrong. Moves by fractions of a pixel blur the training images, while the test images are
-#   sharp. (Section 7 moves digits by whole pixels.) And most clothes and shoes are photographed in one direction, so mirrored training images
-#   look unlike the test images. Recipes that depend on strong augmentation, such as DeiT below, train for hundreds of epochs.
+# * **More data lifts both, and in this range the ViT does not overtake.** In the paper's own experiment (section 4.3,
+#   figure 4) a ViT-B/32 was much worse than a ResNet50 after pre-training on 9 million images, and better from 90
+#   million on.
+# * **Augmentation does not always help.** Here it may help the ViT with 500 images; with 8,000 and more both models are
+#   less accurate with it. Three causes are possible, and this run does not separate them. An augmented set takes longer
+#   to learn, and the epochs are few: with 8,000 images the augmented ViT still gets more than a fifth of its *training*
+#   images wrong. Moves by fractions of a pixel blur the training images, while the test images are sharp. And the shoes
+#   point in one direction, so mirrored training images look unlike the test images.
 #
 # ### The same story at full size
 #
@@ -849,8 +838,9 @@ images Base (77.9) is ahead of Large (76.5). With 14 million Large (85.2) and Hu
 # | CIFAR-100 | **94.55** | 93.90 | 93.25 | 93.51 | – |
 # | TPUv3-core-days | 2.5 k | 0.68 k | 0.23 k | 9.9 k | 12.3 k |
 #
-# Read the last line too. At the same pre-training set, L/16 beats BiT-L with 7 % of the compute. What the table
-# does *not* say is that a ViT beats a ConvNet on your 2,000 images.
+# At the same pre-training set, L/16 beats BiT-L with 7 % of the compute. What the table does *not* say is that a ViT
+# beats a ConvNet on your 2,000 images. On ImageNet alone, large ViTs were behind ResNets of comparable size (section
+# 4.3 and figure 3 of the paper), and later ConvNets trained with modern recipes caught up (Liu et al., 2022).
 #
 # ## 10 · Where did it look? Attention rollout
 #
@@ -910,8 +900,8 @@ the rollout of the class token, darker blue for a larger share. In most digits t
 #
 # <details><summary>Answer</summary>
 #
-# ½ · ½ = ¼ after two blocks, whatever the weights are. The same holds for each patch. The attention of one block alone has no such limit: a token may give
-# itself any weight between 0 and 1.
+# ½ · ½ = ¼ after two blocks, whatever the weights are. The attention of one block alone has no such limit: a token may
+# give itself any weight between 0 and 1.
 #
 # </details>
 
@@ -921,8 +911,10 @@ live.rollout(x_test[picked, ..., 0], [weights[picked] for weights in maps], ["ze
 
 
 # %% [markdown]
-# Does such a map show which patches matter? Perhaps it only shows where the ink is. So we **test it**. Delete patches (set them to background), in four kinds of order, and watch the accuracy. Suppose that a large rollout marks the patches on which the answer depends. Then deleting the patches with the largest rollout must hurt more than deleting random ones, and more than deleting the patches with
-# most ink. One random order may be lucky, so we draw ten.
+# Does such a map show which patches matter? Perhaps it only shows where the ink is. So we **test it**: delete patches
+# (set them to background) in four kinds of order, and watch the accuracy. If a large rollout marks the patches on which
+# the answer depends, deleting these must hurt more than deleting random ones, and more than deleting those with most
+# ink. One random order may be lucky, so we draw ten.
 #
 # **Predict.** Order the four curves: rollout first, ink first, random, rollout last.
 
@@ -986,17 +978,13 @@ for name, (kept, (lowest, highest), r) in tests.items():
 # over to the next one, and a map without a test says nothing.
 # (Deleting is itself a crude probe: a digit with holes is an image that the model has never seen.)
 #
-# The caveats in general:
+# Other caveats:
 #
 # * rollout averages heads, which may do opposite things, and knows neither values nor feed-forward networks;
 # * the ½ for the residual path is a convention, not a measurement;
 # * it is the same map for every class: it cannot say "why a 3 and not an 8".
 #
-# An attention map is a hypothesis. A deletion test is one way to check it.
-#
 # ## 11 · The family
-#
-# Each of these four models changes one part of the plain ViT.
 
 # %%
 def keys_of(query, side=8, window=4):
@@ -1040,19 +1028,16 @@ spread evenly over the whole image. T2T: three overlapping 3 by 3 windows.""",
 # 86-million-parameter model reaches 83.1 % in under three days on one computer (abstract); compare 77.9 % in the figure above. A teacher can be
 # added: a second special token, the **distillation token**, learns to say what a trained ConvNet says. With it the abstract reports up to 85.2 %.
 #
-# **Swin** (Liu et al., 2021) changes *which patches attend to which*. Patches of 4 × 4, attention only inside windows of 7 × 7 patches, and
-# every second block has its windows shifted by half, so that neighbours in different windows meet. Between stages 2 × 2
-# patches are merged into one, as a ConvNet pools. The cost is linear in the number of patches, and the maps of several
-# sizes suit detection and segmentation.
+# **Swin** (Liu et al., 2021) changes *which patches attend to which*. Patches of 4 × 4, attention only inside windows
+# of 7 × 7 patches, and every second block has its windows shifted by half, so that neighbours in different windows
+# meet. Between stages 2 × 2 patches are merged into one. The cost is linear in the number of patches.
 #
-# **T2T** (Yuan et al., 2021), tokens to token, changes the *cutting*. T2T cuts in several steps with **overlapping** windows, with attention in between. The
-# encoder that follows is deep and narrow.
+# **T2T** (Yuan et al., 2021), tokens to token, changes the *cutting*: several steps with **overlapping** windows, and
+# attention in between.
 #
 # **MaxViT** (Tu et al., 2022) alternates two sparse attentions: inside of a **block** (local), and along a **grid** of patches
 # spread over the whole image (global), with convolutions before them. Both are linear in the number of patches, and every patch can reach every
 # other within one such pair. 86.5 % on ImageNet without other data (abstract).
-#
-# Three of the four bring back something that a ConvNet has: local windows, overlapping windows, or convolutions.
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -1110,9 +1095,9 @@ print(f"scores of one head, all with all:           {total**2:10,}")
 print(f"space and time in turn (factorised):        {total * (space + frames):10,}")
 
 # %% [markdown]
-# These are many tokens again, and the remedy is similar: first attention within a moment, then along time (the paper's factorised
-# variants). The filters need not start from noise. Take the filters of a trained image model, use them for the middle frame, and put zeros for the other frames. Then the
-# video model begins with the same tokens as the image model ("central frame initialisation").
+# These are many tokens again, and the remedy is similar: first attention within a moment, then along time (the paper's
+# factorised variants). The filters can start from a trained image model: its filters for the middle frame, zeros for
+# the other frames ("central frame initialisation").
 #
 # ### One frame never suffices
 #
@@ -1143,8 +1128,9 @@ for kind, what in video["results"]["kinds"].items():
 #
 # Both video Transformers get at least 99.7 % right, and give the opposite answer to at least 99.4 % of the reversed clips. With shuffled frames they get 28 to 38 % right.
 #
-# Factorised attention calculates 2,900 scores for one head instead of 10,000. A training step still took longer, 0.098 against 0.069 processor seconds (means of twenty steps, measured once). Each of its blocks has a
-# second attention layer, and 100 tokens are few.
+# Factorised attention calculates 2,900 scores for one head instead of 10,000. A training step still took longer, 0.098
+# against 0.069 processor seconds (means of twenty steps, measured once). Each of its blocks has a second attention
+# layer.
 #
 # </details>
 #
@@ -1159,8 +1145,9 @@ for kind, what in video["results"]["kinds"].items():
 #
 # <details><summary>Answer</summary>
 #
-# 1: each “patch” is a strip of one or two rows of the image, in place of a square. 2: the accuracy drops, without an error message. 3: the last token is a patch; the head was trained on
-# another one, and many answers are wrong. (Train it that way and it works: any token can be the place for the verdict.) 4: the loss cannot fall below 1.46 for ten classes.
+# 1: each “patch” is a strip of one or two rows of the image, in place of a square. 2: the accuracy drops, without an
+# error message. 3: the last token is a patch; the head was trained on another one, and many answers are wrong. 4: the
+# loss cannot fall below 1.46 for ten classes.
 #
 # </details>
 
@@ -1192,46 +1179,9 @@ floor = keras.losses.SparseCategoricalCrossentropy(from_logits=True)(np.array([0
 print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 
 # %% [markdown]
-# Against the second mistake put a `Rescaling` layer inside the model: then the scale is stored with the weights. With the fourth the model still
-# learns, but a loss that stays above 1.46 shows the mistake.
+# Against the second mistake put a `Rescaling` layer inside the model: then the scale is stored with the weights.
 #
-# ## 14 · What other texts get wrong
-#
-# Each sentence has one mistake. Find it before you open the answer.
-#
-# <details><summary>“There is one class token for each class, and the head picks the best.”</summary>
-#
-# One, whatever the number of classes. The head turns its output into K logits.
-#
-# </details>
-#
-# <details><summary>“ViT shows that convolutions are not needed: it has none.”</summary>
-#
-# Its first layer is one, section 3. What it lacks is convolutions with overlapping windows, stacked.
-#
-# </details>
-#
-# <details><summary>“ViT-L/16 has 307 million parameters.”</summary>
-#
-# 304 million with the 1,000-class head. 307 million is ViT-L/32: section 6.
-#
-# </details>
-#
-# <details><summary>“Since patches are a grid, ViT uses 2-D positions.”</summary>
-#
-# The paper's default is one learned row for each place, numbered in reading order. 2-D rows gained nothing (table 8).
-#
-# </details>
-#
-# <details><summary>“Transformers beat ConvNets on images.”</summary>
-#
-# After pre-training on enough images they did, in that comparison. On ImageNet alone, large ViTs were behind ResNets of
-# comparable size (section 4.3 and figure 3 of the paper), and later ConvNets trained with modern recipes caught up (Liu et
-# al., 2022).
-#
-# </details>
-#
-# ## 15 · Check yourself
+# ## 14 · Check yourself
 #
 # <details><summary>1. An image of 96 × 144 × 3, P = 16, D = 192. Shapes of: the patches, the tokens, the position
 # table, the output of the encoder?</summary>
@@ -1250,15 +1200,15 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 #
 # <details><summary>3. A ViT trained at 224 should read images of 384. Which parameters do not fit any more?</summary>
 #
-# Only the position table: 197 rows against 577. The paper interpolates it in two dimensions. Projection and blocks do not depend on the number of tokens.
+# Only the position table: 197 rows against 577. The paper interpolates it in two dimensions.
 #
 # </details>
 #
 # <details><summary>4. You shuffle the pixels of all images by one fixed permutation, and train anew. Which model suffers,
 # a ConvNet or a ViT with P = 1?</summary>
 #
-# The ConvNet: pixels that were neighbours are so no longer. For the ViT with one pixel a token only the position rows change places, and they start as noise anyway. (With
-# larger patches the same holds for a permutation *of whole patches*.)
+# The ConvNet: pixels that were neighbours are so no longer. For the ViT with one pixel a token only the position rows
+# change places, and they start as noise anyway.
 #
 # </details>
 #
@@ -1271,39 +1221,32 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 # ## Symptoms
 #
 # <details><summary>Accuracy stays at guessing.</summary>
-# Pixels not in 0 to 1; patches made by <code>reshape</code> alone (it then learns a little, slowly); learning rate without
+# Pixels not in 0 to 1; patches made by <code>reshape</code> alone; learning rate without
 # warm-up.
 # </details>
 # <details><summary>Training accuracy 100 %, validation far below.</summary>
-# Little data and no augmentation. A ViT can learn a small set by heart. Augment, or start from a pre-trained model.
+# Little data and no augmentation. Augment, or start from a pre-trained model.
 # </details>
-# <details><summary>The loss does not fall below 1.46.</summary>
-# Ten classes, and a softmax twice.
-# </details>
-# <details><summary>An error about shapes at the position table, at another image size.</summary>
-# The table has N + 1 rows for one N. Resize the images, or interpolate the table.
-# </details>
-# <details><summary>The number of parameters is D too small, or a multiple of D too large.</summary>
+#
+# <details><summary>The number of parameters is off by a multiple of D.</summary>
 # Class token or its position row forgotten; or one class token for each class.
 # </details>
 #
 # ## Slow machine, or GPU
 #
 # > **Slow machine:** 40 epochs in section 7 instead of 80 halve the time, and the ViT loses more by it than the ConvNet.
-# > The recorded runs need nothing.
 # >
-# > **GPU:** the same cells run unchanged; Keras puts model and batches on it. For half precision put
-# > `keras.mixed_precision.set_global_policy("mixed_float16")` before the models are built (the logits stay float32, see
-# > section 5). For several GPUs build and compile inside of `with tf.distribute.MirroredStrategy().scope():`. Then try
+# > **GPU:** the same cells run unchanged. For half precision put
+# > `keras.mixed_precision.set_global_policy("mixed_float16")` before the models are built. For several GPUs build and
+# > compile inside of `with tf.distribute.MirroredStrategy().scope():`. Then try
 # > `python experiments/vit_against_convnet.py --dataset cifar10 --patch 4`: 32 × 32 in colour, 64 tokens.
 #
 # ## Honest caveats
 #
-# * Digits of 8 × 8 pixels are nearly solved by any method, see the support vector machine in section 7. They show how a ViT works, not how good it is.
-# * The recorded run compares one small ViT with one small ConvNet, trained by one recipe for a limited number of epochs. Longer training and stronger augmentation may change
-#   the result (see DeiT, section 11).
-# * One seed is trained on this page. On one machine it gives the same numbers in every run; another seed gives another test accuracy, other maps and other curves. The intervals in section 7 are for the
-#   choice of the test images; they do not hold the scatter of the seeds.
+# * Digits of 8 × 8 pixels show how a ViT works, not how good it is.
+# * The recorded run has one recipe and few epochs. Longer training and stronger augmentation may change its result
+#   (DeiT, section 11).
+# * The intervals in section 7 are for the choice of the test images; they do not hold the scatter of the seeds.
 # * The published numbers rest on JFT-300M, which is not public.
 #
 # ## Summary
@@ -1318,7 +1261,6 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 # | L pre-norm blocks | (B, N + 1, D) | L·(4D² + 2DF + 9D + F) |
 # | final norm, class token, head | (B, K) | 2D + D·K + K |
 #
-# * Patches, because attention is quadratic in tokens and tokens are quadratic in the side.
 # * Little about images is built into a ViT. With few images it was behind a ConvNet in our recorded run; with very many it was ahead in the paper's comparison.
 # * Attention maps are hypotheses. Test them.
 #
@@ -1327,8 +1269,8 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 #
 # ## Further reading
 #
-# * P. Lippe, *UvA Deep Learning Tutorials*, tutorial 15: a ViT on CIFAR-10, in colour, with a trained checkpoint. Do it next.
-# * *keras.io, "Image classification with Vision Transformer"*: the same model on CIFAR-100. Compare its accuracy with that of a small ConvNet.
+# * P. Lippe, *UvA Deep Learning Tutorials*, tutorial 15: a ViT on CIFAR-10, in colour, with a trained checkpoint.
+# * *keras.io, "Image classification with Vision Transformer"*: the same model on CIFAR-100.
 # * S. Jain, B. C. Wallace, *Attention is not explanation*, NAACL 2019: the doubt behind section 10, for text.
 # * M. Caron et al., *Emerging properties in self-supervised Vision Transformers*, ICCV 2021 (DINO): models whose attention maps do follow objects.
 #

@@ -16,6 +16,7 @@ WORDS_A_MINUTE = 200
 CODE_LINES_A_MINUTE = 15
 MINUTES_A_QUESTION = 1.0
 MINUTES_A_FIGURE = 0.75
+MOST_MINUTES = 90
 
 
 @pytest.fixture(params=LECTURES)
@@ -95,6 +96,11 @@ def test_cells_are_short(lecture):
     _, notebook = lecture
     long = [cell.source[:60] for cell in notebook.cells if cell.cell_type == "code" and cell.source.count("\n") > 27]
     assert not long
+
+
+def test_no_lecture_takes_longer_than_one_sitting(lecture):
+    _, notebook = lecture
+    assert minutes(notebook) <= MOST_MINUTES, f"counts {minutes(notebook):.1f}: shorten its prose"
 
 
 def test_the_stated_minutes_are_the_counted_ones(lecture):

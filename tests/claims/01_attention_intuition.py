@@ -12,7 +12,7 @@ CHART = "application/vnd.vegalite.v5+json"
 
 
 def claims(page: Page) -> None:
-    page.given("about 85 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 86 minutes to read", because="counted by tests/test_lectures.py")
     one_state(page)
     limits_of_recurrence(page)
     pooling(page)

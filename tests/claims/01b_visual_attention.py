@@ -171,6 +171,11 @@ def x_rays(page: Page) -> None:
         after["another's"],
         holds=after["another's"] - after["own"] < 0.01,
     )
+    page.says(
+        "Most of the effect of deletion comes from places that matter in any chest, and little of it comes from this "
+        "patient's own map.",
+        holds=after["random"] - after["another's"] > 0.9 * (after["random"] - after["own"]),
+    )
 
 
 def captions(page: Page) -> None:

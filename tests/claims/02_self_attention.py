@@ -295,7 +295,7 @@ def mistakes_and_questions(page: Page) -> None:
     page.given(
         "one weight is 1.00 in every row", "weights all near 1/T", "a 3-D array", because="symptoms, told in general"
     )
-    page.given("(rows 2, 0, 1)", "the same (7, 3) matrix", 'In "How are you" both are 3', because="defined in a cell")
+    page.given("(rows 2, 0, 1)", 'In "How are you" both are 3', because="defined in a cell")
     page.given("S = 32 keys of width 256", because="defined in a cell")
     by_divisor = page.numbers("cell-86", r"variance +([\d.]+), largest weight ([\d.]+)")
     page.says("how many keys there are does not enter", holds=abs(by_divisor[0] - 1) < 0.1 < abs(by_divisor[2] - 1))

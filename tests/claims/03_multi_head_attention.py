@@ -11,7 +11,7 @@ HEADS = (1, 2, 4, 8, 16, 32)
 
 
 def claims(page: Page) -> None:
-    page.given("about 89 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 90 minutes to read", because="counted by tests/test_lectures.py")
     one_softmax(page)
     two_heads_by_hand(page)
     two_heads_asked_by_pot(page)
@@ -27,7 +27,7 @@ def claims(page: Page) -> None:
 
 
 def one_softmax(page: Page) -> None:
-    page.given("Heads are counted from 0", "(Papers often count from 1.)", because="a convention")
+    page.given("Heads are counted from 0", because="a convention")
     numbers = dict(enumerate(page.numbers("cell-005", rf"(?m)^ +\d +\w +\w +{NUMBER}$")))
     page.says("Above row 3 is row 2, with −{:.2f}.", -numbers[2])
     page.says("Row 3 wants b , which is the name of row 4, with {:.2f}.", numbers[4])
@@ -98,7 +98,7 @@ def splitting(page: Page) -> None:
         "The round trip must give back the array",
         holds=["trip: True" in page.output("cell-020"), merged_wrong[3] == 10],
     )
-    page.given("be (1, 2, 0, 0, 1, 0, −1, 0)", '"what does head 1 do?"', because="the example")
+    page.given("be (1, 2, 0, 0, 1, 0, −1, 0)", because="the example")
     parts = page.numbers("cell-022", rf"'{NUMBER}'")
     page.says("Head 0: 1 + 2·0.622 = {:.3f} (with unrounded weights)", parts[0])
     page.says("Head 1: 1.762 − 0.238 = {:.3f}", parts[1])
@@ -209,7 +209,6 @@ def table_task(page: Page) -> None:
 
 
 def jobs_and_ablation(page: Page) -> None:
-    page.given('"Head 0" means nothing', because="a name")
     page.given(
         "one head is near 1 for above and the other near 1 for wanted", because="the numbers in the figure's cells"
     )
@@ -265,7 +264,6 @@ def shared_keys(page: Page) -> None:
     shared = page.numbers("c24dab3c", r"([\d.]+)(?: parameters|[\]\s])")
     page.says("It can, with every seed", holds=[len(shared) == 6, max(shared[1:]) < 0.005])
     page.given("section 10 once more, now with one key head of width 8", because="sizes of the model")
-    page.given("5 % of the compute of its training", because="cited: Ainslie et al. 2023")
     page.given("A model with H = 32 and G = 8 gets G = 4", because="a question")
 
 

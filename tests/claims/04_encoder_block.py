@@ -179,8 +179,7 @@ def one_block(page) -> None:
     page.says("Layer norm and feed-forward are diagonal: each token on its own.", holds=diagonal)
     page.says("Layer norm and feed-forward: only the diagonal.", holds=diagonal)
     page.says(
-        "Attention is the only part with entries off the diagonal. The two masked columns are empty but for "
-        "the diagonal",
+        "Attention is the only part with entries off the diagonal.",
         holds=[*diagonal, off["attention"][0] > 0.5, off["attention"][1] == 0, off["whole block"][1] == 0],
     )
     page.says(
@@ -303,10 +302,10 @@ def parameters(page) -> None:
     bert = page.number("81f5fc40", r"BERT-base .*, (\d+)% feed-forward")
     small = page.number("81f5fc40", r"key_dim 32 .*, (\d+)% feed-forward")
     page.says(
-        "8D² weights against attention's 4D², two thirds of the block. In our small block F = D, and attention is the "
-        "largest part.",
-        holds=[share == 67, bert == 67, small < 33],
+        "with F = 4D it has 8D² of them against 4D² in attention, two thirds of the block",
+        holds=[share == 67, bert == 67],
     )
+    page.says("In our small block F = D, and attention is the largest part.", holds=small < 33)
 
 
 def newer_parts(page) -> None:
@@ -411,7 +410,6 @@ def givens(page) -> None:
         "A token that is 10⁻ᵏ times as long has σ² = 9·10⁻²ᵏ",
         "say (1, 1.001, 1, 1.001) with ε = 0.001",
         "√0.001 = 0.032 is the smallest divisor",
-        "with F = 4D it has 8D² of them against 4D² in attention, two thirds of the block",
         "The 2,048 in the middle would be for nothing.",
         "The row (2, 4, 6, 8), p = 0.5",
         "(4, 0, 0, 16) in training: the survivors are divided by 0.5. At inference (2, 4, 6, 8)",
@@ -440,7 +438,6 @@ def givens(page) -> None:
         "(2, 32, 32) and (32,)",
         "(32, 32) and (32,)",
         "(32,) and (32,)",
-        "With F = 4D the feed-forward network has",
         "Both are nearly 0 far on the left",
         "GELU is below 0 for all negative x",
         "A block has D = 16, H = 4, F = 64, key_dim = D/H.",
@@ -465,7 +462,6 @@ def givens(page) -> None:
         "In Keras 3 a bare",
         "“The original Transformer has 12 encoder blocks of width 768.”",
         "has D = 512, 8 heads, F = 2,048 and 6 + 6 blocks, with dropout 0.1",
-        "GPT-3 (175 billion) has 96 blocks of 96 heads; 12 blocks of 12 heads is GPT-2 small.",
         because=CITED,
     )
     page.given(

@@ -207,7 +207,7 @@ def givens(page) -> None:
         because=DEFINED,
     )
     page.given(
-        "58 minutes to read and predict; on the sample the code runs in about two minutes on two CPU cores.",
+        "57 minutes to read and predict; on the sample the code runs in about two minutes on two CPU cores.",
         because="counted by tests/test_lectures.py",
     )
     page.given(

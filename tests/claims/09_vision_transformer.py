@@ -88,9 +88,6 @@ def patches_and_parameters(page: Page) -> None:
         full["L/32"] / 1e6,
         full["L/16"] / 1e6,
     )
-    page.says(
-        "{:.0f} million with the 1,000-class head. {:.0f} million is ViT-L/32", full["L/16"] / 1e6, full["L/32"] / 1e6
-    )
     page.says("B/32 and B/16 have nearly the same number of parameters", holds=full["B/32"] / full["B/16"] < 1.02)
     totals = page.numbers("5c424360", r"ViT-\S+ +(\d+) billion")
     page.says(
@@ -165,7 +162,7 @@ def recorded_run(page: Page) -> None:
     page.says("The ConvNet is ahead, at every size.", holds=[(convnet > vit).all(), (convnet_moved > vit_moved).all()])
     page.says("the ConvNet lies above the ViT at every size", holds=(convnet > vit).all())
     page.says(
-        "what the ConvNet reaches with 2,000 images, the ViT reaches with 8,000, and what the "
+        "What the ConvNet reaches with 2,000 images, the ViT reaches with 8,000, and what the "
         "ConvNet reaches with 8,000, "
         "the ViT with 32,000",
         holds=[vit[1] < convnet[1] <= vit[2] + 0.5, vit[2] < convnet[2] <= vit[3] + 0.5],
@@ -265,7 +262,6 @@ def video(page: Page) -> None:
         "for 8 frames of 20 × 20 pixels",
         "Tubelets of 2 × 4 × 4 make 100 tokens",
         "These are models 1 and 3 of ViViT",
-        "100 tokens are few",
         because="the design of the run",
     )
     seed = r"right ([\d.]+)% \(95 %: .*?\), sense right where the axis is ([\d.]+)% \(([\d.]+)% to ([\d.]+)%\), "
@@ -293,8 +289,6 @@ def mistakes(page: Page) -> None:
     page.says("and many answers are wrong", holds=page.number("1bce2fe8", r"last token: ([\d.]+)%") < 80)
     floor = page.number("1bce2fe8", r"second softmax: ([\d.]+)")
     page.says("the loss cannot fall below {:.2f} for ten classes", floor)
-    page.says("a loss that stays above {:.2f} shows the mistake", floor)
-    page.says("The loss does not fall below {:.2f}.", floor)
     frames, pixels, tokens = page.numbers("a51a98b1", r"2 × 16 × 16: (\d+) · (\d+) = ([\d,]+) tokens")
     page.says(
         "These are many tokens again",
@@ -402,7 +396,6 @@ def cited(page: Page) -> None:
         "An image is worth 16 × 16 words",
         "The paper's table 1 gives 86 M, 307 M and 632 M",
         '"ViT-L/16 has 307 million parameters"',
-        "“ViT-L/16 has 307 million parameters.”",
         "a standard deviation of 0.02, as in the paper's code",
         "without positions 61.4 % in its 5-shot linear test, learned 1-D rows 64.2 %, 2-D rows 64.0 %",
         "was much worse than a ResNet50 after pre-training on 9 million images, and better from 90 million on",
