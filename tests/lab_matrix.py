@@ -31,8 +31,16 @@ SEED = 40723
 # Each took 25 to 73 CPU seconds, in which whole models are built or trained. `make test` leaves them out; what is
 # declared for the same exercises, every mistake and every pair, is tried there all the same.
 LONG = {
-    "test_correct_variants_score_full_marks": ("build_classifier", "train_classifier", "build_vit", "train_vit"),
+    "test_correct_variants_score_full_marks": (
+        "Encoder",
+        "Transformer",
+        "build_classifier",
+        "train_classifier",
+        "build_vit",
+        "train_vit",
+    ),
     "test_wrong_variants_fail_and_are_named": (
+        "MultiHeadAttention",
         "Encoder",
         "EncoderBlock",
         "build_classifier",

@@ -173,6 +173,7 @@ def test_two_graders_at_once_agree(course, reference):
     assert run.recorded().keys() == SCORES.keys()
 
 
+@pytest.mark.long
 def test_a_full_disk_stops_it_with_a_sentence_and_loses_nothing(course, reference):
     """A file that may not grow stands for a disk that is full."""
     run = Run(course, "full")

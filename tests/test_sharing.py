@@ -52,7 +52,10 @@ def right(case: dict) -> np.ndarray:
     return case["factor"] * case["x"] @ case["dense.kernel"]
 
 
-@pytest.mark.parametrize(("lab", "name"), LAYERS)
+@pytest.mark.parametrize(
+    ("lab", "name"),
+    [pytest.param(*each, marks=pytest.mark.long if each[1] in ("Encoder", "Transformer") else ()) for each in LAYERS],
+)
 def test_sharing_changes_no_result_of_a_solution(lab, name):
     names = namespace(solution_sources(lab))
     cases = expectations(lab, name)

@@ -166,6 +166,7 @@ def test_a_line_of_a_solution_keeps_the_site_from_being_written(course, tmp_path
     assert not list(tmp_path.glob(".site-*"))
 
 
+@pytest.mark.long
 def test_what_sphinx_warns_of_is_told_and_nothing_is_written(course, tmp_path):
     need_mathjax(tmp_path)
     (course.root / "site" / "node_modules").symlink_to(ROOT / "site" / "node_modules")

@@ -230,7 +230,7 @@ def test_a_worker_that_is_lost_costs_nobody_anything(at):
 
 
 def test_a_worker_that_is_lost_twice_is_the_graders_failure():
-    with pytest.raises(WorkerLost, match=r"twice .* the warm worker ended"):
+    with pytest.raises(WorkerLost, match=r"twice, .*: the warm worker ended"):
         take(Machine(own=WorkerLost("the warm worker ended")))
 
 
