@@ -118,7 +118,10 @@ class ClassServer:
         for name in ("package.json", "package-lock.json"):
             shutil.copy(ROOT / "hub" / name, self.folder)
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run(command, cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        if done.returncode:
+            shutil.rmtree(self.folder)
+            raise ConnectionError(f"npm could not fetch configurable-http-proxy: {done.stderr.strip()[:200]}")
         return str(self.folder / "node_modules" / ".bin" / "configurable-http-proxy")
 
     def course_command(self, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
