@@ -127,7 +127,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         r"add new elements of state",
         "A layer makes its parts, other layers and variables, in `__init__`; `call` only uses them. Is one made in "
         "`call`? Then move that line to `__init__`. To change the numbers of a built layer, use its "
-        "`set_weights([…])`, or by a variable's `assign(…)`.",
+        "`set_weights([…])` or a variable's `assign(…)`.",
     ),
     (
         r"<\w+ name=\w+, built=",

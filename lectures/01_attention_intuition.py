@@ -193,7 +193,7 @@ step.""",
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# The fourth: translation (Bahdanau et al., September 2014). Input and output differ in length and order, so the network
+# The fourth: translation (Bahdanau et al., September 2014). Input and output may differ in length and order, so the network
 # has to read **everything** before it writes. Captions from images (the second) followed within months (Xu et al.,
 # February 2015).
 #
@@ -1228,7 +1228,7 @@ print("largest subtracted:   ", np.exp(large - large.max()) / np.exp(large - lar
 # **b** · "Attention tells the model which words to ignore, so padding takes care of itself."
 # <details><summary>What is wrong</summary>
 #
-# For scores of ordinary size a softmax gives every key a positive weight (only a score as low as −1e9 rounds to 0), and
+# For scores of ordinary size a softmax gives every key a positive weight (it rounds to 0 about 104 below the largest score in float32), and
 # a padding vector has a score like any other: see mistake 1. A model with no
 # mask attends to padding, more or less as its scores happen to fall.
 #

@@ -420,7 +420,8 @@ for kind, several in runs.items():
 # enough: "averages" has the same ways, with equal weights. The modules have parameters of their own, 4,226 of
 # them; we did not give the other networks as many in another form.
 #
-# (The frames in the figures below show the true place. Each map has a colour scale of its own.)
+# (The frames in the figures below show the true place. Each map is scaled to its own maximum: compare the printed
+# shares, not the colours.)
 #
 #
 # ## 6 · Grad-CAM of the same network, side by side

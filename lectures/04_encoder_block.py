@@ -695,7 +695,7 @@ full columns for the five real tokens; the last two columns are empty except on 
 
 # %% [markdown]
 # Each row is drawn on a scale of its own: its largest entry is black. Attention is the only part with entries off the
-# diagonal. The whole block is attention's pattern with a strengthened diagonal: the residual path keeps each token's
+# diagonal. Beside the diagonal, a row is paler in the whole block than in attention alone: the residual path keeps each token's
 # own content. **Attention moves information between tokens; everything else works on each token alone.**
 #
 # ## 8 · Post-norm or pre-norm?

@@ -452,7 +452,7 @@ print("at distance 0, 1, 2, 10, 40:", products[40, 40 + np.array([0, 1, 2, 10, 4
 live.positions()
 
 # %% [markdown]
-# A caveat: inside attention the vectors go through W_q and W_k first, and words are added. Then the score no longer
+# A caveat: inside attention the vectors go through $W_q$ and $W_k$ first, and words are added. Then the score no longer
 # depends on
 # the distance alone. It *can*, because of the next section.
 #
@@ -548,10 +548,10 @@ print("the same from p = 1000 on:", np.abs(table[1000:-3] @ found - table[1003:]
 # Adding mixes them. Two facts make adding
 # the usual choice.
 #
-# **First: adding is appending, followed by a linear layer.** For any matrices, [x ; p] times the stacked matrix (W_x
-# on top of W_p) is x W_x + p W_p. With W_x = W_p = I it is
-# x + p. So appending is more general, and costs more: with D = 512 and P = 64 the three projections W_q, W_k, W_v of
-# every block grow by an eighth. If the residual path stays as wide as its input, W_o, the feed-forward network and the
+# **First: adding is appending, followed by a linear layer.** For any matrices, [x ; p] times the stacked matrix ($W_x$
+# on top of $W_p$) is $x W_x + p W_p$. With $W_x = W_p = I$ it is
+# x + p. So appending is more general, and costs more: with D = 512 and P = 64 the three projections $W_q$, $W_k$, $W_v$ of
+# every block grow by an eighth. If the residual path stays as wide as its input, $W_o$, the feed-forward network and the
 # norms grow as well.
 
 # %%
@@ -851,12 +851,12 @@ for name, values in scores.items():
 # %% [markdown]
 # A score that is constant along diagonals depends on the distance alone. The last three have it by construction. The
 # first has only the *possibility* of it. (Rotary has no peak on the diagonal here, because our query and key are two
-# unrelated random vectors. Where the score is largest is for W_q and W_k to learn.)
+# unrelated random vectors. Where the score is largest is for $W_q$ and $W_k$ to learn.)
 #
 # > **Two conventions for pairs.** The paper and our lab pair neighbours: (x₀, x₁), (x₂, x₃), … Many programs pair the
 # > first half with the second: (x₀, x_{D/2}), … The three ways of writing it on these pages are one and the same turn:
 # > column 2i of a neighbour pair is the real part and column 2i + 1 the imaginary part of complex number i; in halves they
-# > stand in columns i and D/2 + i. Both orders are correct, since W_q and W_k can learn either. Weights trained with one
+# > stand in columns i and D/2 + i. Both orders are correct, since $W_q$ and $W_k$ can learn either. Weights trained with one
 # > are wrong under the other. The next section's model uses halves.
 
 # %% [markdown]
@@ -1106,7 +1106,7 @@ for name, model in {"trained on 32 places": memory_models["learned"], "trained o
     print(f"{name:21}  " + "  ".join(f"{share:5.2f}" for share in shares))
 
 # %% [markdown]
-# The first model loses as soon as words reach rows that training never reached. The control does not: 0.96 to 0.98,
+# The first model loses as soon as words reach rows that training never reached (why it is better again at 32, we did not test). The control does not: 0.96 to 0.98,
 # wherever the text begins. So padding in front does no harm *in itself*. The harm comes from places that training did
 # not cover, or covered rarely. Pad at the end (`padding="post"`), mask the padding, and a text of the trained lengths
 # always finds trained rows.
@@ -1157,7 +1157,7 @@ alike. Sines first: two separate fans. Sine only: every column twice.""",
 # * **Exponent i/D**: all is well except the speeds. The slowest pair turns after 2π·56 positions in place of 2π·3162,
 #   so far positions begin to look alike sooner.
 # * **Floor division**: `2 * i // D` is 0 for every pair. All pairs turn at speed 1; 16 columns hold the information of
-#   two, and positions 0 and 44 (7·2π = 43.98) are all but equal.
+#   two, and positions 0 and 44 (7·2π = 43.98) are nearly equal.
 # * **Sines first, then cosines**: the same numbers, other columns. A model trained from scratch does not care, so you
 #   will find it in published code. Weights and checks that expect the interleaved order do care.
 # * **Sine only**: no partner to rotate with. Position 1 and position −1 differ in sign only, and a shift needs the

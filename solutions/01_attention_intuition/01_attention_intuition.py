@@ -437,7 +437,7 @@ check("hard_attention")
 #   `score_proj` with one. The checks put known weights into them.
 # - `call(query, values, mask=None)`: query (B, T, dq), values (B, S, dv). It returns the tuple (context, weights): (B, T, dv)
 #   and (B, T, S). The context is a mean of the *values themselves*, not of their projections.
-# - The mask is (B, S), as for padding of the source, or (B, T, S). A query that may attend to no key must not give
+# - The mask is (B, S), as for padding of the source, or (B, T, S), of any type as in exercise 8. A query that may attend to no key must not give
 #   NaN.
 # - Gradients must reach all three layers, and it must run inside `tf.function` with sizes that are not known in advance:
 #   `keras.ops` does both, NumPy does neither.

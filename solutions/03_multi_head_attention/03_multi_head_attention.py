@@ -21,7 +21,8 @@
 # models use, in which heads share keys and values.
 #
 # **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb), and have your
-# `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it.
+# `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it. If yours does not pass,
+# write its five lines anew, after lecture 02, section 7.
 # **Time:** about 145 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what

@@ -181,7 +181,7 @@ check("FeedForward")
 #   before, is still graded.)
 # - The block survives a round trip: `EncoderBlock.from_config(block.get_config())` makes an equal block of the same
 #   name. So `get_config` returns every argument of `__init__`, and everything that `super().get_config()` returns (the
-#   name and the float type, for example). The stack of exercise 4 needs no `get_config`.
+#   name and the float type, for example). The stack of exercise 4 needs none: no check rebuilds it.
 # - The output has the shape of x, (B, T, D).
 #
 # <details><summary>Hint 1</summary>Write post-norm first and check: you can pass the groups of checks one by one. Then put the pre-norm lines beside it, under an <code>if self.norm == "pre"</code>.</details>

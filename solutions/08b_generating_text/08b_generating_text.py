@@ -19,8 +19,7 @@
 # before a token is drawn, and the cache that makes writing cheap. Nothing here needs your model of lab 08: a language
 # model of counted words stands in for it, and so a search takes no time.
 #
-# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb), sections on decoding and on the
-# cache. **Time:** about 90 minutes.
+# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 2 to 4. **Time:** about 90 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake

@@ -74,7 +74,7 @@ def waves(page) -> None:
     page.says("(section 4: {:.1f} against {:.0f})", near[1], near[0])
     sizes = page.numbers("a3edcd58", r"and +\d+ numbers appended: ([\d,]+) weights")
     page.says(
-        "with D = 512 and P = 64 the three projections W_q, W_k, W_v of every block grow by an eighth",
+        "with D = 512 and P = 64 the three projections $W_q$, $W_k$, $W_v$ of every block grow by an eighth",
         holds=sizes[1] / sizes[0] == 1 + 1 / 8,
     )
     dots = page.numbers("8caffbac", r"key \(1, 0\) at +\d+: dot product +(-?[\d.]+)")
@@ -234,8 +234,9 @@ def padding(page) -> None:
     short = page.numbers("3f28fa6a", rf"trained on 32 {row}")
     roomy = page.numbers("3f28fa6a", rf"trained on 64 {row}")
     page.says(
-        "The first model loses as soon as words reach rows that training never reached.",
-        holds=[share < short[0] - 0.1 for share in short[1:]],
+        "The first model loses as soon as words reach rows that training never reached "
+        "(why it is better again at 32, we did not test).",
+        holds=[share < short[0] - 0.1 for share in short[1:]] + [short[4] > short[3] + 0.1],
     )
     page.says(
         "{:.2f} to {:.2f}, wherever the text begins.", min(roomy), max(roomy), holds=max(roomy) - min(roomy) < 0.05
@@ -295,7 +296,7 @@ def givens(page) -> None:
         "And the query at 1, the key at 3?",
         "The slowest pair turns after 2π·56 positions in place of 2π·3162",
         "All pairs turn at speed 1; 16 columns hold the "
-        "information of two, and positions 0 and 44 (7·2π = 43.98) are all but equal.",
+        "information of two, and positions 0 and 44 (7·2π = 43.98) are nearly equal.",
         "`2 i // D` is 0 for every pair",
         "Position 1 and position −1 differ in sign only",
         "1, 10000^(−2/6) = 0.0464, 10000^(−4/6) = 0.00215.",

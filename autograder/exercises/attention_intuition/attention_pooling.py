@@ -70,9 +70,9 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "query (d,) minus keys (m, d) broadcasts to (m, d). Which axis does the squared distance sum over?",
+    "query (d,) minus keys (S, d) broadcasts to (S, d). Which axis does the squared distance sum over?",
     "The weights are the softmax of −distance²/(2·bandwidth²). You already have a safe softmax.",
-    "The output is the weights (m,) times the values (m, e).",
+    "The output is the weights (S,) times the values (S, dv).",
 )
 exercise.hints("Put bandwidth 2 into the formula by hand and compare.", "A wide kernel should let far keys count more.", group="bandwidth")
 exercise.hints("exp(−800) is 0 in a computer. Which of your steps divides by a sum of such zeros?", group="far")

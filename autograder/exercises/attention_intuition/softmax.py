@@ -47,7 +47,7 @@ def large(rng: Generator) -> list[Case]:
     return [Case({"x": row[rng.permutation(5)]}, description="entries of ±1e4"), Case({"x": levels[rng.permutation(3)]}, description="rows around 1e4, around 0 and around −1e4")]
 
 
-@exercise.group("arrays and tensors, float type kept", points=1, advice="A Keras layer calculates in float32, whatever its input is; `np.zeros` and `np.eye` make float64.")
+@exercise.group("arrays and tensors, float type kept", points=1, advice="The result has the float type of the input; `np.zeros` and `np.sqrt` of a whole number make float64.")
 def types(rng: Generator) -> list[Case]:
     return [
         Case({"x": normal(rng, 5, 3)}, mode="tensor", description="a TensorFlow tensor", dtype="float32"),

@@ -18,7 +18,7 @@ DOUBLED_EXPONENT = wrong("The waves are too long: the exponent is 4i/D. `np.aran
 LAST_IS_ONE = wrong("The exponent goes up to 1 in the last pair, as if divided by D − 2. It should be divided by D, and then it stays below 1.", exponent="2i/(D-2)")
 
 
-FLOOR = wrong("All pairs turn at the same speed 1: the exponent is always 0. Is it divided with // instead of /?", exponent="floor")
+FLOOR = wrong("All pairs turn at the same speed 1. Is the frequency left out, or its exponent divided with // instead of /?", exponent="floor")
 
 
 INVERSE = wrong("The angle is multiplied by 10000^(2i/D) instead of divided by it.", exponent="inverse")
