@@ -1228,7 +1228,7 @@ print("largest subtracted:   ", np.exp(large - large.max()) / np.exp(large - lar
 # **b** · "Attention tells the model which words to ignore, so padding takes care of itself."
 # <details><summary>What is wrong</summary>
 #
-# For scores of ordinary size a softmax gives every key a positive weight (it rounds to 0 about 104 below the largest score in float32), and
+# For scores of ordinary size a softmax gives every key a positive weight (in float32 it rounds to 0 about a hundred below the largest score), and
 # a padding vector has a score like any other: see mistake 1. A model with no
 # mask attends to padding, more or less as its scores happen to fall.
 #
