@@ -186,6 +186,7 @@ class GradebookWriter:
         recorded = [self._record_one(result, rows[result.lab], answers[result.lab]) for result in batch]
         session.flush()
         for lab, of_lab in rows.items():
+            of_lab.store_new(session)
             for submitted in of_lab.submitted.values():
                 self._set_late_penalty(session, submitted)
             named = _result_table.c.student.in_(students[lab])

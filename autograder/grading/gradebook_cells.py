@@ -11,7 +11,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.utils import is_grade, is_locked, is_solution, is_task, parse_utc
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, insert, inspect, select
 from sqlalchemy.orm import Session
 
 from autograder.course import Course
@@ -99,8 +99,8 @@ def store_lab(session: Session, course: Course, lab: str, released: ReleasedLab)
     submitted = session.scalars(
         select(api.SubmittedNotebook).where(api.SubmittedNotebook.notebook_id == notebook.id)
     ).all()
-    grade_rows(session, notebook.id, submitted)
-    comment_rows(session, notebook.id, submitted)
+    for rows in (grade_rows(session, notebook.id, submitted), comment_rows(session, notebook.id, submitted)):
+        insert_missing(session, rows)
 
 
 def _remove_cell(session: Session, lab: str, cell: api.BaseCell | api.SourceCell) -> None:
@@ -149,7 +149,7 @@ def _stored_cells(session: Session, notebook_id: str, kind: type[Any]) -> dict[s
 def grade_rows(
     session: Session, notebook_id: str, submitted: Sequence[api.SubmittedNotebook]
 ) -> dict[str, dict[str, api.Grade]]:
-    """The grades of submissions by their notebook's id and by cell, created where they are missing."""
+    """The grades of submissions by their notebook's id and by cell; missing ones are made, see `insert_missing`."""
     cells = _stored_cells(session, notebook_id, api.GradeCell) | _stored_cells(session, notebook_id, api.TaskCell)
     return _rows_for_cells(session, submitted, api.Grade, cells)
 
@@ -157,26 +157,40 @@ def grade_rows(
 def comment_rows(
     session: Session, notebook_id: str, submitted: Sequence[api.SubmittedNotebook]
 ) -> dict[str, dict[str, api.Comment]]:
-    """The comments on submissions by their notebook's id and by cell, created where they are missing."""
+    """The comments on submissions by their notebook's id and by cell; missing ones are made, see `insert_missing`."""
     cells = _stored_cells(session, notebook_id, api.SolutionCell) | _stored_cells(session, notebook_id, api.TaskCell)
     return _rows_for_cells(session, submitted, api.Comment, cells)
+
+
+def insert_missing(session: Session, rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """Insert those of the rows that `grade_rows` or `comment_rows` made, all at once: there are dozens a submission."""
+    made = [row for of_one in rows.values() for row in of_one.values() if inspect(row).transient]
+    if made:
+        kind = type(made[0])
+        names = [column.name for column in inspect(kind).local_table.columns if column.name != "id"]
+        session.execute(insert(kind), [{name: getattr(row, name) for name in names} for row in made])
 
 
 def _rows_for_cells(
     session: Session, submitted: Sequence[api.SubmittedNotebook], kind: type[Any], cells: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """One Grade or Comment of each submission per cell, created where it is missing."""
+    """One Grade or Comment of each submission per cell, made where it is missing."""
     ids = [each.id for each in submitted]
     stored = {}
     for at in range(0, len(ids), AT_ONCE):
         for row in session.scalars(select(kind).where(kind.notebook_id.in_(ids[at : at + AT_ONCE]))):
             stored[row.notebook_id, row.cell_id] = row
-    rows: dict[str, dict[str, Any]] = {}
-    for notebook_id in ids:
-        rows[notebook_id] = {}
-        for name, cell in cells.items():
-            if (notebook_id, cell.id) not in stored:
-                stored[notebook_id, cell.id] = kind(cell_id=cell.id, notebook_id=notebook_id)
-                session.add(stored[notebook_id, cell.id])
-            rows[notebook_id][name] = stored[notebook_id, cell.id]
-    return rows
+    return {
+        notebook_id: {
+            name: stored.get((notebook_id, cell.id)) or _made(kind, cell.id, notebook_id)
+            for name, cell in cells.items()
+        }
+        for notebook_id in ids
+    }
+
+
+def _made(kind: type[Any], cell_id: str, notebook_id: str) -> Any:
+    row = kind(cell_id=cell_id, notebook_id=notebook_id)
+    if kind is api.Grade:
+        row.needs_manual_grade = True
+    return row

@@ -8,7 +8,7 @@ from nbgrader import api
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from autograder.grading.gradebook_cells import comment_rows, grade_rows, notebook_query
+from autograder.grading.gradebook_cells import comment_rows, grade_rows, insert_missing, notebook_query
 
 
 class SubmissionRows:
@@ -17,8 +17,8 @@ class SubmissionRows:
     Attributes:
         handed_in: the submitted assignment of each student.
         submitted: the submitted notebook of each student.
-        grades: of each student, by cell.
-        comments: of each student, by cell.
+        grades: of each student, by cell. Those that are new are stored by `store_new`, when they are filled in.
+        comments: of each student, by cell; see `grades`.
     """
 
     def __init__(self, session: Session, lab: str, students: Iterable[str]):
@@ -55,3 +55,8 @@ class SubmissionRows:
         comments = comment_rows(session, notebook.id, inside)
         self.grades = {name: grades[each.id] for name, each in self.submitted.items()}
         self.comments = {name: comments[each.id] for name, each in self.submitted.items()}
+
+    def store_new(self, session: Session) -> None:
+        """Store the grades and comments that were missing, as they are now."""
+        insert_missing(session, self.grades)
+        insert_missing(session, self.comments)

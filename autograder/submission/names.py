@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from coursekit import source as reading
 
@@ -15,6 +16,7 @@ def parse(source: str) -> ast.Module | None:
         return None
 
 
+@lru_cache(maxsize=256)  # a class hands in the same locked cells again and again; no more, for a cell may be large
 def defined_names(source: str, *, guess: bool = True) -> frozenset[str]:
     """Return the names a cell binds at its top level: functions, classes and assigned variables.
 
