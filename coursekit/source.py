@@ -7,6 +7,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterable
+from functools import lru_cache
 
 MAX_CHARACTERS = 200_000
 MAX_EFFORT = 20_000  # of one cell, see `effort`; the longest cell of the course takes about 1,000
@@ -32,6 +33,7 @@ class TooLarge(Exception):
     """The cell takes more effort to read than it gets. IPython may be able to run it."""
 
 
+@lru_cache(maxsize=256)  # most cells are the release's, and each is asked for several times
 def effort(source: str) -> int:
     """Return how many words and signs have to be looked at to read a cell.
 

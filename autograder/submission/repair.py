@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from nbformat import NotebookNode
+from nbformat import NotebookNode, from_dict
 
 from autograder.nbgrader_cells import grade_id
 from autograder.submission.names import checked_exercise, defined_names, only_checks
@@ -446,7 +445,7 @@ class _Repair:
                     prelude.append(step)
                 elif _RESET.search(entry.source):  # on top of a notebook it cost nothing at home
                     steps += prelude
-        metadata = copy.deepcopy(self.release.notebook["metadata"])
+        metadata = from_dict(self.release.notebook["metadata"])
         return Plan(
             steps=tuple(steps),
             exercises={test.grade_id: test.points for test in self.release.with_role(Role.TEST)},
@@ -464,7 +463,7 @@ class _Repair:
         if self._stands_for(entry):
             original = entry.released.cell
             kind = original["cell_type"]
-            metadata = copy.deepcopy(original["metadata"])
+            metadata = from_dict(original["metadata"])
             if entry.cell is not None and entry.has_role(Role.PLAIN):
                 kind = entry.cell["cell_type"]
             if "id" in original:
