@@ -19,8 +19,8 @@ _attend_in_blocks = function("online_attention", "q", "k", "v", "block_size")
 def _online_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Call the function; in the mode ``memory`` say whether it ever holds as many numbers as there are scores.
 
-    What is written with TensorFlow is traced over the keys of some blocks, and the size of every tensor looked at; NumPy,
-    which cannot be traced, is asked how much memory it took for all keys.
+    What is written with TensorFlow is traced over the keys of some blocks, and the size of every tensor looked at;
+    NumPy, which cannot be traced, is asked how much memory it took for all keys.
     """
     if mode != "memory":
         return _attend_in_blocks(namespace, inputs, mode)
