@@ -9,9 +9,7 @@ generated. It writes `coursekit/recorded/show_attend_tell.json`, which lecture 1
 
 from __future__ import annotations
 
-import collections
 import itertools
-import math
 import time
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -20,6 +18,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 import typer
+from corpus_bleu import bleu, overlaps
 from keras import layers, ops
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits
@@ -215,26 +214,6 @@ def told(model: Captioner, images: np.ndarray) -> tuple[list[list[str]], np.ndar
     ids, maps = (np.array(each) for each in write(tf.constant(images)))
     captions = [list(itertools.takewhile(lambda word: word != "[END]", (WORDS[i] for i in row))) for row in ids]
     return captions, maps
-
-
-def overlaps(written: list[str], true: list[str]) -> np.ndarray:
-    """What corpus BLEU adds up, of one caption: matches and n-grams for n = 1 to 4, its length, the true one's."""
-    counts = []
-    for n in range(1, 5):
-        grams, others = (
-            collections.Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (written, true)
-        )
-        counts += [(grams & others).total(), grams.total()]
-    return np.array([*counts, len(written), len(true)], float)
-
-
-def bleu(table: np.ndarray) -> float:
-    """Corpus BLEU in percent (Papineni et al., 2002) from rows of `overlaps` (N, 10)."""
-    *counts, length, wanted = table.sum(axis=0)
-    precisions = [right / total if total else 0.0 for right, total in zip(counts[::2], counts[1::2], strict=True)]
-    if min(precisions) == 0:
-        return 0.0
-    return 100 * math.exp(min(0.0, 1 - wanted / length) + sum(map(math.log, precisions)) / 4)
 
 
 def judged(captions: list[list[str]], test: Scenes) -> dict:

@@ -239,6 +239,18 @@ class TestFetching:
             assert origin.endswith(f"/{multi30k.COMMIT}/data/task1/raw/{name}")
             assert file_hash == CHECKSUMS[f"{multi30k.FOLDER}/{name}"]
 
+    @needs_folder
+    def test_french_instead_of_german(self):
+        (english, german), *_ = data.sentence_pairs("real", FOLDER)
+        parts = data.sentence_pairs("real", FOLDER, language="fr")
+        check_pairs(parts, (29_000, 1_014, 1_000))
+        assert parts[0][0] == english and parts[0][1] != german
+
+    @pytest.mark.parametrize(("source", "language"), [("sample", "fr"), ("real", "en"), ("sample", "klingon")])
+    def test_a_language_that_is_not_there(self, source, language):
+        with pytest.raises(ValueError, match=f'language is "{language}"'):
+            data.sentence_pairs(source, language=language)
+
     def test_images_from_keras(self, monkeypatch):
         """keras.datasets gives bytes, and CIFAR-10's labels as a column."""
         x = np.arange(4 * 32 * 32 * 3, dtype="uint8").reshape(4, 32, 32, 3)

@@ -1,4 +1,4 @@
-"""English sentences with their German translations: the generated sample, or Multi30k (Elliott et al. 2016)."""
+"""English sentences with translations, German or French: the generated sample, or Multi30k (Elliott et al. 2016)."""
 
 from __future__ import annotations
 
@@ -14,44 +14,57 @@ COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 ORIGIN = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw/"
 PARTS = ("train", "val", "test_2016_flickr")
 FOLDER = "translation/multi30k"
-FILES = tuple(f"{FOLDER}/{part}.{language}.gz" for part in PARTS for language in ("en", "de"))
+LANGUAGES = ("de", "fr")  # of the translations
 SAMPLE = 'the sample: source="sample"'
 
 Pairs = tuple[list[str], list[str]]
 
 
-def sentence_pairs(source: str = "sample", path: str | os.PathLike | None = None) -> tuple[Pairs, Pairs, Pairs]:
-    """Load English–German sentence pairs: `train, validation, test`, each `(english, german)`.
+def files_of(language: str) -> tuple[str, ...]:
+    """The places of a language's six files, English and translations in turn, in a folder of local files."""
+    return tuple(f"{FOLDER}/{part}.{each}.gz" for part in PARTS for each in ("en", language))
+
+
+FILES = files_of("de")
+
+
+def sentence_pairs(
+    source: str = "sample", path: str | os.PathLike | None = None, *, language: str = "de"
+) -> tuple[Pairs, Pairs, Pairs]:
+    """Load English sentences with their translations: `train, validation, test`, each `(english, translations)`.
 
     Args:
         source: "sample" (synthetic, from this project's grammar: 3,000, 300, 300) or "real" (Multi30k: 29,000, 1,014
             and the 1,000 of test_2016_flickr).
         path: folder of local files, see data/README.md; without it COURSE_DATA, without that the files are fetched.
+        language: of the translations: "de", German, or "fr", French, which only the real data have.
 
     Returns:
         Three pairs of lists of str; line i of one list is the translation of line i of the other.
 
     Raises:
-        DataError: the real data cannot be had. ValueError: no such source, or a path for the sample.
+        DataError: the real data cannot be had. ValueError: no such source or language, or a path for the sample.
     """
     check_request(source, path)
+    if language not in LANGUAGES or (source == "sample" and language != "de"):
+        raise ValueError(f'language is "{language}"; it has to be "de", or "fr" with source="real"')
     if source == "sample":
         parts = tuple(sample_pairs(part) for part in ("train", "validation", "test"))
         origin = "sample (synthetic, this project's grammar)"
     else:
-        files = local_files(FILES, path, sample=SAMPLE)
+        files = local_files(files_of(language), path, sample=SAMPLE)
         origin = "real (Multi30k, local files)" if files else "real (Multi30k, downloaded)"
-        lines = [_read(file) for file in files or _fetch()]
+        lines = [_read(file) for file in files or _fetch(language)]
         parts = tuple(zip(lines[::2], lines[1::2], strict=True))
     train, validation, test = parts
     announce("sentence pairs", origin, training=len(train[0]), validation=len(validation[0]), testing=len(test[0]))
     return train, validation, test
 
 
-def _fetch() -> list[Path]:
+def _fetch(language: str) -> list[Path]:
     import keras
 
-    names = [Path(name).name for name in FILES]
+    names = [Path(name).name for name in files_of(language)]
     with fetching("Multi30k", f"{FOLDER}/ with {', '.join(names)}", sample=SAMPLE):
         return [
             Path(
