@@ -32,7 +32,7 @@ import tensorflow as tf
 import typer
 from corpus_bleu import bleu, overlaps, paired_difference
 from sentence_pieces import BATCH, PAD, START, Pieces, batches, prepared, smoothed_loss
-from sentence_recurrence import SCORES, Translator, built, greedy, padded
+from sentence_recurrence import SCORES, Translator, built, greedy
 
 from coursekit import recorded
 
@@ -84,8 +84,8 @@ def trained(kind: str, seed: int, rate: float, seconds: float, pairs: tf.data.Da
     def step(source, reads, says):
         with tf.GradientTape() as tape:
             loss = smoothed_loss(says, model([source, reads], training=True))
-        slopes = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply(slopes, model.trainable_variables)
+        slopes = map(tf.convert_to_tensor, tape.gradient(loss, model.trainable_variables))  # the embedding's: dense
+        optimizer.apply(list(slopes), model.trainable_variables)
         return loss
 
     spent, steps, lengths = 0.0, 0, set()
@@ -123,14 +123,15 @@ def colour_places(french: list[str], english: list[str]) -> tuple[int, int] | No
 
 def looks(model: Translator, sources: list[np.ndarray], targets: list[np.ndarray]) -> list[np.ndarray]:
     """The weights (T, S) with which each true piece is expected, after the true ones before it."""
-    longest = max(map(len, sources)), max(map(len, targets))
-    source = padded(sources, longest[0])
-    reads = padded([np.append(START, row[:-1]) for row in targets], longest[1])
-    weights = model.look(source, reads)[2].numpy()
-    return [each[: len(t), : len(s)] for each, s, t in zip(weights, sources, targets, strict=True)]
+    look = tf.function(lambda source, reads: model.look(source, reads)[2], reduce_retracing=True)
+    found = []
+    for source, target in zip(sources, targets, strict=True):
+        reads = np.append(START, target[:-1]).astype("int32")
+        found.append(look(tf.constant(source[None]), tf.constant(reads[None])).numpy()[0].astype(float))
+    return found
 
 
-class Test:
+class Sentences:
     """The test set: French and English sentences, their pieces, and which of them name exactly one colour."""
 
     def __init__(self, pieces: Pieces, english: list[str], french: list[str]):
@@ -153,7 +154,7 @@ class Test:
         rows = list(self.colours)
         weights = looks(model, [self.sources[i] for i in rows], [self.targets[i] for i in rows])
         on = [each[here, there] for each, (there, here) in zip(weights, self.colours.values(), strict=True)]
-        return {"colour": float(np.mean(on)), "weights": np.round(weights[rows.index(self.shown)], 3).tolist()}
+        return {"colour": float(np.mean(on)), "weights": weights[rows.index(self.shown)].round(3).tolist()}
 
 
 def kept(file: Path, compute: Callable[[], dict]) -> dict:
@@ -167,7 +168,7 @@ def kept(file: Path, compute: Callable[[], dict]) -> dict:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def judged(runs: dict[str, list[dict]], test: Test) -> dict:
+def judged(runs: dict[str, list[dict]], test: Sentences) -> dict:
     """BLEU of every run, by sacreBLEU and by length, and the paired differences from Bahdanau's decoder."""
     from sacrebleu.metrics import BLEU
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
@@ -201,7 +202,7 @@ def judged(runs: dict[str, list[dict]], test: Test) -> dict:
     }
 
 
-def shown(runs: dict[str, list[dict]], test: Test) -> dict:
+def shown(runs: dict[str, list[dict]], test: Sentences) -> dict:
     """What a page shows of the first seed: alignments of a sentence, and translations chosen by a rule."""
     aligned = {kind: each for kind, each in runs.items() if kind in SCORES}
     source, target = test.names(test.sources[test.shown]), test.names(test.targets[test.shown])
@@ -254,7 +255,7 @@ def main(
         batches(pieces.encode(french), pieces.encode(english), shuffle=shuffle)
         for (english, french), shuffle in zip(splits[:2], (True, False), strict=True)
     )
-    test, size, folder = Test(pieces, *splits[2]), len(pieces.vocabulary), work / f"{seconds:g} seconds"
+    test, size, folder = Sentences(pieces, *splits[2]), len(pieces.vocabulary), work / f"{seconds:g} seconds"
     numbers, kinds = [int(seed) for seed in seeds.split(",")], [kind.strip() for kind in models.split(";")]
     parameters = {kind: model_of(kind, size).count_params() for kind in kinds}
     print(f"{parameters}, {size:,} pieces, {len(test.colours)} test sentences with one colour", flush=True)

@@ -52,7 +52,7 @@ class Attention(keras.Layer):
 
 
 class Translator(keras.Model):
-    """From ids (B, S) and the ids read so far (B, T) to logits (B, T, V); T is known when the graph is built.
+    """From ids (B, S) and the ids read so far (B, T) to logits (B, T, V).
 
     Args:
         kind: a key of `SCORES`.
@@ -106,11 +106,11 @@ class Translator(keras.Model):
         if self.kind != "Bahdanau":
             states = self.along(words, initial_state=state)  # (B, T, 2U), without a look at the source
             return states, *self.attention(states, *source)
-        steps = []
-        for place in range(reads.shape[1]):
-            steps.append(self.step(words[:, place], state, source))
-            state = steps[-1][0]
-        return tuple(ops.stack(each, axis=1) for each in zip(*steps, strict=True))
+        nothing = ops.zeros_like(state), ops.cast(ops.zeros_like(source[2]), state.dtype)
+        steps = tf.scan(  # one after the other: each needs the state before it
+            lambda before, word: self.step(word, before[0], source), ops.swapaxes(words, 0, 1), (state, *nothing)
+        )
+        return tuple(ops.swapaxes(each, 0, 1) for each in steps)  # (T, B, ...) -> (B, T, ...)
 
     def call(self, inputs, training=None):
         source, reads = inputs
