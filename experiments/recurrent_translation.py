@@ -4,8 +4,8 @@
 
 Bahdanau's decoder, Luong's with three scores, and a pre-norm Transformer have equally many parameters (within 2 %), and
 each is trained for equally many PROCESSOR seconds on one thread, so that a busy machine costs patience and no quality.
-The learning rate rises over the first tenth of them and falls to zero at the last. For each family, three peak rates
-are tried first, with half of the seconds; the one with the smallest validation loss is used.
+The learning rate rises over the first tenth of them and falls to zero at the last. For each family, two peak rates
+are tried first, with half of the seconds; the one with the smaller validation loss is used.
 
 Each finished run is kept in --work: type the same command again, and it goes on where it stopped. A longer budget is
 the same command with another --seconds; nothing of the shorter one is lost. When the last run is done, the
@@ -40,7 +40,7 @@ NAME = "recurrent_translation"
 TRANSFORMER, BLOCKS = "Transformer", 2
 UNITS = {"Bahdanau": 109, "Luong, dot": 137, "Luong, general": 129, "Luong, additive": 129}
 KINDS = (*SCORES, TRANSFORMER)
-RATES = (1e-3, 2e-3, 4e-3)
+RATES = (2e-3, 4e-3)
 RATE_OF = {"Luong, dot": "Luong, general", "Luong, additive": "Luong, general"}  # tried for the other one
 MOST_WORDS = (9, 12, 15, 99)  # of a French sentence, for BLEU by length
 SHOWN = 5
@@ -70,36 +70,48 @@ def share_of_peak(spent: float) -> float:
     return spent / 0.1 if spent < 0.1 else (1 + math.cos(math.pi * (spent - 0.1) / 0.9)) / 2
 
 
-def trained(kind: str, seed: int, rate: float, seconds: float, pairs: tf.data.Dataset, vocabulary_size: int):
-    """Train a new model for some processor seconds; returns it and how many steps it took.
+class Trainer:
+    """One kind of model with its compiled training step; every run starts it anew, from a seed."""
 
-    The first step of each length makes that length's program; its seconds are not counted.
-    """
-    keras.utils.set_random_seed(seed)
-    model = model_of(kind, vocabulary_size)
-    optimizer = keras.optimizers.Adam(0.0, beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0)
-    optimizer.build(model.trainable_variables)
+    def __init__(self, kind: str, vocabulary_size: int):
+        self.new = lambda: model_of(kind, vocabulary_size)
+        self.model = self.new()
+        self.optimizer = keras.optimizers.Adam(0.0, beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0)
+        self.optimizer.build(self.model.trainable_variables)
 
-    @tf.function(jit_compile=True)
-    def step(source, reads, says):
-        with tf.GradientTape() as tape:
-            loss = smoothed_loss(says, model([source, reads], training=True))
-        slopes = map(tf.convert_to_tensor, tape.gradient(loss, model.trainable_variables))  # the embedding's: dense
-        optimizer.apply(list(slopes), model.trainable_variables)
-        return loss
+        @tf.function(jit_compile=True)
+        def step(source, reads, says):
+            with tf.GradientTape() as tape:
+                loss = smoothed_loss(says, self.model([source, reads], training=True))
+            slopes = tape.gradient(loss, self.model.trainable_variables)
+            self.optimizer.apply([tf.convert_to_tensor(slope) for slope in slopes], self.model.trainable_variables)
+            return loss
 
-    spent, steps, lengths = 0.0, 0, set()
-    for (source, reads), says in pairs.repeat():
-        if spent >= seconds:
-            break
-        optimizer.learning_rate = rate * share_of_peak(spent / seconds)
-        begun = time.process_time()
-        step(source, reads, says).numpy()
-        if source.shape[1] in lengths:
-            spent += time.process_time() - begun
-        lengths.add(source.shape[1])
-        steps += 1
-    return model, steps
+        self.step = step
+        self.lengths: set[int] = set()  # that have their compiled program
+
+    def run(self, seed: int, rate: float, seconds: float, pairs: tf.data.Dataset) -> int:
+        """Train for some processor seconds; returns the number of steps.
+
+        The first step of each length makes that length's program; its seconds are not counted.
+        """
+        keras.utils.set_random_seed(seed)
+        for old, fresh in zip(self.model.variables, self.new().variables, strict=True):
+            old.assign(fresh)
+        for each in self.optimizer.variables:
+            each.assign(keras.ops.zeros_like(each))
+        spent, steps = 0.0, 0
+        for (source, reads), says in pairs.repeat():
+            if spent >= seconds:
+                break
+            self.optimizer.learning_rate = rate * share_of_peak(spent / seconds)
+            begun = time.process_time()
+            self.step(source, reads, says).numpy()
+            if source.shape[1] in self.lengths:
+                spent += time.process_time() - begun
+            self.lengths.add(source.shape[1])
+            steps += 1
+        return steps
 
 
 def mean_loss(model: keras.Model, pairs: tf.data.Dataset) -> float:
@@ -240,7 +252,7 @@ def main(
     ),
     out: Annotated[Path, typer.Option(help="Folder of the record to write.")] = recorded.FOLDER,
     seeds: Annotated[str, typer.Option(help="The seeds, with commas between them.")] = "1,2,3",
-    seconds: Annotated[float, typer.Option(help="Processor seconds of training for each run.")] = 120,
+    seconds: Annotated[float, typer.Option(help="Processor seconds of training for each run.")] = 40,
     models: Annotated[str, typer.Option(help="The models, with semicolons between them.")] = "; ".join(KINDS),
     vocabulary_size: Annotated[int, typer.Option(help="Pieces to learn, about.")] = 3000,
     minutes: Annotated[
@@ -257,20 +269,21 @@ def main(
     )
     test, size, folder = Sentences(pieces, *splits[2]), len(pieces.vocabulary), work / f"{seconds:g} seconds"
     numbers, kinds = [int(seed) for seed in seeds.split(",")], [kind.strip() for kind in models.split(";")]
+    trainers: dict[str, Trainer] = {}
     parameters = {kind: model_of(kind, size).count_params() for kind in kinds}
     print(f"{parameters}, {size:,} pieces, {len(test.colours)} test sentences with one colour", flush=True)
 
     def ran(kind: str, seed: int, rate: float, budget: float, *, final: bool) -> dict:
         if time.monotonic() > until:
             raise typer.Exit(75)
-        model, steps = trained(kind, seed, rate, budget, training, size)
+        if kind not in trainers:
+            trainers[kind] = Trainer(kind, size)
+        model, steps = trainers[kind].model, trainers[kind].run(seed, rate, budget, training)
         found = {"seed": seed, "peak rate": rate, "cpu seconds": budget, "steps": steps}
         found["passes"] = round(steps / int(training.cardinality()), 2)
-        found["validation loss"] = round(mean_loss(model, validation), 4)
-        if final:
-            found["texts"] = test.translated(model)
-            found["alignment"] = test.aligned(model) if kind in SCORES else None
-        return found
+        if not final:
+            return found | {"validation loss": round(mean_loss(model, validation), 4)}
+        return found | {"texts": test.translated(model), "alignment": test.aligned(model) if kind in SCORES else None}
 
     tried: dict[str, dict[float, float]] = {}
     for kind in dict.fromkeys(RATE_OF.get(kind, kind) for kind in kinds):

@@ -74,6 +74,9 @@ class Translator(keras.Model):
         self.attention = Attention(SCORES[kind], 2 * units)
         self.mix = layers.Dense(D, activation="tanh")
 
+    def build(self, shapes):
+        """Nothing: each layer makes its variables when it is first called."""
+
     def embed(self, ids, training=None):
         return self.drop_words(self.embedding(ids) * D**0.5, training=training)  # (B, T, D)
 

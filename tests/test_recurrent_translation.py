@@ -118,14 +118,20 @@ def test_the_rate_rises_and_falls_with_the_seconds_spent(experiment):
     np.testing.assert_allclose(shares, [0, 0.5, 1, 0.5, 0], atol=1e-9)
 
 
-def test_training_stops_when_the_seconds_are_spent_and_lowers_the_loss(experiment, monkeypatch):
+def test_training_stops_when_the_seconds_are_spent_and_starts_anew_from_its_seed(experiment, monkeypatch):
     monkeypatch.setitem(experiment.UNITS, "Luong, dot", 4)
     rows = [np.full(3, 4 + i % 3) for i in range(64)]
     pairs = sys.modules["sentence_pieces"].batches(rows, rows, shuffle=False)
-    model, steps = experiment.trained("Luong, dot", 1, 1e-2, 0.3, pairs, 8)
-    assert steps > 3
-    fresh = experiment.model_of("Luong, dot", 8)
-    assert experiment.mean_loss(model, pairs) < experiment.mean_loss(fresh, pairs)
+    trainer = experiment.Trainer("Luong, dot", 8)
+    assert trainer.run(1, 1e-2, 0.3, pairs) > 3
+    trained = experiment.mean_loss(trainer.model, pairs)
+    assert trainer.run(1, 1e-2, 0.0, pairs) == 0  # no step: the model as it begins
+    begun = [each.numpy() for each in trainer.model.trainable_variables]
+    assert trained < experiment.mean_loss(trainer.model, pairs)
+    keras.utils.set_random_seed(1)
+    fresh = experiment.model_of("Luong, dot", 8).trainable_variables
+    for one, other in zip(begun, fresh, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_colours_are_found_where_they_are_clear(experiment):
