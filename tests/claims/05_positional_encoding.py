@@ -215,10 +215,20 @@ def windows(page) -> None:
         "The model without positions rises from {:.2f} to {:.2f} with a window of 8.", none[160, 0][2], none[8, 0][2]
     )
     page.says(
-        "Our last lines keep four, too, and that hurts the rotary model: {:.2f} in place of {:.2f}.",
+        "The same four hurt our rotary model: {:.2f} in place of {:.2f}.",
         rotary[28, 4][2],
         rotary[32, 0][2],
     )
+    divided = page.numbers("f44e48de", r"(?m)^rotary +positions divided by 5 +([\d.]+) +([\d.]+) +([\d.]+)$")
+    page.says(
+        "With the same weights the last line has {:.2f} beyond 64. The price is {:.2f} in place of {:.2f} within 32 "
+        "places.",
+        divided[2],
+        divided[0],
+        rotary[160, 0][0],
+        holds=[divided[2] > rotary[160, 0][2] + 0.3, divided[0] < rotary[160, 0][0]],
+    )
+    page.given("divides the positions by 5, so that no distance exceeds 32", because=BY_HAND)
     page.given(
         "Mistral 7B, Jiang et al., 2023, with windows of 4,096)",
         "Softmax weights must sum to 1",
@@ -357,7 +367,7 @@ def givens(page) -> None:
         "same word would hand over something else at place 3 than at place 50",
         "test on 100 sequences in place of 300. Do not train for fewer than 10 epochs",
         "to 1,024 and",
-        "to 128, and the ordering",
+        "and `TRAINED` to 128.",
         "What does the 2 × 2 block of a shift by k = 0 look like?",
         "512 places and D = 768",
         because=DEFINED,
