@@ -306,7 +306,7 @@ mask = diagrams.box(ax, 2.6, 2.5, "mask: id ≠ 0", role="mask", detail="(B, T)"
 diagrams.arrow(ax, ids, (0.75, 2.5), mask, dashed=True)
 diagrams.arrow(ax, mask, (4.65, 2.5), block, dashed=True)
 diagrams.arrow(ax, mask, (6.6, 2.5), pool, dashed=True)
-for place, count in ((embed, "646,400"), (block, "10,656"), (pool, "0"), (head, "660 + 21")):
+for place, count in ((ids, "parameters:"), (embed, "646,400"), (block, "10,656"), (pool, "0"), (head, "660 + 21")):
     diagrams.note(ax, place.x, 0.55, count, fontsize=10)
 plots.show(
     figure,
@@ -499,7 +499,7 @@ goes on falling to nearly 0; on the real reviews the validation loss rises meanw
 # round, and its label would be wrong. A regulariser assumes something about the data; this one assumes that a review keeps its
 # verdict when some of its words are missing.
 #
-# On the stored page the run with brakes reaches 0.882 on validation and the one without 0.876 after its best epoch. Chance
+# On the stored page the run with brakes reaches 0.881 on validation and the one without 0.877 after its best epoch. Chance
 # allows ±0.013, and the learning rate differs as well: this pair shows the rising loss, and not how much each brake is worth.
 #
 # Read the pair of curves, never one alone. **Early stopping** keeps the weights of the best epoch (the ring) and ends a
@@ -704,8 +704,8 @@ print(
 )
 
 # %% [markdown]
-# On the stored page the run without brakes is right on 0.989 of its training reviews after six epochs and on 0.856 of the
-# validation part; the Transformer with brakes on 0.899 and 0.882. The linear model is right on nearly all its training reviews, 0.999, and is still the best on validation. So the gap between training and validation alone does
+# On the stored page the run without brakes is right on 0.990 of its training reviews after six epochs and on 0.862 of the
+# validation part; the Transformer with brakes on 0.900 and 0.881. The linear model is right on nearly all its training reviews, 0.999, and is still the best on validation. So the gap between training and validation alone does
 # not say which of two *different* models is better.
 
 # %% [markdown]
@@ -879,6 +879,9 @@ print(f"6. pad_sequences([[5, 6, 7]], maxlen=5) = {front.tolist()}: in front, an
 # * M. Iyyer et al., *Deep unordered composition rivals syntactic methods for text classification*, ACL 2015: hiding whole words
 #   as a regulariser.
 #
-# **Further reading.** F. Chollet, *Deep Learning with Python*, the chapter on text: the same reviews, from single words and
-# pairs to a Transformer with and without positions. Its rule of thumb (how many samples for each word of a sample make a
-# sequence model worth trying) predicts the outcome of this page.
+# **Further reading.** F. Chollet, [*Deep Learning with
+# Python*](https://www.manning.com/books/deep-learning-with-python-third-edition), the chapter on text: the same reviews, from single
+# words and pairs to a Transformer with and without positions. Its rule of thumb (how many samples for each word of a sample make a
+# sequence model worth trying) predicts the outcome of this page. The rule also stands in Google's [guide to text
+# classification](https://developers.google.com/machine-learning/guides/text-classification), with the experiments behind it. The
+# [Keras example](https://keras.io/examples/nlp/text_classification_with_transformer/) by Nandan: compare its model with section 4.
