@@ -1001,7 +1001,7 @@ print("in a year", [f"{hurt[j, j + 1]:.0%}" for j in range(3)], " after the year
 #
 # ## 11 · The base model, counted
 #
-# The base model of the paper is the same program with other numbers: 6 + 6 blocks, D = 512, H = 8, F = 2,048. A published lab builds it for a vocabulary of
+# The base model of the paper is the same program with other numbers: 6 + 6 blocks, D = 512, H = 8, F = 2,048. We build it for a vocabulary of
 # 29 words, with one table for everything and no biases in the attention.
 #
 # **Calculate.** How many parameters does it have?
@@ -1029,14 +1029,15 @@ print(f"{'all of them trained':22} {sum(trained_in.values()):12,}")
 print(f"Dense and norms alone  {trained_in['Dense'] + trained_in['LayerNormalization']:12,}")
 
 # %% [markdown]
-# The published lab reports 25,227,264 trainable parameters for this model. That is the sum of its feed-forward networks and norms. Its attentions
-# and its embeddings are bare `tf.Variable`s, which Keras 3 does not track ([lecture 4](04_encoder_block.ipynb)): 18,889,216 numbers stay
-# as they were drawn, and no error message says so. Compare Keras's count with a count by hand.
+# Suppose that somebody keeps the matrices of the attentions and the table in bare `tf.Variable`s, which Keras 3 does not track
+# ([lecture 4](04_encoder_block.ipynb)). Then Keras counts 25,227,264 trainable parameters: the feed-forward networks and norms. The other 18,889,216
+# numbers stay as they were drawn, and no error message says so. Compare Keras's count with a count by hand.
 #
 # How long does one training step of the base model take on this machine, on 8 pairs of 10 tokens?
 
 # %%
-base.compile(keras.optimizers.Adam(1e-4), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+base.compile(keras.optimizers.Adam(1e-4), loss, jit_compile=False)  # for three steps XLA is not worth its compiling
 draw = np.random.default_rng(0).integers(2, 29, size=(8, 10))  # (B, T)
 losses, spent = [], []
 for _ in range(3):

@@ -213,11 +213,10 @@ def base_model(page: Page) -> None:
     page.says("In all {:,.0f}", total, holds=total == sum(parts.values()))
     page.says("Together {:,.0f}.", kept, holds=kept == parts["Dense"] + parts["LayerNormalization"])
     page.says(
-        "The published lab reports {:,.0f} trainable parameters for this model. That is the sum of "
-        "its feed-forward networks and norms.",
+        "Then Keras counts {:,.0f} trainable parameters: the feed-forward networks and norms.",
         kept,
     )
-    page.says("{:,.0f} numbers stay as they were drawn", total - kept)
+    page.says("The other {:,.0f} numbers stay as they were drawn", total - kept)
     page.given(
         "12 of 2·512·2,048 + 2,048 + 512 = 2,099,712. Norms: 6·2 + 6·3 = 30, each of 2·512 = 1,024.",
         "6 + 2·6 = 18, each of 4·512² = 1,048,576. One table 29·512 = 14,848.",

@@ -240,6 +240,8 @@ def examples(page: Page) -> None:
         "takes α = 0.6",
         because="cited: Stahlberg and Byrne, 2019; Vaswani et al., 2017",
     )
+    page.given("one colour scale, from 0 to 1, for all.", because="by definition")
+    page.given("a Transformer that reads the images as well has 38.7", because="cited: the repository of Yao and Wan")
 
 
 def live_figures(page: Page) -> None:
