@@ -475,8 +475,9 @@ for number, panel in enumerate(figure.axes[:30]):
 plots.show(
     figure,
     alt="""Six images in columns, four classified right and two wrong; below each its attention maps A1 and A2 and its
-Grad-CAM at g and at F1, each with a frame around the digit. A1 and A2 are small spots in the frame; Grad-CAM at g
-is a coarse area that often lies beside it; Grad-CAM at F1 follows strokes in several places.""",
+Grad-CAM at g and at F1, each with a frame around the digit. A1 is one small spot in the frame; A2 is a larger spot that
+lies in the frame or across its edge; Grad-CAM at g covers large squares, most of them outside; Grad-CAM at F1 follows strokes
+in several places.""",
 )
 
 
