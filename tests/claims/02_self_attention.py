@@ -280,12 +280,15 @@ def mistakes_and_questions(page: Page) -> None:
     page.given("T = $d_k$ = 3", "Eight 3 by 3 matrices", "do the rows not sum to 1?", because="defined in a cell")
     sums = page.numbers("cell-80", r"(?m): +([\d.]+) +([\d.]+) +([\d.]+)$")
     rows = [sums[at : at + 3] for at in range(0, len(sums), 3)]
-    right, wrong_axis, _, late_scaling, _, masked, _, late_mask = rows
+    right, wrong_axis, unscaled, late_scaling, _, masked, inverted, late_mask = rows
     ones = [1.0] * 3
     page.says("Right and right with causal mask: rows sum to 1.", holds=[right == ones, masked == ones])
     page.says(
         "Wrong axis, scaled after the softmax, and mask after the softmax: rows do not sum to 1.",
         holds=[row != ones for row in (wrong_axis, late_scaling, late_mask)],
+    )
+    page.says(
+        "Predict , before you look: for which of them do the rows not sum to 1?", holds=unscaled == inverted == ones
     )
     page.given("Wrong axis : the columns sum to 1", because="by definition")
     page.says("at $d_k$ = 64 our training got stuck", holds=max(page.numbers("cell-53", r"without.*: ([\d.]+)")) < 0.8)
