@@ -27,7 +27,7 @@ def forget(layer: Any, seed: int = 0) -> Any:
     """Give an encoder fresh weights, so that it starts from scratch, and return it.
 
     Tables and kernels are drawn as BERT's were (Devlin et al. 2019, their published code): normal with a standard
-    deviation of 0.02, nothing beyond two of them. The scales of normalisations become 1, the rest 0.
+    deviation of 0.02, and no value beyond two standard deviations. The scales of normalisations become 1, the rest 0.
 
     Args:
         layer: what has `variables`: a `hub.KerasLayer`, or what `hub.load` returns.
@@ -62,10 +62,10 @@ MIXED = (
 
 @contextlib.contextmanager
 def one_keras() -> Iterator[None]:
-    """While the block runs, a mix of Keras 2 and 3 is one error that says so.
+    """While the block runs, a mix of Keras 2 and 3 raises one error, which names the cause.
 
-    Without it the two meet in several errors that do not name the cause, or in none: a layer of Keras 3 on a tensor of
-    Keras 2 is a model that does not know the layer's weights.
+    Without it there are several errors that do not name the cause, and one mistake without an error: a layer of Keras 3
+    on a tensor of Keras 2 gives a model that does not know the layer's weights.
 
     Raises:
         KerasMixError: a layer, a model or an optimizer of Keras 3 is used in the block, or an error comes from there.

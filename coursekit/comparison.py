@@ -50,7 +50,7 @@ def difference(
     if dtype is not None and actual.dtype != np.dtype(dtype):
         return (
             f"`{name}` is {actual.dtype} for {dtype} input; expected {dtype}. "
-            "Does another float type join the calculation? `np.zeros`, `np.eye` and `np.sqrt` of an int are float64."
+            "Is another float type in the calculation? `np.zeros`, `np.eye` and `np.sqrt` of an int are float64."
         )
     return None
 

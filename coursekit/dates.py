@@ -1,8 +1,8 @@
 """Makes lines of dates as people write them, with their ISO 8601 form: a small translation task without a download.
 
-Nothing is read from a file: dates are drawn evenly from 1950 to 2049, and each is written in one of six formats. The
-month's place is never in doubt: it is a name, or the separator tells (27.3.1994 against 3/27/1994). A line may hold
-several dates, so that what has to be carried from source to target grows with the line.
+Nothing is read from a file: dates are drawn evenly from 1950 to 2049, and each is written in one of six formats. It is
+always clear which part is the month: it is a name, or the separator shows the order (27.3.1994 against 3/27/1994). A
+line may hold several dates, so that what has to be carried from source to target grows with the line.
 
     sources, targets = date_lines([1, 2], rng=np.random.default_rng(0))
     " ".join(sources[0])    # "march 2 7 1 9 9 4": words are tokens as a whole, digits are tokens of their own

@@ -46,7 +46,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Input to reshape is a tensor with|cannot reshape array of size",
-        "A reshape keeps the number of values. Has the array the shape that you think it has?",
+        "A reshape keeps the number of values. Does the array have the shape that you expect?",
     ),
     (
         r"'Tshape' of float|'float' object cannot be interpreted as an integer",
@@ -89,7 +89,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"indices\[[\d,]*\] = -?\d+ is not in \[0, \d+\)",
-        "An Embedding has no row of this number. Does the table have as many rows as it should, and do you look up "
+        "An Embedding has no row with this number. Does the table have as many rows as it should, and do you look up "
         "the right numbers?",
     ),
     (
@@ -98,7 +98,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Binding inputs to tf.function",
-        "The function or layer that you call gets other inputs than it takes: “Can not cast” names first the shape "
+        "The function or layer that you call gets an input that it does not take. “Can not cast” names first the shape "
         "and type that it gets, and then those that it takes.",
     ),
     (

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 
 def start_tensorflow(*others: str) -> None:
-    """Import TensorFlow and Keras and run one operation, with what they log meanwhile thrown away.
+    """Import TensorFlow and Keras and run one operation; drop what they log meanwhile.
 
     Their messages come from C++ and ignore Python's logging. Python exceptions come through.
 
     Args:
-        others: further modules to import likewise, such as ``"tensorflow_hub"``, which warns of its own imports.
+        others: further modules to import in the same way, such as ``"tensorflow_hub"``, which warns of its own imports.
     """
     with _no_messages(), warnings.catch_warnings():
         warnings.simplefilter("ignore")

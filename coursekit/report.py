@@ -17,7 +17,7 @@ LONGEST_SUMMARY = 200  # characters: one line, or two in a narrow window
 
 
 class CheckFailed(Exception):
-    """A check did not pass: the report's summary. Notebooks show the report, and this one line for a traceback."""
+    """A check did not pass. Its text is the report's summary, which notebooks show in place of a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"CheckFailed: {self}"]
@@ -29,7 +29,7 @@ class Report:
     Args:
         spec: the exercise.
         judgement: what was found.
-        attempt: how many checks have failed at the group that fails first now; its hints grow with it.
+        attempt: how many checks have failed at the group that fails first now; the more, the more hints are shown.
         progress: for each exercise of the lab, whether it passed when last checked.
     """
 

@@ -66,7 +66,7 @@ MISTAKES = {
     "a reshape takes −1": lambda: in_graph(lambda x: ops.reshape(x, (x.shape[0], 3, 1))),
     "Something is None": lambda: 2 * None,
     "has `attention_mask`": lambda: keras.layers.MultiHeadAttention(1, 2)(MATRIX[None], MATRIX[None], mask=None),
-    "no row of this number": lambda: keras.layers.Embedding(3, 2)(IDS),
+    "no row with this number": lambda: keras.layers.Embedding(3, 2)(IDS),
     "used in two places": one_layer_twice,
     "10000.0": lambda: 10000 ** -np.arange(3),
     "turns an empty list into an array of floats": lambda: WIDE[np.array([])],

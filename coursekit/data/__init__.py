@@ -5,8 +5,8 @@
     SOURCE = data.chosen_source()  # "sample", unless the environment variable COURSE_SOURCE says "real"
     (train_texts, train_labels), (test_texts, test_labels) = data.reviews(source=SOURCE)
 
-Every loader prints one line that says what it gave. None of them ever gives something else than what was asked for:
-where the real data cannot be had, it raises `DataError`, which names the ways to go on.
+Every loader prints one line that says what it gave. It never gives anything other than what was asked for: if the real
+data cannot be loaded, it raises `DataError`, which says how to go on.
 """
 
 from coursekit.data.ag_news import NEWS_CLASSES, news

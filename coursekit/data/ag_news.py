@@ -38,7 +38,7 @@ def news(source: str = "sample", path: str | os.PathLike | None = None) -> tuple
         Texts as lists of str, title and description joined; labels as int32 arrays, places in `NEWS_CLASSES`.
 
     Raises:
-        DataError: the real data cannot be had. ValueError: no such source, or a path for the sample.
+        DataError: the real data cannot be loaded. ValueError: no such source, or a path for the sample.
     """
     check_request(source, path)
     if source == "sample":

@@ -33,7 +33,7 @@ CHECKSUMS = {
 
 
 class DataError(RuntimeError):
-    """Data cannot be had, or is not what it should be; the message says what to do next."""
+    """Data cannot be loaded, or is not what it should be; the message says what to do next."""
 
 
 def chosen_source() -> str:
@@ -109,7 +109,7 @@ def check_sum(path: Path, expected: str | None) -> None:
 
 @contextmanager
 def fetching(what: str, files: str, *, sample: str) -> Iterator[None]:
-    """Around a download: turn whatever the library raises into one error that names the ways to go on.
+    """Around a download: turn whatever the library raises into one error that says how to go on.
 
     Args:
         what: name of the data, for people.
@@ -126,7 +126,7 @@ def fetching(what: str, files: str, *, sample: str) -> Iterator[None]:
     except Exception as error:  # each library raises its own; keras raises a bare Exception
         reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
         raise DataError(
-            f"{what} could not be fetched ({reason}). Three ways on:\n"
+            f"{what} could not be fetched ({reason}). You can do one of three things:\n"
             f'  1. name a folder that holds {files}: path="…" in the call;\n'
             f"  2. name it for all notebooks: set the environment variable {FOLDER_VARIABLE};\n"
             f"  3. go on without it: {sample}.\n"

@@ -31,14 +31,14 @@ def images(name: str, source: str = "sample", path: str | os.PathLike | None = N
     Args:
         name: "digits" (8 × 8 grey, 1,437 and 360; real, and part of scikit-learn, whatever the source), "fashion_mnist"
             (28 × 28 grey, 60,000 and 10,000) or "cifar10" (32 × 32 colour, 50,000 and 10,000).
-        source: for the last two "real"; there is no sample of them.
+        source: "real" for the last two, of which there is no sample.
         path: folder of local files, see data/README.md; without it COURSE_DATA, without that keras.datasets.
 
     Returns:
         Images as float32 (n, h, w, C) in [0, 1], classes as int32 (n,). Both parts are shuffled.
 
     Raises:
-        DataError: the data cannot be had. ValueError: no such name or source, or a path for the sample.
+        DataError: the data cannot be loaded. ValueError: no such name or source, or a path for the sample.
     """
     if name not in NAMES:
         raise ValueError(f'no images "{name}"; there are {", ".join(NAMES)}')

@@ -30,7 +30,7 @@ def reviews(source: str = "sample", path: str | os.PathLike | None = None) -> tu
         Texts as lists of str, labels as int32 arrays: 1 positive, 0 negative. Both parts are shuffled.
 
     Raises:
-        DataError: the real data cannot be had. ValueError: no such source, or a path for the sample.
+        DataError: the real data cannot be loaded. ValueError: no such source, or a path for the sample.
     """
     check_request(source, path)
     if source == "sample":

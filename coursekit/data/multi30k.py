@@ -43,7 +43,7 @@ def sentence_pairs(
         Three pairs of lists of str; line i of one list is the translation of line i of the other.
 
     Raises:
-        DataError: the real data cannot be had. ValueError: no such source or language, or a path for the sample.
+        DataError: the real data cannot be loaded. ValueError: no such source or language, or a path for the sample.
     """
     check_request(source, path)
     if language not in LANGUAGES or (source == "sample" and language != "de"):

@@ -1,4 +1,4 @@
-"""Figures that answer: their controls are moved in the notebook or on the web site, without a kernel.
+"""Figures with controls that work in the notebook and on the web site, without a kernel.
 
 Every function returns a figure that a cell shows as its last line, such as `live.warm_up()`. The chart computes what it
 shows from the numbers that are stored in it, in the reader's browser.

@@ -158,13 +158,13 @@ def slider(name: str, label: str, low: float, high: float, step: float, start: f
 
 
 def choice(name: str, label: str, options: Sequence[Any], start: Any | None = None) -> alt.Parameter:
-    """One of a few options, all of them in sight; `start` is the first unless it is said."""
+    """One of a few options, all of them visible; `start` is the first one by default."""
     bound = alt.binding_radio(options=list(options), name=f"{label} ")
     return alt.param(name, value=options[0] if start is None else start, bind=bound)
 
 
 def menu(name: str, label: str, options: Sequence[Any], start: Any | None = None) -> alt.Parameter:
-    """One of many options, in a menu; `start` is the first unless it is said."""
+    """One of many options, in a menu; `start` is the first one by default."""
     bound = alt.binding_select(options=list(options), name=f"{label} ")
     return alt.param(name, value=options[0] if start is None else start, bind=bound)
 
@@ -175,7 +175,7 @@ def switch(name: str, label: str, start: bool) -> alt.Parameter:
 
 
 def pointed(name: str, field: str, label: str, options: Sequence[str], start: str) -> alt.Parameter:
-    """One value of a field: the one that the pointer or a finger touches, or that the menu says."""
+    """One value of a field: the one that the pointer or a finger touches, or that is chosen in the menu."""
     bound = alt.binding_select(options=list(options), name=f"{label} ")
     return alt.selection_point(
         name=name, fields=[field], bind=bound, on="mouseover", clear=False, empty=False, value=[{field: start}]
@@ -183,6 +183,6 @@ def pointed(name: str, field: str, label: str, options: Sequence[str], start: st
 
 
 def places(words: Sequence[str]) -> list[str]:
-    """The words as labels of places: a word that occurs again has its place behind it, counted from 0."""
+    """The words as labels of places: a word that occurs more than once is followed by its place, counted from 0."""
     counts = Counter(words)
     return [word if counts[word] == 1 else f"{word} ({place})" for place, word in enumerate(words)]
