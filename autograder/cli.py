@@ -340,10 +340,11 @@ def report(
 ) -> None:
     """Write one page about the class: marks, hard exercises, common mistakes, progress, who may need help.
 
-    It also writes its tables as CSV into a folder beside FILE: items, groups, mistakes, students.
+    It also writes everything behind the page as CSV into a folder beside FILE, one row for each lab, exercise, group of
+    tests, mistake, submission and student.
     """
     from autograder.grading.database import shown_url
-    from autograder.grading.gradebook import recorded_results
+    from autograder.grading.gradebook import known_students, recorded_results
     from autograder.pages.class_report import write_report
 
     course = load_course()
@@ -351,7 +352,7 @@ def report(
     results = recorded_results(url)
     if not results:
         _stop(f"the gradebook {shown_url(url)} holds no results yet; run course grade first", 2)
-    write_report(course, results, target, last_year=last_year)
+    write_report(course, results, target, last_year=last_year, enrolled=known_students(url))
     out.print(f"{target}: {len(results)} submissions; tables in {target.with_suffix('')}", highlight=False)
 
 

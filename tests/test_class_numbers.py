@@ -9,11 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import ttest_ind
+from scipy.stats import pearsonr, ttest_ind
 
 from autograder.course import Course, CourseError, CourseLab
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult
-from autograder.pages.class_numbers import _change, items, mistakes, read_last_year, standings
+from autograder.pages.class_numbers import (
+    _change,
+    hours_after,
+    items,
+    mistakes,
+    outcomes,
+    quartiles,
+    read_last_year,
+    standings,
+)
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -50,6 +59,37 @@ def test_discrimination_leaves_the_exercise_itself_out():
     assert items([result(f"s{n}", first=2) for n in range(16)], {})[0].discrimination is None  # nothing varies
 
 
+def test_difficulty_and_discrimination_are_those_of_the_table_of_points():
+    points = np.random.default_rng(0).integers(0, 9, size=(30, 3)) / 4  # student by exercise, of 2 points each
+    class_ = [
+        LabResult(f"s{n}", "a", tuple(ExerciseResult(f"e{k}", score, 2, "graded") for k, score in enumerate(row)))
+        for n, row in enumerate(points.tolist())
+    ]
+    for k, item in enumerate(items(class_, {})):
+        assert item.difficulty == pytest.approx(points[:, k].mean() / 2)
+        rest = np.delete(points, k, axis=1).sum(axis=1)
+        assert item.discrimination == pytest.approx(pearsonr(points[:, k], rest).statistic)
+
+
+def test_what_became_of_an_exercise_is_counted():
+    class_ = [
+        *(result("ada", first=2, second=4), result("bob", first=1), result("cyd", first=0, second=3)),
+        *(result("dan", first=2), result("eve", first=2, second=4)),
+    ]
+    assert outcomes(class_) == {"first": (3, 1, 1, 0), "second": (2, 1, 0, 2)}
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=30))
+def test_quartiles_are_the_percentiles(percents):
+    assert quartiles(percents) == pytest.approx(tuple(np.percentile(percents, [25, 50, 75])))
+
+
+def test_hours_count_from_the_due_date():
+    early = LabResult("ada", "a", (), timestamp=NOW - timedelta(hours=30))
+    assert hours_after(NOW, early) == -30 and hours_after(NOW - timedelta(days=2), early) == 18
+    assert hours_after(None, early) is hours_after(NOW, LabResult("bob", "a", ())) is None
+
+
 def test_the_most_common_mistake_comes_first_with_all_who_made_it():
     class_ = [result("cyd", made=("x",)), result("ada", made=("y", "x")), result("bob", made=("x",))]
     common, rare = mistakes(class_, {("first", "x"): "A sentence."})
@@ -74,6 +114,15 @@ def test_who_may_need_help_is_said_by_the_rule():
         "low": ("33 % in c",),
     }
     assert standings(labs, results, NOW + timedelta(days=30))[2].concerns == ()  # it was due long ago
+
+
+def test_who_is_enrolled_and_has_handed_in_nothing_is_among_them():
+    labs = course(CourseLab("a", "A", due=NOW - timedelta(days=3)))
+    found = standings(labs, [result("ada", "a", 2, 4)], NOW, enrolled=["ada", "bob"])
+    assert [(each.student, dict(each.percents), each.concerns) for each in found] == [
+        ("ada", {"a": 100}, ()),
+        ("bob", {}, ("nothing handed in for a",)),
+    ]
 
 
 @given(

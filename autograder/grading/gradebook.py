@@ -302,6 +302,20 @@ def recorded_results(db_url: str) -> list[LabResult]:
     Raises:
         GradebookError: something else is at this address, or it cannot be read.
     """
+    return _read(db_url, _results)
+
+
+def known_students(db_url: str) -> list[str]:
+    """The names of all students in the gradebook at `db_url`, also of those who have handed in nothing.
+
+    Raises:
+        GradebookError: something else is at this address, or it cannot be read.
+    """
+    return _read(db_url, lambda connection: list(connection.scalars(select(api.Student.id).order_by(api.Student.id))))
+
+
+def _read(db_url: str, query: Callable[[Connection], list[T]]) -> list[T]:
+    """What `query` finds in a gradebook that results were recorded in; nothing in any other."""
     with explained(db_url):
         url = make_url(db_url)
         if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).exists()):
@@ -309,7 +323,7 @@ def recorded_results(db_url: str) -> list[LabResult]:
         engine = open_engine(db_url)
         try:
             with reading(engine) as connection:
-                return _results(connection) if inspect(connection).has_table(_result_table.name) else []
+                return query(connection) if inspect(connection).has_table(_result_table.name) else []
         finally:
             engine.dispose()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import statistics
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -12,6 +11,7 @@ from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from autograder.grading.results import LabResult
+from autograder.pages.class_numbers import Outcomes, hours_after, quartiles
 
 GREEN, ORANGE, RED, GREY = "#2e8b57", "#d98e04", "#c0392b", "#8a8a8a"
 HOURS_SHOWN = 14 * 24  # before and after the due date
@@ -28,19 +28,13 @@ def marks(percents: Sequence[float]) -> Markup:
     return _svg(figure, f"Histogram of the marks of {len(percents)} students; {low} have less than half of the points.")
 
 
-def exercises(results: Sequence[LabResult]) -> Markup:
+def exercises(counted: Mapping[str, Outcomes]) -> Markup:
     """For each exercise the share of students with full marks, with some, with none, and without a submission."""
-    names = list(dict.fromkeys(each.exercise for result in results for each in result.exercises))
+    names = list(counted)
     shares: dict[str, list[float]] = {"full marks": [], "some points": [], "no points": [], "not done": []}
-    for name in names:
-        found = [each for result in results for each in result.exercises if each.exercise == name]
-        missing = sum(each.status == "missing" for each in found)
-        full = sum(each.passed for each in found)
-        some = sum(each.score > 0 and not each.passed for each in found)
-        for share, count in zip(
-            shares.values(), (full, some, len(found) - full - some - missing, missing), strict=True
-        ):
-            share.append(100 * count / len(found))
+    for counts in counted.values():
+        for share, count in zip(shares.values(), counts, strict=True):
+            share.append(100 * count / sum(counts))
     figure = Figure(figsize=(7, 0.6 + 0.42 * len(names)), layout="constrained")
     axes = figure.subplots()
     left = [0.0] * len(names)
@@ -57,11 +51,7 @@ def exercises(results: Sequence[LabResult]) -> Markup:
 
 def time_and_mark(results: Sequence[LabResult], due: datetime | None) -> Markup | None:
     """Marks against the hours before the due date; None without one, or where fewer than three times are known."""
-    if due is None:
-        return None
-    known = [
-        ((each.timestamp - due).total_seconds() / 3600, each.percent) for each in results if each.timestamp is not None
-    ]
+    known = [(hour, each.percent) for each in results if (hour := hours_after(due, each)) is not None]
     if len(known) < 3:
         return None
     hours = [min(max(hour, -HOURS_SHOWN), HOURS_SHOWN) for hour, _ in known]
@@ -79,11 +69,7 @@ def progress(percents: Mapping[str, Sequence[float]]) -> Markup | None:
     if len(percents) < 2:
         return None
     names = list(percents)
-    quartiles = [
-        statistics.quantiles(each, n=4, method="inclusive") if len(each) > 1 else [each[0]] * 3
-        for each in percents.values()
-    ]
-    low, middle, high = zip(*quartiles, strict=True)
+    low, middle, high = zip(*map(quartiles, percents.values()), strict=True)
     figure = Figure(figsize=(7, 2.8), layout="constrained")
     axes = figure.subplots()
     axes.fill_between(names, low, high, color=GREEN, alpha=0.2, label="middle half of the class")

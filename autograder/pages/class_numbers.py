@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import t as student_t
@@ -48,6 +49,15 @@ class ItemStatistics:
     groups: tuple[tuple[str, float], ...]
     last_year: float | None = None
     change: tuple[float, float] | None = None
+
+
+class Outcomes(NamedTuple):
+    """How many students have all points of an exercise, some of them, none of them, and how many left it out."""
+
+    full: int
+    some: int
+    none: int
+    not_done: int
 
 
 @dataclass(frozen=True)
@@ -112,6 +122,34 @@ def items(results: Sequence[LabResult], last_year: Mapping[tuple[str, str], Sequ
     return analysed
 
 
+def outcomes(results: Sequence[LabResult]) -> dict[str, Outcomes]:
+    """What became of each exercise of one lab, in the notebook's order; also of those without points."""
+    names = list(dict.fromkeys(each.exercise for result in results for each in result.exercises))
+    counted = {}
+    for name in names:
+        found = [each for result in results for each in result.exercises if each.exercise == name]
+        missing = sum(each.status == "missing" for each in found)
+        full = sum(each.passed for each in found)
+        some = sum(each.score > 0 and not each.passed for each in found)
+        counted[name] = Outcomes(full, some, len(found) - full - some - missing, missing)
+    return counted
+
+
+def quartiles(percents: Sequence[float]) -> tuple[float, float, float]:
+    """Lower quartile, median and upper quartile of at least one mark, interpolated between neighbours."""
+    if len(percents) == 1:
+        return percents[0], percents[0], percents[0]
+    low, middle, high = statistics.quantiles(percents, n=4, method="inclusive")
+    return low, middle, high
+
+
+def hours_after(due: datetime | None, result: LabResult) -> float | None:
+    """Hours from the due date to the handing in, below 0 before it; None where one of the two is not known."""
+    if due is None or result.timestamp is None:
+        return None
+    return (result.timestamp - due).total_seconds() / 3600
+
+
 def mistakes(results: Sequence[LabResult], sentences: Mapping[tuple[str, str], str]) -> list[MistakeCount]:
     """The mistakes of one lab, the most common first; ties in the order of the notebook."""
     who: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -124,16 +162,18 @@ def mistakes(results: Sequence[LabResult], sentences: Mapping[tuple[str, str], s
     return sorted(found, key=lambda each: -len(each.students))
 
 
-def standings(course: Course, results: Sequence[LabResult], now: datetime) -> list[Standing]:
-    """Every student of the gradebook, with what says that help may be needed this week.
+def standings(
+    course: Course, results: Sequence[LabResult], now: datetime, enrolled: Iterable[str] = ()
+) -> list[Standing]:
+    """Every student who has handed in something or is enrolled, with what says that help may be needed this week.
 
     A student may need help who has less than `LOW_PERCENT` of the points in the newest lab they handed in, or `FALL`
     points of a hundred less there than their own median before; or who has handed in nothing for a lab that was due in
     the last `RECENT`, though others have.
     """
-    percents: dict[str, dict[str, float]] = defaultdict(dict)
+    percents: dict[str, dict[str, float]] = {student: {} for student in enrolled}
     for result in results:
-        percents[result.student][result.lab] = result.percent
+        percents.setdefault(result.student, {})[result.lab] = result.percent
     order = [lab.name for lab in course.labs]
     handed_in = {result.lab for result in results}
     due = [

@@ -5,38 +5,27 @@ from __future__ import annotations
 import base64
 import hashlib
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
 from autograder.course import Course, CourseLab
 from autograder.declaring.course_exercises import declared_exercises
-from autograder.grading.results import LabResult, plain_cell, write_atomically, write_csv
-from autograder.pages import class_figures
+from autograder.grading.results import LabResult, write_atomically
+from autograder.pages import class_figures, class_tables
 from autograder.pages.class_numbers import (
     LEAST_FOR_CORRELATION,
     MistakeCount,
-    Standing,
     items,
     mistakes,
+    outcomes,
     read_last_year,
     standings,
 )
 from autograder.pages.rendering import render, source_of
 
 EXAMPLES = 3  # pages of students that are linked for each mistake
-ITEM_COLUMNS = (
-    "lab",
-    "exercise",
-    "students",
-    "difficulty",
-    "discrimination",
-    "not_done",
-    "last_year",
-    "change_low",
-    "change_high",
-)
 
 
 def write_report(
@@ -45,6 +34,7 @@ def write_report(
     target: Path,
     *,
     last_year: Path | None = None,
+    enrolled: Iterable[str] = (),
     now: datetime | None = None,
 ) -> None:
     """Write the page for all recorded results, one part for each lab that has any, and its tables as CSV beside it.
@@ -52,9 +42,10 @@ def write_report(
     Args:
         course: the course.
         results: what the gradebook holds.
-        target: the page. ``items.csv``, ``groups.csv``, ``mistakes.csv`` and ``students.csv`` go into a folder of its
-            name without the ending. Links to examples expect ``feedback/`` beside the page.
+        target: the page. The tables of `class_tables` go into a folder of its name without the ending. Links to
+            examples expect ``feedback/`` beside the page.
         last_year: a `results.csv` to compare with.
+        enrolled: students who belong to the class, also those who have handed in nothing.
         now: the time, aware; labs that were due within two weeks before it count when help may be needed.
 
     Raises:
@@ -62,11 +53,11 @@ def write_report(
     """
     before = read_last_year(last_year)
     by_lab = [(lab, [each for each in results if each.lab == lab.name]) for lab in course.labs]
-    labs = [_Lab(course, lab, found, before) for lab, found in by_lab if found]
-    students = standings(course, results, now or datetime.now(UTC))
+    labs = [LabPart(course, lab, found, before) for lab, found in by_lab if found]
+    students = standings(course, results, now or datetime.now(UTC), enrolled)
     script = source_of("class_report.js")
     folder = target.with_suffix("")
-    _write_tables(folder, labs, students)
+    class_tables.write_tables(folder, labs, students)
     page = render(
         "class_report.html.j2",
         course=course,
@@ -77,13 +68,14 @@ def write_report(
         least=LEAST_FOR_CORRELATION,
         compared=last_year is not None,
         tables=folder.name,
+        names=class_tables.NAMES,
         script=script,
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
     write_atomically(target, page)
 
 
-class _Lab:
+class LabPart:
     """What the page shows of one lab."""
 
     def __init__(
@@ -103,10 +95,12 @@ class _Lab:
         self.percents = [result.percent for result in results]
         self.mean, self.median = statistics.fmean(self.percents), statistics.median(self.percents)
         self.unreadable = [each.student for each in results if each.state == "unreadable"]
+        self.due, self.results = lab.due, results
+        self.outcomes = outcomes(results)
         self.items = items(results, last_year)
         self.mistakes = mistakes(results, sentences)
         self.marks = class_figures.marks(self.percents)
-        self.exercises = class_figures.exercises(results)
+        self.exercises = class_figures.exercises(self.outcomes)
         self.time = class_figures.time_and_mark(results, lab.due)
 
     def examples(self, mistake: MistakeCount) -> list[tuple[str, str]]:
@@ -115,59 +109,3 @@ class _Lab:
             (student, f"feedback/{quote(student)}/{quote(self.name)}.html#{quote(mistake.exercise)}")
             for student in mistake.students[:EXAMPLES]
         ]
-
-
-def _write_tables(folder: Path, labs: Sequence[_Lab], students: Sequence[Standing]) -> None:
-    """What the page shows, as tables."""
-    items_of_labs = [item for lab in labs for item in lab.items]
-    write_csv(
-        folder / "items.csv",
-        ITEM_COLUMNS,
-        (
-            (
-                item.lab,
-                item.exercise,
-                str(item.students),
-                _number(item.difficulty),
-                _number(item.discrimination),
-                str(item.not_done),
-                _number(item.last_year),
-                *map(_number, item.change or (None, None)),
-            )
-            for item in items_of_labs
-        ),
-    )
-    write_csv(
-        folder / "groups.csv",
-        ("lab", "exercise", "group", "share_passing"),
-        (
-            (item.lab, item.exercise, plain_cell(title), _number(share))
-            for item in items_of_labs
-            for title, share in item.groups
-        ),
-    )
-    write_csv(
-        folder / "mistakes.csv",
-        ("lab", "exercise", "mistake", "students", "sentence"),
-        (
-            (each.lab, each.exercise, each.id, str(len(each.students)), plain_cell(each.sentence))
-            for lab in labs
-            for each in lab.mistakes
-        ),
-    )
-    write_csv(
-        folder / "students.csv",
-        ("student", *(lab.name for lab in labs), "may_need_help"),
-        (
-            (
-                plain_cell(each.student),
-                *(f"{each.percents[lab.name]:g}" if lab.name in each.percents else "" for lab in labs),
-                plain_cell(", ".join(each.concerns)),
-            )
-            for each in students
-        ),
-    )
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"

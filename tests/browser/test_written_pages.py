@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from test_sample_submissions import EXPECTED, LAB, ROOT, SAMPLES, run
@@ -47,6 +49,14 @@ def window(tmp_path_factory) -> Iterator[Window]:
     window = Window(tmp_path_factory.mktemp("reader"), logs={"browser": "ALL"})
     yield window
     window.close()
+
+
+def test_the_report_leads_to_examples_of_each_mistake_and_to_its_tables(written):
+    links = re.findall(r'href="([^"#]+)#?([^"]*)"', (written / "report.html").read_text("utf-8"))
+    assert any(anchor for _, anchor in links) and ("report/items.csv", "") in links
+    for page, anchor in links:
+        text = (written / unquote(page)).read_text("utf-8")
+        assert not anchor or f'id="{unquote(anchor)}"' in text, (page, anchor)
 
 
 @pytest.mark.parametrize("size", SIZES)
