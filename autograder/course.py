@@ -91,6 +91,7 @@ class Course:
     branch: str = "main"
     version: str = "0.1.0"
     colab_install: str = ""
+    jupyterlab: str = ""
     classroom: bool = False
     database: str = ""
     exchange: str = ""
@@ -159,6 +160,10 @@ class Course:
             return ""
         home = self.repository.removeprefix(host).removesuffix(".git")
         return f"https://colab.research.google.com/github/{home}/blob/{self.branch}/{path}"
+
+    def jupyterlab_url(self, path: str) -> str:
+        """Where readers' JupyterLab opens the published notebook at `path`; empty where course.toml names none."""
+        return f"{self.jupyterlab}/{path}" if self.jupyterlab else ""
 
     def lab(self, name: str) -> CourseLab:
         """The lab called `name`. Raises CourseError with the known names."""
@@ -230,6 +235,7 @@ def load_course(start: Path | None = None) -> Course:
         branch=distribution.branch,
         version=distribution.version,
         colab_install=distribution.colab_install,
+        jupyterlab=distribution.jupyterlab,
         classroom=distribution.classroom,
         database=grading.database,
         exchange=grading.exchange,
@@ -296,6 +302,11 @@ class _DistributionTable(_Table):
     )
     colab_install: str = Field(
         "", pattern=r"^[^\"'\n;&|$`]*$", description="should be a pip requirement without quotes"
+    )
+    jupyterlab: str = Field(
+        "",
+        pattern=r"^(https?://[^\s\"']+[^\s\"'/])?$",
+        description="should be a web address without a / at the end, or empty",
     )
     classroom: bool = Field(False, description="should be true or false")
 

@@ -20,11 +20,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from site_building import ROOT, need_mathjax
 from site_building import site as site  # a fixture
 from tiny_course import LAB, with_secrets
+from typer.testing import CliRunner
 
+from autograder import cli
 from autograder.course import CourseError, load_course
 from autograder.site.build import MARKER, SiteRefused, build_site
 from autograder.site.notebooks import page_of, subtitle_of, title_of
-from autograder.site.sources import lay_out
+from autograder.site.sources import DOCS, MORE, lay_out
 from autograder.site.vendored import copy_mathjax, write_vega
 
 PIXEL = base64.b64decode(
@@ -130,13 +132,19 @@ def test_second_parts_of_lectures_appear_by_themselves(course, tmp_path):
     assert (sources.extra / "lectures" / "01b_dots.ipynb").is_file()
 
 
-def test_colab_is_offered_where_the_repository_is_known(course, tmp_path):
+def test_colab_and_jupyterlab_are_offered_where_they_lead_somewhere(course, tmp_path):
     page = f"labs/{LAB}/{LAB}"
-    assert lay_out(course, tmp_path / "sources").buttons[page] == {"notebook": f"{LAB}.ipynb", "colab": ""}
+    nowhere = {"notebook": f"{LAB}.ipynb", "colab": "", "jupyterlab": ""}
+    assert lay_out(course, tmp_path / "sources").buttons[page] == nowhere
     toml = course.root / "course.toml"
-    toml.write_text(toml.read_text().replace('repository = ""', 'repository = "https://github.com/u/c"'))
-    offered = lay_out(load_course(course.root), tmp_path / "sources").buttons[page]
-    assert offered["colab"] == f"https://colab.research.google.com/github/u/c/blob/main/{page}.ipynb"
+    hub = "https://hub.example.org/hub/user-redirect/lab/tree/course"
+    both = f'repository = "https://github.com/u/c"\njupyterlab = "{hub}"'
+    toml.write_text(toml.read_text().replace('repository = ""', both))
+    assert lay_out(load_course(course.root), tmp_path / "sources").buttons[page] == {
+        "notebook": f"{LAB}.ipynb",
+        "colab": f"https://colab.research.google.com/github/u/c/blob/main/{page}.ipynb",
+        "jupyterlab": f"{hub}/{page}.ipynb",
+    }
 
 
 def test_links_to_what_the_site_does_not_show_become_words(course, tmp_path):
@@ -155,6 +163,7 @@ def test_a_line_of_a_solution_keeps_the_site_from_being_written(course, tmp_path
     answer = "\n\n```python\ndoubled_carefully = x + x\n```\n"
     lecture = a_lecture()
     lecture.cells.append(new_code_cell("1", outputs=[new_output("display_data", data={"text/markdown": answer})]))
+    lecture.cells.append(new_code_cell(f"open({str(tmp_path / 'ran')!r}, 'w')"))
     nbformat.write(lecture, course.lectures / "02_dots.ipynb")
     page = course.root / "docs" / "students.md"
     page.write_text(page.read_text("utf-8") + answer)
@@ -164,6 +173,36 @@ def test_a_line_of_a_solution_keeps_the_site_from_being_written(course, tmp_path
         assert any(reason.startswith(f"{name}: holds a line of solutions") for reason in refusal.value.reasons), name
     assert not (tmp_path / "html").exists()
     assert not list(tmp_path.glob(".site-*"))
+    assert not (tmp_path / "ran").exists()  # no cell was run
+
+
+@pytest.mark.slow
+def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
+    """With a button for every place where the notebook can be opened, and for no other."""
+    need_mathjax(tmp_path)
+    toml = course.root / "course.toml"
+    toml.write_text(toml.read_text().replace('repository = ""', 'repository = ""\njupyterlab = "https://hub.org/lab"'))
+    (course.root / "site" / "node_modules").symlink_to(ROOT / "site" / "node_modules")
+    monkeypatch.chdir(course.root)
+    done = CliRunner().invoke(cli.app, ["publish", str(tmp_path / "students"), "--site", str(tmp_path / "html")])
+    assert done.exit_code == 0, done.output
+    for page in ("index", "lectures/01_tiny", f"labs/{LAB}/{LAB}"):
+        assert (tmp_path / "html" / f"{page}.html").is_file()
+    assert (tmp_path / "students" / "labs" / LAB / f"{LAB}.ipynb").is_file()
+    text = (tmp_path / "html" / f"labs/{LAB}/{LAB}.html").read_text("utf-8")
+    offered = re.findall(r'<a class="btn [^"]*" href="([^"]*)"', text)
+    assert offered == [f"{LAB}.ipynb", f"https://hub.org/lab/labs/{LAB}/{LAB}.ipynb"]
+
+
+def test_who_asks_for_a_site_with_an_answer_in_it_is_told(course, monkeypatch):
+    def refuse(*_):
+        raise SiteRefused(["docs/students.html: holds a line of solutions"])
+
+    monkeypatch.setattr("autograder.site.build.build_site", refuse)
+    monkeypatch.chdir(course.root)
+    done = CliRunner().invoke(cli.app, ["site", "html"])
+    assert done.exit_code == 1
+    assert "holds a line of solutions" in done.output and "no site was written" in done.output
 
 
 @pytest.mark.long
@@ -233,6 +272,9 @@ def test_every_lecture_and_lab_is_a_page_that_the_start_page_leads_to(site):
         assert (site / f"{page}.html").is_file()
         assert (site / f"{page}.ipynb").read_bytes() == (ROOT / f"{page}.ipynb").read_bytes()
     assert {f"lectures/{name}.html" for name in LECTURES} <= set(start)
+    assert {"CHANGELOG.html", "docs/instructors.html", "docs/index.html", "reference/index.html"} <= set(start)
+    for name in (*DOCS, *MORE):
+        assert (site / name).with_suffix(".html").is_file()
     lectures = [site / "lectures" / f"{name}.html" for name in LECTURES]
     for before, after in pairwise(lectures):
         assert re.search(rf'class="right-next"\s+href="{after.name}"', before.read_text("utf-8"))
@@ -271,6 +313,15 @@ def test_links_and_anchors_lead_somewhere_and_nothing_is_loaded_from_elsewhere(s
                     dead.append(f"{path.relative_to(site)}: {target}")
     assert not dead
     assert not outside
+
+
+@pytest.mark.slow
+def test_every_picture_of_the_site_has_words_that_are_its_own(site):
+    found = [(path, image) for path in sorted(site.rglob("*.html")) for image in read(path).images]
+    pictures = [(path, image) for path, image in found if "_static/" not in (image["src"] or "")]  # Sphinx's own signs
+    assert len(pictures) > 100
+    assert not [(path.name, image["src"]) for path, image in pictures if len((image.get("alt") or "").split()) < 10]
+    assert len({image["alt"] for _, image in pictures}) == len({image["src"] for _, image in pictures})
 
 
 @pytest.mark.slow

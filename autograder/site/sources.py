@@ -101,7 +101,12 @@ def _add_notebook(course: Course, path: Path, sources: Sources, lab: str = "") -
     (sources.extra / place.parent).mkdir(parents=True, exist_ok=True)
     shutil.copyfile(path, sources.extra / place)
     docname = place.with_suffix("").as_posix()
-    sources.buttons[docname] = {"notebook": path.name, "colab": course.colab_url(place.as_posix())}
+    address = place.as_posix()
+    sources.buttons[docname] = {
+        "notebook": path.name,
+        "colab": course.colab_url(address),
+        "jupyterlab": course.jupyterlab_url(address),
+    }
     return Entry(docname, title_of(notebook), subtitle_of(notebook), lab)
 
 
