@@ -16,10 +16,14 @@ import nbformat
 import numpy as np
 import pytest
 import vl_convert
+from matplotlib import colormaps
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from PIL import Image
 from scipy.special import softmax
 
-from coursekit import live
+from coursekit import live, plots
+from coursekit.diagrams import PALETTE
 from coursekit.live import figure as figures
 
 WORDS = ["the", "train", "stops", "at", "the", "station"]
@@ -252,6 +256,32 @@ def test_a_figure_is_stored_as_chart_picture_and_words(name, monkeypatch):
     assert picture.width > 300 and len(picture.convert("RGB").getcolors(100)) > 3
     for panel in forms[figures.MIME]["concat"]:
         assert panel.get("width", 0) <= 340
+
+
+def css(colour: str) -> str | tuple[float, ...]:
+    """A colour of the drawing, as matplotlib reads it."""
+    return tuple(int(each) / 255 for each in re.findall(r"\d+", colour)[:3]) if colour.startswith("rgb") else colour
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_drawn_in_the_colours_of_the_static_ones(name):
+    """Each colour of the drawing is one of the palette, one of the static maps, or a grey between white and ink."""
+    drawn = vl_convert.vegalite_to_svg(FIGURES[name]().specification(), vl_version=figures._CONVERTER)
+    found = set(re.findall(r'(?:fill|stroke)="([^"]+)"', drawn)) - {"none", "transparent"}
+    maps = colormaps["Blues"](np.linspace(0, 1, 4001))[:, :3]
+    greys = 1 - np.linspace(0, 1, 401)[:, None] * (1 - np.array(to_rgb(PALETTE["ink"])))
+    known = np.concatenate([[to_rgb(each) for each in PALETTE.values()], maps, greys])
+    strange = [each for each in found if np.abs(known - to_rgb(css(each))).max(axis=1).min() > 3 / 255]
+    assert len(found) > 3 and not strange
+
+
+def test_a_weight_has_the_colour_that_the_static_map_gives_it():
+    drawn = vl_convert.vegalite_to_svg(live.sharpness(SCORES, WORDS).specification(), vl_version=figures._CONVERTER)
+    cells = re.findall(r'aria-label="[^"]*weight: [^"]*"[^>]*"rect mark"[^>]*? fill="([^"]+)"', drawn)
+    weights = softmax(SCORES, axis=-1)
+    image = plots.attention_map(weights, WORDS, WORDS, ax=Figure().subplots()).images[0]
+    expected = image.to_rgba(weights.ravel())[:, :3]
+    np.testing.assert_allclose([to_rgb(css(each)) for each in cells], expected, atol=3 / 255)
 
 
 @pytest.mark.parametrize("name", sorted(set(live.__all__) - {"LiveFigure"}))

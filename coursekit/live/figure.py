@@ -46,6 +46,7 @@ _STYLE = {
         "domainColor": PALETTE["residual"],
         "tickColor": PALETTE["residual"],
     },
+    "text": {"color": PALETTE["ink"]},
     "title": {"color": PALETTE["ink"], "fontWeight": "normal", "fontSize": 12, "anchor": "middle"},
     "header": {"labelColor": PALETTE["ink"], "labelFontSize": 11, "title": None},
     "legend": {"labelColor": PALETTE["ink"], "titleColor": PALETTE["ink"], "labelFontSize": 11},

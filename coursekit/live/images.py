@@ -74,7 +74,7 @@ def _panels(
     image = image.transform_calculate(x=f"(datum.n % {width}) * {cell}", y=f"floor(datum.n / {width}) * {cell}")
     image = image.transform_calculate(right=f"datum.x + {cell}", bottom=f"datum.y + {cell}")
     box = {"x": alt.X("x:Q", **across), "x2": "right:Q", "y": alt.Y("y:Q", **down), "y2": "bottom:Q"}
-    greys = alt.Scale(domain=[0, 1], range=["white", PALETTE["ink"]])
+    greys = alt.Scale(domain=[0, 1], range=["white", PALETTE["ink"]], interpolate="rgb")
     grey = image.mark_rect(aria=False).encode(**box, color=alt.Color("ink:Q", scale=greys, legend=None))
 
     patches = alt.Chart(alt.Data(values=rows))

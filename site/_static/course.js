@@ -1,10 +1,16 @@
-// Before printing, every answer is opened; afterwards those that were folded are folded again.
+// Before printing, every answer is opened and the page is light, as paper is; afterwards all is as before.
 let opened = [];
+let theme;
 window.addEventListener("beforeprint", () => {
   opened = [...document.querySelectorAll(".bd-article details:not([open])")];
   opened.forEach((each) => { each.open = true; });
+  theme = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
 });
-window.addEventListener("afterprint", () => { opened.forEach((each) => { each.open = false; }); });
+window.addEventListener("afterprint", () => {
+  opened.forEach((each) => { each.open = false; });
+  document.documentElement.dataset.theme = theme;
+});
 
 // A result of the search opens its page at the words that were looked for: the browser finds and marks them.
 document.addEventListener("click", (event) => {

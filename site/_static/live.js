@@ -33,6 +33,10 @@
       place.remove(); // the picture stays
       throw error;
     }
+    for (const choice of place.querySelectorAll(".vega-bind:has(.vega-bind-radio)")) {
+      choice.setAttribute("role", "radiogroup");
+      choice.setAttribute("aria-label", choice.querySelector(".vega-bind-name").textContent.trim());
+    }
     picture.hidden = true;
     figure.dataset.drawn = "yes";
   }

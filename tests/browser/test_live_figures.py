@@ -1,0 +1,114 @@
+"""Every live figure of the site answers: each of its controls to the keyboard, and what is pointed at to a finger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from selenium.common.exceptions import TimeoutException
+from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+from site_building import site as site  # a fixture
+from test_web_site import draw, show
+from test_web_site import home as home  # a fixture
+from test_web_site import window as window  # a fixture
+from workplace import Window
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+LIVE = [f"lectures/{path.stem}" for path in sorted((ROOT / "lectures").glob("*.py")) if "\nlive." in path.read_text()]
+ROUNDS = 3  # a control may wait for another: k counts once top-k is chosen
+SOON = 2.0  # seconds in which a drawing changes
+
+
+def drawing(figure: WebElement) -> str:
+    return figure.find_element(By.CSS_SELECTOR, "svg").get_attribute("outerHTML") or ""
+
+
+def changes(window: Window, figure: WebElement, before: str) -> bool:
+    try:
+        WebDriverWait(window.driver, SOON, poll_frequency=0.05).until(lambda _: drawing(figure) != before)
+    except TimeoutException:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("page", LIVE)
+def test_the_keyboard_reaches_every_control_and_every_control_changes_the_drawing(window, home, page):
+    """From control to control by the Tab key alone; at each the arrows or the space bar are pressed."""
+    show(window, f"{home}/{page}.html")
+    for figure in draw(window):
+        controls = figure.find_elements(By.CSS_SELECTOR, ".vega-bind")
+        names = [each.text.split("\n")[0].strip() for each in controls]
+        first = controls[0].find_element(By.CSS_SELECTOR, "select, input:checked, input:not([type=radio])")
+        waiting = set(range(len(controls)))
+        for turn in range(ROUNDS):
+            window.driver.execute_script("arguments[0].focus()", first)
+            for number, control in enumerate(controls):
+                focused = window.driver.switch_to.active_element
+                inside = window.driver.execute_script("return arguments[0].contains(arguments[1])", control, focused)
+                assert inside, f"{page}: the Tab key does not lead to {names[number]!r}"
+                before = drawing(figure)
+                kind = focused.get_attribute("type")
+                arrow = Keys.ARROW_UP if turn % 2 and kind != "radio" else Keys.ARROW_DOWN  # it may be at its end
+                focused.send_keys(*{"checkbox": [Keys.SPACE], "range": 3 * [arrow]}.get(kind, [arrow]))
+                if number in waiting and changes(window, figure, before):
+                    waiting.discard(number)
+                ActionChains(window.driver).send_keys(Keys.TAB).perform()
+            if not waiting:
+                break
+        assert not waiting, f"{page}: {[names[number] for number in waiting]} change nothing"
+
+
+def tap(window: Window, target: WebElement) -> None:
+    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", target)
+    x, y = window.driver.execute_script(
+        "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]", target
+    )
+    point = {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
+    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", point)
+    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+@pytest.fixture
+def finger(window):
+    """The window is a touch screen while a test runs."""
+    window.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    yield
+    window.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
+@pytest.mark.parametrize(
+    ("page", "mark", "control", "value"),
+    [
+        ("02_self_attention", "path[aria-label*='attends from: train;']", "query", "train"),
+        ("03_multi_head_attention", "path[aria-label*='attends from: tea;']", "query", "tea"),
+        ("07_bert_ag_news", "path[aria-label*='attends from: rose;']", "query, place", "6"),
+        ("09_vision_transformer", "path[aria-label='patch 7']", "query", "patch 7"),
+    ],
+)
+def test_a_finger_chooses_what_is_shown(window, home, finger, page, mark, control, value):
+    show(window, f"{home}/lectures/{page}.html", "narrow")
+    (figure,) = draw(window)
+    place = next(each for each in figure.find_elements(By.CSS_SELECTOR, ".vega-bind") if each.text.startswith(control))
+    chosen = place.find_element(By.CSS_SELECTOR, "select, input")
+    assert chosen.get_attribute("value") != value
+    before = drawing(figure)
+    tap(window, figure.find_element(By.CSS_SELECTOR, mark))
+    window.wait(lambda: chosen.get_attribute("value") == value, f"a finger chooses {value}")
+    assert drawing(figure) != before
+
+
+def test_a_finger_moves_a_slider_and_turns_a_switch(window, home, finger):
+    show(window, f"{home}/lectures/08_decoder_and_masking.html", "narrow")
+    masks, warm_up = draw(window)
+    for figure, kind in ((masks, "checkbox"), (warm_up, "range")):
+        before = drawing(figure)
+        control = figure.find_element(By.CSS_SELECTOR, f"input[type={kind}]")
+        value = control.get_attribute("value"), control.is_selected()
+        tap(window, control)
+        window.wait(lambda f=figure, b=before: drawing(f) != b, f"a finger on a {kind}")
+        assert (control.get_attribute("value"), control.is_selected()) != value
