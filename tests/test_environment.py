@@ -229,6 +229,9 @@ def test_the_readme_is_short_and_leads_somewhere():
     text = (ROOT / "README.md").read_text()
     targets = re.findall(r"\]\(([^)]+)\)", text)
     assert len(text.splitlines()) <= 40 and targets
+    _, said, picture, commands, *_ = re.split(r"\n\n+", text)
+    assert len(said.splitlines()) <= 3 and picture.startswith("![")
+    assert re.findall(r"^make \w+", commands, flags=re.MULTILINE) == ["make demo", "make test"]
     assert not [target for target in targets if not (ROOT / target).exists()]
 
 
@@ -246,6 +249,9 @@ def test_a_workflow_calls_commands_that_are_there(path):
     phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE).group(1).split()
     called = re.findall(r"^make (\S+)|^(\.ci/run)", commands, flags=re.MULTILINE)
     assert called
+    steps = [step for job in jobs.values() for step in job["steps"]]
+    uploaded = [step["with"]["path"] for step in steps if "upload-pages-artifact" in step.get("uses", "")]
+    assert uploaded == (["build/site"] if path.stem == "pages" else [])  # where `make site` writes it
     for target, script in called:
         assert target in phony if target else (ROOT / script).stat().st_mode & 0o111, target
 

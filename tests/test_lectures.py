@@ -69,6 +69,16 @@ def test_its_figures_are_drawn_and_told_in_words(lecture):
     assert "![" not in prose(notebook)  # nothing is pasted
 
 
+def test_the_words_of_a_figure_say_what_it_shows(lecture):
+    """Whoever does not see the figures reads a description, and not the same one for two of them."""
+    _, notebook = lecture
+    words = [output.metadata["image/png"]["alt"] for output in pictures(notebook)]
+    assert not [
+        said for said in words if len(said.split()) < 10 or re.match(r"(?i)(figure|image|plot) (of|with)", said)
+    ]
+    assert len(set(words)) == len(words)
+
+
 def test_it_asks_before_it_answers(lecture):
     _, notebook = lecture
     text = prose(notebook)

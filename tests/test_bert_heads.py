@@ -1,0 +1,126 @@
+"""The viewer of the small BERT's heads shows the weights that the formulas give, computed here without the model."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import erf, softmax
+
+from coursekit import bert, live
+from coursekit.live import bert_heads
+
+tf = pytest.importorskip("tensorflow")
+text = pytest.importorskip("tensorflow_text")
+
+SENTENCES = [
+    "the company said its profit rose in the third quarter",
+    "Naïve strikers WON'T score: 3-0!",
+    "unbelievable",
+]
+# Two computations in float32 that sum in another order differ by a few of their rounding errors. This many times the
+# largest rounding error of the formulas below, run in float32, is allowed.
+FEW = 16
+
+
+@pytest.fixture(scope="module")
+def weights() -> dict[str, np.ndarray]:
+    """The encoder's parameters by name, in float64."""
+    encoder = tf.saved_model.load(bert.ENCODER)
+    return {each.name.split(":")[0]: each.numpy().astype("float64") for each in encoder.variables}
+
+
+def cut(sentence: str) -> tuple[list[str], np.ndarray]:
+    """Pieces and ids of a sentence between [CLS] and [SEP], by the library's own tokenizer."""
+    lines = (bert.FOLDER / "preprocess" / "assets" / "vocab.txt").read_text("utf-8").split("\n")[:-1]
+    pieces = text.FastBertTokenizer(lines, token_out_type=tf.int32, lower_case_nfd_strip_accents=True)
+    ids = [lines.index("[CLS]"), *pieces.tokenize([sentence]).to_list()[0], lines.index("[SEP]")]
+    return [lines[each] for each in ids], np.array(ids)
+
+
+def attention(ids: np.ndarray, weights: dict[str, np.ndarray], dtype: str, wrong: str = "") -> np.ndarray:
+    """All attention weights (L, H, T, T) of the whole encoder, block by block, from its parameters alone.
+
+    A pre-norm encoder (Xiong et al. 2020) with BERT's embeddings and tanh approximation of GELU (Hendrycks and Gimpel
+    2016). `wrong` names one mistake in it.
+    """
+    w = {name: value.astype(dtype) for name, value in weights.items()}
+
+    def normed(x: np.ndarray, name: str) -> np.ndarray:
+        centred = x - x.mean(axis=-1, keepdims=True)
+        spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.asarray(1e-6, dtype))
+        return centred / spread * w[f"{name}/gamma"] + w[f"{name}/beta"]
+
+    def projected(x: np.ndarray, name: str) -> np.ndarray:  # (H, T, K)
+        bias = 0 if wrong == "no bias" else w[f"{name}/bias"][:, None]
+        return np.stack([x @ w[f"{name}/kernel"][:, head] for head in range(w[f"{name}/bias"].shape[0])]) + bias
+
+    def gelu(x: np.ndarray) -> np.ndarray:
+        if wrong == "exact GELU":
+            return x * (1 + erf(x / np.sqrt(2))) / 2
+        return x * (1 + np.tanh(np.sqrt(2 / np.pi).astype(dtype) * (x + np.asarray(0.044715, dtype) * x**3))) / 2
+
+    x = w["words/embeddings"][ids] + w["segments/embeddings"][0] + w["positions/table"][: len(ids)]
+    x = normed(x, "embedding_norm")
+    maps = []
+    block = 0
+    while f"norm_1_{block}/gamma" in w:
+        y = x if wrong == "no norm" else normed(x, f"norm_1_{block}")
+        q, k, v = (projected(y, f"attention_{block}/{part}") for part in ("query", "key", "value"))
+        width = 1 if wrong == "no scale" else q.shape[-1]
+        scores = q @ k.transpose(0, 2, 1) / np.sqrt(width).astype(dtype)
+        maps.append(softmax(scores, axis=-2 if wrong == "over the queries" else -1))
+        mixed = np.einsum("htk,hkd->td", maps[-1] @ v, w[f"attention_{block}/attention_output/kernel"])
+        x = x + mixed + w[f"attention_{block}/attention_output/bias"]
+        y = normed(x, f"norm_2_{block}")
+        hidden = gelu(y @ w[f"hidden_{block}/kernel"] + w[f"hidden_{block}/bias"])
+        x = x + hidden @ w[f"output_{block}/kernel"] + w[f"output_{block}/bias"]
+        block += 1
+    return np.stack(maps)
+
+
+def tolerance(ids: np.ndarray, weights: dict[str, np.ndarray]) -> float:
+    rounding = np.abs(attention(ids, weights, "float32") - attention(ids, weights, "float64")).max()
+    assert 0 < rounding < 1e-5
+    return FEW * float(rounding)
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_the_weights_are_those_of_the_formulas(sentence, weights):
+    pieces, ids = cut(sentence)
+    shown, maps = bert_heads.attention_of(sentence)
+    assert shown == pieces
+    assert maps.shape == (3, 4, len(ids), len(ids))
+    np.testing.assert_allclose(maps, attention(ids, weights, "float64"), rtol=0, atol=tolerance(ids, weights))
+
+
+@pytest.mark.parametrize("wrong", ["no scale", "no bias", "no norm", "over the queries", "exact GELU"])
+def test_a_mistake_is_far_outside_the_tolerance(wrong, weights):
+    _, ids = cut(SENTENCES[0])
+    away = np.abs(attention(ids, weights, "float64", wrong) - attention(ids, weights, "float64")).max()
+    assert away > 4 * tolerance(ids, weights), away
+
+
+def test_the_figure_holds_the_weights_of_every_head_and_sentence(weights):
+    chosen = SENTENCES[:2]
+    drawn = live.heads(*chosen).specification()
+    rows = [row for rows in drawn["datasets"].values() for row in rows]
+    for sentence in chosen:
+        expected = attention(cut(sentence)[1], weights, "float64")
+        for block in range(3):
+            for head in range(4):
+                name = f"block {block + 1}, head {head + 1}"
+                mine = [row for row in rows if (row["sentence"], row["head"]) == (sentence, name)]
+                assert [row["i"] for row in mine] == list(range(len(expected[0, 0])))
+                np.testing.assert_allclose([row["weight"] for row in mine], expected[block, head], atol=5.1e-4)
+        assert all(json.dumps(piece)[1:-1] in json.dumps(drawn) for piece in cut(sentence)[0])
+
+
+def test_a_sentence_that_is_too_long_and_none_at_all_are_told():
+    longest = "the " * (bert_heads.LONGEST - 2)
+    assert len(bert_heads.attention_of(longest)[0]) == bert_heads.LONGEST
+    with pytest.raises(ValueError, match=f"has {bert_heads.LONGEST + 1} pieces, more than {bert_heads.LONGEST}"):
+        live.heads(longest + "the")
+    with pytest.raises(ValueError, match="heads needs a sentence"):
+        live.heads()
