@@ -187,12 +187,13 @@ class Window:
 
 
 class NotebookWindow(Window):
-    """A window on one notebook. Its cells are called by their grade_id, which a person does not see."""
+    """A window on one notebook. Its cells are called by their grade_id or else id, which a person does not see."""
 
     def __init__(self, folder: Path, server: Server, root: Path, path: str):
         super().__init__(folder)
         cells = nbformat.read(root / path, as_version=4).cells
-        self._numbers = {cell.metadata.get("nbgrader", {}).get("grade_id"): n for n, cell in enumerate(cells)}
+        names = [cell.metadata.get("nbgrader", {}).get("grade_id", cell.get("id")) for cell in cells]
+        self._numbers = {name: number for number, name in enumerate(names)}
         self.open(server, f"lab/tree/{path}")
         self.wait(lambda: len(self.all(".jp-Notebook .jp-Cell")) == len(cells), "the notebook shows its cells")
 
