@@ -26,6 +26,10 @@ NAME = "vit_against_convnet"
 # Labelled images: (epochs, batch, seeds). Little data is cheap and its results scatter, so it is repeated more often.
 PLAN = {500: (100, 64, 3), 2_000: (50, 64, 2), 8_000: (15, 128, 1), 32_000: (6, 128, 1)}
 CLASSES = 10
+DATA_SETS = {
+    "fashion_mnist": "Fashion-MNIST (Xiao et al., 2017), 28 x 28 grey",
+    "cifar10": "CIFAR-10 (Krizhevsky, 2009), 32 x 32 in colour",
+}
 
 
 class ClassTokenAndPositions(keras.Layer):
@@ -79,7 +83,8 @@ def batches(x: np.ndarray, y: np.ndarray, *, batch: int, augment: bool) -> tf.da
         change = keras.Sequential(
             [layers.RandomTranslation(0.07, 0.07, fill_mode="constant"), layers.RandomFlip("horizontal")]
         )
-        pairs = pairs.map(lambda images, labels: (change(images, training=True), labels), tf.data.AUTOTUNE)
+        # batch after batch: in parallel they would draw their random numbers in a different order each time
+        pairs = pairs.map(lambda images, labels: (change(images, training=True), labels))
     return pairs.prefetch(tf.data.AUTOTUNE)
 
 
@@ -128,12 +133,18 @@ def cases(dataset: str, sizes: list[int]) -> list[dict]:
     ]
 
 
+def data_of(results: dict) -> str:
+    """Name the data sets of the runs, and no other."""
+    trained_on = {run["dataset"] for run in results["runs"]}
+    return " and ".join(words for name, words in DATA_SETS.items() if name in trained_on)
+
+
 def keep(results: dict, folder: Path) -> None:
     """Write what is known so far."""
     recorded.save(
         NAME,
         what="A small Vision Transformer and a ConvNet of the same size: test accuracy by number of labelled images",
-        data="Fashion-MNIST (Xiao et al., 2017), 28 x 28 grey, and CIFAR-10 (Krizhevsky, 2009) where a run names it",
+        data=data_of(results),
         device="GPU" if tf.config.list_physical_devices("GPU") else "CPU, two cores",
         command=f"python experiments/{NAME}.py --data FOLDER",
         seed=0,

@@ -6,8 +6,11 @@ import importlib.util
 import json
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
+
+from coursekit import recorded
 
 FILE = Path(__file__).resolve().parents[1] / "experiments" / "vit_against_convnet.py"
 
@@ -34,6 +37,24 @@ def test_one_seed_for_all_sizes_comes_before_the_next_seed(experiment):
     assert seeds == sorted(seeds)
     assert len(cases) == 4 * sum(seeds for *_, seeds in experiment.PLAN.values())
     assert len({json.dumps(case) for case in cases}) == len(cases)
+
+
+def test_the_record_names_the_data_that_its_runs_used_and_no_other(experiment):
+    record = recorded.load("vit_against_convnet")
+    assert record["data"] == experiment.data_of(record["results"]) == experiment.DATA_SETS["fashion_mnist"]
+    both = {"runs": [{"dataset": "cifar10"}, {"dataset": "fashion_mnist"}]}
+    assert experiment.data_of(both) == " and ".join(experiment.DATA_SETS.values())
+
+
+def test_augmented_images_are_the_same_in_every_run(experiment):
+    x, y = np.random.default_rng(0).random((64, 8, 8, 1), dtype="float32"), np.arange(64)
+
+    def one_epoch():
+        keras.utils.set_random_seed(3)
+        stream = experiment.batches(x, y, batch=4, augment=True)
+        return np.concatenate([images for images, _ in stream])
+
+    assert np.array_equal(one_epoch(), one_epoch())
 
 
 def test_a_run_goes_on_where_it_stopped(experiment, monkeypatch, tmp_path):
