@@ -1345,7 +1345,9 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 # * J. Devlin et al., *BERT*, NAACL 2019; T. Brown et al., *Language models are few-shot learners*, NeurIPS 2020
 #   (table 2.1: sizes of GPT-3).
 #
-# **Further reading.** A. Zhang et al., *Dive into Deep Learning*, section 11.7: the same block as three short PyTorch classes;
-# read it after the lab and compare it with yours. Xiong et al. (above), sections 3 and 4: the gradients of both orders, with
-# proof. Liu et al. (above): why large gradients alone do not explain the failure of post-norm. Dong et al. (above): what
-# residual paths and feed-forward networks do against rank collapse, and that layer norm does not help there.
+# **Further reading.** A. Zhang et al., [*Dive into Deep
+# Learning*](https://d2l.ai/chapter_attention-mechanisms-and-transformers/transformer.html), section 11.7: the same block as three
+# short PyTorch classes; compare them with yours after the lab. [Xiong et al.](https://arxiv.org/abs/2002.04745), sections 3 and 4:
+# the gradients of both orders, with proof. [Liu et al.](https://arxiv.org/abs/2004.08249): why large gradients alone do not explain
+# the failure of post-norm. [Dong et al.](https://arxiv.org/abs/2103.03404): what residual paths and feed-forward networks do against
+# rank collapse.
