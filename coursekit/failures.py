@@ -29,6 +29,17 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "these two sizes must be equal.",
     ),
     (
+        r"None.*in your line `[^`]*softmax\([^`]*axis=[\[(]",
+        "A softmax over two axes at once needs a known batch size: flatten the two axes to one first, and reshape the "
+        "result back afterwards.",
+    ),
+    (
+        r"A KerasTensor (cannot be used|is symbolic)",
+        "`keras.Input` gives a placeholder without numbers, which functions of TensorFlow (`tf.…`) and NumPy cannot "
+        "take. Those of `keras.ops` can: write `ops.cast` for `tf.cast`, `ops.sum` for `tf.reduce_sum`, "
+        "`ops.not_equal` for `tf.not_equal`, and so on.",
+    ),
+    (
         r"Incompatible shapes|could not be broadcast|must be broadcastable|Dimensions must be equal",
         "Shapes are compared from the right, and two sizes must be equal unless one of them is 1. Is an axis missing "
         "(`keepdims=True` in a sum or maximum keeps an axis of size 1, and `x[:, None]` makes one), or does an axis "
@@ -141,6 +152,11 @@ _MEANINGS = tuple((re.compile(pattern), sentence) for pattern, sentence in MEANI
 def meaning(message: str) -> str:
     """What an error's text means and what to look at, in a sentence or two; empty when that is not known."""
     return next((sentence for pattern, sentence in _MEANINGS if pattern.search(message)), "")
+
+
+def cause(message: str) -> str:
+    """What two failures from one cause have in common: the message without its numbers and shapes."""
+    return re.sub(r"[\[(][\d\s,]*(None[\d\s,]*)*[\])]|\d+", "", message)
 
 
 def place(error: BaseException, namespace: Mapping[str, Any]) -> str:

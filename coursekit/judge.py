@@ -12,7 +12,7 @@ from typing import Any
 
 from coursekit import failures, properties
 from coursekit.comparison import difference
-from coursekit.diagnosis import Mistakes, diagnose
+from coursekit.diagnosis import Mistakes, diagnose, resembles
 
 
 @dataclass(frozen=True)
@@ -101,24 +101,39 @@ class Attempt:
 
 @dataclass(frozen=True)
 class GroupJudgement:
-    """Whether one group passed; if not, what was tried, what was wrong, and whether the code raised an error."""
+    """Whether one group passed; if not, what was tried and what was wrong.
+
+    `kind` is that of the attempt that failed, None where results came back. `named` says
+    whether the mistakes that the judgement names explain these results.
+    """
 
     spec: GroupSpec
     passed: bool
     description: str = ""
     message: str = ""
-    raised: bool = False
+    kind: str | None = None
+    named: bool = False
 
-    def explanation(self, *, explain: bool, advise: bool) -> str:
+    def explanation(self, *, advise: bool, again: bool) -> str:
         """What was tried and what was wrong; empty for a passed group.
 
-        What an error of the code means follows where `explain`, and the group's advice where `advise`.
+        Args:
+            advise: whether one line on it follows: what an error of the code means where that is known, and otherwise
+                the group's advice. A broken contract says itself what to do.
+            again: whether an earlier group has told the same error, which is not told twice.
         """
         if self.passed:
             return ""
-        text = f"tried {self.description}: {self.message}" if self.description else self.message
-        means = failures.meaning(self.message) if explain and self.raised else ""
-        return _sentences(text, means, self.spec.advice if advise else "")
+        message = "the same error as above." if again else self.message
+        text = f"tried {self.description}: {message}" if self.description else message
+        if not advise or self.kind not in (None, "error"):
+            return text
+        return _sentences(text, (failures.meaning(self.message) if self.kind == "error" else "") or self.spec.advice)
+
+    @property
+    def cause(self) -> str:
+        """What an error has in common with others from the same cause; empty where results came back."""
+        return failures.cause(self.message) if self.kind else ""
 
 
 @dataclass(frozen=True)
@@ -148,12 +163,13 @@ class Judgement:
         """For each group what was wrong, empty for a passed one.
 
         A group's advice supposes that the groups before it pass, and what fails later usually fails for the same
-        reason: the first failure alone is explained and given its advice, no advice where the mistake has a name.
+        reason: only the first failure that no named mistake explains is given its line of advice.
         """
-        first = next((group for group in self.groups if not group.passed), None)
+        unnamed = next((group for group in self.groups if not (group.passed or group.named)), None)
+        causes = [group.cause for group in self.groups]
         return [
-            group.explanation(explain=group is first, advise=group is first and not self.misconceptions)
-            for group in self.groups
+            group.explanation(advise=group is unnamed, again=bool(cause) and cause in causes[:index])
+            for index, (group, cause) in enumerate(zip(self.groups, causes, strict=True))
         ]
 
     @property
@@ -208,8 +224,7 @@ def judge(
     """
     forbidden = [*violations, *(attempt.message for attempt in attempts if attempt.kind == "forbidden")]
     problems = [_problem(spec, case, attempt) for case, attempt in zip(expectations, attempts, strict=True)]
-    raised = [attempt.kind == "error" for attempt in attempts]
-    groups = tuple(_group(group, expectations, problems, raised) for group in spec.groups)
+    groups = tuple(_group(group, expectations, attempts, problems) for group in spec.groups)
     kinds = {attempt.kind for attempt in attempts}
     if kinds == {"missing"}:
         return Judgement(spec.name, "missing", groups, (), attempts[0].message)
@@ -230,6 +245,8 @@ def judge(
         [case.wrong for case in expectations],
         [case.tolerance for case in expectations],
     )
+    if found:
+        groups = tuple(_group(group, expectations, attempts, problems, found) for group in spec.groups)
     return Judgement(spec.name, "graded", groups, found)
 
 
@@ -250,11 +267,25 @@ def _problem(spec: ExerciseSpec, case: Expectation, attempt: Attempt) -> str | N
 
 
 def _group(
-    spec: GroupSpec, expectations: Sequence[Expectation], problems: Sequence[str | None], raised: Sequence[bool]
+    spec: GroupSpec,
+    expectations: Sequence[Expectation],
+    attempts: Sequence[Attempt],
+    problems: Sequence[str | None],
+    found: Mistakes = (),
 ) -> GroupJudgement:
     members = [index for index, case in enumerate(expectations) if case.group == spec.name]
     for index in members:
         problem = problems[index]
         if problem is not None:
-            return GroupJudgement(spec, False, expectations[index].description, problem, raised[index])
+            case, outputs = expectations[index], attempts[index].outputs
+            named = outputs is not None and _explained(case, outputs, found)
+            return GroupJudgement(spec, False, case.description, problem, attempts[index].kind, named)
     return GroupJudgement(spec, bool(members))
+
+
+def _explained(case: Expectation, outputs: Mapping[str, Any], found: Mistakes) -> bool:
+    """Whether the mistakes that were named, or one of them, give these results."""
+    return any(
+        mistakes in case.wrong and resembles(outputs, case.wrong[mistakes], case.expected, case.tolerance)
+        for mistakes in (found, *((each,) for each in found))
+    )

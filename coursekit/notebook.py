@@ -45,7 +45,8 @@ def check_notebook(path: Path) -> list[Report]:
                 continue
             with capture_output():
                 shell.run_cell(source, store_history=True)
-        return _reports(shell.user_ns, path)
+        with capture_output():  # what the code prints while it is checked, such as a bar for each epoch
+            return _reports(shell.user_ns, path)
 
 
 def _reports(names: dict[str, Any], path: Path) -> list[Report]:

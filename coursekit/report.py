@@ -67,16 +67,25 @@ class Report:
             for group, explanation in zip(self.judgement.groups, self.judgement.explanations, strict=True)
         ]
 
-    def __str__(self) -> str:
+    @property
+    def findings(self) -> str:
+        """The report as plain text, without the lab's progress."""
         mark = "✓" if self.judgement.passed else "✗"
         lines = [f"{mark} {self.headline}"]
         for passed, title, detail in self._rows():
             lines.append(f"    {'✓' if passed else '✗'} {title}" + (f"\n        {detail}" if detail else ""))
         lines.extend(f"    → {sentence}" for sentence in self.sentences)
         lines.extend(f"    Hint {number}: {hint}" for number, hint in enumerate(self.hints, 1))
-        bar = "".join("■" if passed else "□" for passed in self.progress.values())
-        lines.append(f"    Lab: {bar} {sum(self.progress.values())} of {len(self.progress)} exercises pass")
         return "\n".join(lines)
+
+    @property
+    def lab_line(self) -> str:
+        """One line: how many exercises of the lab pass."""
+        bar = "".join("■" if passed else "□" for passed in self.progress.values())
+        return f"Lab: {bar} {sum(self.progress.values())} of {len(self.progress)} exercises pass"
+
+    def __str__(self) -> str:
+        return f"{self.findings}\n    {self.lab_line}"
 
     __repr__ = __str__
 

@@ -35,7 +35,8 @@ def check(notebook: Notebook) -> None:
         raise typer.BadParameter(str(error)) from None
     columns, _ = shutil.get_terminal_size(fallback=(UNBROKEN, 0))  # into a file or a pipe: one line stays one line
     for report in reports:
-        typer.echo(fitted(str(report), columns))
+        typer.echo(fitted(report.findings, columns))
+    typer.echo(fitted(reports[-1].lab_line, columns))
     if not all(report.judgement.passed for report in reports):
         raise typer.Exit(1)
 

@@ -193,3 +193,88 @@ def test_the_rules_hold_where_ipython_keeps_no_history(loop, status):
     linecache.cache["<cell of a test>"] = (len(source), None, source.splitlines(True), "<cell of a test>")
     exec(compile(source, "<cell of a test>", "exec"), names)
     assert Lab(load_reference("02_self_attention")).report("self_attention_matrix", names).judgement.status == status
+
+
+def told(lab: str, exercise: str, source: str) -> str:
+    """What a check says of a cell, beside a lab's usual names."""
+    names: dict = {}
+    exec(f"import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\n{source}", names)
+    return str(Lab(load_reference(lab)).report(exercise, names))
+
+
+def test_a_right_error_is_green_beside_a_wrong_table():
+    text = told(
+        "05_positional_encoding",
+        "sinusoidal_positions",
+        """
+def sinusoidal_positions(length, d_model):
+    if d_model % 2:
+        raise ValueError(f"d_model has to be even, and is {d_model}")
+    return np.zeros((length, d_model))
+""",
+    )
+    assert "✓ ValueError for an odd d_model" in text and "✗ right values" in text
+    always = 'def sinusoidal_positions(length, d_model):\n    raise ValueError("odd")\n'
+    assert "✓" not in told("05_positional_encoding", "sinusoidal_positions", always)
+
+
+def test_a_text_in_a_tensor_is_named_once_with_its_remedy():
+    source = "def standardize(text):\n    return tf.strings.lower(text)\n"
+    text = told("06_imdb_classifier", "standardize", source)
+    assert text.count("returned a tensor; expected a str") == 1 and "`text` is" not in text
+
+
+def test_an_accuracy_above_one_is_explained_beside_other_mistakes():
+    """The threshold, 0/0 and a table (n, n), all at once: two are named, and the third has its group's advice."""
+    text = told(
+        "06_imdb_classifier",
+        "evaluate_predictions",
+        """
+def evaluate_predictions(probabilities, labels, threshold=0.5):
+    said, true = np.asarray(probabilities) > threshold, np.asarray(labels) == 1
+    tn, fp, fn, tp = (np.sum(each) for each in (~said & ~true, said & ~true, ~said & true, said & true))
+    with np.errstate(all="ignore"):
+        precision, recall = tp / (tp + fp), tp / (tp + fn)
+        f1 = 2 * precision * recall / (precision + recall)
+    return {"accuracy": np.sum(said == true) / len(true), "precision": precision, "recall": recall, "f1": f1,
+            "confusion": [[tn, fp], [fn, tp]]}
+""",
+    )
+    assert "A probability that equals the threshold" in text and "Flatten both first" in text
+
+
+@pytest.mark.parametrize(
+    ("part", "instead", "said"),
+    [
+        ("class_token", "keras.layers.Embedding(1, d_model)", "`class_token` is a Keras layer (Embedding)"),
+        (
+            "position_embedding",
+            "keras.layers.Embedding(9, d_model)",
+            "`position_embedding` is a Keras layer (Embedding)",
+        ),
+        ("class_token", "ops.zeros((1, 1, d_model))", "`class_token` is no weight"),
+    ],
+)
+def test_the_part_of_an_embedding_that_is_no_weight_is_named(part, instead, said):
+    parts = {
+        "class_token": "self.add_weight(shape=(1, 1, d_model))",
+        "position_embedding": "self.add_weight(shape=(1, num_patches + 1, d_model))",
+        part: instead,
+    }
+    made = "\n".join(f"        self.{name} = {value}" for name, value in parts.items())
+    text = told(
+        "09_vision_transformer",
+        "PatchEmbedding",
+        f"""
+class PatchEmbedding(keras.Layer):
+    def __init__(self, patch_size, num_patches, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.size, self.projection = patch_size, keras.layers.Dense(d_model)
+{made}
+
+    def call(self, images):
+        batch, height, width, channels = ops.shape(images)
+        return self.projection(ops.reshape(images, (batch, -1, self.size * self.size * channels)))
+""",
+    )
+    assert said in text

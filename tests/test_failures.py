@@ -11,6 +11,7 @@ import tensorflow as tf
 from keras import ops
 
 from coursekit import failures
+from coursekit.diagnosis import fingerprint
 from coursekit.judge import Attempt, ExerciseSpec, Expectation, GroupSpec, judge, tidy_message
 from coursekit.lab import Lab
 from coursekit.reference import load_reference
@@ -74,6 +75,8 @@ MISTAKES = {
     "cannot be sliced with a tensor": lambda: in_graph(lambda x: WIDE[: tf.shape(x)[0]]),
     "move that line to `__init__`": new_part,
     "A layer is called": lambda: MATRIX @ keras.layers.Dense(2),
+    "`ops.cast` for `tf.cast`": lambda: tf.cast(keras.Input((3,)), "int32"),
+    "without numbers": lambda: np.asarray(keras.Input((3,))),
 }
 
 
@@ -174,10 +177,60 @@ def test_when_every_case_raises_the_first_error_is_told_with_its_case():
     assert judgement.message.endswith("a reshape takes −1.")
 
 
-def test_an_explained_error_keeps_the_groups_advice():
-    failed = Attempt(kind="error", message="ValueError: could not be broadcast")
-    judgement = judge(FACTS, CASES, [Attempt({"output": np.ones(3)}), failed])
-    assert judgement.explanations[0].endswith("the wrong size? Look at x.")
+@pytest.mark.parametrize(
+    ("kind", "message", "end"),
+    [
+        ("error", "ValueError: could not be broadcast", "the wrong size?"),
+        ("error", "ValueError: of the student's own", "own. Look at x."),
+        ("contract", "`f(x)` returned None. Is the `return` missing?", "Is the `return` missing?"),
+    ],
+)
+def test_one_line_follows_what_went_wrong(kind, message, end):
+    """What the error means, or else the group's advice; a broken contract says itself what to do."""
+    judgement = judge(FACTS, CASES, [Attempt({"output": np.ones(3)}), Attempt(kind=kind, message=message)])
+    assert judgement.explanations[0].endswith(end)
+
+
+THREE = ExerciseSpec(
+    "twice",
+    tuple(GroupSpec(name, name, 1, advice=f"Look at {name}.") for name in ("first", "second", "third")),
+    {"doubled": "The result is doubled."},
+)
+THREE_CASES = [
+    Expectation(
+        name,
+        f"x of the {name} group",
+        {},
+        "call",
+        {"output": np.ones(3)},
+        {"output": 1e-6},
+        wrong={("doubled",): {"output": fingerprint(np.full(3, 2.0))}},
+    )
+    for name in ("first", "second", "third")
+]
+
+
+def test_one_cause_is_told_once():
+    """The same error in the same line, for inputs of other shapes; another error is told."""
+    line = ", in your line `x @ y`"
+    first = Attempt(kind="error", message=f"ValueError: Incompatible shapes: [2,3] vs. [4,5]{line}")
+    again = Attempt(kind="error", message=f"ValueError: Incompatible shapes: [12,3,1] vs. [5]{line}")
+    told = judge(THREE, THREE_CASES, [Attempt({"output": np.ones(3)}), first, again]).explanations
+    assert told[1].startswith("tried x of the second group: ValueError: Incompatible") and told[1].endswith("size?")
+    assert told[2] == "tried x of the third group: the same error as above."
+    other = Attempt(kind="error", message="ValueError: Incompatible shapes: [2,3] vs. [4,5], in your line `y @ x`")
+    assert "in your line" in judge(THREE, THREE_CASES, [Attempt({"output": np.ones(3)}), first, other]).explanations[2]
+    wrong = Attempt({"output": np.zeros(3)})
+    assert "above" not in "".join(judge(THREE, THREE_CASES, [wrong] * 3).explanations)
+
+
+def test_what_no_named_mistake_explains_keeps_its_advice():
+    attempts = [Attempt({"output": np.full(3, factor)}) for factor in (2.0, 2.0, 11.6)]
+    judgement = judge(THREE, THREE_CASES, attempts)
+    assert judgement.misconceptions == ("doubled",)
+    assert ["Look at" in each for each in judgement.explanations] == [False, False, True]
+    attempts[2] = attempts[0]
+    assert not any("Look at" in each for each in judge(THREE, THREE_CASES, attempts).explanations)
 
 
 def test_a_result_that_is_no_error_is_not_explained():

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from nbformat.v4 import new_code_cell, new_notebook
 from tiny_course import write_notebook
+from typer.testing import CliRunner
 
 from coursekit.notebook import check_notebook
+from coursekit.terminal import app
 
 START = 'from coursekit import start_lab\ncheck = start_lab("02_self_attention")'
 COST = """
@@ -36,3 +38,14 @@ def test_a_notebook_is_the_main_module_while_it_runs(tmp_path):
     pickled = "import pickle\nif pickle.loads(pickle.dumps(cost)) is cost:\n    attention_cost = cost"
     found = statuses(tmp_path / "one.ipynb", START, COST.replace("attention_cost", "cost"), pickled)
     assert found["attention_cost"] == "graded"
+
+
+def test_a_terminal_shows_what_was_found_and_the_labs_line_once(tmp_path):
+    """And nothing that the code prints while it is checked, such as a bar for each epoch of a training."""
+    talkative = COST.replace("    return", '    print("counting …")\n    return')
+    write_notebook(tmp_path / "lab.ipynb", new_notebook(cells=[new_code_cell(source) for source in (START, talkative)]))
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "lab.ipynb")])
+    assert done.exit_code == 1
+    assert "✓ attention_cost: " in done.output and "counting" not in done.output
+    assert done.output.count("exercises pass") == 1
+    assert done.output.splitlines()[-1].startswith("Lab: □") and "1 of " in done.output.splitlines()[-1]

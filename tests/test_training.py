@@ -8,7 +8,7 @@ import pytest
 from lab_matrix import namespace, outcome, solution_sources
 
 from autograder.exercises import load_lab
-from coursekit.probes.training import optimizers_built_early
+from coursekit.probes.training import no_progress_bars, optimizers_built_early
 
 TRAINING = [("06_imdb_classifier", "train_classifier"), ("09_vision_transformer", "train_vit")]
 
@@ -52,3 +52,18 @@ def test_the_solution_passes_whatever_the_seed(lab, name):
     exercise = load_lab(lab).exercises[name]
     for seed in range(20):
         assert outcome(lab, exercise, names, seed=seed).passed, seed
+
+
+def test_bars_are_shown_to_who_asks_for_them(capsys):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x, y = np.zeros((4, 2)), np.zeros(4)
+    methods = [getattr(keras.Model, name) for name in ("fit", "evaluate", "predict")]
+    with no_progress_bars(), optimizers_built_early():
+        model.fit(x, y)
+        model.fit(x, y, 2, 1, 0)  # verbose is the fifth argument
+        model.evaluate(x, y), model.predict(x)
+        assert capsys.readouterr().out == ""
+        model.fit(x, y, verbose=2)
+    assert "loss" in capsys.readouterr().out
+    assert [getattr(keras.Model, name) for name in ("fit", "evaluate", "predict")] == methods

@@ -408,18 +408,17 @@ def _axis(logits: str) -> int:
     return {"softmax": -1, "softmax over positions": -2}[logits]
 
 
-def answers(entry: str, *, thought: str = "right") -> dict[str, Any]:
-    """The answers by hand; `thought` chooses a wrong one."""
-    letters = {"inference": "b", "vocabulary": "c", "untracked": "a"}
-    slips = {"mask for training only": ("inference", "a"), "softmax over positions": ("vocabulary", "a"),
-             "error when compiled": ("untracked", "b")}  # fmt: skip
-    if entry in letters:
-        slip = slips.get(thought, ("", ""))
-        return {"answer": slip[1] if slip[0] == entry else letters[entry]}
+def answers(
+    entry: str, *, model: str = "base", inference: str = "b", vocabulary: str = "c", untracked: str = "a"
+) -> dict[str, Any]:
+    """The answers by hand: the numbers of a model, and a letter for each of three questions."""
     numbers = {
-        "base_model": [768.0, 12.0, 3072.0, 12.0] if thought == "bert" else [512.0, 8.0, 2048.0, 6.0],
+        "base": [512.0, 8.0, 2048.0, 6.0],
+        "bert": [768.0, 12.0, 3072.0, 12.0],
+        "both stacks": [512.0, 8.0, 2048.0, 12.0],
     }
-    return {"answer": np.array(numbers[entry], "float64")}
+    letters = {"inference": inference, "vocabulary": vocabulary, "untracked": untracked}
+    return {"answer": letters.get(entry) or np.array(numbers[model])}
 
 
 def predict(words: int, smoothing: float, *, thought: str = "right") -> dict[str, np.ndarray]:

@@ -38,9 +38,9 @@ def standardize(
     if not digits:
         text = "".join(c for c in text if not c.isdigit())
     if spaces == "collapsed":
-        return {"text": " ".join(text.split())}
-    return {"text": {"ends stay": lambda: re.sub(r"\s+", " ", text), "stay": lambda: text,
-                     "only doubled": lambda: re.sub(" +", " ", text).strip(" ")}[spaces]()}  # fmt: skip
+        return {"standardized": " ".join(text.split())}
+    return {"standardized": {"ends stay": lambda: re.sub(r"\s+", " ", text), "stay": lambda: text,
+                             "only doubled": lambda: re.sub(" +", " ", text).strip(" ")}[spaces]()}  # fmt: skip
 
 
 def build_vocabulary(
@@ -158,9 +158,13 @@ def evaluate_predictions(
     nothing: float = 0.0,
     layout: str = "[[tn, fp], [fn, tp]]",
     shares: bool = False,
-    percent: bool = False,
+    accuracy_as: str = "share",
 ) -> dict[str, np.ndarray]:
-    """Counts and measures of a decision between two classes; 0 where a measure would divide by nothing."""
+    """Counts and measures of a decision between two classes; 0 where a measure would divide by nothing.
+
+    `accuracy_as` is ``share``, ``percent``, ``count``, or ``sum``: right answers over the number of reviews, however
+    many pairs are compared.
+    """
     threshold = 0.5 if fixed else threshold
     said = probabilities >= threshold if inclusive else probabilities > threshold
     if not (broadcast and said.ndim == 2):
@@ -187,7 +191,8 @@ def evaluate_predictions(
         "[[tp, fp], [fn, tn]]": [[tp, fp], [fn, tn]],
         "[[tp, fn], [fp, tn]]": [[tp, fn], [fp, tn]],
     }[layout]
-    accuracy = (tp + tn) / said.size * (100 if percent else 1)
+    divisor = {"share": said.size, "percent": said.size / 100, "count": 1, "sum": labels.size}[accuracy_as]
+    accuracy = (tp + tn) / divisor
     return {
         **{"accuracy": np.array(accuracy), "precision": np.array(precision), "recall": np.array(recall)},
         "f1": np.array(mean),
@@ -259,11 +264,11 @@ def build_classifier(
         assert ids is not None
         sizes = (len(ids), *(() if pooled else (max_length,)), *(() if squeezed and outputs == 1 else (outputs,)))
         return {
-            "shape": str(sizes),
-            "range": "beyond 0 and 1" if activation == "none" else "from 0 to 1",
-            "reviews": "all get the same result" if same else "get different results",
-            "again": "another result" if dropout_always and not same else "the same result",
-            "alone": "another result" if (dropout_always or batch_mixed) and not same else "the same result",
+            "shape of the result": str(sizes),
+            "range of the results": "beyond 0 and 1" if activation == "none" else "from 0 to 1",
+            "result of different reviews": "the same" if same else "different",
+            "result of a second call": "another" if dropout_always and not same else "the same",
+            "result of a review alone": "another" if (dropout_always or batch_mixed) and not same else "the same",
         }
     if dropout_always and not same:
         raise ValueError("what padding, order and graphs change cannot be told from chance")
@@ -271,15 +276,15 @@ def build_classifier(
         constant = shape.get("positions") == "constant"  # random ones, which differ from model to model
         leaking = attention_hears[1] or (pooling_hears[1] and not same) or leaks or constant
         return {
-            "added": "changes the result" if leaking and not same else "changes nothing",
-            "attention": HEARD[attention_hears],
-            "pooling": "nothing else" if same else HEARD[pooling_hears],
-            "only_padding": empty,
+            "result with more padding": "another" if leaking and not same else "the same",
+            "what the attention reads": HEARD[attention_hears],
+            "what the mean reads": "nothing else" if same else HEARD[pooling_hears],
+            "result of padding alone": empty,
         }
     if mode == "order":
         counts = shape.get("positions", "learned") != "none" and not same
-        return {"order": "changes the result" if counts else "changes nothing"}
-    return {"gradients": "are all zero" if same else "reach the weights", "graph": "as outside"}
+        return {"result with the words in another order": "another" if counts else "the same"}
+    return {"gradients of the weights": "all zero" if same else "not zero", "result inside tf.function": "the same"}
 
 
 def train_classifier(

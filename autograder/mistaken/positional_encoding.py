@@ -60,7 +60,7 @@ def sinusoidal_positions(
 ) -> dict[str, Any]:
     """Sinusoidal positions (length, D) (Vaswani et al. 2017, section 3.5); an odd D is refused."""
     if mode == "refusal":
-        return {"raised": refusal}
+        return {"raised": refusal if d_model % 2 else "no error"}
     table = sinusoidal_table(np.arange(length) + first, d_model, exponent=exponent, layout=layout)
     return {"output": table.T if transposed else table}
 

@@ -15,7 +15,7 @@ import numpy as np
 def standardize(text: str) -> dict[str, str]:
     """Lower case; line breaks of HTML to spaces; ASCII punctuation removed; runs of white space to one space."""
     text = re.sub(r"<br\s*/?>", " ", text, flags=re.IGNORECASE).lower()
-    return {"text": " ".join("".join(c for c in text if c not in string.punctuation).split())}
+    return {"standardized": " ".join("".join(c for c in text if c not in string.punctuation).split())}
 
 
 def build_vocabulary(texts: Sequence[str], max_tokens: int) -> dict[str, list[str]]:
@@ -82,27 +82,32 @@ def classifier_parameters(
 def classifier_values(ids: np.ndarray) -> dict[str, str]:
     """One number from 0 to 1 for each review, (B, 1), that depends on this review alone."""
     return {
-        "shape": str((len(ids), 1)),
-        "range": "from 0 to 1",
-        "reviews": "get different results",
-        "again": "the same result",
-        "alone": "the same result",
+        "shape of the result": str((len(ids), 1)),
+        "range of the results": "from 0 to 1",
+        "result of different reviews": "different",
+        "result of a second call": "the same",
+        "result of a review alone": "the same",
     }
 
 
 def classifier_padding() -> dict[str, str]:
     """Padding is not heard."""
-    return {"added": "changes nothing", "attention": "the words", "pooling": "the words", "only_padding": "finite"}
+    return {
+        "result with more padding": "the same",
+        "what the attention reads": "the words",
+        "what the mean reads": "the words",
+        "result of padding alone": "finite",
+    }
 
 
 def classifier_order() -> dict[str, str]:
     """The order of the words is heard."""
-    return {"order": "changes the result"}
+    return {"result with the words in another order": "another"}
 
 
 def classifier_learning() -> dict[str, str]:
     """The model can be trained."""
-    return {"gradients": "reach the weights", "graph": "as outside"}
+    return {"gradients of the weights": "not zero", "result inside tf.function": "the same"}
 
 
 def train_classifier(x_test: np.ndarray) -> dict[str, Any]:

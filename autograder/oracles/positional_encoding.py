@@ -25,9 +25,9 @@ def sinusoidal_positions(length: int, d_model: int) -> dict[str, np.ndarray]:
     return {"output": sinusoidal_table(length, d_model)}
 
 
-def odd_width_refused() -> dict[str, str]:
-    """An odd D has no pairs, and is refused with a ValueError."""
-    return {"raised": "ValueError"}
+def odd_width_refused(d_model: int) -> dict[str, str]:
+    """An odd D has no pairs, and is refused with a ValueError; an even one is not."""
+    return {"raised": "ValueError" if d_model % 2 else "no error"}
 
 
 def shift_matrix(offset: int, d_model: int) -> dict[str, np.ndarray]:

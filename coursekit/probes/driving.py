@@ -369,8 +369,12 @@ def _construct(cls: Any, name: str, positional: Sequence[Any], named: Mapping[st
 
 
 def _variable(built: Any, path: str) -> Any:
+    import keras
+
     target = built
     for part in path.split("."):
+        if isinstance(target, keras.Sequential):  # a list of layers, to those who know other libraries
+            target = target.layers
         if isinstance(target, (list, tuple)) and part.isdigit() and int(part) < len(target):
             target = target[int(part)]
         elif getattr(target, part, None) is not None:  # a Dense layer without bias has `bias = None`
@@ -417,11 +421,19 @@ def _unpacked(built: Any, values: np.ndarray, paths: Sequence[str], name: str) -
 
 
 def _assign_all(built: Any, inputs: Mapping[str, Any], weights: Sequence[str]) -> None:
+    import keras
+
     for path in weights:
         if path not in inputs or not _is_reached(built, path):
             continue
         variable = _variable(built, path)
         value = inputs[path]
+        if not (hasattr(variable, "shape") and hasattr(variable, "assign")):
+            kind = "a Keras layer" if isinstance(variable, keras.Layer) else "no weight"
+            raise ContractError(
+                f"`{path}` is {kind} ({type(variable).__name__}); expected a weight of your own layer, as "
+                "`self.add_weight` makes it."
+            )
         if tuple(variable.shape) != value.shape:
             other = _exchanged_with(built, inputs, weights, path)
             advice = f" With `{other}` it is the other way round: are the two exchanged?" if other else ""

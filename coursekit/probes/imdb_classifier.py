@@ -9,7 +9,7 @@ import numpy as np
 
 from coursekit.generator import Generator
 from coursekit.probes.driving import ContractError, answers, find, function, numbers, record, unpack
-from coursekit.probes.training import optimizers_built_early
+from coursekit.probes.training import no_progress_bars, optimizers_built_early
 from coursekit.probes.transfer import mended, prediction
 
 GUESSING = 0.66  # a binary cross-entropy above it is as good as that of a coin, ln 2 = 0.69
@@ -17,6 +17,21 @@ SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
 APART = 2e-5  # probabilities further apart than this differ by more than rounding
 LIVELY = 0.1  # and further apart than this, in a model whose weights let its parts make a difference
 TRIES = 8  # random weights to look for such ones
+
+
+def _standardize(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Call the function; it has to return a str, and no tensor or bytes, for the next exercises split it."""
+    value = find(namespace, "standardize")(inputs["text"])
+    if value is None:
+        raise ContractError("standardize(text) returned None. Is the `return` missing?")
+    if isinstance(value, str):
+        return {"standardized": value}
+    if hasattr(value, "numpy"):
+        raise ContractError(
+            "standardize(text) returned a tensor; expected a str. Python's own functions of strings, such as "
+            "`text.lower()` and `re.sub`, do without TensorFlow; `value.numpy().decode()` is the str in a tensor."
+        )
+    raise ContractError(f"standardize(text) returned an object of type {type(value).__name__}; expected a str.")
 
 
 def _texts(name: str, *others: str, result: str) -> Callable[..., dict[str, Any]]:
@@ -189,27 +204,27 @@ def _values(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], 
     ids = inputs["ids"]
     first = built(ids)
     facts = {
-        "shape": str(first.shape),
-        "range": "from 0 to 1",
-        "reviews": "get different results",
-        "again": "the same result",
-        "alone": "the same result",
+        "shape of the result": str(first.shape),
+        "range of the results": "from 0 to 1",
+        "result of different reviews": "different",
+        "result of a second call": "the same",
+        "result of a review alone": "the same",
     }
     for look in range(TRIES):  # a number beyond 0 and 1 may take a second look
         built.shake([inputs["weights"], look])
         result = built(ids)
         if ((result < 0) | (result > 1)).any():
-            facts["range"] = "beyond 0 and 1"
+            facts["range of the results"] = "beyond 0 and 1"
             break
     result = built.settled(inputs["weights"], ids)
     flat = result.reshape(len(ids), -1)
     if np.ptp(flat, axis=0).max() <= APART:
-        facts["reviews"] = "all get the same result"
+        facts["result of different reviews"] = "the same"
     singly = np.concatenate([built(ids[row : row + 1]).reshape(1, -1) for row in range(2)])
     if np.abs(built(ids) - result).max() > APART:
-        facts["again"] = "another result"
+        facts["result of a second call"] = "another"
     if np.abs(singly - flat[:2]).max() > APART:
-        facts["alone"] = "another result"
+        facts["result of a review alone"] = "another"
     return facts
 
 
@@ -244,20 +259,26 @@ def _padding(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[],
     """What padding changes, and by which way it gets there; where the ways cannot be told apart, only that it does."""
     ids, word = inputs["ids"], inputs["word"]
     result = built.repeatable(inputs["weights"], ids)
-    facts = {"added": "changes nothing", "attention": "the words", "pooling": "the words", "only_padding": "finite"}
+    facts = {
+        "result with more padding": "the same",
+        "what the attention reads": "the words",
+        "what the mean reads": "the words",
+        "result of padding alone": "finite",
+    }
     wider = longer()
     wider.take_weights_of(built, inputs["weights"])
     padded = np.pad(ids, ((0, 0), (0, wider.length - built.length)))
     if np.abs(wider(padded) - result).max() > APART:
-        facts["added"] = "changes the result"
+        facts["result with more padding"] = "another"
     if not np.isfinite(built(np.zeros_like(ids))).all():
-        facts["only_padding"] = "not finite"
+        facts["result of padding alone"] = "not finite"
     layers = built.attention()
     if len(layers) == 1 and built.embeddings(inputs["vocab_size"]) is not None:
-        facts["attention"] = _heard(built, _watch(layers[0], built, ids), (ids != 0) & (ids != word), inputs)
+        others = (ids != 0) & (ids != word)
+        facts["what the attention reads"] = _heard(built, _watch(layers[0], built, ids), others, inputs)
         for variable in layers[0].trainable_variables:
             variable.assign(np.zeros(variable.shape))  # the attention is silent: what remains comes by the pooling
-        facts["pooling"] = _heard(built, lambda: built(ids), np.full(len(ids), True), inputs)
+        facts["what the mean reads"] = _heard(built, lambda: built(ids), np.full(len(ids), True), inputs)
     return facts
 
 
@@ -285,8 +306,8 @@ def _watch(layer: Any, built: _Classifier, ids: np.ndarray) -> Callable[[], np.n
 def _order(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
     result = built.repeatable(inputs["weights"], inputs["ids"])
     if np.abs(built(inputs["reordered"]) - result).max() > APART:
-        return {"order": "changes the result"}
-    return {"order": "changes nothing"}
+        return {"result with the words in another order": "another"}
+    return {"result with the words in another order": "the same"}
 
 
 def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
@@ -313,8 +334,8 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
             f"no gradient reaches {', '.join(f'`{path}`' for path in lost)}. Is this part of the model used?"
         )
     return {
-        "gradients": "reach the weights" if any(np.any(each) for each in gradients) else "are all zero",
-        "graph": "as outside" if np.abs(np.asarray(output) - result).max() <= APART else "another result",
+        "gradients of the weights": "not zero" if any(np.any(each) for each in gradients) else "all zero",
+        "result inside tf.function": "the same" if np.abs(np.asarray(output) - result).max() <= APART else "another",
     }
 
 
@@ -427,7 +448,7 @@ def _train_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     model = _small_model(inputs)
     before = np.array(model.layers[0].embeddings)
     x, y, x_val, y_val = (inputs[key].copy() for key in ("x", "y", "x_val", "y_val"))
-    with optimizers_built_early():
+    with no_progress_bars(), optimizers_built_early():
         curves = _curves(target(model, x, y, (x_val, y_val)))
     return _kept(model, curves, inputs) if mode == "stopping" else _learned(model, before, curves, inputs)
 
@@ -442,7 +463,7 @@ def _evaluate_predictions(namespace: Mapping[str, Any], inputs: Mapping[str, Any
 
 
 PROBES = {
-    "standardize": function("standardize", "text", returns=("text",)),
+    "standardize": _standardize,
     "build_vocabulary": _texts("build_vocabulary", "max_tokens", result="vocabulary"),
     "vectorize": _texts("vectorize", "vocabulary", "max_length", result="ids"),
     "masked_mean": _masked_mean,

@@ -1,9 +1,11 @@
-"""What the probes that train do to make training cheap, without a change to what is trained."""
+"""What the probes that train do to make training cheap and silent, without a change to what is trained."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import functools
+import inspect
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -29,3 +31,31 @@ def optimizers_built_early() -> Iterator[None]:
         yield
     finally:
         keras.Model.fit = fit
+
+
+@contextlib.contextmanager
+def no_progress_bars() -> Iterator[None]:
+    """While the block runs, a Keras model shows its progress only to who asks for it, with `verbose=`.
+
+    Otherwise pages of bars stand above the report of a check.
+    """
+    import keras
+
+    methods = {name: getattr(keras.Model, name) for name in ("fit", "evaluate", "predict")}
+
+    def silent(method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def called(*arguments: Any, **options: Any) -> Any:
+            if "verbose" not in inspect.signature(method).bind_partial(*arguments, **options).arguments:
+                options["verbose"] = 0
+            return method(*arguments, **options)
+
+        return called
+
+    for name, method in methods.items():
+        setattr(keras.Model, name, silent(method))
+    try:
+        yield
+    finally:
+        for name, method in methods.items():
+            setattr(keras.Model, name, method)

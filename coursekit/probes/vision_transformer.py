@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, Probe, answers, find, function, layer, refusing
-from coursekit.probes.training import optimizers_built_early
+from coursekit.probes.driving import BuiltLayer, ContractError, answers, find, function, layer, refusing
+from coursekit.probes.training import no_progress_bars, optimizers_built_early
 from coursekit.probes.transfer import prediction
 
 EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
@@ -54,24 +54,6 @@ def _refuse_lost(gradients: Mapping[str, Any]) -> None:
         )
 
 
-def _with_own_weights(probe: Probe) -> Probe:
-    """The probe of PatchEmbedding, with a word on what its weights have to be where they are layers."""
-
-    def wrapped(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-        try:
-            return probe(namespace, inputs, mode)
-        except AttributeError as error:
-            owner = getattr(error, "obj", None)
-            if error.name == "shape" and type(owner).__module__.startswith("keras."):
-                raise ContractError(
-                    f"`class_token` and `position_embedding` are weights of the layer itself, made by "
-                    f"`self.add_weight`; here one of them is a layer ({type(owner).__name__})."
-                ) from error
-            raise
-
-    return wrapped
-
-
 class _Roles:
     """The weights of a Vision Transformer by what they do, found wherever the model keeps them.
 
@@ -83,8 +65,14 @@ class _Roles:
 
         self.found: dict[str, list[Any]] = {}
         layers = list(model._flatten_layers(include_self=False))
-        embeddings = [each for each in layers if hasattr(each, "class_token") and hasattr(each, "position_embedding")]
+        names = ("class_token", "position_embedding")
+        embeddings = [each for each in layers if all(hasattr(each, name) for name in names)]
         if not embeddings:
+            half = [(each, name) for each in layers for name in names if hasattr(each, name)]
+            if half:
+                owner, name = half[0]
+                (missing,) = set(names) - {name}
+                raise ContractError(f"`{type(owner).__name__}` has `{name}` and no `{missing}`.")
             raise ContractError(
                 "the model holds no PatchEmbedding, a layer with `class_token` and `position_embedding`."
             )
@@ -94,8 +82,11 @@ class _Roles:
         self.attentions = attentions
         parts = {id(part) for owner in (*embeddings, *attentions) for part in owner._flatten_layers()}
         for each in embeddings:
-            self._add("class_token", each.class_token)
-            self._add("position_embedding", each.position_embedding)
+            for name in names:
+                _plain_variable(getattr(each, name), name)  # refuses what is no weight
+                self._add(name, getattr(each, name))
+            if not hasattr(each, "projection"):
+                raise ContractError(f"`{type(each).__name__}` has no `projection`, the Dense layer of the patches.")
             self._add_dense("projection", each.projection)
         for each in attentions:
             for name in ATTENTION:
@@ -104,8 +95,8 @@ class _Roles:
             if id(each) in parts:
                 continue
             if isinstance(each, keras.layers.LayerNormalization):
-                self._add("norm.gamma", each.gamma)
-                self._add("norm.beta", each.beta)
+                self._add("norm.gamma", each.gamma, each)
+                self._add("norm.beta", each.beta, each)
             elif hasattr(each, "kernel"):
                 self._add_dense(_place(each, inputs), each)
         known = {id(each) for same in self.found.values() for each in same}
@@ -113,14 +104,15 @@ class _Roles:
         if others:
             raise ContractError(f"the model holds weights that are not in the table: {_named(others)}.")
 
-    def _add(self, role: str, variable: Any) -> None:
+    def _add(self, role: str, variable: Any, owner: Any = None) -> None:
         if variable is None:
-            raise ContractError(f"the model has a layer without `{role}`; the text says which parts have one.")
+            kind, weight = type(owner).__name__, role.rpartition(".")[2]
+            raise ContractError(f"the {kind} layer `{owner.path}` has no `{weight}`; in this exercise every one has.")
         self.found.setdefault(role, []).append(variable)
 
     def _add_dense(self, role: str, dense: Any) -> None:
-        self._add(f"{role}.kernel", dense.kernel)
-        self._add(f"{role}.bias", dense.bias)
+        self._add(f"{role}.kernel", dense.kernel, dense)
+        self._add(f"{role}.bias", dense.bias, dense)
 
     def assign(self, weights: Mapping[str, np.ndarray]) -> None:
         """Put given weights into the model, the same ones into every block."""
@@ -128,7 +120,8 @@ class _Roles:
             for variable in self.found.get(role, ()):
                 shape = tuple(variable.shape)
                 if _squeezed(shape) != _squeezed(value.shape):
-                    raise ContractError(f"`{role}` has shape {shape}; expected {value.shape}.")
+                    name = getattr(variable, "path", role)
+                    raise ContractError(f"`{name}` ({role}) has shape {shape}; expected {value.shape}.")
                 variable.assign(value.reshape(shape))
 
 
@@ -324,7 +317,7 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     target = find(namespace, "train_vit")
     images, labels = inputs["images"], inputs["labels"].astype("int32")
     keras.utils.set_random_seed(inputs["seed"])
-    with optimizers_built_early():
+    with no_progress_bars(), optimizers_built_early():
         model = target(images.copy(), labels.copy(), inputs["num_classes"])
     if not isinstance(model, keras.Model):
         raise ContractError(f"train_vit(…) returned a {type(model).__name__}; expected the trained `keras.Model`.")
@@ -346,16 +339,14 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
 PROBES = {
     "extract_patches": refusing(function("extract_patches", "images", "patch_size")),
     "merge_patches": function("merge_patches", "patches", "height", "width", "channels"),
-    "PatchEmbedding": _with_own_weights(
-        layer(
-            "PatchEmbedding",
-            init=("patch_size", "num_patches", "d_model"),
-            call=("images",),
-            optional=(),
-            weights=EMBEDDING,
-            unknown_axes=(0,),
-            modes={"gradient": _embedding_gradients},
-        )
+    "PatchEmbedding": layer(
+        "PatchEmbedding",
+        init=("patch_size", "num_patches", "d_model"),
+        call=("images",),
+        optional=(),
+        weights=EMBEDDING,
+        unknown_axes=(0,),
+        modes={"gradient": _embedding_gradients},
     ),
     "build_vit": _build_vit,
     "vit_parameter_count": function(

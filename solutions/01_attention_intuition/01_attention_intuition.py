@@ -28,9 +28,10 @@
 # inputs that you have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like;
 # the check cells themselves are restored before grading.
 #
-# **Letters.** T is the number of queries, S the number of keys and values, B the batch. d is a width; where queries, keys and values
-# differ in width, the widths are dq, dk and dv. "(…, T, S)" means: any leading dimensions, or none. *Scores* go into the softmax;
-# *weights* come out of it.
+# **Letters.** T is the number of queries, S the number of keys and values, B the batch. d is the width of queries and keys where both
+# have the same; where widths differ, they are dq, dk and dv. (D, in later labs, is the width of a model.) q, k and v are queries, keys
+# and values; only in exercise 7 does v mean something else. "(…, T, S)" means: any leading dimensions, or none. *Scores* go into the
+# softmax; *weights* come out of it.
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
@@ -61,6 +62,8 @@ if "google.colab" in sys.modules:
     # %pip install --quiet --no-deps transformers-coursekit==0.1.0
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading TensorFlow, which takes about ten seconds …")
+
 from coursekit import plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -274,7 +277,8 @@ check("cosine_score")
 # ## 7 · Additive
 #
 # $s_{ts} = v^\top \tanh(W_q^\top q_t + W_k^\top k_s)$: a small network with one hidden layer of U units, for every pair. Rows are vectors
-# in code, so the projections are `q @ w_q` and `k @ w_k`.
+# in code, so the projections are `q @ w_q` and `k @ w_k`. In this formula v is not a value: it is a learned vector of U numbers, which
+# has this letter in the paper, too.
 #
 # Before you write, predict the shapes of the two projections, of their sum for every pair, and of the result.
 #
@@ -306,6 +310,13 @@ def additive_score(q, k, w_q, w_k, v):
 
 # %% nbgrader={"grade": true, "grade_id": "additive_score", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("additive_score")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-pictures", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See three of your score functions
+#
+# Nine queries lie on a circle. Three keys have the lengths 2, 0.7 and 1.4, and point to 0°, 45° and 135°. Each row of the next picture
+# holds the weights of one query. Before you run the cell: in which of the three maps does the short key ever get the largest
+# weight of its row, and which map is the palest?
 
 # %% nbgrader={"grade": false, "grade_id": "pictures", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 plots.use_course_style()
@@ -431,7 +442,7 @@ check("hard_attention")
 # **The exercise.** Write the alignment model of 2014 as a layer that can be trained. Queries are decoder states, and
 # values are encoder states. The values are the keys, too.
 #
-# $$e_{ts} = \text{score\_proj}\big(\tanh(\text{query\_proj}(q_t) + \text{value\_proj}(v_s))\big), \qquad \alpha = \mathrm{softmax}_s(e), \qquad c_t = \sum_s \alpha_{ts} v_s$$
+# $$s_{ts} = \text{score\_proj}\big(\tanh(\text{query\_proj}(q_t) + \text{value\_proj}(v_s))\big), \qquad \alpha_{ts} = \frac{e^{s_{ts}}}{\sum_{s'} e^{s_{ts'}}}, \qquad c_t = \sum_s \alpha_{ts} v_s$$
 #
 # - Three `keras.layers.Dense` **without bias**, under these names: `query_proj` and `value_proj` with `units` units,
 #   `score_proj` with one. The checks put known weights into them.
@@ -672,22 +683,6 @@ for bandwidth in (2.0, 1.0, 0.5, 0.25):
     _, weights = attention_pooling(np.zeros(1, "float32"), line, line, bandwidth)
     print(f"bandwidth {bandwidth:4}: {1 / np.sum(np.asarray(weights) ** 2):5.1f} keys count")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## In your own words
-#
-# A friend says: "The attention map of my classifier is bright on the dog, so the classifier decides by the dog." What does
-# the map prove, what does it not prove, and what would you measure? Then say how you came to your number in exercise 14.
-# Four to eight sentences. This earns no points; your instructor reads it and writes back.
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# The map proves that the features at these places made up most of what this branch passed on. It does not prove that only
-# the dog's pixels mattered: each feature has seen its surroundings, and other branches of the network carry information past
-# the map. I would wipe out the bright region in many images and measure how much the accuracy falls, and compare with wiping
-# out regions of the same size elsewhere. If both fall alike, the map told us little.
-#
-# A kernel of half the width covers half the stretch of the line, and the keys lie at equal distances, so half as many count:
-# about 18. The square in the formula does not make it a quarter, because the distance is squared as well.
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-14", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your layer at work
 #
@@ -714,6 +709,25 @@ names = [str(token) for token in rows[0]]
 ax = plots.attention_map(np.asarray(learned), names[::-1], names, title="what your layer learned")
 plots.show(ax.figure, alt="A map of eight written tokens by eight source tokens with a bright diagonal from lower left to upper right.")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # The first output looks at the last token, and so on: an alignment that nobody wrote down, found by gradients that passed
-# through your softmax. [Lecture 02](../../lectures/02_self_attention.ipynb) lets a sentence attend to itself.
+# through your softmax.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A friend says: "The attention map of my classifier is bright on the dog, so the classifier decides by the dog." What does
+# the map prove, what does it not prove, and what would you measure? Then say how you came to your number in exercise 14.
+# Four to eight sentences. This earns no points; your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# The map proves that the features at these places made up most of what this branch passed on. It does not prove that only
+# the dog's pixels mattered: each feature has seen its surroundings, and other branches of the network carry information past
+# the map. I would wipe out the bright region in many images and measure how much the accuracy falls, and compare with wiping
+# out regions of the same size elsewhere. If both fall alike, the map told us little.
+#
+# A kernel of half the width covers half the stretch of the line, and the keys lie at equal distances, so half as many count:
+# about 18. The square in the formula does not make it a quarter, because the distance is squared as well.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# [Lecture 02](../../lectures/02_self_attention.ipynb) lets a sentence attend to itself.

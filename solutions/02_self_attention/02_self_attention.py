@@ -56,6 +56,8 @@ if "google.colab" in sys.modules:
     # %pip install --quiet --no-deps transformers-coursekit==0.1.0
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading TensorFlow, which takes about ten seconds …")
+
 from coursekit import plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -391,7 +393,7 @@ check("answers")
 # other.
 #
 # `online_attention` does this with blocks of `block_size` keys. The result is the same as in exercise 4 without a mask, with the
-# division by √d, for any block size, also one that does not divide S. The function never holds all T × S scores. You need a loop
+# division by √d_k, for any block size, also one that does not divide S. The function never holds all T × S scores. You need a loop
 # over the blocks, and the functions of `keras.ops` or of NumPy.
 #
 # **On paper first:** one query, the scores 1, 3 in the first block and 5 in the second. What are m and the sum of the
@@ -399,7 +401,7 @@ check("answers")
 #
 # <details><summary>Answer</summary>After the first block m = 3 and the sum is e⁻² + 1 ≈ 1.135. After the second m = 5, and the sum is 1.135 · e⁻² + 1 ≈ 1.154, which is e⁻⁴ + e⁻² + 1.</details>
 # <details><summary>Hint 1</summary>exp(s − new) is exp(s − old) times a factor that does not depend on s. Which one?</details>
-# <details><summary>Hint 2</summary>Keep m and the sum as columns (T, 1): then everything broadcasts against (T, block) and (T, e).</details>
+# <details><summary>Hint 2</summary>Keep m and the sum as columns (T, 1): then everything broadcasts against (T, block) and (T, d_v).</details>
 # <details><summary>Hint 3</summary>Before the first block m is minus infinity and both sums are 0. exp(−∞ − new) is 0, so no special case is needed.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "online_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -407,19 +409,19 @@ def online_attention(q, k, v, block_size):
     """Attention without a mask that reads keys and values in blocks.
 
     Args:
-        q: queries, (T, d).
-        k: keys, (S, d).
-        v: values, (S, e).
+        q: queries, (T, d_k).
+        k: keys, (S, d_k).
+        v: values, (S, d_v).
         block_size: how many keys are looked at at a time, at least 1; it need not divide S.
 
     Returns:
-        (T, e): softmax(q kᵀ / √d) v.
+        (T, d_v): softmax(q kᵀ / √d_k) v.
     """
     ### BEGIN SOLUTION
     q, k, v = (ops.convert_to_tensor(each) for each in (q, k, v))
     largest = ops.full((q.shape[0], 1), -np.inf, dtype=q.dtype)  # (T, 1)
     total = ops.zeros((q.shape[0], 1), dtype=q.dtype)  # (T, 1)
-    output = ops.zeros((q.shape[0], v.shape[1]), dtype=q.dtype)  # (T, e)
+    output = ops.zeros((q.shape[0], v.shape[1]), dtype=q.dtype)  # (T, d_v)
     for start in range(0, k.shape[0], block_size):
         block = slice(start, start + block_size)
         scores = ops.matmul(q, ops.transpose(k[block])) / q.shape[1] ** 0.5  # (T, block)
@@ -505,6 +507,26 @@ for spread in (1, 2):
     largest = (largest / largest.sum(axis=1, keepdims=True)).max(axis=1)  # (T,)
     print(f"entries of deviation {spread}: scaled scores of deviation {scaled.std():.1f}, largest of 1000 weights on average {largest.mean():.2f}")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## See your layer at work
+#
+# Your layer, with random weights, looks at seven tokens; the mask lets each one see itself and what came before. Before
+# you run the cell: which half of the picture will be empty, and what is in its first row?
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+keras.utils.set_random_seed(2)
+tokens = "the cat sat because it was tired".split()
+x = keras.random.normal((1, len(tokens), 16))  # (B, T, D)
+mask = np.tril(np.ones((len(tokens), len(tokens)), dtype=bool))  # (T, S)
+output, weights = SelfAttention(d_k=8, d_v=16)(x, attention_mask=mask, return_weights=True)  # (B, T, d_v), (B, T, S)
+ax = plots.attention_map(np.asarray(weights[0]), tokens, tokens, mask=mask, title="weights of an untrained layer, causal mask")
+plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything above the diagonal is blocked; the first row is a single 1.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The first token sees only itself, so its weight is 1 whatever the layer has learned. The other rows are not equal,
+# although nothing is learned yet: x and the matrices are random, so the scores differ, and the softmax makes some weights
+# large. Such a pattern means nothing. Change the seed, and you get another one.
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
@@ -522,22 +544,5 @@ for spread in (1, 2):
 # and 40/√100 = 4. √d_k takes away what comes from the number of summands. It presupposes that the entries themselves have a
 # variance of about 1; if they grow in training, the scores grow with the square of it.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## See your layer at work
-#
-# Your layer, with random weights, looks at seven tokens; the mask lets each one see itself and what came before. Before
-# you run the cell: which half of the picture will be empty, and what is in its first row?
-
-# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-keras.utils.set_random_seed(2)
-tokens = "the cat sat because it was tired".split()
-x = keras.random.normal((1, len(tokens), 16))  # (B, T, D)
-mask = np.tril(np.ones((len(tokens), len(tokens)), dtype=bool))  # (T, S)
-output, weights = SelfAttention(d_k=8, d_v=16)(x, attention_mask=mask, return_weights=True)  # (B, T, d_v), (B, T, S)
-ax = plots.attention_map(np.asarray(weights[0]), tokens, tokens, mask=mask, title="weights of an untrained layer, causal mask")
-plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything above the diagonal is blocked; the first row is a single 1.")
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The first token sees only itself, so its weight is 1 whatever the layer has learned. The other rows are not equal,
-# although nothing is learned yet: x and the matrices are random, so the scores differ, and the softmax makes some weights
-# large. Such a pattern means nothing. Change the seed, and you get another one. [Lecture 03](../../lectures/03_multi_head_attention.ipynb) shows why one such map is not enough.
+# [Lecture 03](../../lectures/03_multi_head_attention.ipynb) shows why one map of weights is not enough.

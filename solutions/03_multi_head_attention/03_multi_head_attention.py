@@ -70,6 +70,8 @@ if "google.colab" in sys.modules:
     # %pip install --quiet --no-deps transformers-coursekit==0.1.0
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading TensorFlow, which takes about ten seconds …")
+
 from coursekit import plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -570,22 +572,6 @@ for key_heads in (8, 2, 1):
     print(f"{key_heads} key heads: {parameters[key_heads]:9,} parameters, {share:.3f} of them; {cache:.3f} of the cache")
 
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## In your own words
-#
-# A colleague says: "Eight heads of width 64 have as many parameters as one head of width 512, so they can do the same." Answer in three to
-# six sentences: what can the eight heads do that the one head cannot, and where do you see it? Then say how you found your number in
-# exercise 10, and why it differs from the share of the cache. This earns no points; your instructor reads it and writes back.
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# One head has one softmax, so every query gets one set of weights, and all 512 columns of the values are averaged with it. If a token
-# needs numbers from two different places, the average mixes them and no later linear map can take them apart. Eight heads
-# have eight sets of weights; W_O adds up what they bring, each through its own block of rows. In the lecture's table with
-# two questions one head stops at half of the variance, however wide it is, and two heads answer both.
-#
-# Of the four matrices W_Q and W_O keep their size, and W_K and W_V shrink to a quarter: (1 + 1 + ¼ + ¼)/4 = 0.625, biases
-# included. The cache holds keys and values only, so all of it shrinks to a quarter.
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your heads divide the work
 #
@@ -632,6 +618,24 @@ for keep in ([0, 1], [0], [1], []):
     error = np.mean((np.asarray(read(x + mixed)) - questions) ** 2, axis=(0, 1))  # (2,)
     print(f"keep={keep!s:7} error of “above” {error[0]:.2f}, of “wanted” {error[1]:.2f}")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # An error of 1 is as bad as always answering 0; more than 1 means that the read-out misses what it expected from that head.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A colleague says: "Eight heads of width 64 have as many parameters as one head of width 512, so they can do the same." Answer in three to
+# six sentences: what can the eight heads do that the one head cannot, and where do you see it? Then say how you found your number in
+# exercise 10, and why it differs from the share of the cache. This earns no points; your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# One head has one softmax, so every query gets one set of weights, and all 512 columns of the values are averaged with it. If a token
+# needs numbers from two different places, the average mixes them and no later linear map can take them apart. Eight heads
+# have eight sets of weights; W_O adds up what they bring, each through its own block of rows. In the lecture's table with
+# two questions one head stops at half of the variance, however wide it is, and two heads answer both.
+#
+# Of the four matrices W_Q and W_O keep their size, and W_K and W_V shrink to a quarter: (1 + 1 + ¼ + ¼)/4 = 0.625, biases
+# included. The cache holds keys and values only, so all of it shrinks to a quarter.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # [Lecture 04](../../lectures/04_encoder_block.ipynb) puts this layer into a block that can be stacked.

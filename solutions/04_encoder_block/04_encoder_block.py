@@ -53,6 +53,8 @@ if "google.colab" in sys.modules:
     # %pip install --quiet --no-deps transformers-coursekit==0.1.0
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading TensorFlow, which takes about ten seconds …")
+
 from coursekit import plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -450,24 +452,6 @@ for depth in (0, 3, 8, 24):
     end = find_the_bug(start, [unchanged] * depth, [noise] * depth, unchanged)
     print(f"after {depth:2} sub-layers: standard deviation {np.std(end):.2f}")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## In your own words
-#
-# A colleague wants to save parameters and uses one layer norm for both places, and puts dropout on the sum instead of the
-# sub-layer's output, "because it is the same thing one step later". What do you answer? Then say how you found your number in
-# exercise 8, and what it means for the last block of a deep pre-norm stack. Four to eight sentences. This earns no points;
-# your instructor reads it and writes back.
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# A norm has only 2·D parameters, less than two per cent of the block, so there is next to nothing to save. The two places
-# see tokens of different kinds, one with attention's result added and one with the feed-forward network's, and each needs
-# a scale and a shift of its own. Dropout on the sum is not the same: it erases parts of the residual path, and through a
-# stack of twelve blocks with rate 0.1 only 0.9²⁴ = 8 % of the features get from bottom to top unharmed. On the sub-layer's
-# output it only erases what is being added; the token itself passes.
-#
-# Variances of independent numbers add up: 1 + 24 · 1 = 25, so the deviation is 5. What the last sub-layer adds has the size 1
-# beside tokens of the size 5: the deeper a block of a pre-norm stack, the less it changes.
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your stack at work
 #
@@ -495,7 +479,27 @@ panels[1].set(xlabel="blocks passed", title="mean cosine of two different tokens
 plots.show(figure, alt="""Two panels over sixteen blocks. Size: constant in post-norm, growing like a square root in pre-norm.
 Mean cosine of two tokens: rising in both, faster in post-norm.""")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # The pre-norm stack lets its tokens grow, and its final norm brings them back to one size. In both stacks the tokens
-# become more alike while nothing is trained. Neither stack knows the order of the tokens: [lecture
-# 05](../../lectures/05_positional_encoding.ipynb).
+# become more alike while nothing is trained.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A colleague wants to save parameters and uses one layer norm for both places, and puts dropout on the sum instead of the
+# sub-layer's output, "because it is the same thing one step later". What do you answer? Then say how you found your number in
+# exercise 8, and what it means for the last block of a deep pre-norm stack. Four to eight sentences. This earns no points;
+# your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# A norm has only 2·D parameters, less than two per cent of the block, so there is next to nothing to save. The two places
+# see tokens of different kinds, one with attention's result added and one with the feed-forward network's, and each needs
+# a scale and a shift of its own. Dropout on the sum is not the same: it erases parts of the residual path, and through a
+# stack of twelve blocks with rate 0.1 only 0.9²⁴ = 8 % of the features get from bottom to top unharmed. On the sub-layer's
+# output it only erases what is being added; the token itself passes.
+#
+# Variances of independent numbers add up: 1 + 24 · 1 = 25, so the deviation is 5. What the last sub-layer adds has the size 1
+# beside tokens of the size 5: the deeper a block of a pre-norm stack, the less it changes.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Neither stack knows the order of the tokens: [lecture 05](../../lectures/05_positional_encoding.ipynb) adds it.

@@ -55,6 +55,8 @@ if "google.colab" in sys.modules:
     # %pip install --quiet --no-deps transformers-coursekit==0.1.0
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading TensorFlow, which takes about ten seconds …")
+
 from coursekit import plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -441,23 +443,6 @@ cosines = np.asarray(sinusoidal_positions(512, 64))[:, 1::2]  # (T, 32): a cosin
 slow = (cosines > 0).all(axis=0)  # (32,)
 print(f"{slow.sum()} of 32 pairs; the first of them is pair {slow.argmax()}, and its cosine falls to {cosines[-1, slow][0]:.2f}")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## In your own words
-#
-# A friend says: "Sinusoidal positions work for any length, so my model can read texts ten times as long as those it was trained on."
-# What is right in this, what is wrong, and how would you test it? Then say how you found your number in exercise 8, and what it
-# means for a model that is trained on 512 positions and reads 5,000. Four to eight sentences. This earns no points; your instructor
-# reads it and writes back.
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# The table can indeed be computed for any position, since it is a formula. But the layers behind it have only seen the rows of
-# the training lengths, and attention over more tokens than ever before is new to them as well. In the lecture's memory task accuracy fell
-# right behind the training length. I would train on short sequences and plot accuracy against position on long ones.
-#
-# A quarter turn is π/2 = 1.57, and 1.57/511 is a speed of 0.0031, which is 10000 to the power of −0.63. So 0.63 of the pairs are
-# faster, and 0.37 of 32, about 11, are slower. In training these columns never leave the first quarter turn: at position 5,000 they
-# have values that no layer has seen.
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your functions at work
 #
@@ -491,7 +476,26 @@ maps = {
 for name, fn in maps.items():
     print(f"{name:26} equivariant: {is_permutation_equivariant(fn, words, shuffle)}")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Both maps are constant along every diagonal: only the distance p − q counts. The sinusoidal one is symmetric and cannot tell before
 # from after; the rotary one can. And the order that attention alone cannot see is visible once positions are added.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A friend says: "Sinusoidal positions work for any length, so my model can read texts ten times as long as those it was trained on."
+# What is right in this, what is wrong, and how would you test it? Then say how you found your number in exercise 8, and what it
+# means for a model that is trained on 512 positions and reads 5,000. Four to eight sentences. This earns no points; your instructor
+# reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# The table can indeed be computed for any position, since it is a formula. But the layers behind it have only seen the rows of
+# the training lengths, and attention over more tokens than ever before is new to them as well. In the lecture's memory task accuracy fell
+# right behind the training length. I would train on short sequences and plot accuracy against position on long ones.
+#
+# A quarter turn is π/2 = 1.57, and 1.57/511 is a speed of 0.0031, which is 10000 to the power of −0.63. So 0.63 of the pairs are
+# faster, and 0.37 of 32, about 11, are slower. In training these columns never leave the first quarter turn: at position 5,000 they
+# have values that no layer has seen.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # [Lab 06](../06_imdb_classifier/06_imdb_classifier.ipynb) puts `TokenAndPositionEmbedding` to work on film reviews.

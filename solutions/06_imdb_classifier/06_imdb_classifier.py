@@ -57,6 +57,8 @@ if "google.colab" in sys.modules:
     # %pip install --quiet --no-deps transformers-coursekit==0.1.0
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading TensorFlow, which takes about ten seconds …")
+
 import re
 import string
 from collections import Counter
@@ -322,6 +324,7 @@ check("find_the_bug")
 #   number.
 # - `key_dim=d_model` is what the published model has: each of the two heads is as wide as the whole model, not half as wide.
 # - Dropout is up to you, as long as it is off outside of training. Do not compile the model: that is the next exercise.
+# - The check builds your model several times, at several sizes. All of this together has 40 seconds of computing on a CPU.
 # - You may bring your `TokenAndPositionEmbedding` from lab 05 and your `EncoderBlock` from lab 04 (mind the `key_dim`), or
 #   connect Keras's layers directly, or write a subclass of `keras.Model`.
 #

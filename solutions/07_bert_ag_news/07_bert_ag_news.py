@@ -52,6 +52,8 @@ if "google.colab" in sys.modules:
     # %pip install --quiet --no-deps transformers-coursekit==0.1.0
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading TensorFlow, which takes about ten seconds …")
+
 from coursekit import bert, data, diagrams, plots, quiet, start_lab
 
 quiet.start_tensorflow("tensorflow_text", "tensorflow_hub", "tf_keras")  # keeps their messages out of the notebook
@@ -219,7 +221,8 @@ plots.show(figure, alt="The packed row: a column for each token, with its mask a
 #    others. So the number of chosen tokens is random, too.
 # 2. Of the chosen tokens, again independently, **80 %** become `mask_id`, **10 %** become an id drawn uniformly from the whole vocabulary,
 #    0 to `vocab_size - 1`, special ids included, and **10 %** keep their id. So the model never knows which of the ids that it sees are
-#    true.
+#    true. (BERT's own code draws from the whole vocabulary, too. Lecture 07 draws its random pieces from the ordinary ones only, and
+#    chooses nine tokens of every row.)
 # 3. `labels` holds the original id where a token is chosen and **-100** everywhere else. The loss ignores -100.
 #
 # All random numbers come from `rng`, a `numpy.random.Generator`: `rng.random(shape)`, `rng.integers(high, size=…)`, in

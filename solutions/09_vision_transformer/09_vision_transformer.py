@@ -62,6 +62,8 @@ if "google.colab" in sys.modules:
     # %pip install --quiet --no-deps transformers-coursekit==0.1.0
 
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading TensorFlow, which takes about ten seconds …")
+
 from coursekit import plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
@@ -618,23 +620,6 @@ answers = {
 # %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("answers")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-12", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## In your own words
-#
-# A friend has 2,000 labelled X-ray images and wants to train a ViT on them from scratch, "because it beats ConvNets on ImageNet".
-# What do you answer, and what would you try first? And how did you find your prediction of exercise 10? Three to eight sentences.
-# This earns no points; your instructor reads it and writes back.
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# The published results come from models that were trained on hundreds of millions of images first; trained on little data
-# alone, a ViT loses to a ConvNet of its size. A convolution knows from the start that neighbouring pixels belong together
-# and that a pattern means the same wherever it is; a ViT has to learn both from examples, positions included. With 2,000
-# images I would take a pre-trained model, a ViT or a ConvNet, and fine-tune it, with augmentation. A small ConvNet from
-# scratch is the baseline that both have to beat on images kept aside.
-#
-# Exercise 10: the cosine is a sum of D products. With rows of length 1 each of their numbers has the variance 1/D, so a product
-# has the variance 1/D², and the sum of D of them 1/D. The standard deviation is 1/√D = 1/8.
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your model at work
 #
@@ -690,10 +675,27 @@ said = np.argmax(vit(shown), axis=-1)
 figure = plots.image_maps(shown, rollout[:, 0, 1:].reshape(-1, 4, 4), titles=[f"says {digit}" for digit in said])
 plots.show(figure, alt="Eight digits, each under a map of four by four: where the class token's rollout points.")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Each position is most like itself, and with so few digits little else is to be seen. In a ViT trained on hundreds of
 # millions of images the same maps show rows and columns (Dosovitskiy et al. 2021, figure 7): the model has found out by
 # itself that its tokens came from a grid.
 #
 # The rollout mixes all heads, and knows neither values nor the feed-forward networks. It shows where the answer could come
 # from, not why it was given: [lecture 09](../../lectures/09_vision_transformer.ipynb) has more on that.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-12", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# A friend has 2,000 labelled X-ray images and wants to train a ViT on them from scratch, "because it beats ConvNets on ImageNet".
+# What do you answer, and what would you try first? And how did you find your prediction of exercise 10? Three to eight sentences.
+# This earns no points; your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# The published results come from models that were trained on hundreds of millions of images first; trained on little data
+# alone, a ViT loses to a ConvNet of its size. A convolution knows from the start that neighbouring pixels belong together
+# and that a pattern means the same wherever it is; a ViT has to learn both from examples, positions included. With 2,000
+# images I would take a pre-trained model, a ViT or a ConvNet, and fine-tune it, with augmentation. A small ConvNet from
+# scratch is the baseline that both have to beat on images kept aside.
+#
+# Exercise 10: the cosine is a sum of D products. With rows of length 1 each of their numbers has the variance 1/D, so a product
+# has the variance 1/D², and the sum of D of them 1/D. The standard deviation is 1/√D = 1/8.

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
-from lab_matrix import LABS, ROOT, load_lab
+import nbformat
+import pytest
+from lab_matrix import LABS, ROOT, code_cells, load_lab
+
+from autograder.nbgrader_cells import points
 
 
 def test_every_lab_has_a_file_here():
@@ -15,3 +19,33 @@ def test_no_variants_are_of_an_exercise_that_no_lab_declares():
     written = {path.relative_to(variants).with_suffix("") for path in variants.glob("*/*.py")}
     written = {path for path in written if path.name not in ("__init__", "shared")}
     assert written == {Path(lab.partition("_")[2], name) for lab in LABS for name in load_lab(lab).exercises}
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_lab_says_that_it_starts_and_ends_with_the_students_own_words(lab):
+    """TensorFlow takes seconds to start; what stands behind the essay is not read by many."""
+    sources = code_cells(lab)
+    assert sources["imports"].startswith('print("Loading TensorFlow')
+    cells = nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4).cells
+    (essay,) = [index for index, cell in enumerate(cells) if "## In your own words" in cell.source]
+    assert [cell.source for cell in cells[essay:] if cell.cell_type == "code"] == []
+
+
+@pytest.mark.parametrize(
+    ("lab", "box"),
+    [
+        ("01_attention_intuition", "**Your first Keras layer.**"),
+        ("03_multi_head_attention", "<summary>If you come from PyTorch</summary>"),
+        ("08_decoder_and_masking", "<summary>If you come from PyTorch</summary>"),
+    ],
+)
+def test_boxes_for_those_who_are_new_to_keras(lab, box):
+    text = (ROOT / "labs" / lab / f"{lab}.ipynb").read_text(encoding="utf-8")
+    assert box in text and text.index(box) < text.index("class ")
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_each_lab_has_two_exercises_of_transfer_for_points(lab):
+    notebook = nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4)
+    worth = points(notebook)
+    assert worth["find_the_bug"] > 0 and worth["predict"] > 0

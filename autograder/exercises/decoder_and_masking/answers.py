@@ -35,10 +35,17 @@ def untracked(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
-    numbers_of_bert=wrong("These are the numbers of BERT-base. The question is about the base model of the paper of 2017.", thought="bert"),
-    mask_for_training_only=wrong("Nothing follows the last token, but something follows all the others, and their outputs go into the next layer.", thought="mask for training only"),
-    softmax_thought_over_positions=wrong("At each position the model chooses between words. What has to sum to 1, then?", thought="softmax over positions"),
-    untracked_thought_an_error=wrong("Keras does not complain, and the loss still falls. What does `fit` pass to the optimiser?", thought="error when compiled"),
+    numbers_of_bert=wrong("These are the numbers of BERT-base. The question is about the base model of the paper of 2017.", model="bert"),
+    blocks_of_both_stacks=wrong("The question is about the encoder's blocks alone. The decoder has as many of its own.", model="both stacks"),
+    mask_for_training_only=wrong("Nothing follows the last token, but something follows all the others, and their outputs go into the next layer.", inference="a"),
+    mask_thought_turned=wrong("The last token sees everything before it with the usual causal mask. Which tokens would see more if the mask were turned round?", inference="c"),
+    padding_mask_thought_enough=wrong("The padding mask hides padding. Which mask hides later words from the words before them?", inference="d"),
+    softmax_thought_over_positions=wrong("At each position the model chooses between words. What has to sum to 1, then?", vocabulary="a"),
+    softmax_thought_over_the_batch=wrong("The sentences of a batch have nothing to do with each other. Between what does the model choose at each position?", vocabulary="b"),
+    logits_thought_probabilities=wrong("Logits are any numbers, negative ones too. What makes probabilities of them, and along which axis?", vocabulary="d"),
+    untracked_thought_an_error=wrong("Keras does not complain, and the loss still falls. What does `fit` pass to the optimiser?", untracked="b"),
+    untracked_thought_to_learn=wrong("`fit` changes the variables in `trainable_variables`. Is this one in that list?", untracked="c"),
+    bare_variable_thought_tracked=wrong("Keras 3 tracks its own variables, which `self.add_weight` makes. A bare `tf.Variable` is none of them.", untracked="d"),
 )
 
 

@@ -62,6 +62,11 @@ exercise.mistakes(
     rounded=wrong("`round` takes 0.5 to 0 (halves go to the even number), and it has no argument for the threshold.", inclusive=False, fixed=True),
     threshold_ignored=wrong("The threshold is 0.5 whatever the argument says.", fixed=True),
     column_broadcast=wrong("Probabilities (n, 1) against labels (n,) made a table (n, n): every review is compared with every label.", broadcast=True),
+    accuracy_of_a_table=wrong(
+        "The accuracy is above 1 for probabilities (n, 1): against labels (n,) they make a table (n, n), and you divide the sum of the whole table by n. Flatten both first.",
+        broadcast=True,
+        accuracy_as="sum",
+    ),
     confusion_transposed=wrong("The confusion matrix is transposed: rows are true classes, columns are what the model said.", layout="[[tn, fn], [fp, tp]]"),
     confusion_positive_first=wrong("The confusion matrix begins with the positive class. Class 0 comes first: [[tn, fp], [fn, tp]].", layout="[[tp, fn], [fp, tn]]"),
     confusion_both=wrong("The confusion matrix is [[tp, fp], [fn, tn]], as in some textbooks; here it is [[tn, fp], [fn, tp]].", layout="[[tp, fp], [fn, tn]]"),
@@ -73,7 +78,8 @@ exercise.mistakes(
     nothing_is_nan=wrong("0/0 is NaN. Where the divisor is 0, return 0.", nothing=float("nan")),
     nothing_is_one=wrong("Where the divisor is 0, the measure should be 0.", nothing=1.0),
     negative_class_measured=wrong("Class 0 is treated as the positive one. Positive is class 1.", positive=0),
-    accuracy_in_percent=wrong("The accuracy is in per cent; it should be a share from 0 to 1.", percent=True),
+    accuracy_in_percent=wrong("The accuracy is in per cent; it should be a share from 0 to 1.", accuracy_as="percent"),
+    accuracy_is_a_count=wrong("The accuracy is the number of right answers; it should be their share. Divide by the number of reviews, or take the mean.", accuracy_as="count"),
 )
 
 

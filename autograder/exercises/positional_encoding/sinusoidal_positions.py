@@ -37,13 +37,12 @@ def long(rng: Generator) -> list[Case]:
 
 
 @exercise.group(
-    "ValueError for an odd d_model, and only then",
-    points=1,
-    advice="Look at d_model % 2 first, and raise a ValueError that names the number. The second case has an even width: there the values have to be right.",
+    "ValueError for an odd d_model, and only then", points=1, advice="Look at d_model % 2 first, and raise a ValueError that names the number. An even width raises no error, whatever is in the table."
 )
 def odd_width(rng: Generator) -> list[Case]:
+    """Which error is raised, and no values: who refuses the right widths passes, with a wrong table too."""
     width = int(rng.choice([5, 7, 11]))
-    return [Case({"length": 3, "d_model": width}, mode="refusal", description=f"d_model={width}, an odd width"), Case({"length": 5, "d_model": 6}, description="length=5, d_model=6, an even width")]
+    return [Case({"length": length, "d_model": width}, mode="refusal", description=f"d_model={width}, {kind} width") for length, width, kind in ((3, width, "an odd"), (5, 6, "an even"))]
 
 
 exercise.mistakes(

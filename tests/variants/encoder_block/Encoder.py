@@ -48,6 +48,21 @@ class Encoder(keras.layers.Layer):
     def call(self, x, mask=None, training=None):
         return self.norm(reduce(lambda h, block: block(h, mask=mask, training=training), self.blocks, x))
 """,
+    # keras.Sequential as a list of blocks, as those write it who know `nn.Sequential`
+    """
+class Encoder(keras.Layer):
+    def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        self.blocks = keras.Sequential(
+            [EncoderBlock(d_model, num_heads, d_ff, dropout=dropout, norm=norm) for _ in range(num_layers)]
+        )
+        self.norm = keras.layers.LayerNormalization(epsilon=1e-6) if norm == "pre" else None
+
+    def call(self, x, attention_mask=None, training=None):
+        for block in self.blocks.layers:
+            x = block(x, attention_mask=attention_mask, training=training)
+        return x if self.norm is None else self.norm(x)
+""",
     # made in build; recursion
     """
 class Encoder(keras.Layer):
@@ -158,5 +173,22 @@ WRONG = [
         stack(
             blocks="self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm) for _ in range(num_layers - 1)]"
         ),
+    ),
+    # a Sequential that is called: it hands no mask on
+    (
+        "mask_ignored",
+        """
+class Encoder(keras.Layer):
+    def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        self.blocks = keras.Sequential(
+            [EncoderBlock(d_model, num_heads, d_ff, dropout=dropout, norm=norm) for _ in range(num_layers)]
+        )
+        self.norm = keras.layers.LayerNormalization(epsilon=1e-6) if norm == "pre" else None
+
+    def call(self, x, attention_mask=None, training=None):
+        x = self.blocks(x, training=training)
+        return x if self.norm is None else self.norm(x)
+""",
     ),
 ]

@@ -105,6 +105,22 @@ def evaluate_predictions(probabilities, labels, threshold=0.5):
 """,
     ),
     (
+        "accuracy_of_a_table",
+        """
+def evaluate_predictions(probabilities, labels, threshold=0.5):
+    said, true = probabilities >= threshold, np.asarray(labels) == 1
+    return {**measures(said, true), "accuracy": np.sum(said == true) / len(true)}
+""",
+    ),
+    (
+        "accuracy_is_a_count",
+        """
+def evaluate_predictions(probabilities, labels, threshold=0.5):
+    said, true = np.ravel(probabilities) >= threshold, np.asarray(labels) == 1
+    return {**measures(said, true), "accuracy": np.sum(said == true)}
+""",
+    ),
+    (
         "precision_recall_swapped",
         """
 def evaluate_predictions(probabilities, labels, threshold=0.5):

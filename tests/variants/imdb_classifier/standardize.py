@@ -108,4 +108,20 @@ def standardize(text):
     (None, "def standardize(text):\n    return text\n"),
     (None, "def standardize(text):\n    return text.lower().split()\n"),
     (None, "def standardize(text):\n    return tf.strings.lower(text)\n"),
+    # right, but for its type: bytes in a tensor, and in Python
+    *(
+        (
+            None,
+            r"""
+def standardize(text):
+    text = tf.strings.regex_replace(tf.strings.lower(text, encoding="utf-8"), r"<br\s*/?>", " ")
+    text = tf.strings.regex_replace(text, r"[!-/:-@\[-`{-~]", "")
+    return """
+            + result,
+        )
+        for result in (
+            'tf.strings.reduce_join(tf.strings.split(text), separator=" ")\n',
+            'b" ".join(text.numpy().split())\n',
+        )
+    ),
 ]
