@@ -24,6 +24,11 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "TensorFlow's `@` and `tf.matmul` take no vectors; `ops.matmul` and `ops.einsum` do.",
     ),
     (
+        r"does not have enough dimensions \(has 0",
+        "A single number stands where an array is expected. Did a sum, a mean or a norm lose its `axis=`? Without it "
+        "the function joins all entries of the array.",
+    ),
+    (
         r"Matrix size-incompatible|matmul: Input operand|core dimension|BatchMatMul",
         "In a matrix product the last axis of the first factor meets the second-to-last axis of the second factor: "
         "these two sizes must be equal.",

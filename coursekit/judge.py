@@ -195,7 +195,12 @@ def tidy_message(text: str) -> str:
     text = re.sub(r"\x1b\[[0-9;]*m", "", text[:20_000])
     text = re.split(r"(Call a|A)rguments received by", text)[0]
     text = re.sub(r"\{\{function_node[^}]*\}\}\s*|\[Op:\w+\]\s*(name:\s*)?", "", text)
-    for added in ("; NodeDef:", "If you are looking for numpy-related methods, please run"):
+    for added in (
+        "; NodeDef:",
+        "A KerasTensor is a symbolic placeholder",
+        "Consider casting elements to a",
+        "If you are looking for numpy-related methods, please run",
+    ):
         text = text.partition(added)[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if any("Graph execution error" in line for line in lines):  # what is wrong stands below the trace

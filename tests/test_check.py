@@ -253,6 +253,7 @@ def evaluate_predictions(probabilities, labels, threshold=0.5):
             "`position_embedding` is a Keras layer (Embedding)",
         ),
         ("class_token", "ops.zeros((1, 1, d_model))", "`class_token` is no weight"),
+        ("position_embedding", "None\n        self.position_embeddings = 1", "Is `position_embeddings` meant?"),
     ],
 )
 def test_the_part_of_an_embedding_that_is_no_weight_is_named(part, instead, said):

@@ -76,6 +76,7 @@ MISTAKES = {
     "move that line to `__init__`": new_part,
     "A layer is called": lambda: MATRIX @ keras.layers.Dense(2),
     "`ops.cast` for `tf.cast`": lambda: tf.cast(keras.Input((3,)), "int32"),
+    "lose its `axis=`": lambda: np.linalg.norm(WIDE) @ WIDE,
     "without numbers": lambda: np.asarray(keras.Input((3,))),
 }
 
@@ -154,14 +155,21 @@ def test_numpy_in_a_helper_of_a_layer_is_told_by_its_line():
     ("message", "means"),
     [
         ("TypeError: Binding inputs to tf.function failed due to `Can not cast TensorSpec(…)`", "“Can not cast” names"),
+        (
+            "TypeError: Failed to convert elements of (None, 1, -1), in your line `m = ops.softmax(s, axis=(1, 2))`",
+            "flatten the two axes to one first",
+        ),
         ('ValueError: Layer "dense" expects 1 input(s), but it received 5 input tensors.', "a whole dictionary"),
     ],
 )
-def test_errors_of_keras_2_are_explained(message, means):
+def test_other_errors_are_explained(message, means):
     assert means in failures.meaning(message)
 
 
 def test_what_keras_adds_to_an_error_is_left_out():
+    with pytest.raises(ValueError) as caught:
+        tf.cast(keras.Input((3,)), "int32")
+    assert tidy_message(str(caught.value)) == "A KerasTensor cannot be used as input to a TensorFlow function."
     for added in ("Arguments received by Dense.call()", "Call arguments received by layer 'dense' (type Dense)"):
         assert tidy_message(f"too wide.\n\n{added}:\n  • inputs=…") == "too wide."
 

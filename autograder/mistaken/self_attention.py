@@ -138,7 +138,7 @@ def online_attention(
     first_peak: float = -np.inf,
     rest: str = "read",
     combined: str = "running",
-    divided: bool = True,
+    divided: str = "at the end",
 ) -> dict[str, Any]:
     """Attention with keys in blocks. q (T, d), k (S, d), v (S, e) -> ``output`` (T, e).
 
@@ -149,7 +149,7 @@ def online_attention(
         first_peak: the running maximum before the first block.
         rest: ``dropped`` leaves out the keys behind the last whole block.
         combined: ``added`` or ``averaged``: blocks with a softmax each.
-        divided: whether the sum divides at the end.
+        divided: ``at the end`` by the sum, ``in every block`` by the sum so far, or ``never``.
     """
     if mode == "memory":
         return {"all_scores": held}
@@ -169,8 +169,9 @@ def online_attention(
         powers = np.exp(part - new)
         total = total * (shrink if rescaled in ("both", "sum") else 1) + powers.sum(axis=-1, keepdims=True)
         output = output * (shrink if rescaled in ("both", "output") else 1) + powers @ v[block]
+        output = output / total if divided == "in every block" else output
         largest = new
-    return {"output": output / total if divided else output}
+    return {"output": output / total if divided == "at the end" else output}
 
 
 def causal_self_attention(

@@ -12,6 +12,7 @@ Mode of either, through `refusing`: ``refusal`` (which error is raised).
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -391,6 +392,9 @@ def _absence(owner: Any, path: str, part: str) -> str:
         return f"`{name}` has no weights after a call: `call` does not use it."
     if part == "bias" and name and hasattr(owner, "use_bias"):
         return f"`{name}` has no bias; the lab's text says which layers have one."
+    close = difflib.get_close_matches(part, [name for name, value in vars(owner).items() if value is not None], n=1)
+    if close:
+        return f"the layer has no `{path}`. Is `{close[0]}` meant? The lab's text lists the attributes by name."
     return f"the layer has no `{path}`; the lab's text lists the attributes by name."
 
 

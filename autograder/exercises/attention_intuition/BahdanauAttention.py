@@ -60,7 +60,11 @@ def pair_mask(rng: Generator) -> list[Case]:
     return [Case({**inputs, "mask": partial_mask(rng, 2, 5, 3)}, description="query (2, 5, 7), mask (2, 5, 3)")]
 
 
-@exercise.group("a query that may attend to nothing", points=1, advice="A row of minus infinities is 0/0 in a softmax. What does your `attend` return for it?")
+@exercise.group(
+    "a query that may attend to nothing",
+    points=1,
+    advice="Where every key is blocked, −∞ for a blocked score gives 0/0, and so do exponentials that are multiplied by the mask. What does your `attend` return for such a row?",
+)
 def fully_masked(rng: Generator) -> list[Case]:
     source, pair = partial_mask(rng, 2, 3), partial_mask(rng, 2, 5, 3)
     source[1] = False

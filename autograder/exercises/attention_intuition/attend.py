@@ -41,7 +41,11 @@ def masked(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("a query that may attend to nothing", points=1, advice="A row of minus infinities is 0/0 in a softmax. A large negative number is not.")
+@exercise.group(
+    "a query that may attend to nothing",
+    points=1,
+    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked score or multiply its exponential by 0. A large negative score avoids it.",
+)
 def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False

@@ -57,7 +57,11 @@ def batch_of_heads(rng: Generator) -> list[Case]:
     return [Case({**_layer_inputs(rng, batch=3), "mask": mask}, description="as many sentences as heads (3), mask (3, 7, 11)")]
 
 
-@exercise.group("a query that may attend to nothing gives no NaN", points=1, advice="The softmax of a row of minus infinity is 0/0. A large negative number blocks just as well.")
+@exercise.group(
+    "a query that may attend to nothing gives no NaN",
+    points=1,
+    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked score or multiply its exponential by 0. A large negative score avoids it.",
+)
 def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 7, 11)
     mask[0, 1] = mask[1, 4] = False

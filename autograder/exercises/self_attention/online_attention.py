@@ -59,7 +59,10 @@ exercise.mistakes(
     blocks_added=wrong("Each block has a softmax of its own, and the results are added: the weights of a query then sum to the number of blocks.", combined="added"),
     blocks_averaged=wrong("Each block has a softmax of its own, and the results are averaged: every block then counts the same, whatever its scores.", combined="averaged"),
     last_keys_dropped=wrong("The keys after the last whole block are left out.", rest="dropped"),
-    not_divided=wrong("The division by the running sum at the end is missing.", divided=False),
+    not_divided=wrong("The division by the running sum at the end is missing.", divided="never"),
+    divided_in_every_block=wrong(
+        "The output is divided by the running sum after every block, so earlier blocks are divided again and again. Divide once, after the last block.", divided="in every block"
+    ),
     unscaled=UNSCALED,
     scaled_by_d=SCALED_BY_D,
     no_maximum=wrong("Nothing is subtracted before the exponential, so large scores overflow. Keep a running maximum for each query.", peak="none"),

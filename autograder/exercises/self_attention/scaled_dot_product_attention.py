@@ -54,7 +54,11 @@ def masked(rng: Generator) -> list[Case]:
     return [Case(flat), case(partial_mask(rng, 5, 3)), case(partial_mask(rng, 2, 5, 3).astype("int32")), case(partial_mask(rng, 2, 1, 3).astype("float32"))]
 
 
-@exercise.group("a query that may attend to nothing gives no NaN", points=1, advice="The softmax of a row of minus infinity is 0/0. A large negative number blocks just as well.")
+@exercise.group(
+    "a query that may attend to nothing gives no NaN",
+    points=1,
+    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked score or multiply its exponential by 0. A large negative score avoids it.",
+)
 def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 5, 3)
     mask[0, 1] = mask[1, 4] = False

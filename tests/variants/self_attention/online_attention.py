@@ -133,4 +133,18 @@ def online_attention(q, k, v, block_size):
     return out / total
 """,
     ),
+    (
+        "divided_in_every_block",
+        """
+def online_attention(q, k, v, block_size):
+    total, out, m = 0, 0, np.full((len(q), 1), -np.inf)
+    for start in range(0, len(k), block_size):
+        s = q @ k[start:start + block_size].T / q.shape[1] ** 0.5
+        new = np.maximum(m, s.max(axis=1, keepdims=True))
+        e, f = np.exp(s - new), np.exp(m - new)
+        total = total * f + e.sum(axis=1, keepdims=True)
+        out, m = (out * f + e @ v[start:start + block_size]) / total, new
+    return out
+""",
+    ),
 ]  # fmt: skip
