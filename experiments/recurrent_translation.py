@@ -303,11 +303,13 @@ def main(
     file = recorded.save(
         NAME,
         what="French to English with recurrent attention and with a Transformer, equal in parameters and in seconds: "
-        f"BLEU on test_2016_flickr. All are far from trained to the end: {seconds:g} processor seconds each",
+        f"BLEU on test_2016_flickr. {len(numbers)} seeds of each of {len(kinds)} models, all far from "
+        f"trained to the end: {seconds:g} processor seconds each",
         data="Multi30k (Elliott et al., 2016; French: Elliott et al., 2017): 29,000 pairs to train on, 1,014 to "
         "validate, 1,000 in test_2016_flickr; upper and lower case as it is written",
         device=f"CPU, {platform.machine()}, one thread, {os.cpu_count()} cores shared with other work; CPU seconds",
-        command=f"python experiments/{NAME}.py --data FOLDER --seconds {seconds:g}",
+        command=f"python experiments/{NAME}.py --data FOLDER --seconds {seconds:g} --seeds {seeds}"
+        + ("" if kinds == list(KINDS) else f' --models "{models}"'),
         seed=numbers[0],
         seconds=seconds * (len(numbers) * len(kinds) + len(tried) * len(RATES) / 2),
         folder=out,
