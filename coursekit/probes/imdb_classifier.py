@@ -305,9 +305,8 @@ def _watch(layer: Any, built: _Classifier, ids: np.ndarray) -> Callable[[], np.n
 
 def _order(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
     result = built.repeatable(inputs["weights"], inputs["ids"])
-    if np.abs(built(inputs["reordered"]) - result).max() > APART:
-        return {"result with the words in another order": "another"}
-    return {"result with the words in another order": "the same"}
+    heard = np.abs(built(inputs["reordered"]) - result).max() > APART
+    return {"result with the words in another order": "another" if heard else "the same"}
 
 
 def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
