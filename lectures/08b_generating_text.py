@@ -958,7 +958,7 @@ with the additive score is highest everywhere, the Transformer is far below the 
 # %% [markdown]
 # With the same additive score, Luong's order reaches 32.0 and Bahdanau's 26.1. The interval of the difference, −6.6 to −5.1, does not include 0, and the seeds are less far apart than
 # that. This compares the two at an equal budget. It does not isolate the order, since Bahdanau's states are narrower and it took fewer steps. The two seeds of the general score, 17.9 and 24.5, are too far apart
-# to place it. The intervals say what other test sentences would change; they say nothing about other seeds, and two are few.
+# to place it. With the dot score the mean is 2.1 above Bahdanau's, no more than the two seeds of one model differ, so that is not decided either. The intervals say what other test sentences would change; they say nothing about other seeds, and two are few.
 #
 # The Transformer's 9.2 says nothing about longer training: 40 seconds are about a half of one pass. The Transformer of section 8, with about 45 times as many processor seconds, has 35.2 with greedy
 # search, in another direction and language. Two peak rates were tried for each family; the larger one was better each time, so an even larger one might be better still.
