@@ -158,7 +158,7 @@ are thin: a guess made by hand.""",
 # %%
 KINDS = [  # title, example, inputs, outputs, steps before the first output
     ("one to one", "image → class", 1, 1, 0), ("one to many", "image → caption", 1, 3, 0),
-    ("many to one", "review → mood", 3, 1, 2), ("many to many", "text → translation", 3, 3, 2),
+    ("many to one", "review → mood", 3, 1, 2), ("many to many", "text → translation", 3, 4, 2),
     ("many to many", "word → its tag", 3, 3, 0),
 ]  # fmt: skip
 
@@ -182,12 +182,12 @@ for number, (title, example, n_in, n_out, delay) in enumerate(KINDS, 1):
     middle = start + 0.37 * (steps - 1) / 2
     diagrams.note(ax, middle, 2.8, f"({number}) {title}", fontsize=9)
     diagrams.note(ax, middle, 0.15, example, fontsize=9)
-    start += 0.37 * steps + 1.0
+    start += 0.37 * steps + 0.95
 plots.show(
     figure,
     alt="""Five small recurrent networks: one to one, one to many (image to caption), many to one (review to mood),
-many to many with delay (translation: all inputs are read before the first output), many to many step by
-step.""",
+many to many with delay (translation: all three inputs are read before the first of four outputs), many to many step
+by step.""",
 )
 
 # %% [markdown]
@@ -615,7 +615,7 @@ for column, sigma in zip(panels.T, (0.02, 0.2, 3.0), strict=True):
     column[0].plot(queries, truth(queries), "--", color=diagrams.PALETTE["ink"], label="truth")
     column[0].plot(queries, estimate, color=diagrams.PALETTE["query"], label="estimate")
     column[0].set(title=f"σ = {sigma}")
-    plots.matrix_map(weights, values=False, ax=column[1])
+    plots.matrix_map(weights, values=False, colorbar=True, ax=column[1])
     column[1].set(xlabel="key", yticks=[0, 199], yticklabels=["q = 0", "q = 5"])
 panels[0, 0].legend(fontsize=8)
 plots.show(
@@ -644,8 +644,8 @@ live.bandwidth(keys, values, low=0, high=5)
 
 # %% [markdown]
 # The lower row shows your first **attention maps**: a row per query, a column per key. The larger σ is, the broader is
-# the diagonal. Each map has a colour scale of its own, from its smallest to its largest weight: at σ = 3 the darkest
-# and the lightest cell differ by a factor of about four only.
+# the diagonal. Each map has a colour scale of its own (the bar beside it), from its smallest to its largest weight: at σ = 3
+# the darkest and the lightest cell differ by a factor of about four only.
 #
 # **Which σ?** Measure the error. But on what?
 #
@@ -890,7 +890,9 @@ def weights_for(text, answer):
 
 
 weights, source_tokens, target_tokens = weights_for("friday 14 july 2023;5/23/1988", "20230714;19880523")
-ax = plots.attention_map(weights, target_tokens, source_tokens, values=False, title="Learned alignment")
+ax = plots.attention_map(
+    weights, target_tokens, source_tokens, values=False, title="Learned alignment", colorbar=True
+)
 plots.show(
     ax,
     alt="""Alignment matrix, 17 written tokens by 18 source tokens. The year digits of each output date look at the
@@ -1089,7 +1091,8 @@ unit = places / np.linalg.norm(places, axis=-1, keepdims=True)  # (S, 64)
 own = softmax(4 * unit @ unit.T, axis=-1)  # (S, S): cosine scores with sharpness 4
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.9))
 plots.attention_map(cross, target_tokens, source_tokens, values=False, title=f"cross: {cross.shape}", ax=panels[0])
-plots.attention_map(own, source_tokens, source_tokens, values=False, title=f"self: {own.shape}", ax=panels[1])
+title = f"self: {own.shape}"
+plots.attention_map(own, source_tokens, source_tokens, values=False, title=title, colorbar=True, ax=panels[1])
 plots.show(
     figure,
     alt="""Left, cross-attention from written tokens to source tokens, learned. Right, self-attention of the source

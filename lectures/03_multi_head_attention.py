@@ -329,7 +329,7 @@ def draw(ax, array, title):
 
 
 # %%
-figure, panels = plt.subplots(1, 5, figsize=(10.5, 2.3), width_ratios=[6, 3, 3, 3, 3])
+figure, panels = plt.subplots(1, 5, figsize=(10.5, 2.3), width_ratios=[6.2, 3.2, 3.2, 3.2, 3.2])  # as wide as the x axes
 draw(panels[0], origin, "(T, D): one row per token")
 titles = ["A, head 0", "A, head 1", "B, head 0", "B, head 1"]
 for panel, array, title in zip(panels[1:], [*cut, *heads], titles, strict=True):
@@ -753,29 +753,24 @@ for version, results in runs.items():
     )
 
 # %%
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=[1.25, 1])
+figure = plt.figure(figsize=(10.5, 5.9))
+panels = figure.subplot_mosaic([["loss"] * 5, list(VERSIONS)], height_ratios=[1.4, 1])
 for line, (version, results) in enumerate(runs.items()):
-    plots.measured_curve(range(1, EPOCHS + 1), [loss for *_, loss, _ in results], label=version, line=line, ax=left)
-    above, by_name = np.array([share for *_, share in results]).T  # (seed,), (seed,)
-    look = {**plots.LINES[line], "linestyle": "none", "fillstyle": "none"}  # rings of growing size show equal points
-    right.plot(above, by_name, markersize=5 + 3 * line, **look)
-left.axhline(0.5, color=diagrams.PALETTE["residual"], linestyle=":")
-left.set(xlabel="epoch", ylabel="training loss", title="median and range of the seeds", ylim=(0, None))
-right.plot([0, 1], [1, 0], ":", color=diagrams.PALETTE["residual"])
-diagrams.note(right, 0.54, 0.54, "limit of one set\nof weights", ha="left")
-right.set(
-    xlabel="unexplained: number above",
-    ylabel="unexplained: wanted number",
-    title="one ring per seed",
-    xlim=(-0.1, 1.12),
-    ylim=(-0.1, 1.12),
-)
+    label, by_epoch = {"label": version, "line": line}, [loss for *_, loss, _ in results]
+    plots.measured_curve(range(1, EPOCHS + 1), by_epoch, ax=panels["loss"], **label)
+    ax = panels[version]
+    ax.plot([0, 1], [1, 0], ":", color=diagrams.PALETTE["residual"])
+    for seed, (*_, shares) in enumerate(results):  # a larger ring for each seed: equal results show as rings in rings
+        ax.plot(*shares, "o", markersize=4 + 4 * seed, color=plots.LINES[line]["color"], fillstyle="none")
+    ax.set(title=version, xlabel="above", aspect="equal", xlim=(-0.2, 1.2), ylim=(-0.2, 1.2), xticks=[0, 1], yticks=[0, 1])
+panels["one head"].set_ylabel("wanted")
+panels["loss"].axhline(0.5, color=diagrams.PALETTE["residual"], linestyle=":")
+panels["loss"].set(xlabel="epoch", ylabel="training loss", title="median and range of the seeds", ylim=(0, None))
 plots.show(
     figure,
-    alt="""Left: training loss by epoch. One head and one wide head settle at one half; two heads, four heads and
-one head in two layers fall to zero. Right: the two unexplained shares, one ring per seed, larger for each version so
-that equal results show as rings around each other. One-head models lie on the line where the two shares sum to 1, near
-its ends; the others lie at zero.""",
+    alt="""Above: training loss by epoch. One head and one wide head settle at one half; the other three fall to zero.
+Below: the unexplained shares of both answers, one panel per version, one ring per seed. One-head models lie on the dotted
+line where the two shares sum to 1, at its ends; the others lie at zero.""",
 )
 
 # %%

@@ -745,7 +745,7 @@ plots.show(
     figure,
     alt="""Left: standard deviation of the tokens by depth: constant at 1 in post-norm, growing like the square root
 of depth in pre-norm. Right: norm of the gradient of the feed-forward network's second matrix in each of sixteen
-blocks, for both orders.""",
+blocks. Pre-norm's falls from the first block to the last; post-norm's has a wide band and no such trend.""",
 )
 
 # %% [markdown]

@@ -203,7 +203,7 @@ def table_task(page: Page) -> None:
     page.says("has about four times the parameters", holds=round(counts[1] / counts[0]) == 4)
     page.says("with exactly as many parameters as one head", holds=counts[2] == counts[0] == counts[3])
     page.says(
-        "One-head models lie on the line where the two shares sum to 1, near its ends; the others lie at zero",
+        "One-head models lie on the dotted line where the two shares sum to 1, at its ends; the others lie at zero",
         holds=[limited[:2] == [5, 5], solved[2:5] == [5, 5, 5]],
     )
 

@@ -214,6 +214,10 @@ def post_or_pre(page) -> None:
         "blocks 1 and 6.",
         holds=[first[1] < first[2], round(first[1] / first[0]) == 3, round(sixth[1] / sixth[0]) == 3],
     )
+    page.says(
+        "Pre-norm's falls from the first block to the last; post-norm's has a wide band and no such trend.",
+        holds=[first[2] > sixth[3], sixth[2] > last[3], last[0] > first[1]],
+    )
 
 
 def trained(page) -> None:
