@@ -134,3 +134,13 @@ def test_lecture_8b_repeats_the_model_of_lecture_8_unchanged():
         assert repeated == shown, mark
     (shown,), (repeated,) = ([cell for cell in cells if "def pipeline(" in cell] for cells in (first, second))
     assert repeated.strip() == shown.split("watcher, started")[0].strip()
+
+
+def test_a_notebook_opens_with_the_installed_kernel_and_stores_no_times(lecture):
+    _, notebook = lecture
+    assert notebook.metadata.kernelspec == {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    }
+    assert not [cell.id for cell in notebook.cells if "execution" in cell.metadata]
