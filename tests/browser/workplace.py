@@ -160,10 +160,14 @@ class Window:
 
     def click(self, css: str, text: str = "") -> None:
         """Click it as soon as nothing lies over it."""
+        self.click_on(lambda: self.find(css, text), f'"{text}" at {css}')
+
+    def click_on(self, find: Callable[[], WebElement], what: str) -> None:
+        """Click what `find` returns as soon as that can be done; a page that is still drawn may exchange it."""
 
         def attempt() -> bool:
             try:
-                self.find(css, text).click()
+                find().click()
             except StaleElementReferenceException:
                 return False
             except WebDriverException as error:
@@ -172,7 +176,7 @@ class Window:
                 raise
             return True
 
-        self.wait(attempt, f'a click on "{text}" at {css}')
+        self.wait(attempt, f"a click on {what}")
 
     def menu(self, *labels: str) -> None:
         """Choose from JupyterLab's menu bar, such as ``("Settings", "Theme", "JupyterLab Dark")``."""
@@ -204,15 +208,14 @@ class NotebookWindow(Window):
 
     def write(self, grade_id: str, source: str) -> None:
         """Replace what is in a cell, as by pasting."""
-        editor = self.cell(grade_id).find_element(By.CSS_SELECTOR, ".cm-content")
-        editor.click()
-        editor.send_keys(Keys.CONTROL, "a")
+        self._enter(grade_id)
+        ActionChains(self.driver).key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).perform()
         self.driver.execute_cdp_cmd("Input.insertText", {"text": source})
 
     def run(self, grade_id: str) -> WebElement:
         """Run a cell, wait for its end, and return it."""
         before = self._prompt(grade_id)
-        self.cell(grade_id).find_element(By.CSS_SELECTOR, ".cm-content").click()
+        self._enter(grade_id)
         ActionChains(self.driver).key_down(Keys.CONTROL).send_keys(Keys.ENTER).key_up(Keys.CONTROL).perform()
         ended = re.compile(rf"(?!{re.escape(before)})\[\d+\]:")
         self.wait(lambda: ended.match(self._prompt(grade_id)), f"{grade_id} ran")
@@ -221,6 +224,9 @@ class NotebookWindow(Window):
     def check(self, grade_id: str) -> WebElement:
         """Run a check, and return its report."""
         return self.run(grade_id).find_element(By.CSS_SELECTOR, "div[role=status]")
+
+    def _enter(self, grade_id: str) -> None:
+        self.click_on(lambda: self.cell(grade_id).find_element(By.CSS_SELECTOR, ".cm-content"), f"cell {grade_id}")
 
     def _prompt(self, grade_id: str) -> str:
         found = self.cell(grade_id).find_element(By.CSS_SELECTOR, ".jp-InputArea-prompt")
