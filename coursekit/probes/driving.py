@@ -374,8 +374,7 @@ def _variable(built: Any, path: str) -> Any:
 
     target = built
     for part in path.split("."):
-        if isinstance(target, keras.Sequential):  # a list of layers, to those who know other libraries
-            target = target.layers
+        target = target.layers if isinstance(target, keras.Sequential) else target  # a list, in other libraries
         if isinstance(target, (list, tuple)) and part.isdigit() and int(part) < len(target):
             target = target[int(part)]
         elif getattr(target, part, None) is not None:  # a Dense layer without bias has `bias = None`
@@ -393,9 +392,8 @@ def _absence(owner: Any, path: str, part: str) -> str:
     if part == "bias" and name and hasattr(owner, "use_bias"):
         return f"`{name}` has no bias; the lab's text says which layers have one."
     close = difflib.get_close_matches(part, [name for name, value in vars(owner).items() if value is not None], n=1)
-    if close:
-        return f"the layer has no `{path}`. Is `{close[0]}` meant? The lab's text lists the attributes by name."
-    return f"the layer has no `{path}`; the lab's text lists the attributes by name."
+    meant = f". Is `{close[0]}` meant? The" if close else "; the"
+    return f"the layer has no `{path}`{meant} lab's text lists the attributes by name."
 
 
 def _is_unused(target: Any) -> bool:
@@ -435,8 +433,7 @@ def _assign_all(built: Any, inputs: Mapping[str, Any], weights: Sequence[str]) -
         if not (hasattr(variable, "shape") and hasattr(variable, "assign")):
             kind = "a Keras layer" if isinstance(variable, keras.Layer) else "no weight"
             raise ContractError(
-                f"`{path}` is {kind} ({type(variable).__name__}); expected a weight of your own layer, as "
-                "`self.add_weight` makes it."
+                f"`{path}` is {kind} ({type(variable).__name__}); expected a weight, as `self.add_weight` makes it."
             )
         if tuple(variable.shape) != value.shape:
             other = _exchanged_with(built, inputs, weights, path)
