@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
 import subprocess
 import threading
+import tracemalloc
 from collections.abc import Iterator
 
 import dask
@@ -116,6 +118,25 @@ def test_a_worker_that_hangs_costs_nobody_anything(processes, grader, monkeypatc
     finally:
         os.kill(hanging.pid, signal.SIGCONT)
     assert "hanging gets no submissions: it does not answer" in run.told
+
+
+def test_the_client_keeps_nothing_of_what_it_has_sent(processes, grader):
+    """Two hundred submissions of 200 kB: what is held at the end is that of a few."""
+    processes.start_worker("only", threads=16)
+    source = Source(NOTEBOOK + b" " * 200_000)
+    handed_in = [FoundSubmission(f"student-{number:03}", LAB, None, source) for number in range(200)]
+    verdicts, held = 0, 0
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for batch in Cluster(processes.address, wait_seconds=900).grade_all(grader, handed_in):
+            verdicts += len(batch)
+            gc.collect()
+            held = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert verdicts == 200
+    assert held < 20e6, f"{held / 1e6:.0f} MB of 40 MB sent"
 
 
 def test_workers_that_differ_are_refused_by_name(processes, grader):

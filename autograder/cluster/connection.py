@@ -18,6 +18,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+import dask
 from distributed import Client, Future
 from distributed.security import Security
 
@@ -31,6 +32,8 @@ BLIND_SECONDS = 60.0  # without an answer of the scheduler, after which it count
 FETCH_SECONDS = 30.0
 GATHER_SECONDS = 0.02  # in which verdicts come together, to be fetched at once
 CLOSE_SECONDS = 5.0
+# Dask keeps the last thousand messages for its developers; a message of ours is a submission.
+KEEP_NO_MESSAGES = {"distributed.admin.low-level-log-length": 0}
 TLS = (
     "needs certificates: name them in DASK_DISTRIBUTED__COMM__TLS__CA_FILE, DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT "
     "and DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY"
@@ -121,9 +124,10 @@ class Connection:
         while True:
             _silence()
             try:
-                self._client = Client(
-                    self.address, timeout=CONNECT_SECONDS, set_as_default=False, direct_to_workers=False
-                )
+                with dask.config.set(KEEP_NO_MESSAGES):
+                    self._client = Client(
+                        self.address, timeout=CONNECT_SECONDS, set_as_default=False, direct_to_workers=False
+                    )
                 break
             except (OSError, ImportError, RuntimeError) as error:
                 if time.monotonic() > deadline:
