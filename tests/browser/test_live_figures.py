@@ -11,7 +11,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 from site_building import site as site  # a fixture
-from test_web_site import draw, show
+from test_web_site import draw, show, tap
 from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
 from workplace import Window
@@ -61,16 +61,6 @@ def test_the_keyboard_reaches_every_control_and_every_control_changes_the_drawin
             if not waiting:
                 break
         assert not waiting, f"{page}: {[names[number] for number in waiting]} change nothing"
-
-
-def tap(window: Window, target: WebElement) -> None:
-    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", target)
-    x, y = window.driver.execute_script(
-        "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]", target
-    )
-    point = {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
-    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", point)
-    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
 @pytest.fixture

@@ -81,6 +81,17 @@ def show(window: Window, address: str, size: str = "wide", theme: str = "light")
     )
 
 
+def tap(window: Window, target: WebElement) -> None:
+    """Touch the middle of an element, and lift the finger."""
+    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", target)
+    x, y = window.driver.execute_script(
+        "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]", target
+    )
+    point = {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
+    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", point)
+    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
 def violations(window: Window) -> list[str]:
     """What axe-core finds against WCAG 2.2 AA on the page, all its answers open.
 
@@ -212,14 +223,7 @@ def test_a_live_figure_answers_to_keyboard_pointer_and_finger(window, home):
     show(window, f"{home}/lectures/02_self_attention.html", "narrow")
     (figure,) = draw(window)
     window.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    target = cell("stops")
-    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
-    x, y = window.driver.execute_script(
-        "const r = arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]", target
-    )
-    point = {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
-    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", point)
-    window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    tap(window, cell("stops"))
     window.wait(lambda: row() == "stops", "a finger chooses a row")
     window.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
 
