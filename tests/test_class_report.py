@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind
@@ -22,6 +23,7 @@ from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.class_report import write_report
 from autograder.pages.class_tables import NAMES
+from coursekit import plots
 
 SENTENCE = "The factor is `4`, not <2>."
 
@@ -173,6 +175,15 @@ def test_points_lie_at_their_hours_and_marks(course):
         slope, start = np.polyfit(numbers[:, axis], places[:, axis], 1)
         assert sign * slope > 0
         np.testing.assert_allclose(places[:, axis], slope * numbers[:, axis] + start, atol=1e-3)
+
+
+def test_the_style_in_use_changes_no_picture(course):
+    """The lectures' style draws the axes before the points, for one."""
+    course, results = two_labs(course)
+    before = page(course, results)
+    with plt.rc_context():
+        plots.use_course_style()
+        assert page(course, results) == before
 
 
 def test_progress_is_told_by_medians(course):

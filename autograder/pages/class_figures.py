@@ -6,8 +6,8 @@ import io
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-import matplotlib
 from markupsafe import Markup, escape
+from matplotlib import style
 from matplotlib.figure import Figure
 
 from autograder.grading.results import LabResult
@@ -16,7 +16,10 @@ from autograder.pages.class_numbers import Outcomes, hours_after, quartiles
 GREEN, ORANGE, RED, GREY = "#2e8b57", "#d98e04", "#c0392b", "#8a8a8a"
 HOURS_SHOWN = 14 * 24  # before and after the due date
 
+_our_style = style.context(["default", {"svg.fonttype": "none", "svg.hashsalt": "course"}])  # whatever style is in use
 
+
+@_our_style
 def marks(percents: Sequence[float]) -> Markup:
     """A histogram of the marks."""
     figure = Figure(figsize=(7, 2.6), layout="constrained")
@@ -28,6 +31,7 @@ def marks(percents: Sequence[float]) -> Markup:
     return _svg(figure, f"Histogram of the marks of {len(percents)} students; {low} have less than half of the points.")
 
 
+@_our_style
 def exercises(counted: Mapping[str, Outcomes]) -> Markup:
     """For each exercise the share of students with full marks, with some, with none, and without a submission."""
     names = list(counted)
@@ -49,6 +53,7 @@ def exercises(counted: Mapping[str, Outcomes]) -> Markup:
     return _svg(figure, f"Bars for each exercise. Students with full marks: {told}.")
 
 
+@_our_style
 def time_and_mark(results: Sequence[LabResult], due: datetime | None) -> Markup | None:
     """Marks against the hours before the due date; None without one, or where fewer than three times are known."""
     known = [(hour, each.percent) for each in results if (hour := hours_after(due, each)) is not None]
@@ -64,6 +69,7 @@ def time_and_mark(results: Sequence[LabResult], due: datetime | None) -> Markup 
     return _svg(figure, f"Marks of {len(known)} students against the time of handing in; {late} of them came late.")
 
 
+@_our_style
 def progress(percents: Mapping[str, Sequence[float]]) -> Markup | None:
     """Quartiles of the marks, lab after lab; None with fewer than two labs."""
     if len(percents) < 2:
@@ -83,8 +89,7 @@ def progress(percents: Mapping[str, Sequence[float]]) -> Markup | None:
 
 def _svg(figure: Figure, told: str) -> Markup:
     content = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
-        figure.savefig(content, format="svg", metadata={"Date": None})
+    figure.savefig(content, format="svg", metadata={"Date": None})
     text = content.getvalue()
     drawing = text[text.index("<svg") :].replace("<svg ", f'<svg role="img" aria-label="{escape(told)}" ', 1)
     return Markup(drawing)
