@@ -103,12 +103,15 @@ class Server:
             self._process.kill()
 
     def address(self, path: str) -> str | None:
-        """The address of a page; None until the server is up. Raises RuntimeError when it has ended."""
+        """The address of a page, which opens no notebook of an earlier window; None until the server is up.
+
+        Raises RuntimeError when the server has ended.
+        """
         if self._process.poll() is not None:
             raise RuntimeError(f"JupyterLab did not start:\n{self.log.read_text()[-3000:]}")
         for file in (self._state / "runtime").glob("jpserver-*.json"):
             try:
-                return f"{json.loads(file.read_text())['url']}{path}?token={TOKEN}"
+                return f"{json.loads(file.read_text())['url']}{path}?reset&token={TOKEN}"
             except ValueError:  # half written
                 return None
         return None
