@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from autograder.course import CourseError
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, of_submission
 from autograder.grading.results import LabResult
 from autograder.sandbox import SandboxUnavailable
-from autograder.submission import FoundSubmission, Unreadable, read_plan
+from autograder.submission import FoundSubmission, Unreadable
 
 SILENT_SECONDS = 30.0  # after which a worker counts as lost; Dask's workers are heard of each second or two
 BENCH_SECONDS = 5.0  # for which a worker gets nothing, after it said that it is unfit
@@ -93,7 +94,7 @@ class _Run:
         for found in submissions:
             try:
                 data = found.read()
-                yield _Sent(found, data, read_plan(data, self._grader.release, self._grader.known).notebook)
+                yield _Sent(found, data, self._grader.plan(data).notebook)
             except Unreadable as error:
                 self._local.append(of_submission(self._unreadable(found, error), found))
             except Exception as error:
@@ -163,12 +164,19 @@ class _Shift:
             if not self._fit and time.monotonic() - self._fit_until > self._wait_seconds:
                 yield self._run.local()
                 raise ClusterUnavailable(self._nobody())
-            for parcel, address in self._dispatch.assign(self._fit):
-                task = self._connection.send(parcel.content.data, address)
-                self._parcels[task] = parcel, address
+            self._send()
             batch = self._collected() + self._run.local()
             if batch:
                 yield batch
+
+    def _send(self) -> None:
+        """Hand out what the workers can take: to each of them all at once, which costs Dask less."""
+        parcels: defaultdict[str, list[Parcel[_Sent]]] = defaultdict(list)
+        for parcel, address in self._dispatch.assign(self._fit):
+            parcels[address].append(parcel)
+        for address, some in parcels.items():
+            tasks = self._connection.send([parcel.content.data for parcel in some], address)
+            self._parcels.update((task, (parcel, address)) for task, parcel in zip(tasks, some, strict=True))
 
     def _look(self, seen: Seen) -> None:
         now = time.monotonic()

@@ -10,7 +10,7 @@ import secrets
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import Future as Promise
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ CONNECT_SECONDS = 5.0
 LOOK_SECONDS = 1.0
 BLIND_SECONDS = 60.0  # without an answer of the scheduler, after which it counts as lost
 FETCH_SECONDS = 30.0
-GATHER_SECONDS = 0.02  # in which verdicts come together, to be fetched at once
+GATHER_SECONDS = 0.05  # in which verdicts come together, to be fetched at once; a worker has more to do meanwhile
 CLOSE_SECONDS = 5.0
 # Dask keeps the last thousand messages for its developers; a message of ours is a submission.
 KEEP_NO_MESSAGES = {"distributed.admin.low-level-log-length": 0}
@@ -176,17 +176,24 @@ class Connection:
             self._look = self._start(self._looking())
         return None
 
-    def send(self, data: bytes, worker: str) -> str:
-        """Let a worker grade; return the task's name. The worker's record comes from `collect`."""
-        task = next(self._tasks)
+    def send(self, submissions: Sequence[bytes], worker: str) -> list[str]:
+        """Let a worker grade each of them; return the tasks' names. The worker's records come from `collect`."""
+        tasks = list(itertools.islice(self._tasks, len(submissions)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Dask thinks that 10 MB are too many for a task
-            future = self._client.submit(
-                remote.grade, self._name, data, key=task, workers=[worker], allow_other_workers=False, pure=False
+            futures = self._client.map(
+                remote.grade,
+                [self._name] * len(tasks),
+                submissions,
+                key=tasks,
+                workers=[worker],
+                allow_other_workers=False,
+                pure=False,
             )
-        self._futures[task] = future, worker
-        future.add_done_callback(lambda each: self._events.put(("done", each.key, None)))
-        return task
+        for task, future in zip(tasks, futures, strict=True):
+            self._futures[task] = future, worker
+            future.add_done_callback(lambda each: self._events.put(("done", each.key, None)))
+        return tasks
 
     def forget(self, task: str) -> None:
         """Take a task back."""

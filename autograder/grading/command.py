@@ -22,7 +22,7 @@ from autograder.grading.results import LabResult, write_grades_csv, write_passed
 from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.printable import printable
 from autograder.sandbox import Sandbox, SandboxUnavailable
-from autograder.submission import FoundSubmission, PassedOver, Unreadable, find_submissions, read_plan
+from autograder.submission import FoundSubmission, PassedOver, Unreadable, find_submissions
 
 if TYPE_CHECKING:
     from autograder.cluster.client import Cluster  # Dask is slow to import, and most grade without
@@ -183,7 +183,7 @@ class Marking:
         if result is not None and not feedback_path(self.feedback, result).exists():
             notebook = None
             with suppress(Unreadable):
-                notebook = read_plan(data, self.grader.release, self.grader.known).notebook
+                notebook = self.grader.plan(data).notebook
             write_feedback(self._course, replace(result, notebook=notebook), self.feedback)
         return result
 

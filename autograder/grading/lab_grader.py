@@ -33,7 +33,7 @@ from autograder.printable import printable
 from autograder.releasing.released import read_released
 from autograder.releasing.text_pairs import PairError, read_pair
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
-from autograder.submission import FoundSubmission, Plan, Unreadable, read_plan
+from autograder.submission import FoundSubmission, Plan, Unreadable, read_plan, read_release
 from coursekit.judge import Expectation
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class LabGrader:
         self.lab = course.lab(lab).name
         seed = grading_seed(course) if seed is None else seed
         self.release = read_released(course, self.lab)
+        self._roles = read_release(self.release)
         released = course.release_notebook(self.lab).read_bytes()
         self.known = {each.name: grade_ids(course, each.name) for each in course.labs}
         self._demonstrations = {
@@ -133,10 +134,14 @@ class LabGrader:
     def verdict(self, data: bytes, student: str, sandbox: Sandbox) -> LabResult:
         """Give a verdict on the bytes of a notebook, whatever they are."""
         try:
-            result = self.grade_plan(read_plan(data, self.release, self.known), student, sandbox)
+            result = self.grade_plan(self.plan(data), student, sandbox)
         except Unreadable as error:
             result = self.unreadable(student, error.reason)
         return replace(result, content_hash=content_hash(data))
+
+    def plan(self, data: bytes) -> Plan:
+        """How the bytes of a notebook are graded. Raises Unreadable where nothing can be made of them."""
+        return read_plan(data, self._roles, self.known)
 
     def grade_plan(self, plan: Plan, student: str, sandbox: Sandbox) -> LabResult:
         """Run a repaired submission and judge every exercise of the lab."""

@@ -5,6 +5,7 @@ from autograder.submission.file_names import student_id
 from autograder.submission.finding import Found, find_submissions
 from autograder.submission.reading import SubmittedNotebook, Unreadable, read_notebook
 from autograder.submission.repair import CellStep, ManualCell, Plan, ProbeStep, read_plan, repair
+from autograder.submission.skeleton import read_release
 from autograder.submission.tree import FileSource
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "find_submissions",
     "read_notebook",
     "read_plan",
+    "read_release",
     "repair",
     "student_id",
 ]

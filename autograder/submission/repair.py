@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -70,12 +70,15 @@ class Plan:
     notebook: NotebookNode
 
 
-def read_plan(data: bytes, release: NotebookNode, known: Mapping[str, Collection[str]] | None = None) -> Plan:
+Known = Mapping[str, Collection[str]]
+
+
+def read_plan(data: bytes, release: NotebookNode | Release, known: Known | None = None) -> Plan:
     """Read and repair a submission in one go; see `read_notebook` and `repair`."""
     return repair(read_notebook(data), release, known)
 
 
-def repair(notebook: NotebookNode, release: NotebookNode, known: Mapping[str, Collection[str]] | None = None) -> Plan:
+def repair(notebook: NotebookNode, release: NotebookNode | Release, known: Known | None = None) -> Plan:
     """Return the plan by which a submitted notebook is graded.
 
     Cells are told by grade_id, else by cell id, else by content: a locked cell by its source, a test cell by
@@ -86,7 +89,7 @@ def repair(notebook: NotebookNode, release: NotebookNode, known: Mapping[str, Co
 
     Args:
         notebook: as `read_notebook` returns it, or any notebook.
-        release: the lab as students get it.
+        release: the lab as students get it; `read_release` of it, where many are repaired.
         known: grade_ids of each lab of the course by lab name, to tell which lab a wrong notebook belongs to.
 
     Raises:
@@ -94,7 +97,7 @@ def repair(notebook: NotebookNode, release: NotebookNode, known: Mapping[str, Co
     """
     if not isinstance(notebook, SubmittedNotebook):
         notebook = tidy(notebook)
-    return _Repair(notebook, read_release(release), known or {}).plan()
+    return _Repair(notebook, release if isinstance(release, Release) else read_release(release), known or {}).plan()
 
 
 @dataclass(eq=False)
@@ -140,7 +143,7 @@ class _Entry:
 
 
 class _Repair:
-    def __init__(self, notebook: SubmittedNotebook, release: Release, known: Mapping[str, Collection[str]]):
+    def __init__(self, notebook: SubmittedNotebook, release: Release, known: Known):
         self.release = release
         self.solutions = release.with_role(Role.SOLUTION)
         self.notes = list(notebook.repairs)
@@ -165,7 +168,7 @@ class _Repair:
 
     # -- which lab -----------------------------------------------------------------------------------------------
 
-    def _refuse_other_labs(self, notebook: SubmittedNotebook, known: Mapping[str, Collection[str]]) -> None:
+    def _refuse_other_labs(self, notebook: SubmittedNotebook, known: Known) -> None:
         tests = {cell.grade_id for cell in self.release.with_role(Role.TEST, Role.MANUAL)}
         others = {lab: set(ids) for lab, ids in known.items() if not tests or not tests <= set(ids)}
         found = {grade_id(cell) for cell in notebook["cells"]} - {""}
@@ -248,7 +251,7 @@ class _Repair:
         if label.is_code:
             added = entry.is_code and label.grade_id != "setup" and not only_checks(entry.source)
         else:
-            added = bare(label.source) in bare(entry.source)
+            added = label.bare_source in bare(entry.source)
         if holds_answer or added:
             self.notes.append(
                 f"The locked cell “{label.grade_id}” was changed; it was restored, and your text was kept beside it."
@@ -281,18 +284,11 @@ class _Repair:
 
     def _choose_copies(self, solution: ReleaseCell) -> None:
         labelled = [entry for entry in self.entries if entry.target is solution]
-        own = [entry for entry in self.entries if entry.target is None or entry.has_role(Role.PLAIN)]
-        others = [entry for entry in self.entries if entry.has_role(Role.SOLUTION) and entry.target is not solution]
-        copies: list[_Entry] = [entry for entry in labelled if entry.is_code]
-        for more in (
-            [entry for entry in own if entry.is_code and entry.defines(solution)],
-            [entry for entry in others if entry.is_code and entry.defines(solution)],
-            [entry for entry in labelled if not entry.is_code],
-            [entry for entry in own if not entry.is_code and entry.defines(solution)],
-        ):
+        copies: list[_Entry] = []
+        for more in self._candidates(solution, labelled):
+            copies.extend(more)
             if any(entry.answers(solution) for entry in copies):
                 break
-            copies.extend(more)
         own_text = [entry for entry in copies if not solution.has_source(entry.source)]
         if own_text:
             stubs = [entry for entry in copies if solution.has_source(entry.source)]
@@ -308,6 +304,16 @@ class _Repair:
                 entry.target = None
                 self.notes.append(f"Cell {entry.number} is text; “{solution.grade_id}” is answered in another cell.")
         self._adopt(copies, solution)
+
+    def _candidates(self, solution: ReleaseCell, labelled: list[_Entry]) -> Iterator[list[_Entry]]:
+        """Yield cells that may answer an exercise, the likeliest first: code before text, labelled before not."""
+        yield [entry for entry in labelled if entry.is_code]
+        defining = [entry for entry in self.entries if entry.target is not solution and entry.defines(solution)]
+        own = [entry for entry in defining if entry.target is None or entry.has_role(Role.PLAIN)]
+        yield [entry for entry in own if entry.is_code]
+        yield [entry for entry in defining if entry.is_code and entry.has_role(Role.SOLUTION)]
+        yield [entry for entry in labelled if not entry.is_code]
+        yield [entry for entry in own if not entry.is_code]
 
     def _adopt(self, copies: list[_Entry], solution: ReleaseCell) -> None:
         if not copies:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 from nbformat import NotebookNode
 
@@ -36,7 +37,7 @@ class ReleaseCell:
     exercises: tuple[str, ...] = ()
     key: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def source(self) -> str:
         return self.cell["source"]
 
@@ -44,9 +45,13 @@ class ReleaseCell:
     def is_code(self) -> bool:
         return self.cell["cell_type"] == "code"
 
+    @cached_property
+    def bare_source(self) -> str:
+        return bare(self.source)
+
     def has_source(self, source: str) -> bool:
         """Say whether `source` is this cell's own, but for white space at the ends of lines."""
-        return source == self.source or bare(source) == bare(self.source)
+        return source == self.source or bare(source) == self.bare_source
 
 
 @dataclass(frozen=True, eq=False)
