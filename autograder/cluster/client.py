@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from nbformat import NotebookNode
@@ -66,19 +67,34 @@ class Cluster:
         dispatch = Dispatch(run.readable(submissions))
         job = Job.of(grader).encode()
         told: set[tuple[str, str]] = set()
-        while not dispatch.is_done():
-            try:
-                with Connection(self.address, job, self._wait_seconds) as connection:
-                    yield from _Shift(connection, dispatch, run, self._wait_seconds, self._tell, told).verdicts()
-            except Lost as lost:
-                for address in dispatch.holders:
-                    for parcel in dispatch.held(address):
-                        dispatch.lose(parcel, counts=False)
-                if not lost.was_connected:
-                    yield run.local()
-                    raise ClusterUnavailable(str(lost)) from lost
-                self._tell(f"The scheduler at {self.address} is lost; waiting for it")
+        with _without_old_garbage():
+            while not dispatch.is_done():
+                try:
+                    with Connection(self.address, job, self._wait_seconds) as connection:
+                        yield from _Shift(connection, dispatch, run, self._wait_seconds, self._tell, told).verdicts()
+                except Lost as lost:
+                    for address in dispatch.holders:
+                        for parcel in dispatch.held(address):
+                            dispatch.lose(parcel, counts=False)
+                    if not lost.was_connected:
+                        yield run.local()
+                        raise ClusterUnavailable(str(lost)) from lost
+                    self._tell(f"The scheduler at {self.address} is lost; waiting for it")
         yield run.local()
+
+
+@contextmanager
+def _without_old_garbage() -> Iterator[None]:
+    """Let Python search for garbage only in what is made from now on.
+
+    To search the libraries takes so long (half a second with TensorFlow) that workers run out of submissions meanwhile.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class _Run:

@@ -30,7 +30,7 @@ CONNECT_SECONDS = 5.0
 LOOK_SECONDS = 1.0
 BLIND_SECONDS = 60.0  # without an answer of the scheduler, after which it counts as lost
 FETCH_SECONDS = 30.0
-GATHER_SECONDS = 0.05  # in which verdicts come together, to be fetched at once; a worker has more to do meanwhile
+GATHER_SECONDS = 0.02  # in which verdicts come together, to be fetched at once; a worker has more to do meanwhile
 CLOSE_SECONDS = 5.0
 # Dask keeps the last thousand messages for its developers; a message of ours is a submission.
 KEEP_NO_MESSAGES = {"distributed.admin.low-level-log-length": 0}

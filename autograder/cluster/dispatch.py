@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-DEPTH = 3  # submissions in the hands of a worker for each of its threads: it goes on while verdicts are recorded
+DEPTH = 4  # submissions in the hands of a worker for each of its threads: it goes on while verdicts are recorded
 MOST_LOSSES = 10
 SUSPECT = 3  # losses after which a submission goes to a worker that has nothing else
 
