@@ -87,7 +87,7 @@ class Cluster:
 def _without_old_garbage() -> Iterator[None]:
     """Let Python search for garbage only in what is made from now on.
 
-    To search the libraries takes so long (half a second with TensorFlow) that workers run out of submissions meanwhile.
+    To search the libraries takes so long (with TensorFlow 0.3 s) that workers run out of submissions meanwhile.
     """
     gc.collect()
     gc.freeze()
