@@ -38,6 +38,7 @@ from autograder.grading.results import ExerciseResult, LabResult
 from autograder.submission import find_submissions
 
 SLEEP = 0.2
+NO_PROFILE = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}  # as in compose.cluster.yaml
 PARTS = ("two", "memory", "slots", "writer")
 
 
@@ -91,7 +92,7 @@ def client(address: str, submitted: Path) -> dict[str, float]:
 
 def slots(count: int, workers: int, threads: int, folder: Path) -> dict[str, object]:
     """The share of the ideal throughput, from the first submission that is sent to the last verdict."""
-    with Processes(folder / "cluster", settings={"COURSE_STAND_IN_SECONDS": str(SLEEP)}) as processes:
+    with Processes(folder / "cluster", settings=NO_PROFILE | {"COURSE_STAND_IN_SECONDS": str(SLEEP)}) as processes:
         for number in range(workers):
             processes.start_worker(f"worker-{number}", threads=threads)
         time.sleep(20)  # so that all of them are ready before the first is
