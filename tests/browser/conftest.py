@@ -22,7 +22,8 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_makereport(item):
     report = yield
     if report.failed:
-        for window in getattr(item, "funcargs", {}).values():
+        given = getattr(item, "funcargs", {}).values()
+        for window in (each for value in given for each in (value if isinstance(value, list) else [value])):
             if isinstance(window, Window):
                 with contextlib.suppress(WebDriverException):  # the browser itself may be what failed
                     report.sections.append(("screenshot", str(window.shot(f"failed-{item.name}"))))

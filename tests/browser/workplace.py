@@ -35,6 +35,7 @@ _SWITCHES = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # nothing from elsewhere
     "--no-first-run",
 )
 # The contrast of each piece of text in an element with what is behind it, as WCAG 2 computes it, opacity included.
@@ -198,10 +199,14 @@ class NotebookWindow(Window):
 
     def __init__(self, folder: Path, server: Server, root: Path, path: str):
         super().__init__(folder)
-        cells = nbformat.read(root / path, as_version=4).cells
+        self.open(server, f"lab/tree/{path}")
+        self.shows(root / path)
+
+    def shows(self, notebook: Path) -> None:
+        """Wait until the window shows all cells of a notebook."""
+        cells = nbformat.read(notebook, as_version=4).cells
         names = [cell.metadata.get("nbgrader", {}).get("grade_id", cell.get("id")) for cell in cells]
         self._numbers = {name: number for number, name in enumerate(names)}
-        self.open(server, f"lab/tree/{path}")
         self.wait(lambda: len(self.all(".jp-Notebook .jp-Cell")) == len(cells), "the notebook shows its cells")
 
     def cell(self, grade_id: str) -> WebElement:
