@@ -72,6 +72,7 @@ def _by_hand(flags: Mapping[str, Any]) -> bool:
 
 def _close(places: Places) -> None:
     """Let nobody but root into the grader's folders; make the one above the student's."""
+    places.base.chmod(0o700)  # nobody else needs to know what is in it; what follows holds if somebody opens it again
     for folder in ("source", "results"):
         (places.base / folder).mkdir(exist_ok=True)
         (places.base / folder).chmod(0o700)
