@@ -229,7 +229,8 @@ def _show(marking: Marking) -> None:
         out.print(f"{len(results)} submissions, mean {mean:.0f} %")
     waiting = sum(result.state == "needs_manual_grade" for result in results)
     if waiting:
-        out.print(f"{waiting} submissions have a written answer to mark: in JupyterLab, Nbgrader › Formgrader\n")
+        which = "1 submission has" if waiting == 1 else f"{waiting} submissions have"
+        out.print(f"{which} a written answer to mark: in JupyterLab, Nbgrader › Formgrader\n")
     out.print(
         f"gradebook   {shown_url(marking.db_url)}\ntables      {marking.results_csv}, {marking.grades_csv}",
         highlight=False,
