@@ -12,6 +12,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite("lab_matrix")
+
+from site_building import site as site  # noqa: E402  a fixture
+
 settings.register_profile("course", deadline=None)  # a busy machine is no defect
 settings.load_profile("course")
 

@@ -1,7 +1,9 @@
-"""The course's site, built once for a session of tests; skipped where npm cannot give what it is made with."""
+"""The course's site, built once for a run of the tests; skipped where npm cannot give what it is made with."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 from pathlib import Path
 
@@ -25,8 +27,15 @@ def need_mathjax(folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Path:
-    """The folder of the built site."""
-    folder = tmp_path_factory.mktemp("site")
-    need_mathjax(folder)
-    build_site(load_course(ROOT), folder / "html")
-    return folder / "html"
+    """The folder of the built site, to be read only: tests that run in parallel share it."""
+    own = tmp_path_factory.mktemp("site")
+    need_mathjax(own)
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    with (shared / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "site").exists():
+            build_site(load_course(ROOT), own / "html")
+            (own / "html").rename(shared / "site")
+    return shared / "site"

@@ -18,7 +18,6 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from site_building import ROOT, need_mathjax
-from site_building import site as site  # a fixture
 from tiny_course import LAB, with_secrets
 from typer.testing import CliRunner
 

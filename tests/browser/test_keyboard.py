@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from selenium.webdriver import ActionChains, Keys
-from site_building import site as site  # a fixture
 from test_web_site import SIZES, SOME, show
 from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture

@@ -10,7 +10,6 @@ from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
-from site_building import site as site  # a fixture
 from test_web_site import draw, show, tap
 from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture

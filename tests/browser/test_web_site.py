@@ -15,7 +15,6 @@ from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
-from site_building import site as site  # a fixture
 from workplace import PATIENCE, Window
 
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
