@@ -150,7 +150,7 @@ class Killer(threading.Thread):
         while self.kills < self.most and not self.enough.wait(self.chance.uniform(0.5, 6)):
             with contextlib.suppress(psutil.Error, IndexError):
                 nanny = psutil.Process(self.chance.choice([*self.processes.workers.values()]).pid)
-                below = nanny.children(recursive=True)
+                below = [each for each in nanny.children(recursive=True) if each.status() != psutil.STATUS_ZOMBIE]
                 workers = [each for each in below if "spawn_main" in " ".join(each.cmdline())]
                 self.chance.choice(workers if self.chance.random() < 0.5 else below).kill()
                 self.kills += 1
