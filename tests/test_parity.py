@@ -135,15 +135,13 @@ def compare(sandbox: Sandbox, lab: str, name: str, source: str, wrappings: list[
     broken = rules.violations(read_cells([*prelude, source]), name, forbidden=spec.forbidden, no_loops=spec.no_loops)
     differing = []
     with sandbox.session() as session:
-        for cell in prelude:
-            assert session.run_cell(cell).error is None
         for wrapping in wrappings:
-            cells = [source, WRAP.format(name=name, expression=WRAPPINGS[wrapping])]
-            for cell in cells:
+            cells = [*prelude, source, WRAP.format(name=name, expression=WRAPPINGS[wrapping])]
+            for cell in cells:  # an answer may redefine what the prelude defines
                 assert session.run_cell(cell).error is None
             by_check, by_grader = (
                 judge(spec, cases, attempts, broken)
-                for attempts in (checked(lab, name, [*prelude, *cells]), graded(session, lab, name))
+                for attempts in (checked(lab, name, cells), graded(session, lab, name))
             )
             for here, there in zip(told(by_check), told(by_grader), strict=True):
                 if here != there:

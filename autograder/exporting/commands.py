@@ -256,7 +256,8 @@ class _Export:
         out = Console()
         write_atomically(target, table.as_csv())
         count = len({student for of_lab in self.marks.values() for student in of_lab})
-        out.print(f"wrote  {escape(str(target))}: marks of {count} students", highlight=False, soft_wrap=True)
+        whose = "1 student" if count == 1 else f"{count} students"
+        out.print(f"wrote  {escape(str(target))}: marks of {whose}", highlight=False, soft_wrap=True)
         if archive and feedback:
             write_atomically(feedback, archive[0])
             out.print(f"wrote  {escape(str(feedback))}: {archive[1]} pages", highlight=False, soft_wrap=True)
@@ -264,8 +265,9 @@ class _Export:
             out.print(f"note:  {escape(note)}", highlight=False, soft_wrap=True)
         for lab, of_lab in self.marks.items():
             if waiting := sum(mark.waits for mark in of_lab.values()):
+                who = "1 student has" if waiting == 1 else f"{waiting} students have"
                 out.print(
-                    f"note:  {lab}: {waiting} students have an answer in words without a mark; their cells are empty. "
+                    f"note:  {lab}: {who} an answer in words without a mark; the cell is empty. "
                     "Mark these answers in Formgrader and export again",
                     highlight=False,
                     soft_wrap=True,

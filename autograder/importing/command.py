@@ -44,5 +44,6 @@ def import_(
         for line in lines:
             out.print(f"{heading}  {escape(line)}", highlight=False, soft_wrap=True)
     out.print(
-        f"Now read exercises/{escape(lab)}/, fill in the places marked TODO, then type: course release {escape(lab)}"
+        f"Now read exercises/{escape(lab)}/, fill in what is marked TODO, if anything is, "
+        f"then type: course release {escape(lab)}"
     )
