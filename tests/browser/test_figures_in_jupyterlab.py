@@ -15,7 +15,7 @@ from workplace import NotebookWindow, Server, Window
 from autograder.course import load_course
 from autograder.releasing.publish import publish
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 VIEWER = "viewer.ipynb"

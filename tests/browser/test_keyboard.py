@@ -9,7 +9,7 @@ from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
 from workplace import Window
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 # What can be used with a pointer and is in sight; of radio buttons that belong together the keyboard reaches one.
 _USABLE = """

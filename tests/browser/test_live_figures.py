@@ -15,7 +15,7 @@ from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
 from workplace import Window
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 LIVE = [f"lectures/{path.stem}" for path in sorted((ROOT / "lectures").glob("*.py")) if "\nlive." in path.read_text()]

@@ -17,9 +17,11 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 from workplace import PATIENCE, Window
 
+pytestmark = [pytest.mark.long, pytest.mark.slow]
+
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 THEMES = ("light", "dark")
-# One page of each kind; the marker `long` looks at all the others as well.
+# One page of each kind, for what takes long on a page.
 SOME = ("index", "lectures/02_self_attention", "labs/02_self_attention/02_self_attention", "docs/running", "search")
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 FIRST_PAINT = 2.0  # seconds, from a local server
@@ -129,13 +131,11 @@ def requests(window: Window) -> list[str]:
     return [url for url in urls if url.startswith(("http", "ws"))]  # not what is in the page, or in the browser itself
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("which", ["some", pytest.param("every", marks=pytest.mark.long)])
-def test_no_page_has_an_error_asks_somebody_else_leaves_a_formula_unset_or_is_too_wide(window, home, site, which, size):
+def test_no_page_has_an_error_asks_somebody_else_leaves_a_formula_unset_or_is_too_wide(window, home, site, size):
     requests(window)
     wrong, total = [], 0
-    for page in SOME if which == "some" else pages(site):
+    for page in pages(site):
         show(window, f"{home}/{page}.html", size)
         log = window.driver.get_log("browser")
         wrong += [f"{page}: {entry['message']}" for entry in log if entry["level"] in ("WARNING", "SEVERE")]
@@ -151,7 +151,7 @@ def test_no_page_has_an_error_asks_somebody_else_leaves_a_formula_unset_or_is_to
         if needed > room:
             wrong.append(f"{page}: needs {needed} pixels, and has {room}")
     assert not wrong
-    assert total > (20 if which == "some" else 100)
+    assert total > 100
 
 
 def draw(window: Window) -> list[WebElement]:
@@ -167,7 +167,6 @@ def texts(figure: WebElement) -> list[str]:
     return [each.text for each in figure.find_elements(By.CSS_SELECTOR, "svg text") if each.text]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_live_figures_are_drawn_without_an_error_a_request_elsewhere_or_too_much_width(window, home, site, size):
     wrong, drawn = [], 0
@@ -322,7 +321,6 @@ def test_a_page_of_each_kind_is_accessible(window, home, page, theme):
         assert not violations(window), size
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("theme", THEMES)
 def test_every_page_is_accessible(window, home, site, theme):
     found = {}
