@@ -15,6 +15,7 @@ from autograder.sandbox import check_walls
 
 pytestmark = [
     pytest.mark.sandbox,
+    pytest.mark.long,
     pytest.mark.slow,
     pytest.mark.skipif(
         not all(wall.stands for wall in check_walls() if wall.required), reason="no sandbox here: see `course doctor`"
