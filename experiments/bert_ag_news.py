@@ -1,4 +1,4 @@
-"""What pre-training is worth on AG News: the small BERT fine-tuned, frozen and from scratch, and a linear model.
+"""What pre-training is worth on AG News: the small BERT fine-tuned, frozen and from scratch, and two linear models.
 
     python experiments/bert_ag_news.py --data FOLDER        # again and again, until it says that nothing is left to do
 
@@ -6,7 +6,8 @@ Each is trained on 100 to 10,000 of the 10,000 training texts, and measured on a
 learning rates are set here and were not searched. One thing was changed after a look at results: with a wider spread of
 fresh weights the network from scratch died, so it begins with BERT's own spread, 0.02. Every result is written as soon
 as it is there, so a run may be broken off and taken up again with the same command. The pre-training of the encoder
-(experiments/small_bert.py) saw the training texts without their labels, and no test text.
+(experiments/small_bert.py) saw the training texts without their labels, and no test text. One of the linear models,
+LSA (Deerwester et al. 1990), sees them in the same way: its vectors come from all training texts, without labels.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ import tensorflow_hub as hub
 import tensorflow_text  # noqa: F401  the preprocessing needs its operations
 import tf_keras
 import typer
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 from tf_keras import layers
 
 from coursekit import bert, data, recorded
@@ -37,8 +40,10 @@ from coursekit import bert, data, recorded
 NAME, CLASSES = "bert_ag_news", 4
 # Training texts: (epochs, batch, seeds). Few texts are cheap and their results scatter, so they are repeated.
 PLAN = {100: (20, 16, 3), 500: (10, 16, 3), 2_000: (4, 32, 3), 10_000: (2, 32, 1)}
-MODELS = ("linear", "frozen", "fine-tuned", "scratch")
-RATES = {"linear": None, "frozen": 3e-3, "fine-tuned": 5e-4, "scratch": 1e-3}  # set beforehand, not searched
+MODELS = ("linear", "LSA", "frozen", "fine-tuned", "scratch")
+# Set beforehand, not searched.
+RATES = {"linear": None, "LSA": None, "frozen": 3e-3, "fine-tuned": 5e-4, "scratch": 1e-3}
+LSA_WIDTH = 128  # numbers a text, as many as the encoder's
 WARMUP, WEIGHT_DECAY, DROPOUT = 0.1, 0.01, 0.2
 
 
@@ -62,7 +67,7 @@ class Texts:
         halves = hub.load(bert.PREPROCESS)
         pack = tf.function(lambda texts: halves.bert_pack_inputs([halves.tokenize(texts)], seq_length=length))
         self.x, self.x_test = (self._packed(pack, texts) for texts in (train, test))
-        self.pooled = None
+        self.pooled = self.vectors = None
 
     @staticmethod
     def _packed(pack, texts: list[str]) -> dict[str, np.ndarray]:
@@ -85,6 +90,14 @@ class Texts:
                 for x in (self.x, self.x_test)
             )
         return self.pooled
+
+    def unlabelled(self) -> tuple[np.ndarray, np.ndarray]:
+        """LSA's vectors (B, LSA_WIDTH) of all texts, made from all training texts without their labels."""
+        if self.vectors is None:
+            reduced = TruncatedSVD(LSA_WIDTH, random_state=0)
+            lsa = make_pipeline(TfidfVectorizer(sublinear_tf=True), reduced, Normalizer())
+            self.vectors = lsa.fit_transform(self.train), lsa.transform(self.test)
+        return self.vectors
 
 
 def rows_of(x) -> np.ndarray:
@@ -153,6 +166,15 @@ def linear(train: np.ndarray, y: np.ndarray):
     return GridSearchCV(model, {"onevsrestclassifier__estimator__C": [1, 10, 100]}, cv=3).fit(train, y)
 
 
+def on_vectors(train: np.ndarray, y: np.ndarray):
+    """Logistic regression one against rest on vectors (B, LSA_WIDTH); C by cross-validation."""
+    model = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
+    return GridSearchCV(model, {"estimator__C": [1, 10, 100]}, cv=3).fit(train, y)
+
+
+LINEAR = {"linear": linear, "LSA": on_vectors}
+
+
 class Study:
     """The record, and what is left to do for it."""
 
@@ -167,7 +189,7 @@ class Study:
         self.results["runs"].append(run)
         recorded.save(
             NAME,
-            what="AG News with the course's small BERT: fine-tuned, frozen, from scratch, and a linear model, by "
+            what="AG News with the course's small BERT: fine-tuned, frozen, from scratch, and two linear models, by "
             "number of training texts",
             data="AG News (Zhang et al., 2015): 10,000 of the 120,000 training texts, all 7,600 test texts",
             device=f"CPU ({platform.machine()}), {os.cpu_count()} cores shared with other work; CPU seconds",
@@ -187,19 +209,23 @@ class Study:
             raise typer.Exit(75)
         texts, (epochs, batch, _) = self.texts, PLAN[size]
         rows = np.random.default_rng(seed).permutation(len(texts.y))[:size]
-        x, x_test = texts.features() if kind == "frozen" else (texts.x, texts.x_test)
+        x, x_test = {
+            "linear": lambda: (texts.train, texts.test),
+            "LSA": texts.unlabelled,
+            "frozen": texts.features,
+        }.get(kind, lambda: (texts.x, texts.x_test))()
         started = time.process_time()
-        if kind == "linear":
-            model = linear(texts.train[rows], texts.y[rows])
-            training = round(float(model.score(texts.train[rows], texts.y[rows])), 4)
+        if kind in LINEAR:
+            model = LINEAR[kind](x[rows], texts.y[rows])
+            training = round(float(model.score(x[rows], texts.y[rows])), 4)
         else:
             model, training = trained(
                 kind, chosen(x, rows), texts.y[rows], peak=RATES[kind], batch=batch, seed=seed, length=self.length,
                 epochs=epochs * (5 if kind == "frozen" else 1),
             )  # fmt: skip
         spent = round(time.process_time() - started, 1)
-        if kind == "linear":
-            probabilities = model.predict_proba(texts.test)
+        if kind in LINEAR:
+            probabilities = model.predict_proba(x_test)
         else:
             probabilities = model.predict(x_test, batch_size=200, verbose=0)
         outcome = measured(probabilities, texts.y_test, whole=seed == 0)
@@ -223,7 +249,7 @@ def main(
     for seed in range(max(seeds for *_, seeds in PLAN.values())):
         for size, (*_, seeds) in PLAN.items():
             for kind in wanted:
-                cheap = kind in ("linear", "frozen") and size < max(PLAN)  # the largest set is the same for all seeds
+                cheap = kind in (*LINEAR, "frozen") and size < max(PLAN)  # the largest set is the same for all seeds
                 if seed < seeds or cheap:
                     study.run(kind, size, seed)
     print("nothing is left to do")
