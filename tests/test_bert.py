@@ -164,6 +164,44 @@ def test_it_forgets():
             assert not value.any()
 
 
+class Half:
+    """A half of BERT that gives what it is told to."""
+
+    def __init__(self, rows=None, said=None):
+        self.rows, self.said = rows, said
+
+    def __call__(self, given):
+        return self.said if isinstance(given, dict) else self.rows
+
+    def tokenize(self, texts):
+        return texts
+
+    def bert_pack_inputs(self, _, seq_length):
+        return {name: each[:, :seq_length] for name, each in self.rows.items()}
+
+
+def test_two_halves_are_checked_before_a_training(preprocess, encoder):
+    found = bert.checked(preprocess, encoder)
+    assert list(found) == [*bert.INPUTS, *bert.OUTPUTS]
+    assert found["input_mask"] == "(2, 128) int32" and found["encoder_outputs"] == "3 times (2, 128, 128) float32"
+    rows = {name: tf.zeros((2, 128), tf.int32) for name in bert.INPUTS}
+    tokens = tf.zeros((2, 128, 6))
+    said = {"pooled_output": tf.zeros((2, 6)), "sequence_output": tokens, "encoder_outputs": [tokens, tokens]}
+    assert bert.checked(Half(rows), Half(said=said))["encoder_outputs"] == "2 times (2, 128, 6) float32"
+    for wrong_rows, wrong_said, message in (
+        ({"input_mask": None}, {}, "preprocessing gives no input_mask"),
+        ({"input_mask": tf.zeros((2, 128))}, {}, r"input_mask is \(2, 128\) float32, expected \(2, 128\) int32"),
+        ({"input_mask": tf.zeros((2, 64), tf.int32)}, {}, r"input_mask is \(2, 64\) int32"),
+        ({}, {"pooled_output": None}, "the encoder gives no pooled_output"),
+        ({}, {"sequence_output": tf.zeros((2, 128, 5))}, r"expected \(2, 128, 6\) float32"),
+        ({}, {"encoder_outputs": []}, "gives no encoder_outputs"),
+        ({}, {"encoder_outputs": [tokens, tokens[0]]}, r"encoder_outputs is \(128, 6\)"),
+    ):
+        halves = {name: each for name, each in (rows | wrong_rows).items() if each is not None}
+        with pytest.raises(ValueError, match=message):
+            bert.checked(Half(halves), Half(said=said | wrong_said))
+
+
 # --- two versions of Keras --------------------------------------------------------------------------------------------
 
 
