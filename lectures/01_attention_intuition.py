@@ -204,7 +204,8 @@ by step.""",
 #
 # </details>
 #
-# (The five sketches follow a figure by Karpathy, 2015.)
+# (The five sketches follow a figure by Karpathy, 2015. A convolutional network that ends in a dense layer on all its places accepts inputs of one
+# size only; a recurrent network reads a sequence of any length.)
 #
 # A translator of that kind has two halves. The **encoder** reads the source and ends in a state; the **decoder**
 # starts from that state and writes one token after the other, each time reading what it wrote last (Sutskever et al.
@@ -308,7 +309,7 @@ def train(model, epochs):
 
 # %% [markdown]
 # After training the decoder is on its own: it reads what it wrote. We take the most probable token at every step
-# (greedy decoding) and call a date right when all eight digits are.
+# (greedy decoding) and call a date right when all eight digits are. The number of tokens to write is given: lecture 8 adds a token that ends a line.
 
 # %%
 def translate(predict, source, length):
@@ -545,7 +546,13 @@ print("top 3      ", degrees[nearest_first[:3]].mean())
 # | top k | 1/k for the k nearest, 0 elsewhere |
 # | all, by distance | something positive for every key (**soft** attention) |
 #
-# What remains is to choose α. The history of attention is the history of that choice.
+# What remains is to choose α. The history of attention is the history of that choice. Four things hold for each choice (after Zhang et al.,
+# *Dive into Deep Learning*, section 11.1):
+#
+# * The same query works on a database of any size.
+# * The same query gets another answer from another database.
+# * The rule is short, also where the database is large.
+# * Nothing has to be compressed first, as the encoder of section 3 has to do it: keys and values are read where they are.
 
 # %% [markdown]
 # ## 6 · Attention pooling: Nadaraya and Watson, 1964

@@ -29,7 +29,7 @@
 # * judge a language model by its perplexity, beside counted n-grams;
 # * say what an alignment matrix and a BLEU value show, and what they do not show.
 #
-# This is the second part of [lecture 8](08_decoder_and_masking.ipynb), and **you need** the first. **Time:** about 74 minutes to read and
+# This is the second part of [lecture 8](08_decoder_and_masking.ipynb), and **you need** the first. **Time:** about 88 minutes to read and
 # predict; the code runs in about two minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **T** target tokens, **S** source tokens, **D** width of a token,
@@ -742,6 +742,88 @@ for temperature, captions in lm["samples"].items():
 # And the captions: at temperature 0.5 they are correct and alike, at 1 they begin well and stop making sense, at 1.5 the grammar is wrong. Each is the first that was drawn;
 # we did not select them.
 #
+# ### How large such models became
+#
+# The GPT models are this model, made larger. The next cell has sizes and amounts of training text as the papers on the models state them. (T5 and BERT
+# are of the other families.) The choice is ours. Models whose size was not published are missing, and so are mixtures of experts, which use only a part of
+# their parameters for each token.
+#
+# **Predict.** The big Transformer of June 2017 has 213 million parameters, GPT-3 of May 2020 has 175 billion. In how many months did the size double, on average?
+#
+# <details><summary>Answer</summary>
+#
+# 175,000/213 is 822, or 9.7 doublings, in 35 months: one in 3.6 months. From GPT-3 to PaLM, 23 months later, one doubling took 14 months.
+#
+# </details>
+
+# %%
+# Published: year and month, parameters, tokens read in training (None: the paper does not state a number of tokens).
+PUBLISHED = {
+    "Transformer, big": (2017, 6, 213e6, None), "GPT": (2018, 6, 117e6, None), "BERT-large": (2018, 10, 340e6, None),
+    "GPT-2": (2019, 2, 1.542e9, None), "Megatron-LM": (2019, 9, 8.3e9, None), "T5": (2019, 10, 11e9, 1e12),
+    "GPT-3": (2020, 5, 175e9, 300e9), "Gopher": (2021, 12, 280e9, 300e9), "MT-NLG": (2022, 1, 530e9, 270e9),
+    "Chinchilla": (2022, 3, 70e9, 1.4e12), "PaLM": (2022, 4, 540e9, 780e9), "LLaMA": (2023, 2, 65.2e9, 1.4e12),
+    "Llama 2": (2023, 7, 70e9, 2e12), "Llama 3.1": (2024, 7, 405e9, 15.6e12),
+}  # fmt: skip
+
+
+def doubling(what, first, last):
+    """How many times the parameters (what = 2) or the tokens (what = 3) of another model, and how fast they doubled."""
+    a, b = PUBLISHED[first], PUBLISHED[last]
+    months, times = 12 * (b[0] - a[0]) + b[1] - a[1], b[what] / a[what]
+    name = ("parameters", "tokens")[what - 2]
+    print(f"{name}, {first} to {last}: {times:.1f} times in {months} months, one doubling in {months / np.log2(times):.1f}")
+
+
+doubling(2, "Transformer, big", "GPT-3")
+doubling(2, "GPT-3", "PaLM")
+doubling(3, "GPT-3", "Llama 3.1")
+for name in ("Gopher", "Chinchilla"):
+    print(f"{name}: 6 · parameters · tokens = {6 * PUBLISHED[name][2] * PUBLISHED[name][3]:.1e}")
+
+# %%
+figure, panels = plt.subplots(1, 2, figsize=(10.4, 4.2))
+for ax, what, title in zip(panels, (2, 3), ("parameters", "tokens read in training"), strict=True):
+    for name, row in PUBLISHED.items():
+        if row[what] is not None:
+            when = row[0] + (row[1] - 0.5) / 12
+            left, high = name in ("Chinchilla", "GPT-3", "MT-NLG", "T5"), name in ("Gopher", "LLaMA", "PaLM", "T5")
+            ax.plot(when, row[what], **plots.LINES[1 if name in ("Gopher", "Chinchilla") else 0] | {"linestyle": ""})
+            ax.annotate(name, (when, row[what]), xytext=(-5 if left else 5, 5 if high else -8), textcoords="offset points",
+                        fontsize=8, ha="right" if left else "left")  # fmt: skip
+    ax.set(yscale="log", title=title, xlabel="year", xlim=(2017, 2025.9))
+plots.show(
+    figure,
+    alt="""Left: parameters of published models by the date of publication, on a logarithmic axis. They rise steeply from 2017 to GPT-3 in 2020 and
+little from there to PaLM in 2022; the later ones are smaller. Right: the tokens that they read in training. None of the models up to 2022 read more than
+1.4 trillion; Llama 3.1 of 2024 read eleven times as many.""",
+)
+
+# %% [markdown]
+# Until 2020 the number of parameters grew fast. After that the text grew: from GPT-3 to Llama 3.1 one doubling of its amount took 9 months. The table does not say
+# why. One experiment points to a reason: Hoffmann et al. (2022) trained Chinchilla with about as much computation as Gopher (both are squares in the figure), but with
+# a quarter of the parameters and nearly five times the text. Chinchilla was better in 51 of the 57 tasks of one large test. (The usual estimate of the computation is
+# 6 operations for each parameter and token; Kaplan et al., 2020.)
+#
+# ### Not only words
+#
+# The blocks do not know that their tokens are words. What changes from field to field is what a token is, and what its place is:
+#
+# | field | tokens | example |
+# |---|---|---|
+# | proteins | amino acids | Rives et al., 2021; AlphaFold, Jumper et al., 2021 |
+# | DNA | groups of a few bases | DNABERT, Ji et al., 2021 |
+# | sound | short windows of a spectrogram | Whisper, Radford et al., 2023 |
+# | time series | measurements of one time | Lim et al., 2021 |
+# | reinforcement learning | rewards still to come, states, actions | Decision Transformer, Chen et al., 2021 |
+# | shapes | points in space | Point Transformer, Zhao et al., 2021 |
+# | questions about a text | word pieces; the answer is a first and a last place | BERT, Devlin et al., 2019 |
+# | grammar | words, then the brackets of the parsed sentence | Vaswani et al., 2017, section 6.3 |
+# | images, videos | patches, tubelets | [lecture 9](09_vision_transformer.ipynb) |
+#
+# That a Transformer can read something does not make it the best model. On nine real sets of time series, linear models forecast better than the
+# Transformers that were made for forecasting (Zeng et al., 2023).
+#
 # ## 7 · Alignment: where the decoder looks
 #
 # The weights of the cross-attention form an alignment matrix as in lecture 1. Three unseen days, in three ways of
@@ -812,6 +894,43 @@ print(f"first digit of the month: {mass[:, 4, 0].mean():.0%} on the year, {mass[
 # Read this table with care. Memory vectors are mixtures already (the encoder's self-attention ran first), so that a
 # token can carry what belongs to its neighbours; the two blocks share the work; and a weight is not an explanation
 # (lecture 1).
+#
+# ### Where the decoder looks back
+#
+# Before the Transformer, Cheng et al. (2016) let a network that reads word after word look back at every word that it had read, and called this **intra-attention**. Their
+# figure shows a sentence row by row: each row is a word that has just been read, with its connections to the words before it. The first attention of a decoder
+# block does the same with the tokens that are already written.
+#
+# **Predict.** Which cells of such a table are 0 whatever the model has learned? And what does a row look like that has no preference?
+#
+# <details><summary>Answer</summary>
+#
+# All cells to the right of the diagonal: the mask. Without a preference row t has t equal weights of 1/t.
+#
+# </details>
+
+# %%
+back = [layer for layer in model.layers if isinstance(layer, layers.MultiHeadAttention) and "cross" not in layer.name][N:]
+entering = keras.Model(model.input, [layer.input[0] for layer in back])  # what each decoder block reads, (B, T, D)
+read = ["start", *places[:-1]]
+figure, panels = plt.subplots(1, N, figsize=(9.2, 3.9))
+for block, x in enumerate(entering.predict([test_source[counted], with_start(written[counted])], verbose=0)):
+    _, weights = back[block](query=x, value=x, use_causal_mask=True, return_attention_scores=True)  # (B, H, T, T)
+    table = np.asarray(weights).mean(axis=(0, 1))  # (T, T)
+    plots.matrix_map(table, rows=places, columns=read, mask=np.tri(T), limits=(0, 1), title=f"decoder block {block + 1}", ax=panels[block])
+    panels[block].set(ylabel="token that is due" if block == 0 else "", xlabel="token read")
+    most = (table[1:].argmax(axis=1) == np.arange(1, T)).sum()
+    print(f"block {block + 1}, rows Y2 to end: weight on the token written last {np.diag(table)[1:].mean():.2f}, the largest of its row in {most} of {T - 1}")
+print(f"equal weights would give {np.mean(1 / np.arange(2, T + 1)):.2f}")
+plots.show(
+    figure,
+    alt="""Two lower triangles, one for each decoder block: how much weight each place of the decoder puts on the tokens written before it, mean over 500 unseen
+dates and all heads. Nothing lies to the right of the diagonal.""",
+)
+
+# %% [markdown]
+# In the second block the token that was written last has the largest weight in 7 of 8 rows, and 0.43 on average. In the first block it has the largest weight in 4
+# of 8 rows, and 0.32 on average. Equal weights would give 0.23. So both blocks look at the last token more than at an average one. What they take from it, the table does not say.
 #
 # ## 8 · English to German, recorded from a real run
 #
@@ -1109,6 +1228,7 @@ print("4. largest difference of the positions:", np.abs(sums - alone).max(axis=-
 # | cache | 2 · layers · t · D numbers; one token per step instead of all |
 # | families | told apart by who sees whom |
 # | perplexity | e to the mean of −log p, on the same words and text |
+# | growth | until 2020 of the parameters, since then of the text |
 # | BLEU | matched n-grams of the whole test set; only with its signature |
 #
 # Write both searches yourself in [lab 8](../labs/08b_generating_text/08b_generating_text.ipynb). Then: images as sentences of patches, in
@@ -1129,11 +1249,22 @@ print("4. largest difference of the positions:", np.abs(sums - alone).max(axis=-
 # * C. Raffel et al., *Exploring the limits of transfer learning with a unified text-to-text Transformer*, JMLR 21, 2020.
 # * T. Brown et al., *Language models are few-shot learners*, NeurIPS 2020 (table 2.1). J. Devlin et al., *BERT*, NAACL 2019.
 #   M. Lewis et al., *BART*, ACL 2020. A. Radford et al., *Language models are unsupervised multitask learners*, 2019 (GPT-2).
+# * Sizes and amounts of text: Vaswani et al., table 3; Radford et al. 2019, table 2 (GPT, GPT-2); Devlin et al.; M. Shoeybi et al., *Megatron-LM*,
+#   2019, arXiv:1909.08053; Raffel et al.; Brown et al.; J. Hoffmann et al., *Training compute-optimal large language models*, NeurIPS 2022, table 1
+#   (Gopher, MT-NLG, Chinchilla); A. Chowdhery et al., *PaLM*, JMLR 24, 2023; H. Touvron et al., *LLaMA*, 2023, arXiv:2302.13971, table 2, and *Llama 2*,
+#   2023, arXiv:2307.09288; A. Grattafiori et al., *The Llama 3 herd of models*, 2024, arXiv:2407.21783. J. Kaplan et al., *Scaling laws for neural language models*, 2020,
+#   arXiv:2001.08361.
+# * A. Rives et al., *Biological structure and function emerge from scaling unsupervised learning to 250 million protein sequences*, PNAS 118, 2021.
+#   J. Jumper et al., *Highly accurate protein structure prediction with AlphaFold*, Nature 596, 2021. Y. Ji et al., *DNABERT*, Bioinformatics 37, 2021.
+#   A. Radford et al., *Robust speech recognition via large-scale weak supervision*, ICML 2023. B. Lim et al., *Temporal fusion transformers*,
+#   International Journal of Forecasting 37, 2021. L. Chen et al., *Decision Transformer*, NeurIPS 2021. H. Zhao et al., *Point Transformer*, ICCV 2021.
+#   A. Zeng et al., *Are Transformers effective for time series forecasting?*, AAAI 2023.
 # * D. Elliott et al., *Multi30K: multilingual English–German image descriptions*, Workshop on Vision and Language 2016.
 # * D. Bahdanau, K. Cho, Y. Bengio, *Neural machine translation by jointly learning to align and translate*, ICLR 2015. M.-T. Luong,
 #   H. Pham, C. Manning, *Effective approaches to attention-based neural machine translation*, EMNLP 2015.
 # * D. Elliott et al., *Findings of the second shared task on multimodal machine translation and multilingual image description*,
 #   WMT 2017 (the French of Multi30k). P. Koehn, *Statistical significance tests for machine translation evaluation*, EMNLP 2004.
+# * J. Cheng, L. Dong, M. Lapata, *Long short-term memory-networks for machine reading*, EMNLP 2016, figure 1.
 # * S. Yao, X. Wan, *Multimodal Transformer for multimodal machine translation*, ACL 2020.
 # * K. Papineni et al., *BLEU*, ACL 2002. M. Post, *A call for clarity in reporting BLEU scores*, WMT 2018.
 # * R. Kneser, H. Ney, *Improved backing-off for m-gram language modeling*, ICASSP 1995.

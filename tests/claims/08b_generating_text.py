@@ -11,7 +11,9 @@ def claims(page: Page) -> None:
     beam(page)
     cache(page)
     language_model(page)
+    growth(page)
     alignment(page)
+    looking_back(page)
     translation(page)
     recurrent_translation(page)
     mistakes(page)
@@ -294,8 +296,53 @@ def mistakes(page: Page) -> None:
     )
 
 
+def growth(page: Page) -> None:
+    times, months, first = page.numbers(
+        "96a3c389", r"to GPT-3: ([\d.]+) times in (\d+) months, one doubling in ([\d.]+)"
+    )
+    (later,) = page.numbers("96a3c389", r"GPT-3 to PaLM: [\d.]+ times in 23 months, one doubling in ([\d.]+)")
+    said = "175,000/213 is {:.0f}, or {:.1f} doublings, in {:.0f} months: one in {:.1f} months."
+    page.says(said, times, np.log2(times), months, first)
+    page.says("From GPT-3 to PaLM, 23 months later, one doubling took {:.0f} months.", later)
+    (text,) = page.numbers("96a3c389", r"tokens, GPT-3 to Llama 3.1: .* one doubling in ([\d.]+)")
+    page.says("from GPT-3 to Llama 3.1 one doubling of its amount took {:.0f} months.", text)
+    page.says("Until 2020 the number of parameters grew fast. After that the text grew", holds=first < later / 3)
+    gopher, chinchilla = page.numbers("96a3c389", r"parameters · tokens = ([\d.e+]+)")
+    page.says("with about as much computation as Gopher", holds=1 < chinchilla / gopher < 1.25)
+    page.given(
+        "The big Transformer of June 2017 has 213 million parameters, GPT-3 of May 2020 has 175 billion.",
+        "None of the models up to 2022 read more than 1.4 trillion; Llama 3.1 of 2024 read eleven times as many.",
+        "from GPT-3 to Llama 3.1",
+        "but with a quarter of the parameters and nearly five times the text",
+        "Chinchilla was better in 51 of the 57 tasks of one large test.",
+        "6 operations for each parameter and token",
+        because="cited: the papers named in the references; Hoffmann et al., 2022, table 1 and figure 6",
+    )
+
+
+def looking_back(page: Page) -> None:
+    (first, often), (second, mostly) = np.reshape(
+        page.numbers("65f8dddd", r"written last ([\d.]+), the largest of its row in (\d) of 8"), (2, 2)
+    )
+    even = page.number("65f8dddd", r"equal weights would give ([\d.]+)")
+    page.says(
+        "the token that was written last has the largest weight in {:.0f} of 8 rows, and {:.2f} on average.",
+        mostly,
+        second,
+    )
+    page.says("it has the largest weight in {:.0f} of 8 rows, and {:.2f} on average.", often, first)
+    page.says("Equal weights would give {:.2f}.", even)
+    page.says("both blocks look at the last token more than at an average one", holds=min(first, second) > 1.2 * even)
+    page.given(
+        "Which cells of such a table are 0 whatever the model has learned?",
+        "row t has t equal weights of 1/t",
+        because="by definition",
+    )
+    page.given("mean over 500 unseen dates and all heads", because="a setting of the page")
+
+
 def examples(page: Page) -> None:
-    page.given("Time: about 74 minutes", because="counted by tests/test_lectures.py")
+    page.given("Time: about 88 minutes", because="counted by tests/test_lectures.py")
     page.given(
         "[← 8 ·",
         "The distribution is sharper for τ below 1 and flatter for τ above 1; τ → 0 is greedy",
