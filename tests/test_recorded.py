@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_what_is_saved_is_loaded(tmp_path, monkeypatch):
+    folder = tmp_path / "not" / "there"
     path = recorded.save(
         "tiny",
         what="a test",
@@ -22,12 +23,12 @@ def test_what_is_saved_is_loaded(tmp_path, monkeypatch):
         seed=1,
         seconds=1.26,
         results={"a": [0.5]},
-        folder=tmp_path,
+        folder=folder,
     )
-    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
+    monkeypatch.setattr(recorded, "FOLDER", folder)
     found = recorded.load("tiny")
     assert tuple(found) == recorded.FIELDS and found["results"] == {"a": [0.5]} and found["seconds"] == 1.3
-    assert recorded.names() == ["tiny"] and path.name == "tiny.json"
+    assert recorded.names() == ["tiny"] and list(folder.iterdir()) == [path] and path.name == "tiny.json"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"]) and found["versions"]["keras"]
 
 

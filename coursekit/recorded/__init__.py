@@ -60,7 +60,7 @@ def save(
         what, data, device, command, seed, seconds: what was run, on which data and machine, how it is repeated, and how
             long it took.
         results: numbers, strings, lists and dicts of them; finite.
-        folder: where to; the package's own when it is not given.
+        folder: where to, made if it is not there; the package's own when it is not given.
 
     Returns:
         The file.
@@ -82,9 +82,10 @@ def save(
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     if len(text.encode()) > LARGEST:
         raise ValueError(f"{name} has {len(text.encode()):,} bytes; keep it under {LARGEST:,}: round, thin out")
-    path = folder / f"{name}.json"
-    path.write_text(text, encoding="utf-8")
-    return path
+    folder.mkdir(parents=True, exist_ok=True)
+    path, part = folder / f"{name}.json", folder / f"{name}.json.part"
+    part.write_text(text, encoding="utf-8")
+    return part.replace(path)  # at once: a program that is killed here leaves the record of before
 
 
 def _version(package: str) -> str | None:
