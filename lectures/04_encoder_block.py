@@ -47,6 +47,8 @@ from coursekit import diagrams, live, plots, quiet, recorded
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 plots.use_course_style()
 
+import math
+
 import keras
 import matplotlib.pyplot as plt
 import numpy as np
@@ -174,12 +176,15 @@ for name, runs in similar.items():
 # A layer with a residual path computes x + f(x) instead of f(x). Its derivative is **1 + f′(x)** instead of f′(x).
 #
 # **By hand.** Let every layer be f(x) = 0.5·x, and put 12 of them in a row. What is the derivative of the last output
-# with respect to the first input, without and with residual paths?
+# with respect to the first input, without and with residual paths? With them, on how many ways can the signal pass *two* layers?
 #
 # <details><summary>Answer</summary>
 #
 # Without: 0.5¹² = 0.000244. With: 1.5¹² = 129.7. The signal no longer vanishes. It grows instead, and that is one
 # reason why a normalisation comes along: section 4.
+#
+# On four ways: through both layers, through one of them, or around both. Twelve layers have 2¹² = 4,096 ways. Where the layers are linear, as here, the derivative is the
+# sum over all ways, 0.5ᵏ for a way through k layers; the short ones dominate it, as the next cell shows.
 #
 # </details>
 
@@ -193,6 +198,8 @@ for name, skip in {"without": 0, "with residual": 1}.items():
         for _ in range(12):
             h = skip * h + 0.5 * h
     print(f"{name:14} dy/dx = {float(tape.gradient(h, x)):.6f}")
+share = np.array([math.comb(12, k) * 0.5**k for k in range(13)])  # what all ways through k layers add to it
+print(f"sum over {2**12:,} ways {share.sum():.6f}; ways through at most 4 layers: {sum(math.comb(12, k) for k in range(5))}, with {share[:5].sum() / share.sum():.0%} of it")
 
 
 # %% [markdown]
@@ -270,7 +277,9 @@ for name, runs in gradients.items():
 # as large as what was there, and it compounds: to about a million in the median of three seeds. **Residual path and
 # norm together** keep the gradient within a factor of ten at every depth, in either order.
 #
-# Residual paths come from image networks, where they made the step from some twenty layers to 152 (He et al., 2016).
+# Residual paths come from image networks, where they made the step from some twenty layers to 152 (He et al., 2016). Veit et al. (2016) read such a
+# network as an **ensemble** of its many short ways: in their trained network, single layers could be removed with little damage. DenseNet (Huang et al., 2017) does
+# not add what came before but appends it, so that each layer reads the outputs of all earlier ones.
 #
 # ## 4 · Layer norm: every token back to a common scale
 #
@@ -408,10 +417,7 @@ for line, name in enumerate(moved):
     plots.measured_curve(lengths, scale[name], label=name, line=line, ax=panels[1])
 panels[0].get_legend().remove()  # the right one serves both
 panels[0].set(xlabel="longest sentence in the batch", ylabel="relative change", title="output of the same five tokens")
-panels[1].set(
-    xlabel="longest sentence in the batch", ylabel="standard deviation", title="features of real tokens, normalised",
-    ylim=(0, 1.3),
-)
+panels[1].set(xlabel="longest sentence in the batch", ylabel="standard deviation", title="features of real tokens, normalised", ylim=(0, 1.3))
 plots.show(
     figure,
     alt="""Left: how far the output of one sentence moves when the rest of its batch changes. Layer norm is zero
@@ -670,11 +676,7 @@ x = np.asarray(keras.random.normal((7, width)))  # (T, D)
 nudged = np.repeat(x[None], 7, axis=0)  # (7 copies, T, D)
 nudged[np.arange(7), np.arange(7)] += 0.01 * np.asarray(keras.random.normal((7, width)))
 mask = (np.arange(7) < 5)[None, None, :]  # (1, 1, S)
-parts = {
-    "attention": lambda x: attend(query=x, value=x, attention_mask=mask),
-    "layer norm": norm_a,
-    "feed-forward": lambda x: narrow(widen(x)),
-}
+parts = {"attention": lambda x: attend(query=x, value=x, attention_mask=mask), "layer norm": norm_a, "feed-forward": lambda x: narrow(widen(x))}
 parts["whole block"] = lambda x: norm_b(parts["feed-forward"](norm_a(x + parts["attention"](x))))
 figure, panels = plt.subplots(1, 4, figsize=(11, 3))
 for ax, (name, part) in zip(panels, parts.items(), strict=True):
@@ -735,9 +737,7 @@ for line, order in enumerate(["post", "pre"]):
     plots.measured_curve(range(1, DEPTH + 1), weight_gradients[order], label=f"{order}-norm", line=line, ax=panels[1])
 depths = np.arange(DEPTH + 1)
 growth = np.median(sizes["residual, pre-norm"][:, -1] ** 2 - 1) / DEPTH
-panels[0].plot(
-    depths, np.sqrt(1 + growth * depths), color=diagrams.PALETTE["ink"], linestyle=":", label="√(1 + c · depth)"
-)
+panels[0].plot(depths, np.sqrt(1 + growth * depths), color=diagrams.PALETTE["ink"], linestyle=":", label="√(1 + c · depth)")
 panels[0].legend()
 panels[0].set(xlabel="blocks passed", ylabel="standard deviation", title="size of the tokens", ylim=(0, None))
 panels[1].set(xlabel="block", ylabel="gradient norm", title="gradient of W₂ in each block", ylim=(0, None))
@@ -857,9 +857,7 @@ for name, (order, rate) in runs.items():
 # %%
 figure, ax = plt.subplots(figsize=(6.8, 3.5))
 for line, (name, values) in enumerate(losses.items()):
-    plots.measured_curve(
-        range(25, STEPS + 1, 25), values, label=f"{name}: {accuracy[name]:.0%} right", line=line, ax=ax
-    )
+    plots.measured_curve(range(25, STEPS + 1, 25), values, label=f"{name}: {accuracy[name]:.0%} right", line=line, ax=ax)
 counts = np.stack([np.bincount(column, minlength=10) for column in np.sort(digits, axis=1).T])  # (T, 10)
 shares = counts / len(digits)  # how often each place of a sorted row holds each digit
 place_alone = -np.sum(shares * np.log(shares.clip(1e-12))) / 8
@@ -1193,9 +1191,7 @@ _, by_keyword = attend(
 )  # (B, H, T, S)
 _, by_position = attend(x, x, x, padding, return_attention_scores=True)  # (B, H, T, S)
 figure, panels = plt.subplots(1, 2, figsize=(7.6, 3.2))
-for ax, weights, title in zip(
-    panels, (by_keyword, by_position), ("attention_mask=… (right)", "by position (wrong)"), strict=True
-):
+for ax, weights, title in zip(panels, (by_keyword, by_position), ("attention_mask=… (right)", "by position (wrong)"), strict=True):
     plots.attention_map(np.asarray(weights)[0, 0], words, words, title=title, ax=ax)
 plots.show(
     figure,
@@ -1331,7 +1327,8 @@ for name, weights in {"by keyword ": by_keyword, "by position": by_position}.ite
 #   (feed-forward), 5.4 (dropout).
 # * J. L. Ba, J. R. Kiros, G. E. Hinton, *Layer normalization*, 2016, arXiv:1607.06450.
 # * S. Ioffe, C. Szegedy, *Batch normalization*, ICML 2015.
-# * K. He et al., *Deep residual learning for image recognition*, CVPR 2016.
+# * K. He et al., *Deep residual learning for image recognition*, CVPR 2016. A. Veit, M. Wilber, S. Belongie, *Residual networks behave like
+#   ensembles of relatively shallow networks*, NIPS 2016. G. Huang et al., *Densely connected convolutional networks*, CVPR 2017.
 # * N. Srivastava et al., *Dropout*, JMLR 15, 2014.
 # * R. Xiong et al., *On layer normalization in the Transformer architecture*, ICML 2020.
 # * Y. Dong, J.-B. Cordonnier, A. Loukas, *Attention is not all you need: pure attention loses rank doubly

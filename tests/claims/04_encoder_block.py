@@ -54,6 +54,14 @@ def stacked_attention(page) -> None:
 def residual_paths(page) -> None:
     without, residual = page.numbers("d894b9b9", rf"dy/dx = {NUMBER}")
     page.says("0.5¹² = {:.6f}. With: 1.5¹² = {:.1f}.", without, residual)
+    ways, total, short, share = page.numbers(
+        "d894b9b9", r"sum over ([\d,]+) ways ([\d.]+); ways through at most 4 layers: (\d+), with (\d+)%"
+    )
+    page.says("Twelve layers have 2¹² = {:,.0f} ways.", ways, holds=ways == 2**12)
+    page.says(
+        "the derivative is the sum over all ways, 0.5ᵏ for a way through k layers; the short ones dominate it",
+        holds=[abs(total - residual) < 1e-6, share > 60, short < ways / 4],
+    )
     row = rf"(?m)^{{}} +at the input {NUMBER} times .*per block {NUMBER}; all depths and seeds: {NUMBER} to {NUMBER}"
     names = ("no residual", "residual, no norm", "residual, post-norm", "residual, pre-norm")
     plain, growing, post, pre = (page.numbers("6380d3a9", row.format(name)) for name in names)
