@@ -25,7 +25,7 @@
 # * cut words into pieces by hand, pack texts into the three rows that BERT reads, and say what each row is for;
 # * mask tokens 80/10/10, say why not 100/0/0, and read a masked-language-model loss;
 # * load the two halves of BERT from a handle, local or public, and say why the classifier needs `tf_keras`;
-# * fine-tune with AdamW, warm-up and decay, and compare it fairly with a frozen encoder, a fresh one and a linear model;
+# * fine-tune with AdamW, warm-up and decay, and compare it fairly with a frozen encoder, a fresh one and two linear models;
 # * read a confusion matrix, a calibration plot and single errors.
 #
 # **You need** [the encoder block](04_encoder_block.ipynb), padding and its mask (lecture 6). **Time:** about 88 minutes to
@@ -1219,7 +1219,8 @@ print("4. loss by epoch at a rate of 0.03:", np.round(history["loss"], 2))
 #
 # * Pieces make every word readable; `[CLS]`, `[SEP]`, mask and segments make rows of texts.
 # * Masked language modelling needs no labels; with 80/10/10 the model is also asked at tokens that look ordinary.
-# * Fine-tuning gains most where labels are few. Measure it against a linear model and against the same network from scratch.
+# * Fine-tuning gains most where labels are few. Measure it against the same network from scratch and against linear models. One of these should
+#   have the unlabelled texts, too.
 # * All parts need the same Keras.
 #
 # Build all of it in [lab 7](../labs/07_bert_ag_news/07_bert_ag_news.ipynb). Next: [a model that writes](08_decoder_and_masking.ipynb).
