@@ -744,8 +744,8 @@ for temperature, captions in lm["samples"].items():
 #
 # ### How large such models became
 #
-# The GPT models are this model, made larger. The next cell has sizes and amounts of training text as the papers on the models state them. (T5 and BERT
-# are of the other families.) The choice is ours. Models whose size was not published are missing, and so are mixtures of experts, which use only a part of
+# The GPT models are models of this kind, made larger. The next cell has sizes and amounts of training text as the papers on the models state them. (The Transformer
+# of 2017, T5 and BERT are of the other families.) The choice is ours. Models whose size was not published are missing, and so are mixtures of experts, which use only a part of
 # their parameters for each token.
 #
 # **Predict.** The big Transformer of June 2017 has 213 million parameters, GPT-3 of May 2020 has 175 billion. In how many months did the size double, on average?
@@ -800,7 +800,7 @@ little from there to PaLM in 2022; the later ones are smaller. Right: the tokens
 )
 
 # %% [markdown]
-# Until 2020 the number of parameters grew fast. After that the text grew: from GPT-3 to Llama 3.1 one doubling of its amount took 9 months. The table does not say
+# Until 2020 the number of parameters grew fast. After that the text grew: from GPT-3 to Llama 3.1 one doubling of its amount took 9 months. (But T5 had read more than GPT-3 before.) The table does not say
 # why. One experiment points to a reason: Hoffmann et al. (2022) trained Chinchilla with about as much computation as Gopher (both are squares in the figure), but with
 # a quarter of the parameters and nearly five times the text. Chinchilla was better in 51 of the 57 tasks of one large test. (The usual estimate of the computation is
 # 6 operations for each parameter and token; Kaplan et al., 2020.)
