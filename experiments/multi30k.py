@@ -43,9 +43,10 @@ def token_accuracy(targets, logits):
 
 
 def schedule(steps: int) -> keras.optimizers.schedules.LearningRateSchedule:
-    """Return a linear warm-up and a cosine decay to zero over all steps."""
+    """Return a linear warm-up, of at most half of the steps, and a cosine decay to zero over the others."""
+    warmup = min(WARMUP, steps // 2)
     return keras.optimizers.schedules.CosineDecay(
-        0.0, steps - WARMUP, warmup_target=PEAK_RATE, warmup_steps=WARMUP, alpha=0.0
+        0.0, steps - warmup, warmup_target=PEAK_RATE, warmup_steps=warmup, alpha=0.0
     )
 
 

@@ -185,7 +185,7 @@ def judged(runs: dict[str, list[dict]], test: Sentences) -> dict:
     from sacrebleu.metrics import BLEU
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-    metric, cut = BLEU(), Tokenizer13a()
+    metric, unsmoothed, cut = BLEU(), BLEU(smooth_method="none"), Tokenizer13a()
     true = [cut(text).split() for text in test.english]
     words = np.array([len(text.split()) for text in test.french])
     groups = {f"to {most}": (words > least) & (words <= most) for least, most in itertools.pairwise((0, *MOST_WORDS))}
@@ -197,8 +197,8 @@ def judged(runs: dict[str, list[dict]], test: Sentences) -> dict:
             for run in each
         ]
         for run, table in zip(each, tables[kind], strict=True):
-            value = metric.corpus_score(run["texts"], [test.english]).score
-            assert abs(value - bleu(table)) < 0.01, f"sacreBLEU says {value}, corpus_bleu.py says {bleu(table)}"
+            value, same = (one.corpus_score(run["texts"], [test.english]).score for one in (metric, unsmoothed))
+            assert abs(same - bleu(table)) < 0.01, f"sacreBLEU says {same}, corpus_bleu.py says {bleu(table)}"
             lengths = {name: round(bleu(table[rows]), 2) for name, rows in groups.items()}
             numbers = {key: value for key, value in run.items() if key not in ("texts", "alignment")}
             scored.append({"kind": kind} | numbers | {"BLEU": round(value, 2), "by length": lengths})

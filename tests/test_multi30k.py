@@ -37,6 +37,13 @@ def pieces(text):
     return text.Pieces.learned_from(["A small dog (brown) runs, runs and runs.", "Ein kleiner Hund im T-Shirt."], 60)
 
 
+@pytest.mark.parametrize("steps", [20, 429, 5_148])
+def test_the_rate_rises_and_falls_to_zero_in_any_number_of_steps(experiment, steps):
+    rates = np.array([float(experiment.schedule(steps)(step)) for step in np.linspace(0, steps, 21)])
+    assert rates[0] == 0 and rates[-1] < 1e-9 and rates.max() > experiment.PEAK_RATE / 2
+    assert (np.diff(rates[rates.argmax() :]) < 0).all() and (np.diff(rates[: rates.argmax() + 1]) > 0).all()
+
+
 def test_text_survives_the_pieces(pieces):
     texts = ["A brown dog, small and (small).", "Ein Hund im T-Shirt runs."]
     rows = pieces.encode(texts)
