@@ -25,9 +25,9 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import class_server
-from class_server import LAB, OWNER, PREFIX, ClassServer, Visitor, wait_for
+from class_server import COURSE, LAB, OWNER, PREFIX, ClassServer, Visitor, wait_for
 
-COURSE = {"course_id": "statistics", "assignment_id": LAB}
+ASSIGNMENT = {"course_id": COURSE, "assignment_id": LAB}
 SLOWEST = 600  # seconds for one step
 
 
@@ -35,7 +35,7 @@ def feedback(student: Visitor) -> None:
     """Ask for the feedback until it is there."""
 
     def there() -> bool:
-        student.post("assignments/fetch_feedback", data=COURSE)
+        student.post("assignments/fetch_feedback", data=ASSIGNMENT)
         folders = student.get(f"api/contents/{LAB}/feedback")
         return folders.ok and student.get(f"api/contents/{folders.json()['content'][-1]['path']}/{LAB}.html").ok
 
@@ -95,7 +95,9 @@ def main() -> None:
         seconds = {
             "sign in": all_at_once("sign in", Visitor.sign_in, students),
             "server starts": all_at_once("server starts", Visitor.start, students),
-            "fetch": all_at_once("fetch", lambda each: checked(each.post("assignments/fetch", data=COURSE)), students),
+            "fetch": all_at_once(
+                "fetch", lambda each: checked(each.post("assignments/fetch", data=ASSIGNMENT)), students
+            ),
             "kernel starts": all_at_once("kernel starts", lambda each: each.run("print(1)"), students),
         }
         held = {
@@ -105,7 +107,7 @@ def main() -> None:
         students[0].run("import numpy, tensorflow, keras; keras.layers.Dense(2)(numpy.ones((1, 2)))")
         held["kernel with TensorFlow"] = [max(memory(names[:1], "ipykernel_launcher"))]
         seconds["submit"] = all_at_once(
-            "submit", lambda each: checked(each.post("assignments/submit", data=COURSE)), students
+            "submit", lambda each: checked(each.post("assignments/submit", data=ASSIGNMENT)), students
         )
         seconds["feedback"] = all_at_once("feedback", feedback, students)
     finally:

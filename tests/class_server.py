@@ -1,6 +1,7 @@
 """A class server of its own for tests and benchmarks, and people who use it as a browser does.
 
-It makes Unix accounts on this machine, all with one prefix, and removes them at its end.
+It makes Unix accounts on this machine, all with one prefix, and removes them at its end. Where CLASS_SERVER names the
+address of a class server that is up, such as the container's, tests can use that one: see `RunningServer`.
 """
 
 from __future__ import annotations
@@ -17,17 +18,20 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import requests
 import websocket
 
+from autograder.hub.settings import HubSettings, hub_settings
+
 ROOT = Path(__file__).resolve().parents[1]
 PREFIX = "hubtest-"
 OWNER = f"{PREFIX}course"
 PATIENCE = 180
-LAB = "01_first_lab"
+COURSE, LAB = "statistics", "01_first_lab"
 
 
 def missing() -> str | None:
@@ -72,10 +76,12 @@ def _link(source: str, target: str) -> None:
 class ClassServer:
     """JupyterHub as hub/jupyterhub_config.py describes it, with a small course in a temporary folder."""
 
+    prefix = PREFIX
+
     def __init__(self, **variables: str):
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.folder.chmod(0o755)
-        self.course, self.homes = self.folder / "statistics", self.folder / "homes"
+        self.course, self.homes = self.folder / COURSE, self.folder / "homes"
         self.exchange, self.state = self.folder / "exchange", self.folder / "state"
         self.log = self.folder / "hub.log"
         self._process: subprocess.Popen | None = None
@@ -97,6 +103,7 @@ class ClassServer:
             "PATH": f"{self.python.parent}:{os.environ['PATH']}",
             **variables,
         }
+        self.settings = hub_settings(self.variables)
 
     def _environment(self) -> Path:
         """This environment's packages, under a Python that all accounts can run; return that Python."""
@@ -139,7 +146,7 @@ class ClassServer:
         owner = pwd.getpwnam(OWNER)
         home = self.folder / "owner"
         home.mkdir(mode=0o700)
-        for words, cwd in ((("new", "course", "statistics"), self.folder), (("release",), self.course)):
+        for words, cwd in ((("new", "course", COURSE), self.folder), (("release",), self.course)):
             done = self.course_command(*words, cwd=cwd)
             assert done.returncode == 0, done.stdout + done.stderr
         for path in (home, self.course, *self.course.rglob("*")):
@@ -163,8 +170,7 @@ class ClassServer:
         done = self.course_command("roster", str(table), "--passwords", str(written))
         assert done.returncode == 0, done.stdout + done.stderr
         assert written.stat().st_mode & 0o777 == 0o600
-        with written.open(newline="") as file:
-            return {row["id"]: row["password"] for row in csv.DictReader(file)}
+        return read_passwords(written)
 
     def stop(self) -> None:
         """End the hub and all processes of its accounts, remove accounts and files."""
@@ -182,6 +188,66 @@ class ClassServer:
         if keep := os.environ.get("CLASS_SERVER_LOG"):
             shutil.copy(self.log, keep)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """A class server that somebody else has started, with the settings of the container.
+
+    `address` is CLASS_SERVER; `course` is the folder of its course, made by `course new course statistics` and
+    `course release`, as this machine sees it (CLASS_COURSE).
+    """
+
+    address: str
+    course: Path
+    prefix = ""
+    settings = hub_settings({})
+
+
+def running() -> tuple[RunningServer, dict[str, str]] | None:
+    """The class server that CLASS_SERVER names, and the passwords in CLASS_PASSWORDS, the file of `course roster`."""
+    if not (address := os.environ.get("CLASS_SERVER")):
+        return None
+    server = RunningServer(address.rstrip("/"), Path(os.environ["CLASS_COURSE"]))
+    return server, read_passwords(Path(os.environ["CLASS_PASSWORDS"]))
+
+
+def read_passwords(table: Path) -> dict[str, str]:
+    """Passwords by id, from the file that `course roster` writes."""
+    with table.open(newline="") as file:
+        return {row["id"]: row["password"] for row in csv.DictReader(file)}
+
+
+def out_of_reach(place: HubSettings, neighbour: str) -> dict[str, str]:
+    """What no student may do, as expressions in Python by what they try; each has to end with a PermissionError."""
+    exchange, home = place.exchange / COURSE, place.homes / neighbour
+    return {
+        "neighbour's home": f"os.listdir('{home}')",
+        "neighbour's work": f"open('{home / LAB / LAB}.ipynb').read()",
+        "solutions": f"open('{place.course}/solutions/{LAB}/{LAB}.ipynb').read()",
+        "course": f"os.listdir('{place.course}')",
+        "gradebook": f"open('{place.course}/gradebook.db', 'rb').read(1)",
+        "feedback of all": f"os.listdir('{place.course}/feedback')",
+        "what others handed in": f"os.listdir('{exchange / 'inbound'}')",
+        "feedback in the exchange": f"os.listdir('{exchange / 'feedback'}')",
+        "hand out something": f"open('{exchange / 'outbound' / LAB / LAB}.ipynb', 'a')",
+        "remove what is handed in": f"shutil.rmtree('{exchange / 'inbound'}')",
+        "replace the exchange": f"os.rename('{exchange}', '{place.exchange}/old')",
+        "the hub's folder": f"os.listdir('{place.state}')",
+        "passwords": f"open('{place.database}', 'rb').read(1)",
+        "accounts": f"open('{place.accounts}').read()",
+        "change the settings": f"open('{place.public}/nbgrader_config.py', 'a')",
+        "root": "os.setuid(0)",
+        "another account": f"os.setuid(os.stat('{home}').st_uid)",
+        "end a neighbour's processes": f"[os.kill(p, 9) for p in {processes_of(home)}]",
+        "environment of a neighbour": f"[open(f'/proc/{{p}}/environ', 'rb').read() for p in {processes_of(home)}]",
+    }
+
+
+def processes_of(home: Path) -> str:
+    """An expression for the processes of the account to which a home belongs."""
+    theirs = f"os.stat('/proc/' + p).st_uid == os.stat('{home}').st_uid"
+    return f"[int(p) for p in os.listdir('/proc') if p.isdigit() and {theirs}]"
 
 
 class Visitor:

@@ -9,11 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import class_server
 import pytest
-from class_server import LAB, OWNER, PREFIX, ClassServer, Visitor, wait_for
+from class_server import COURSE, LAB, OWNER, PREFIX, ClassServer, Visitor, out_of_reach, processes_of, wait_for
 from websocket import WebSocketException
 
 ADA, BEN, MALLORY, PROF = (PREFIX + name for name in ("ada", "ben", "mallory", "prof"))
-COURSE = "statistics"
 RIGHT = "def centre(x):\n    return x - x.mean(axis=0)"
 WRONG = "def centre(x):\n    return x"
 MEMORY_MB = 1024
@@ -116,30 +115,10 @@ def test_a_student_reaches_neither_neighbours_nor_solutions_nor_marks(school):
     (victim,) = (path for path in inbound.iterdir() if path.name.startswith(ADA))
     ours = next(iter(ada.get("api/kernels").json()), None)
     assert ours is not None or ada.kernel()
-    closed = {
-        "neighbour's home": f"os.listdir('{server.homes / ADA}')",
-        "neighbour's work": f"open('{server.homes / ADA / LAB / LAB}.ipynb').read()",
-        "solutions": f"open('{server.course}/solutions/{LAB}/{LAB}.ipynb').read()",
-        "course": f"os.listdir('{server.course}')",
-        "gradebook": f"open('{server.course}/gradebook.db', 'rb').read(1)",
-        "feedback of all": f"os.listdir('{server.course}/feedback')",
-        "what others handed in": f"os.listdir('{inbound}')",
-        "feedback in the exchange": f"os.listdir('{server.exchange / COURSE / 'feedback'}')",
-        "hand out something": f"open('{server.exchange / COURSE / 'outbound' / LAB / LAB}.ipynb', 'a')",
-        "remove what is handed in": f"shutil.rmtree('{inbound}')",
-        "replace the exchange": f"os.rename('{server.exchange / COURSE}', '{server.exchange}/old')",
-        "passwords": f"open('{server.state}/jupyterhub.sqlite', 'rb').read(1)",
-        "accounts": f"open('{server.state}/accounts.csv').read()",
-        "change the settings": f"open('{server.folder}/public/nbgrader_config.py', 'a')",
-        "root": "os.setuid(0)",
-        "another account": f"os.setuid(os.stat('{server.homes / ADA}').st_uid)",
-        "end a neighbour's processes": "[os.kill(p, 9) for p in pids]",
-        "environment of a neighbour": "[open(f'/proc/{p}/environ', 'rb').read() for p in pids]",
-    }
-    owner = (server.homes / ADA).stat().st_uid
-    find = f"[int(p) for p in os.listdir('/proc') if p.isdigit() and os.stat('/proc/' + p).st_uid == {owner}]"
-    allowed = {"own home": "len(os.listdir(os.path.expanduser('~'))) > 0", "processes": f"len({find}) > 0"}
-    answers = ask(mallory, {**allowed, **{name: line.replace("pids", find) for name, line in closed.items()}})
+    closed = out_of_reach(server.settings, ADA)
+    processes = f"len({processes_of(server.homes / ADA)}) > 0"
+    allowed = {"own home": "len(os.listdir(os.path.expanduser('~'))) > 0", "processes": processes}
+    answers = ask(mallory, {**allowed, **closed})
     assert {name: answers.pop(name) for name in allowed} == dict.fromkeys(allowed, "True")
     assert answers == dict.fromkeys(closed, "PermissionError")
     assert victim.exists()

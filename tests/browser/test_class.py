@@ -1,4 +1,7 @@
-"""A class on the class server, in browsers: three students and an instructor, from signing in to the marks."""
+"""A class on the class server, in browsers: three students and an instructor, from signing in to the marks.
+
+One of the students then tries to reach what is not hers. With CLASS_SERVER the class server is one that is up already.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from pathlib import Path
 
 import class_server
 import pytest
-from class_server import LAB, PREFIX, ClassServer
+from class_server import LAB, PREFIX, ClassServer, RunningServer, out_of_reach
 from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
 from workplace import NotebookWindow, Window
 
 EXERCISE = "centre"
@@ -22,6 +26,7 @@ ANSWERS = {
     "ben": (OVER_ROWS, "0 of 2 checks pass", "0 of 2 points (0 %)"),
     "cleo": (ZEROS, "1 of 2 checks pass", "1 of 2 points (50 %)"),
 }
+SPY, NEIGHBOUR = "cleo", "ada"
 SUBMITTED, FETCHED, RELEASED = (f"#{name}_assignments_list" for name in ("submitted", "fetched", "released"))
 pytestmark = [pytest.mark.long, pytest.mark.sandbox]
 
@@ -29,15 +34,16 @@ pytestmark = [pytest.mark.long, pytest.mark.sandbox]
 class Person(NotebookWindow):
     """A person of the class in front of a Chromium window of his or her own."""
 
-    def __init__(self, folder: Path, server: ClassServer, name: str, password: str):
+    def __init__(self, folder: Path, server: ClassServer | RunningServer, name: str, password: str):
         folder.mkdir()
         Window.__init__(self, folder)
         self.server, self.name, self.password = server, name, password
+        self.account = server.prefix + name
 
     def sign_in(self, page: str) -> None:
         """Open a page of the hub, which asks for name and password first."""
         self.driver.get(f"{self.server.address}/hub/login?next={page}")
-        self.find("#username_input").send_keys(PREFIX + self.name)
+        self.find("#username_input").send_keys(self.account)
         self.find("#password_input").send_keys(self.password)
         self.click("#login_submit")
 
@@ -48,7 +54,10 @@ class Person(NotebookWindow):
 
 
 @pytest.fixture(scope="module")
-def school() -> Iterator[tuple[ClassServer, dict[str, str]]]:
+def school() -> Iterator[tuple[ClassServer | RunningServer, dict[str, str]]]:
+    if up := class_server.running():
+        yield up
+        return
     if why := class_server.missing():
         pytest.skip(why)
     try:
@@ -86,6 +95,7 @@ def test_a_lab_from_handing_out_to_the_marks(people):
         list(pool.map(work, students))
         list(pool.map(read_feedback, students))
     look_at_marks(instructor)
+    spy(next(student for student in students if student.name == SPY))
 
 
 def hand_out(instructor: Person) -> None:
@@ -108,7 +118,7 @@ def work(student: Person) -> None:
     student.click(f"{FETCHED} .assignment-notebooks-link", LAB)
     student.shot("fetched")
     student.click(f"{FETCHED} .nested_list_item a", LAB)
-    student.shows(student.server.homes / (PREFIX + student.name) / LAB / f"{LAB}.ipynb")
+    student.shows(student.server.course / "labs" / LAB / f"{LAB}.ipynb")
     for cell in ("setup", "imports"):
         student.run(cell)
     student.write(f"{EXERCISE}-code", text)
@@ -156,5 +166,24 @@ def look_at_marks(instructor: Person) -> None:
     instructor.click("a", "Manage Students")
     for name, (_answer, _said, points) in ANSWERS.items():
         earned, most = points.split()[0], points.split()[2]
-        instructor.find("#main-table tr", f"{PREFIX}{name} None {earned} / {most}")
+        instructor.find("#main-table tr", f"{instructor.server.prefix}{name} None {earned} / {most}")
     instructor.shot("marks")
+
+
+def spy(student: Person) -> None:
+    """In a cell of her notebook, a student tries to reach work, solutions, marks and processes that are not hers."""
+    server = student.server
+    tries = out_of_reach(server.settings, server.prefix + NEIGHBOUR)
+    code = f"""import os, shutil
+for what, line in {tries!r}.items():
+    try:
+        print(what, "is open:", eval(line))
+    except OSError as error:
+        print(what, "-", type(error).__name__)
+"""
+    student.driver.get(f"{server.address}/user/{student.account}/lab/tree/{LAB}/{LAB}.ipynb?reset")
+    student.shows(server.course / "labs" / LAB / f"{LAB}.ipynb")
+    student.write(f"{EXERCISE}-code", code)
+    said = student.run(f"{EXERCISE}-code").find_element(By.CSS_SELECTOR, ".jp-OutputArea-output").text
+    student.shot("spy")
+    assert said.splitlines() == [f"{what} - PermissionError" for what in tries]
