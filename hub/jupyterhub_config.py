@@ -74,7 +74,9 @@ c.Spawner.default_url = "/lab"
 c.Spawner.env_keep = ["PATH", "LANG", "LC_ALL", "VIRTUAL_ENV"]
 c.Spawner.environment = {"JUPYTER_CONFIG_PATH": str(settings.public), "TF_CPP_MIN_LOG_LEVEL": "3"}
 c.Spawner.start_timeout = c.Spawner.http_timeout = settings.start_seconds  # a whole class starts in the same minute
-AS_OWNER = {"PYTHONPATH": "", "NBGRADER_EXCHANGE": str(settings.exchange), "TF_CPP_MIN_LOG_LEVEL": "3"}
+# A checkout of this repository brings its own package, with the instructors' changes; a course of one's own has none.
+PACKAGE = "" if (settings.course / "autograder").is_dir() else os.environ.get("PYTHONPATH", "")
+AS_OWNER = {"PYTHONPATH": PACKAGE, "NBGRADER_EXCHANGE": str(settings.exchange), "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 def prepare_server(spawner):
