@@ -47,6 +47,11 @@ class Person(NotebookWindow):
         self.find("#password_input").send_keys(self.password)
         self.click("#login_submit")
 
+    def shows_lab(self) -> None:
+        """Wait until the lab's notebook and its kernel are there: a cell run earlier asks which kernel to take."""
+        self.shows(self.server.course / "labs" / LAB / f"{LAB}.ipynb")
+        self.find("#jp-main-statusbar", "Python 3 (ipykernel) | Idle")
+
     def shows_list(self, which: str, text: str) -> None:
         """Wait until the list of assignments says it, asking it again as a person does."""
         self.click("#refresh_assignments_list")
@@ -118,7 +123,7 @@ def work(student: Person) -> None:
     student.click(f"{FETCHED} .assignment-notebooks-link", LAB)
     student.shot("fetched")
     student.click(f"{FETCHED} .nested_list_item a", LAB)
-    student.shows(student.server.course / "labs" / LAB / f"{LAB}.ipynb")
+    student.shows_lab()
     for cell in ("setup", "imports"):
         student.run(cell)
     student.write(f"{EXERCISE}-code", text)
@@ -171,7 +176,7 @@ def look_at_marks(instructor: Person) -> None:
 
 
 def spy(student: Person) -> None:
-    """In a cell of her notebook, a student tries to reach work, solutions, marks and processes that are not hers."""
+    """In a cell of her notebook and in her browser, a student tries to reach what is not hers."""
     server = student.server
     tries = out_of_reach(server.settings, server.prefix + NEIGHBOUR)
     code = f"""import os, shutil
@@ -182,8 +187,11 @@ for what, line in {tries!r}.items():
         print(what, "-", type(error).__name__)
 """
     student.driver.get(f"{server.address}/user/{student.account}/lab/tree/{LAB}/{LAB}.ipynb?reset")
-    student.shows(server.course / "labs" / LAB / f"{LAB}.ipynb")
+    student.shows_lab()
     student.write(f"{EXERCISE}-code", code)
     said = student.run(f"{EXERCISE}-code").find_element(By.CSS_SELECTOR, ".jp-OutputArea-output").text
     student.shot("spy")
     assert said.splitlines() == [f"{what} - PermissionError" for what in tries]
+    for page in (f"{server.prefix + NEIGHBOUR}/lab", f"{server.settings.account}/formgrader/manage_assignments"):
+        student.driver.get(f"{server.address}/user/{page}")
+        student.find("h1", "403")
