@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -18,6 +19,8 @@ from autograder import cli
 from autograder.course import load_course
 from autograder.releasing.publish import MARKER, PublishRefused, publish, student_files
 from autograder.releasing.release import release
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
@@ -47,16 +50,21 @@ def test_the_students_repository(course, tmp_path):
     assert b"autograder" not in everything and b"carefully" not in everything
 
 
+def add_point(course) -> None:
+    """Make the lab's first exercise worth a point more, and release it."""
+    path = course.solution_notebook(LAB)
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[5].metadata.nbgrader["points"] += 1
+    write_notebook(path, notebook)
+    release(course)
+
+
 def test_the_summary_is_on_what_students_have_already(course, tmp_path):
     """Not on the last release: there may be many between two publications."""
     target = tmp_path / "public"
     assert publish(course, target).students == (f"{LAB}: new, 2 exercises, 5 points",)
-    for points in (3, 4):
-        path = course.solution_notebook(LAB)
-        notebook = nbformat.read(path, as_version=4)
-        notebook.cells[5].metadata.nbgrader["points"] = points
-        write_notebook(path, notebook)
-        release(course)
+    for _ in range(2):
+        add_point(course)
     assert publish(course, target).students == (f"{LAB}: double is worth 4 points, was 2",)
     assert publish(course, target).students == ()
 
@@ -139,16 +147,13 @@ def git(folder, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("change", ["none", "copy", "work", "labs"])
+@pytest.mark.parametrize("change", ["none", "copy", "work", "labs", "update"])
 def test_the_workflow_checks_what_was_worked_on_and_nothing_else(tmp_path, monkeypatch, change):
     """The step's own text, run by bash in a student's copy; `python` stands for the check, and fails."""
     toml = TOML.replace('version = "0.1.0"', 'version = "0.1.0"\nclassroom = true')
     course = released(tmp_path / "course", monkeypatch, toml)
     target = tmp_path / "copy"
     publish(course, target)
-    workflow = yaml.safe_load((target / ".github" / "workflows" / "checks.yml").read_text())
-    assert workflow["permissions"] == {"contents": "read"}
-    step = workflow["jobs"]["checks"]["steps"][-1]["run"]
     git(target, "init", "-q")
     git(target, "add", "-A")
     git(target, "commit", "-q", "-m", "handed out")
@@ -159,18 +164,38 @@ def test_the_workflow_checks_what_was_worked_on_and_nothing_else(tmp_path, monke
         own.write_text(given.read_text() + (" " if change == "work" else ""))
     if change == "labs":
         given.write_text(given.read_text() + " ")
+    if change == "update":  # the instructor's, which reaches a copy that shares the repository's history
+        add_point(course)
+        publish(course, target)
     git(target, "add", "-A")
     git(target, "commit", "-q", "--allow-empty", "-m", "mine")
+    workflow = yaml.safe_load((target / ".github" / "workflows" / "checks.yml").read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    step = workflow["jobs"]["checks"]["steps"][-1]["run"]
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "python").write_text('#!/bin/sh\necho "checked $*"\nexit 1\n')
     (programs / "python").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     done = subprocess.run(["bash", "-e", "-c", step], cwd=target, capture_output=True, text=True)
-    checked = {"none": [], "copy": [], "work": [own], "labs": [given]}[change]
+    checked = {"work": [own], "labs": [given]}.get(change, [])
     shown = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("checked")]
     assert shown == [str(path.relative_to(target)) for path in checked], done.stderr
     assert done.returncode == (1 if checked else 0)
+
+
+def test_each_action_has_one_version_in_all_workflows(tmp_path, monkeypatch):
+    course = released(
+        tmp_path / "course", monkeypatch, TOML.replace("[distribution]", "[distribution]\nclassroom = true")
+    )
+    publish(course, tmp_path / "public")
+    workflows = [
+        *(ROOT / ".github" / "workflows").iterdir(),
+        tmp_path / "public" / ".github" / "workflows" / "checks.yml",
+    ]
+    jobs = [job for path in workflows for job in yaml.safe_load(path.read_text())["jobs"].values()]
+    used = {step["uses"] for job in jobs for step in job["steps"] if "uses" in step}
+    assert len(used) == len({each.split("@")[0] for each in used}), used
 
 
 def test_the_workflow_goes_when_the_switch_goes(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import json
 import re
@@ -36,7 +37,8 @@ _FOR_CLASSROOM = {".github/workflows/checks.yml": "checks.yml.j2"}
 def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files by name, filled in from course.toml and the course's pyproject.toml.
 
-    `files` is what else is published, by path: the README lists the lectures in it, and a lock in it is installed from.
+    `files` is what else is published, by path: the README lists the lectures in it, a lock in it is installed from, and
+    the workflow knows its notebooks.
     """
     project = _project(course)
     instructor = project.get("optional-dependencies", {}).get("instructor", [])
@@ -48,6 +50,7 @@ def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes
         "requirements": LOCK if LOCK in files else "requirements.txt",
         "tools": [each for each in instructor if re.match(r"(jupyterlab|nbgrader)\b", each)],
         "lectures": [{"path": name, "title": _title(name, files[name])} for name in lectures],
+        "handed_out": _digests(course, files),
         "has_data": "data/README.md" in files,
         "validation": inspect.getsource(validation),
         "in_colab": lambda path: f" ([Colab]({course.colab_url(path)}))" if course.colab_url(path) else "",
@@ -55,6 +58,12 @@ def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes
     templates = _environment()
     wanted = _TEMPLATES | (_FOR_CLASSROOM if course.classroom else {})
     return {name: templates.get_template(source).render(values).encode() for name, source in wanted.items()}
+
+
+def _digests(course: Course, files: Mapping[str, bytes]) -> dict[str, str]:
+    """The sha256 of each lab's notebook as students get it, by lab."""
+    notebooks = {lab.name: files.get(f"labs/{lab.name}/{lab.name}.ipynb") for lab in course.labs}
+    return {lab: hashlib.sha256(content).hexdigest() for lab, content in notebooks.items() if content is not None}
 
 
 def _project(course: Course) -> Mapping[str, Any]:
