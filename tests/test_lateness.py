@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +12,7 @@ from autograder.course import CourseError, load_course
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lateness import CoursePenalty
 from autograder.grading.results import ExerciseResult, LabResult
+from autograder.pages.feedback import write_feedback
 
 DUE = datetime(2026, 11, 2, 23, 59, tzinfo=UTC)
 SETTINGS = """
@@ -73,11 +73,36 @@ def test_the_gradebook_takes_off_what_course_toml_says_and_knows_extensions(cour
 def test_the_better_attempt_is_the_one_that_is_worth_more_when_lateness_is_counted(course):
     day = timedelta(days=1)
     with GradebookWriter(course.db_url, course) as writer:
-        assert not writer.is_worse(result("ada", day))  # nothing is recorded yet
+        assert writer.better(result("ada", day)) is None  # nothing is recorded yet
         writer.record([result("ada", -day, earned=4.5), result("bob", -day, earned=4.5)])
-        assert writer.is_worse(result("ada", day))  # 5 points less 20 %
-        assert not writer.is_worse(result("bob", day))  # bob has until the fifth
-        assert writer.is_worse(replace(result("ada", -day, earned=4.0)))
+        assert writer.better(result("ada", day)) == 4.5  # 5 points less 20 %
+        assert writer.better(result("bob", day)) is None  # bob has until the fifth
+        assert writer.better(result("ada", -day, earned=4.0)) == 4.5
+
+
+def test_an_extension_that_only_the_gradebook_knows_counts_too(course):
+    day = timedelta(days=1)
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result("ada", -day, earned=4.5)])
+        assert writer.lost_by_lateness(result("ada", day)) == 1.0
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            gradebook.grant_extension(LAB, "ada", days=2)
+        assert writer.lost_by_lateness(result("ada", day)) == 0.0
+        assert writer.better(result("ada", day)) is None
+
+
+@pytest.mark.parametrize(
+    ("notes", "told"),
+    [
+        ({}, ()),
+        ({"lost": 0.8}, ("handed in late, which costs 0.8 points. So 4.2 points are left",)),
+        ({"counts": 4.0}, ("An earlier attempt of yours counts instead, with 4 points",)),
+    ],
+)
+def test_the_page_says_what_lateness_costs_and_which_attempt_counts(course, tmp_path, notes, told):
+    page = write_feedback(course, result("ada", timedelta(0)), tmp_path, **notes).read_text("utf-8")
+    assert all(sentence in page for sentence in told)
+    assert ("handed in late" in page, "earlier attempt" in page) == ("lost" in notes, "counts" in notes)
 
 
 @pytest.mark.parametrize(

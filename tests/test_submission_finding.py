@@ -197,6 +197,15 @@ def test_archive_of_one_student_and_folder_of_archives(tmp_path):
     assert read(find(tmp_path / "ada.zip")) == {"ada": "ada"}
 
 
+@pytest.mark.parametrize("inside", ["bob.ipynb", f"bob/{LAB}.ipynb", f"submitted/bob/{LAB}/{LAB}.ipynb", "bob.zip"])
+def test_an_archive_with_one_notebook_is_one_students_whatever_is_written_in_it(tmp_path, inside):
+    """Students pack such archives themselves: a name in it could be another student's. A folder's names count."""
+    data = pack({f"{LAB}.ipynb": "x"}) if inside.endswith(".zip") else b"x"
+    write(tmp_path, {"ada.zip": pack({inside: data}), f"class/{inside}": data})
+    assert read(find(tmp_path / "ada.zip")) == {"ada": "x"}
+    assert read(find(tmp_path / "class")) == {"bob": "x"}
+
+
 def test_wrapped_nbgrader_folder_in_an_archive(tmp_path):
     write(tmp_path, {"s.zip": pack({f"submitted/{n}/{LAB}/{LAB}.ipynb": n for n in ("ada", "bob")})})
     assert read(find(tmp_path / "s.zip")) == {"ada": "ada", "bob": "bob"}

@@ -162,7 +162,20 @@ def test_the_latest_counts_or_the_best_as_course_toml_says(school, monkeypatch):
         with school.watcher() as watcher:
             list(watcher.round())
     assert school.score("bob") == 5
+    page = school.course.root / "grades" / "feedback" / "bob" / f"{LAB}.html"
+    assert "An earlier attempt of yours counts instead, with 5 points" in page.read_text("utf-8")
     assert school.graded == ["ada", "ada", "bob", "bob"]
+
+
+def test_the_page_of_late_work_says_what_lateness_costs(school, monkeypatch):
+    path = school.course.root / "course.toml"
+    toml = path.read_text().replace("[grading]", "[grading]\nlate_percent_per_day = 20")
+    path.write_text(toml.replace('name = "01_tiny"', 'name = "01_tiny"\ndue = 2026-01-01T12:00:00Z'))
+    school.hand_in("ada", 5, monkeypatch)
+    with school.watcher() as watcher:
+        list(watcher.round())
+    page = school.course.root / "grades" / "feedback" / "ada" / f"{LAB}.html"
+    assert "handed in late, which costs 5 points. So 0 points are left" in page.read_text("utf-8")
 
 
 def test_more_attempts_than_the_hour_allows_wait_and_are_then_graded(school, monkeypatch):

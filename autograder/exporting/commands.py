@@ -274,8 +274,9 @@ class _Export:
                 )
             if self.own_roster and (absent := self.own_roster.people - len(of_lab)) > 0:
                 written = "0" if self.cell.zeros else "nothing"
+                people = "1 person of the roster has" if absent == 1 else f"{absent} people of the roster have"
                 out.print(
-                    f"note:  {lab}: {absent} people of the roster have no mark; {written} is written for them",
+                    f"note:  {lab}: {people} no mark; {written} is written there",
                     highlight=False,
                     soft_wrap=True,
                 )

@@ -130,10 +130,11 @@ class Marking:
     def _record(self, gradebook: GradebookWriter, batch: Sequence[LabResult | GradingFailed]) -> Iterator[LabResult]:
         verdicts = [each for each in batch if isinstance(each, LabResult)]
         if self._keep_best:
-            for verdict in [each for each in verdicts if gradebook.is_worse(each)]:
+            better = [(each, gradebook.better(each)) for each in verdicts]
+            for verdict, counts in ((each, worth) for each, worth in better if worth is not None):
                 verdicts.remove(verdict)
                 with self._losing_only(verdict.student):
-                    write_feedback(self._course, verdict, self.feedback)
+                    self._write_page(gradebook, verdict, counts)
                     yield self._keep(verdict)
         self.failures |= {each.student: each.reason for each in batch if isinstance(each, GradingFailed)}
         try:
@@ -147,7 +148,7 @@ class Marking:
                     recorded += self._record_together(gradebook, [verdict])
         for verdict, result in recorded:
             with self._losing_only(result.student):
-                write_feedback(self._course, replace(result, notebook=verdict.notebook), self.feedback)
+                self._write_page(gradebook, replace(result, notebook=verdict.notebook))
             yield self._keep(result)
 
     def _record_together(
@@ -184,8 +185,13 @@ class Marking:
             notebook = None
             with suppress(Unreadable):
                 notebook = self.grader.plan(data).notebook
-            write_feedback(self._course, replace(result, notebook=notebook), self.feedback)
+            self._write_page(gradebook, replace(result, notebook=notebook))
         return result
+
+    def _write_page(self, gradebook: GradebookWriter, result: LabResult, counts: float | None = None) -> None:
+        """Write a student's page; `counts` is what an earlier attempt is worth that counts in place of this one."""
+        lost = gradebook.lost_by_lateness(result)
+        write_feedback(self._course, result, self.feedback, lost=lost, counts=counts)
 
 
 def _is_everybodys(error: Exception) -> bool:

@@ -45,7 +45,7 @@ from autograder.grading.gradebook_cells import (
 )
 from autograder.grading.gradebook_submissions import SubmissionRows
 from autograder.grading.lateness import LatePenalties
-from autograder.grading.results import LabResult
+from autograder.grading.results import LabResult, round_score
 from autograder.nbgrader_cells import cells_by_id
 from autograder.pages.autograded_notebook import check_path_part, write_autograded
 
@@ -119,8 +119,8 @@ class GradebookWriter:
                 recorded += self._record_batch(batch)
         return recorded
 
-    def is_worse(self, result: LabResult) -> bool:
-        """Whether the recorded attempt of the same student is worth more than this one, lateness counted.
+    def better(self, result: LabResult) -> float | None:
+        """What the recorded attempt of the same student is worth, lateness counted, where that is more than this one.
 
         Marks that a person gave by hand stand apart: they belong to the answer that they were given for.
         """
@@ -129,7 +129,21 @@ class GradebookWriter:
         )
         with reading(self._engine) as connection:
             stored = connection.execute(query).scalar_one_or_none()
-        return stored is not None and self._worth(LabResult.from_dict(json.loads(stored))) > self._worth(result)
+        if stored is None:
+            return None
+        recorded = LabResult.from_dict(json.loads(stored))
+        worth = recorded.score - self.lost_by_lateness(recorded)
+        return round_score(worth) if worth > result.score - self.lost_by_lateness(result) else None
+
+    def lost_by_lateness(self, result: LabResult) -> float:
+        """The points that a result loses because it came late; 0 where nothing says when it came, or was due."""
+        due = self._course.lab(result.lab).due
+        if due is None or result.timestamp is None:
+            return 0.0
+        late = result.timestamp - due
+        if late > timedelta(0):
+            late -= self._extension(result.student, result.lab, due)
+        return round_score(self._late.penalty(result.student, result.score, late.total_seconds()) or 0.0)
 
     def already_graded(self, student: str, lab: str, content_hash: str, grader_version: str) -> LabResult | None:
         """The recorded result (without its notebook) if this very content was graded by this very grader, else None."""
@@ -249,13 +263,15 @@ class GradebookWriter:
         if due is not None and later is not None:  # where course.toml says nothing, one that somebody gave stays
             handed_in.extension = max(later - due, timedelta(0))
 
-    def _worth(self, result: LabResult) -> float:
-        """The points of a result, less what lateness costs."""
-        due = self._course.lateness.extension(result.student, result.lab) or self._course.lab(result.lab).due
-        if due is None or result.timestamp is None:
-            return result.score
-        late = (parse_utc(result.timestamp) - parse_utc(due)).total_seconds()
-        return result.score - (self._late.penalty(result.student, result.score, late) or 0.0)
+    def _extension(self, student: str, lab: str, due: datetime) -> timedelta:
+        """What course.toml gives a student after the due date; where it says nothing, what the gradebook does."""
+        later = self._course.lateness.extension(student, lab)
+        if later is not None:
+            return max(later - due, timedelta(0))
+        kind = api.SubmittedAssignment
+        with reading(self._engine) as connection:
+            query = select(kind.extension).where(kind.id.in_(_submission_id(student, lab)))
+            return connection.execute(query).scalar_one_or_none() or timedelta(0)
 
     def _set_late_penalty(self, session: Session, submitted: api.SubmittedNotebook) -> None:
         """As nbgrader's AssignLatePenalties does, with the plugin that nbgrader_config.py chooses."""

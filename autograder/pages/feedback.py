@@ -25,14 +25,26 @@ def feedback_path(folder: Path, result: LabResult) -> Path:
     return folder / result.student / f"{result.lab}.html"
 
 
-def write_feedback(course: Course, result: LabResult, folder: Path) -> Path:
-    """Write the page of one student. It holds no hidden case and no reference value; all of their text is escaped."""
+def write_feedback(
+    course: Course, result: LabResult, folder: Path, *, lost: float = 0.0, counts: float | None = None
+) -> Path:
+    """Write the page of one student. It holds no hidden case and no reference value; all of their text is escaped.
+
+    Args:
+        course: the course.
+        result: the verdict.
+        folder: where the pages of all students are.
+        lost: points that lateness costs.
+        counts: points of an earlier attempt that counts in place of this one.
+    """
     path = feedback_path(folder, result)
     page = render(
         "feedback.html.j2",
         course=course,
         lab=course.lab(result.lab),
         result=result,
+        lost=lost,
+        counts=counts,
         code=_code_cells(result.notebook),
         status_words=STATUS_WORDS,
         style=Markup(_formatter().get_style_defs(".code")),
