@@ -89,6 +89,16 @@ MEASURED = {
         },
         without=("6e99299d", "a8c67ac6", "5c424360", "live-rollout"),
     ),
+    "09b_many_images_and_video": Measured(
+        seed=1,
+        last="b9-grow",
+        numbers={
+            "right": "{reads: good.mean() for reads, good in right.items()}",
+            "only one is right": "only",
+            "larger": "read_larger",
+        },
+        without=("b9-reads-table",),
+    ),
 }
 
 
@@ -136,7 +146,7 @@ def main(
         old["results"].setdefault(lecture, {})[str(seed)] = numbers
         recorded.save(
             NAME,
-            what="Lectures 4, 8 and 9 with other seeds: the numbers that their texts compare",
+            what="Lectures 4, 8, 9 and 9b with other seeds: the numbers that their texts compare",
             data="made or shipped with the course, as in the lectures",
             device="CPU, two cores",
             command="python experiments/lecture_seeds.py LECTURE --seeds 1,2,3,4",

@@ -18,19 +18,20 @@
 # *An encoder reads tokens. They do not have to be words.*
 #
 # [← 8b · Generating text](08b_generating_text.ipynb) · [Lab
-# 9](../labs/09_vision_transformer/09_vision_transformer.ipynb)
+# 9](../labs/09_vision_transformer/09_vision_transformer.ipynb) · [9b · Larger images, more images, and time
+# →](09b_many_images_and_video.ipynb)
 #
 # **Afterwards you can**
 #
 # * say why a pixel is too small a token, with numbers, and turn an image into patch tokens in two ways that agree;
 # * build a Vision Transformer from Keras's layers, and count the parameters of B/16, L/16 and H/14 yourself;
 # * train one on real images to more than 97 %, beside a ConvNet of the same size;
-# * say what is built into a ConvNet, and measure what it is worth with few and with many images;
+# * say what is built into a ConvNet, and measure what it is worth when an image is moved;
 # * draw an attention rollout, and test whether it means anything;
-# * place DeiT, Swin, T2T, MaxViT and video models on the map.
+# * place DeiT, Swin, T2T and MaxViT on the map.
 #
-# **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions.
-# **Time:** about 90 minutes to read and predict; the code runs in about two minutes on two CPU cores.
+# The second part, [9b](09b_many_images_and_video.ipynb), has larger images, more images, and video. **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions.
+# **Time:** about 72 minutes to read and predict; the code runs in about two minutes on two CPU cores.
 #
 # Answer each **Predict** before you run the cell below it. Letters: **B** batch, **h** rows and **w** columns of
 # pixels, **C** channels, **P** patch size, **N** patches, **D** width of a token, **H** heads, **F** width inside the
@@ -305,7 +306,7 @@ encoder of L blocks and a final norm. A dense layer reads the output at the clas
 # | verdict | $\text{logits} = \text{Dense}(\text{LN}(z_L)_{\text{class}})$ |
 #
 # The second model returned shares all weights with the first, and returns the attention weights of every block for
-# section 10.
+# section 9.
 
 # %%
 def encoder_block(x, heads, hidden):
@@ -580,7 +581,7 @@ validation accuracy. The ConvNet passes 97 percent within a few epochs, the ViT 
 # a difference: the ConvNet is above 97 % within a few epochs, the ViT later. The support vector machine, an old method
 # without any knowledge of images, is in the same range on 8 × 8 pixels.
 #
-# One run says little. `experiments/lecture_seeds.py` ran the cells of sections 7, 8 and 10 again with four other seeds:
+# One run says little. `experiments/lecture_seeds.py` ran the cells of sections 7, 8 and 9 again with four other seeds:
 
 # %%
 def first_above(curve, bound=0.97):
@@ -697,152 +698,15 @@ for name in shifted:
     low, high = by_seed.min(axis=0), by_seed.max(axis=0)
     print(f"{name:8} seeds 1 to 4: by one pixel {low[1]:.1%} to {high[1]:.1%}, by two {low[2]:.1%} to {high[2]:.1%}")
 
+
 # %% [markdown]
 # With moves by one pixel, which the augmentation has shown it, the ViT is still right on more than 90 % of the digits. With two pixels it is right on about a quarter,
 # with every seed. The ConvNet loses as well, but it is right on about two thirds. (Part of a digit can leave the image, and the two poolings are not exact under
 # shifts. We did not separate these causes.)
 #
-# ## 9 · How much data is that worth?
+# What are these assumptions worth when there are more images? [Lecture 9b](09b_many_images_and_video.ipynb), section 3, has the measurement.
 #
-# The following run is **recorded**: Fashion-MNIST (Xiao et al., 2017; 28 × 28 grey photographs of clothes, ten
-# classes), a ViT and a ConvNet of nearly the same size, each trained on several numbers of labelled images, with and
-# without augmentation. The patches have 7 × 7 pixels, so the ViT has 16 of them and the class token. Augmentation here
-# means moves of up to 7 % of the side, in fractions of a pixel, **and mirroring**. A fifth of the images, 2,000 at
-# most, chooses the best epoch; the 10,000 test images are used once per model. At most 100, 50, 15 and 6 epochs are
-# allowed, for 500, 2,000, 8,000 and 32,000 images; training stops earlier when the validation accuracy no longer rises.
-
-# %%
-run = recorded.load("vit_against_convnet")
-print(run["what"])
-print("data:", run["data"])
-print(
-    f"recorded {run['date']} on {run['device']}, {run['seconds'] / 60:.0f} minutes of CPU; repeat with: {run['command']}"
-)
-models = [each for each in run["results"]["runs"] if each["dataset"] == "fashion_mnist"]
-for name, count in run["results"]["parameters"].items():
-    print(f"{name}: {count:,} parameters")
-
-# %%
-# NBVAL_CHECK_OUTPUT
-print("test accuracy, mean of the seeds (range)")
-print("images  seeds   vit                      vit, augmented           convnet                  convnet, augmented")
-table = {}
-for images in sorted({each["images"] for each in models}):
-    line = ""
-    for kind, augmented in [("vit", False), ("vit", True), ("convnet", False), ("convnet", True)]:
-        scores = [
-            e["test"] for e in models if (e["images"], e["model"], e["augmentation"]) == (images, kind, augmented)
-        ]
-        table.setdefault((kind, augmented), {})[images] = np.array(scores)
-        spread_of = f"({min(scores):.1%} to {max(scores):.1%})" if len(scores) > 1 else ""
-        line += f"{np.mean(scores):8.1%} {spread_of:16}"
-    print(f"{images:6,} {len(scores):6} {line}".rstrip())
-
-# %%
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.8, 3.8), width_ratios=(1.5, 1))
-for line, ((kind, augmented), scores) in enumerate(table.items()):
-    middle = np.array([values.mean() for values in scores.values()])
-    reach = np.array([(values.mean() - values.min(), values.max() - values.mean()) for values in scores.values()]).T
-    label = kind + (", augmented" if augmented else "")
-    left.errorbar(list(scores), middle, yerr=reach, capsize=3, label=label, **plots.LINES[line])
-left.set(xscale="log", xlabel="labelled images", ylabel="test accuracy")
-left.set_xticks(list(scores), [f"{images:,}" for images in scores])
-left.minorticks_off()
-left.legend(fontsize=8)
-gaps = []
-for line, augmented in enumerate((False, True)):
-    gap = [100 * (table["convnet", augmented][n].mean() - table["vit", augmented][n].mean()) for n in scores]
-    gaps += gap
-    right.plot(list(scores), gap, label="augmented" if augmented else "as they are", **plots.LINES[line])
-right.axhline(0, color=diagrams.PALETTE["ink"], linewidth=1)
-right.set(xscale="log", xlabel="labelled images", ylabel="ConvNet ahead, points")
-right.set_xticks(list(scores), [f"{images:,}" for images in scores])
-right.minorticks_off()
-right.legend(fontsize=8)
-plots.show(
-    figure,
-    alt=f"""Recorded run. Left: test accuracy on Fashion-MNIST against the number of labelled images, logarithmic, for ViT
-and ConvNet, each with and without augmentation. All rise; the ConvNet lies above the ViT at every size. Right: at every
-size the ConvNet is ahead, by {min(gaps):.1f} to {max(gaps):.1f} points.""",
-)
-
-# %%
-few, many = min(table["vit", False]), max(table["vit", False])
-for augmented, words in ((False, "as they are"), (True, "augmented")):
-    ahead = [100 * (table["convnet", augmented][n].mean() - table["vit", augmented][n].mean()) for n in (few, many)]
-    print(
-        f"images {words:12} ConvNet ahead by {ahead[0]:4.1f} points at {few:,} images, by {ahead[1]:4.1f} at {many:,}"
-    )
-for kind in ("vit", "convnet"):
-    gain = [100 * (table[kind, True][n].mean() - table[kind, False][n].mean()) for n in (few, many)]
-    print(f"augmentation brings the {kind:8} {gain[0]:+.1f} points at {few:,} images and {gain[1]:+.1f} at {many:,}")
-print("(10,000 test images: one accuracy is known to about ± 0.8 points, two differ by chance by about one)")
-
-# %% [markdown]
-# * **The ConvNet is ahead, at every size.** The number of parameters, the optimizer and the limit of epochs are the
-#   same; the architecture differs. What the ConvNet reaches with 2,000 images, the ViT reaches with 8,000, and what the
-#   ConvNet reaches with 8,000, the ViT with 32,000. (With 32,000 images and six epochs the ViT's last epoch is its
-#   best: it may not have finished. And at 8,000 and 32,000 there is one seed.)
-# * **More data lifts both, and in this range the ViT does not overtake.** In the paper's own experiment (section 4.3,
-#   figure 4) a ViT-B/32 was much worse than a ResNet50 after pre-training on 9 million images, and better from 90
-#   million on.
-# * **Augmentation does not always help.** Here it may help the ViT with 500 images; with 8,000 and more both models are
-#   less accurate with it. Three causes are possible, and this run does not separate them. An augmented set takes longer
-#   to learn, and the epochs are few: with 8,000 images the augmented ViT still gets more than a fifth of its *training*
-#   images wrong. Moves by fractions of a pixel blur the training images, while the test images are sharp. And the shoes
-#   point in one direction, so mirrored training images look unlike the test images.
-#
-# ### The same story at full size
-#
-# Dosovitskiy et al. (2021), table 5, appendix C: ImageNet accuracy after pre-training on three sets and fine-tuning at 384 pixels.
-#
-# **Predict.** Trained on ImageNet alone (1.3 million images), which is better: Base or the three times larger Large?
-
-# %%
-published = {  # Dosovitskiy et al. 2021, table 5: top-1 on ImageNet, by pre-training set
-    "ViT-B/16": (77.91, 83.97, 84.15),
-    "ViT-L/16": (76.53, 85.15, 87.12),
-    "ViT-H/14": (None, 85.13, 88.04),
-}
-figure, ax = plt.subplots(figsize=(6.6, 3.3))
-for line, (name, scores) in enumerate(published.items()):
-    known = [(images, score) for images, score in zip((1.3, 14, 303), scores, strict=True) if score]
-    ax.plot(*zip(*known, strict=True), label=name, **plots.LINES[line])
-ax.set(xscale="log", xlabel="pre-training images, millions", ylabel="top-1 accuracy on ImageNet, %")
-ax.set_xticks([1.3, 14, 303], ["ImageNet\n1.3", "ImageNet-21k\n14", "JFT-300M\n303"])
-ax.minorticks_off()
-ax.legend()
-plots.show(
-    figure,
-    alt="""Published accuracies from table 5 of the ViT paper, against the number of pre-training images. With 1.3 million
-images Base (77.9) is ahead of Large (76.5). With 14 million Large (85.2) and Huge (85.1) are ahead of Base (84.0). With
-303 million Huge (88.0) leads, then Large (87.1), then Base (84.2).""",
-)
-
-
-# %% [markdown]
-# <details><summary>Answer</summary>
-#
-# Base. With little data the larger model is the worse one; with 303 million images the order is turned round.
-#
-# </details>
-#
-# And against the best ConvNets of the time (table 2 of the paper; mean of three fine-tuning runs; larger images than in
-# table 5):
-#
-# | | ViT-H/14 | ViT-L/16 | ViT-L/16 | BiT-L (ResNet152x4) | Noisy Student (EfficientNet-L2) |
-# |---|---|---|---|---|---|
-# | pre-trained on | JFT-300M | JFT-300M | ImageNet-21k | JFT-300M | ImageNet, and JFT without labels |
-# | ImageNet | **88.55** | 87.76 | 85.30 | 87.54 | 88.4 (88.5: Touvron et al., 2020) |
-# | CIFAR-10 | **99.50** | 99.42 | 99.15 | 99.37 | – |
-# | CIFAR-100 | **94.55** | 93.90 | 93.25 | 93.51 | – |
-# | TPUv3-core-days | 2.5 k | 0.68 k | 0.23 k | 9.9 k | 12.3 k |
-#
-# At the same pre-training set, L/16 beats BiT-L with 7 % of the compute. What the table does *not* say is that a ViT
-# beats a ConvNet on your 2,000 images. On ImageNet alone, large ViTs were behind ResNets of comparable size (section
-# 4.3 and figure 3 of the paper), and later ConvNets trained with modern recipes caught up (Liu et al., 2022).
-#
-# ## 10 · Where did it look? Attention rollout
+# ## 9 · Where did it look? Attention rollout
 #
 # The attention weights of one block say which *tokens* were read. But from the second block on, a token is already a
 # mixture. **Attention rollout** (Abnar and Zuidema, 2020) follows the mixture down to the patches: average the heads,
@@ -984,7 +848,7 @@ for name, (kept, (lowest, highest), r) in tests.items():
 # * the ½ for the residual path is a convention, not a measurement;
 # * it is the same map for every class: it cannot say "why a 3 and not an 8".
 #
-# ## 11 · The family
+# ## 10 · The family
 
 # %%
 def keys_of(query, side=8, window=4):
@@ -1025,7 +889,7 @@ spread evenly over the whole image. T2T: three overlapping 3 by 3 windows.""",
 
 # %% [markdown]
 # **DeiT** (Touvron et al., 2021) keeps the architecture and changes the *training*: strong augmentation and regularisation. With that, and ImageNet alone, the
-# 86-million-parameter model reaches 83.1 % in under three days on one computer (abstract); compare 77.9 % in the figure above. A teacher can be
+# 86-million-parameter model reaches 83.1 % in under three days on one computer (abstract); compare 77.9 % for a ViT-B/16 (table 5 of the ViT paper). A teacher can be
 # added: a second special token, the **distillation token**, learns to say what a trained ConvNet says. With it the abstract reports up to 85.2 %.
 #
 # **Swin** (Liu et al., 2021) changes *which patches attend to which*. Patches of 4 × 4, attention only inside windows
@@ -1048,93 +912,7 @@ print(f"scores of one head, windows of 7 × 7:     {tokens * 49:10,}")
 print(f"scores of one head at 448 × 448, windows: {4 * tokens * 49:10,}  (four times; all with all would be 16 times)")
 
 # %% [markdown]
-# ## 12 · Video: tubelets
-#
-# A video adds an axis: (B, f, h, w, C). **ViViT** (Arnab et al., 2021) cuts it into **tubelets**, blocks of a few frames by
-# P by P pixels, and projects each to one token. As a patch projection is a strided 2-D convolution, a tubelet
-# projection is a strided 3-D one.
-
-# %%
-wide = np.pad(x_test[shown[3], 1:7, 1:7, 0], ((1, 1), (6, 6)))  # a three on a broad background
-clip = np.stack([wide[:, 6 - step : 14 - step] for step in range(6)])  # (f, h, w), it moves to the right
-
-# %%
-figure, ax = diagrams.canvas(9.4, 3.7)
-red = diagrams.PALETTE["accent"]
-for frame in reversed(range(6)):
-    x, y = 0.3 + 1.2 * frame, 0.3 + 0.22 * frame
-    ax.imshow(1 - clip[frame], cmap="gray", extent=(x, x + 2, y, y + 2), zorder=6 - frame, vmin=0, vmax=1)
-    for part in (0, 0.5, 1, 1.5, 2):
-        line = {"color": diagrams.PALETTE["ink" if part in (0, 2) else "residual"], "linewidth": 1, "zorder": 6.5 - frame}
-        ax.plot([x + part] * 2, [y, y + 2], **line)
-        ax.plot([x, x + 2], [y + part] * 2, **line)
-    if frame < 2:
-        ax.add_patch(Rectangle((x, y + 1.5), 0.5, 0.5, facecolor=red, edgecolor=red, alpha=0.5, zorder=7))
-for across in (0, 0.5):
-    for up in (1.5, 2):
-        ax.plot([0.3 + across, 1.5 + across], [0.3 + up, 0.52 + up], color=red, linewidth=1.5, zorder=8)
-ax.set(xlim=(0, 9.4), ylim=(0, 3.7))
-diagrams.note(ax, 1.5, 3.0, "one tubelet, one token:\n2 frames × 2 × 2 pixels", fontsize=10)
-diagrams.arrow(ax, (3.0, 0.25), (8.4, 1.24))
-diagrams.note(ax, 6.1, 0.55, "time, f frames", fontsize=10)
-plots.show(
-    figure,
-    alt="""Six frames of a short video, drawn one behind the other: a handwritten digit moves to the right. Each frame is
-divided into 4 by 4 patches. A red box covers the top left patch of the first two frames: one tubelet, one token.""",
-)
-
-# %%
-# NBVAL_CHECK_OUTPUT
-tubelets = layers.Conv3D(32, kernel_size=(2, 2, 2), strides=(2, 2, 2))
-seen = tubelets(clip[None, ..., None].astype("float32"))  # (B, f/2, h/P, w/P, D)
-print("clip", clip.shape, "→ grid of tubelets", tuple(seen.shape), "→", np.prod(seen.shape[1:4]), "tokens")
-frames, space = 32 // 2, (224 // 16) ** 2
-total = frames * space
-print(f"32 frames of 224 × 224, tubelets of 2 × 16 × 16: {frames} · {space} = {total:,} tokens")
-print(f"scores of one head, all with all:           {total**2:10,}")
-print(f"space and time in turn (factorised):        {total * (space + frames):10,}")
-
-# %% [markdown]
-# These are many tokens again, and the remedy is similar: first attention within a moment, then along time (the paper's
-# factorised variants). The filters can start from a trained image model: its filters for the middle frame, zeros for
-# the other frames ("central frame initialisation").
-#
-# ### One frame never suffices
-#
-# Does a model use time? The next run is **recorded**, on synthetic clips: a handwritten digit moves up, down, left or right for 8 frames of 20 × 20 pixels, and what leaves at one edge
-# comes in at the opposite one. So each single frame is equally likely in all four classes. Tubelets of 2 × 4 × 4 make 100 tokens. *Joint:* all tokens read each other. *Factorised:* first the tokens of
-# one moment, then those of one place. (These are models 1 and 3 of ViViT.) *Frame average:* the same blocks classify each frame alone, and the logits are averaged.
-#
-# **Predict.** How many clips does the frame average get right? What do the two others say of a clip that is played backwards?
-
-# %%
-video = recorded.load("moving_digits")
-print(f"recorded {video['date']} on {video['device']}, {video['seconds'] / 60:.0f} minutes; repeat with: {video['command']}")
-for kind, what in video["results"]["kinds"].items():
-    print(f"{kind}:", ", ".join(f"{value:,} {name}" for name, value in what.items()))
-    for seen_run in (each for each in video["results"]["runs"] if each["kind"] == kind):
-        axis, sense = (round(1000 * seen_run[name]["share"]) for name in ("axis right", "right"))
-        low, high = wilson(sense, axis)
-        print(f"  seed {seen_run['seed']}: right {seen_run['right']['share']:.1%} (95 %: {seen_run['right']['interval']}),", end=" ")
-        print(f"sense right where the axis is {sense / axis:.1%} ({low:.1%} to {high:.1%}),", end=" ")
-        print(f"frames shuffled {seen_run['right, frames shuffled']['share']:.1%},", end=" ")
-        print(f"opposite answer to the clip reversed {seen_run['opposite answer, clip reversed']['share']:.1%}")
-
-# %% [markdown]
-# <details><summary>Answer</summary>
-#
-# Chance is 25 %, and the frame average gets 23 to 29 % right. The set of the frames can show the axis of the motion, because they lie in one row or in one column. It cannot show the sense: a clip and the
-# reversed clip have the same frames. Where the axis is right, the sense is right in 49 to 52 % of the clips, and each interval contains 50 %.
-#
-# Both video Transformers get at least 99.7 % right, and give the opposite answer to at least 99.4 % of the reversed clips. With shuffled frames they get 28 to 38 % right.
-#
-# Factorised attention calculates 2,900 scores for one head instead of 10,000. A training step still took longer, 0.098
-# against 0.069 processor seconds (means of twenty steps, measured once). Each of its blocks has a second attention
-# layer.
-#
-# </details>
-#
-# ## 13 · Common mistakes, with what they look like
+# ## 11 · Common mistakes, with what they look like
 #
 # **Predict.** What does each of these print or draw?
 #
@@ -1181,7 +959,7 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 # %% [markdown]
 # Against the second mistake put a `Rescaling` layer inside the model: then the scale is stored with the weights.
 #
-# ## 14 · Check yourself
+# ## 12 · Check yourself
 #
 # <details><summary>1. An image of 96 × 144 × 3, P = 16, D = 192. Shapes of: the patches, the tokens, the position
 # table, the output of the encoder?</summary>
@@ -1200,7 +978,7 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 #
 # <details><summary>3. A ViT trained at 224 should read images of 384. Which parameters do not fit any more?</summary>
 #
-# Only the position table: 197 rows against 577. The paper interpolates it in two dimensions.
+# Only the position table: 197 rows against 577. [Lecture 9b](09b_many_images_and_video.ipynb), section 2, enlarges it.
 #
 # </details>
 #
@@ -1214,7 +992,7 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 #
 # <details><summary>5. Instead of the class token, someone averages all patch outputs. Is that a mistake?</summary>
 #
-# No. The paper found both equally good, each at its own learning rate (appendix D.3).
+# No. The paper found both equally good, each at its own learning rate (appendix D.3). [Lecture 9b](09b_many_images_and_video.ipynb) tries both.
 #
 # </details>
 #
@@ -1238,16 +1016,12 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 # >
 # > **GPU:** the same cells run unchanged. For half precision put
 # > `keras.mixed_precision.set_global_policy("mixed_float16")` before the models are built. For several GPUs build and
-# > compile inside of `with tf.distribute.MirroredStrategy().scope():`. Then try
-# > `python experiments/vit_against_convnet.py --dataset cifar10 --patch 4`: 32 × 32 in colour, 64 tokens.
+# > compile inside of `with tf.distribute.MirroredStrategy().scope():`.
 #
 # ## Honest caveats
 #
 # * Digits of 8 × 8 pixels show how a ViT works, not how good it is.
-# * The recorded run has one recipe and few epochs. Longer training and stronger augmentation may change its result
-#   (DeiT, section 11).
 # * The intervals in section 7 are for the choice of the test images; they do not hold the scatter of the seeds.
-# * The published numbers rest on JFT-300M, which is not public.
 #
 # ## Summary
 #
@@ -1261,18 +1035,18 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 # | L pre-norm blocks | (B, N + 1, D) | L·(4D² + 2DF + 9D + F) |
 # | final norm, class token, head | (B, K) | 2D + D·K + K |
 #
-# * Little about images is built into a ViT. With few images it was behind a ConvNet in our recorded run; with very many it was ahead in the paper's comparison.
+# * Little about images is built into a ViT: it learns from data what a ConvNet has from the start.
 # * Attention maps are hypotheses. Test them.
 #
-# This was the last lecture. Cut the patches yourself in [lab
-# 9](../labs/09_vision_transformer/09_vision_transformer.ipynb).
+# Cut the patches yourself in [lab 9](../labs/09_vision_transformer/09_vision_transformer.ipynb), and go on with [lecture
+# 9b](09b_many_images_and_video.ipynb): larger images, more images, and video.
 #
 # ## Further reading
 #
 # * P. Lippe, [*UvA Deep Learning Tutorials*, tutorial
 #   15](https://uvadlc-notebooks.readthedocs.io/en/latest/tutorial_notebooks/tutorial15/Vision_Transformer.html): a ViT on CIFAR-10, with a checkpoint.
 # * The same on CIFAR-100: [keras.io](https://keras.io/examples/vision/image_classification_with_vision_transformer/).
-# * S. Jain, B. C. Wallace, [*Attention is not explanation*](https://arxiv.org/abs/1902.10186), NAACL 2019: the doubt behind section 10.
+# * S. Jain, B. C. Wallace, [*Attention is not explanation*](https://arxiv.org/abs/1902.10186), NAACL 2019: the doubt behind section 9.
 # * M. Caron et al., [*Emerging properties in self-supervised Vision Transformers*](https://arxiv.org/abs/2104.14294), ICCV 2021: attention maps that do follow objects.
 #
 # ## References
@@ -1285,10 +1059,4 @@ print(f"4. loss of a perfect answer after a second softmax: {float(floor):.2f}")
 # * Z. Liu et al., *Swin Transformer: hierarchical Vision Transformer using shifted windows*, ICCV 2021.
 # * L. Yuan et al., *Tokens-to-token ViT: training Vision Transformers from scratch on ImageNet*, ICCV 2021.
 # * Z. Tu et al., *MaxViT: multi-axis Vision Transformer*, ECCV 2022.
-# * A. Arnab et al., *ViViT: a video Vision Transformer*, ICCV 2021.
-# * Z. Liu et al., *A ConvNet for the 2020s*, CVPR 2022.
-# * A. Kolesnikov et al., *Big Transfer (BiT)*, ECCV 2020; Q. Xie et al., *Self-training with Noisy Student improves
-#   ImageNet classification*, CVPR 2020: the ConvNets of table 2.
-# * H. Touvron et al., *Fixing the train-test resolution discrepancy: FixEfficientNet*, 2020, arXiv:2003.08237.
-# * H. Xiao, K. Rasul, R. Vollgraf, *Fashion-MNIST*, 2017, arXiv:1708.07747.
 # * E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, Journal of the American Statistical Association 22, 1927.
