@@ -145,6 +145,8 @@ def examples(page: Page) -> None:
         "40 epochs each",
         "after five epochs at the new size",
         "Four ways to get 64 rows",
+        "the 64 rows |",
+        "Sections 3 to 5 only read records.",
         "16 × 16 pixels",
         "With P = 2 there are 64 places for a table of 16",
         "the 4 × 4 places as a picture, enlarged to 8 × 8",
@@ -163,7 +165,7 @@ def examples(page: Page) -> None:
         because="an example, or a setting of the page",
     )
     page.given(
-        "14 · 14 + 1 = 197 rows and needs 24 · 24 + 1 = 577",
+        "For P = 16 it has 14 · 14 + 1 = 197 rows and needs 24 · 24 + 1 = 577",
         "197 · 768 = 151,296 before, 577 · 768 = 443,136 after",
         "A ViT-B/16 (D = 768) goes from 224 to 384 pixels.",
         "A clip of 16 frames, 96 × 96 pixels, tubelets of 2 × 8 × 8.",
@@ -193,6 +195,8 @@ def cited(page: Page) -> None:
         "a picture of 14 × 14 places",
         "What a photograph gains by 384 pixels",
         "was much worse than a ResNet50 after pre-training on 9 million images, and better from 90 million on",
+        "a ViT-B/32 was much worse",
+        "In the paper this cost about three points in a 5-shot test.",
         "fine-tuning at 384 pixels",
         "ImageNet alone (1.3 million images)",
         "With 1.3 million images Base (77.9) is ahead of Large (76.5). With 14 million Large (85.2) "
