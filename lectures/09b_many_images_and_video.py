@@ -418,7 +418,7 @@ images Base (77.9) is ahead of Large (76.5). With 14 million Large (85.2) and Hu
 #
 # </details>
 #
-# At the same pre-training set, L/16 reaches what BiT-L reaches, or more, with 7 % of its compute. What the table does *not* say is that a ViT
+# At the same pre-training set, L/16 has as much as BiT-L or more, and a hundredth of a point less on VTAB, with 7 % of its compute. What the table does *not* say is that a ViT
 # beats a ConvNet on your 2,000 images. On ImageNet alone, large ViTs were behind ResNets of comparable size (section
 # 4.3 and figure 3 of the paper), and later ConvNets trained with modern recipes caught up (Liu et al., 2022).
 #

@@ -136,6 +136,17 @@ def test_lecture_8b_repeats_the_model_of_lecture_8_unchanged():
     assert repeated.strip() == shown.split("watcher, started")[0].strip()
 
 
+def test_lecture_9b_repeats_tokens_and_batches_of_lecture_9_unchanged():
+    first, second = (
+        (ROOT / "lectures" / f"{name}.py").read_text("utf-8") for name in LECTURES if name.startswith("09")
+    )
+    for begin, end in (("class PatchTokens(", "\n\n\n"), ("AUGMENT = ", "\n"), ("def pipeline(", "\n\n\n")):
+        (shown,), (repeated,) = (
+            [each.split(end)[0] for each in text.split(f"\n{begin}")[1:]] for text in (first, second)
+        )
+        assert repeated == shown, begin
+
+
 def test_a_notebook_opens_with_the_installed_kernel_and_stores_no_times(lecture):
     _, notebook = lecture
     assert notebook.metadata.kernelspec == {
