@@ -9,6 +9,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from selenium.webdriver import ActionChains, Keys
@@ -23,6 +24,7 @@ SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 THEMES = ("light", "dark")
 # One page of each kind, for what takes long on a page.
 SOME = ("index", "lectures/02_self_attention", "labs/02_self_attention/02_self_attention", "docs/running", "search")
+COURSE = Path(__file__).parents[2]
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 FIRST_PAINT = 2.0  # seconds, from a local server
 
@@ -244,8 +246,10 @@ def test_the_start_page_fits_on_one_screen(window, home):
         assert 0 < box["top"] < box["bottom"] <= SIZES["wide"][1], css
     assert window.driver.execute_script("return document.querySelector('.course-check img').naturalWidth") > 300
     assert "make demo" in window.find(".course-claim pre").text
-    topics = {each.text.split()[0].rstrip("b") for each in window.all(".course-topics li")}
-    assert topics == {str(number) for number in range(1, 10)}
+    topics = [each.text.split()[0] for each in window.all(".course-topics li")]
+    assert topics == [str(number) for number in range(1, 10)]
+    linked = {Path(urlsplit(each.get_attribute("href")).path).stem for each in window.all(".course-topics a")}
+    assert linked == {path.stem for path in (COURSE / "lectures").glob("*.ipynb")}, "second parts, too"
 
 
 def test_search_finds_cross_attention_and_lands_on_it(window, home):
