@@ -16,17 +16,18 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated
 
 import keras
+import near_words
 import numpy as np
 import scipy.sparse as sparse
 import tensorflow as tf
 import typer
 from imdb_classifier import film_titles
-from imdb_models import VOCABULARY, Settings, fit, plain
+from imdb_models import VOCABULARY, WIDTH, Settings, fit, plain
 from keras import layers
 from scipy.stats import binomtest
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
@@ -69,6 +70,11 @@ ORDER = (  # of the runs: what answers the first questions comes first
     *(("maximum", name) for name in MAXIMUM),
 )
 LABELS = {1_000: 12, 3_000: 6, 10_000: 3}  # labels, and passes over them; with all labels: the ladder
+STARTS = {  # of the words: a vector of each from the training texts without labels, and a control
+    "vectors from texts": lambda table: table,
+    "the same vectors, of other words": lambda table: np.random.default_rng(0).permutation(table),
+}
+LENGTH = 0.28  # of a start vector, on average: that of frequent words after a training from labels alone (lecture 6b)
 ENCODER, MAX_WORDS, MAX_PADDING, MAX_LSTM = "encoder with positions", *MAXIMUM
 COMPARED = (  # McNemar's test, seed by seed: two models, each with the group of its runs
     *((("ladder", ENCODER), ("search", name)) for name in SEARCH),
@@ -120,12 +126,10 @@ class Runs:
             "settings, a ladder of models, maximum pooling with 600 words, accuracy by the number of labels.",
             data="Maas et al. (2011), a copy with 24,996 + 24,996 reviews, and the film of each. Repeated texts, "
             "texts of the test split and films of the test split are left out of training.",
-            device=f"CPU ({platform.machine()}), one of {os.cpu_count()} cores, at low priority beside other work",
+            device=f"CPU ({platform.machine()}), {os.cpu_count()} cores; seconds are processor seconds",
             command=f"python experiments/{NAME}.py --data FOLDER",
             seed=SEEDS[0],
-            seconds=sum(
-                run["seconds"] for group in self.results.values() for run in group.values() if "seconds" in run
-            ),
+            seconds=sum(run.get("cpu_seconds", 0) for group in self.results.values() for run in group.values()),
             results=self.results,
             folder=self.folder,
         )
@@ -165,14 +169,21 @@ class Split:
             for part in (self.words, self.held_words, self.test_words)
         )
 
+    @cached_property
+    def vectors(self) -> np.ndarray:
+        """A vector for each word, (VOCABULARY, WIDTH), from the training reviews' texts and no label."""
+        table = near_words.vectors(near_words.counted(self.rows, VOCABULARY), WIDTH)
+        return (table * LENGTH / np.linalg.norm(table, axis=1).mean()).astype("float32")
 
-def network(split: Split, settings: Settings, seed: int, tested: bool, labels: int | None = None):
-    """Trains one network, on `labels` reviews drawn by the seed or on all; what it measured, and its answers."""
+
+def network(split: Split, settings: Settings, seed: int, tested: bool, labels: int | None = None, vectors=None):
+    """Trains one network, on `labels` reviews drawn by the seed or on all, its words starting from `vectors` if given;
+    what it measured, and its answers."""
     rows, own = split.rows, split.labels
     if labels:
         chosen = np.sort(np.random.default_rng(seed).permutation(len(own))[:labels])
         rows, own = tf.gather(rows, chosen), own[chosen]
-    model, run = fit(settings, seed, (rows, own), settings.decay_epochs, None, None)
+    model, run = fit(settings, seed, (rows, own), settings.decay_epochs, None, None, vectors)
     parts = {"held back": (split.held_rows, split.held_labels)}
     if tested:
         parts["test"] = (split.test_rows, split.test_labels)
@@ -305,6 +316,15 @@ def planned(split: Split) -> Iterator[tuple[str, str, Callable]]:
                 settings = replace(LADDER[name], decay_epochs=epochs)
                 compute = lambda s=settings, labels=labels, seed=seed: network(split, s, seed, False, labels)  # noqa: E731
                 yield "labels", f"{name}, {labels}; seed {seed}", compute
+    for start, changed in STARTS.items():
+        for labels, epochs in LABELS.items():
+            for seed in SEEDS:
+                for name in ("mean of embeddings", ENCODER):
+                    settings = replace(LADDER[name], decay_epochs=epochs)
+                    compute = lambda s=settings, labels=labels, seed=seed, changed=changed: network(  # noqa: E731
+                        split, s, seed, False, labels, changed(split.vectors)
+                    )
+                    yield "labels", f"{name}, {start}, {labels}; seed {seed}", compute
 
 
 if __name__ == "__main__":

@@ -225,13 +225,15 @@ def batches(rows: tf.RaggedTensor, labels, settings: Settings, shuffle: bool) ->
     return together.apply(tf.data.experimental.assert_cardinality(int(np.sum(-(-groups // size))))).prefetch(2)
 
 
-def fit(settings: Settings, seed: int, training, epochs: int, watched, patience: int | None):
+def fit(settings: Settings, seed: int, training, epochs: int, watched, patience: int | None, vectors=None):
     """Train, and measure `watched` rows after every epoch; with a patience, stop when their loss no longer falls.
 
-    Returns the model and the record of the run.
+    The words start from `vectors`, (VOCABULARY, WIDTH), if there are any. Returns the model and the record of the run.
     """
     keras.utils.set_random_seed(seed)
     model = BUILDERS[settings.model](settings)
+    if vectors is not None:
+        next(weight for weight in model.weights if weight.shape == vectors.shape).assign(vectors)
     batched, rate = batches(*training, settings, shuffle=True), settings.learning_rate
     if settings.decay_epochs:
         steps = int(batched.cardinality()) * settings.decay_epochs

@@ -7,10 +7,10 @@ import gzip
 import re
 from pathlib import Path
 
+import near_words
 import numpy as np
 import tensorflow as tf
 from scipy import sparse
-from sklearn.utils.extmath import randomized_svd
 
 from coursekit import data
 
@@ -21,7 +21,7 @@ D = 128  # of a piece's vector
 TOKENS = 2_048  # in a batch: 32 rows of 64, and towards the end 16 rows of 128, so that all positions are learned
 NEWS_SHARE, PAIR_SHARE, MASK_SHARE = 0.5, 0.5, 0.15
 HELD_OUT = 0.02
-WINDOW, COUNTED = 8, 8_000_000  # places between two pieces that are counted as near; pieces of reviews that are counted
+COUNTED = 8_000_000  # pieces of reviews whose neighbours are counted
 
 
 def reviews(folder: Path) -> list[str]:
@@ -50,26 +50,16 @@ def training_news(folder: Path) -> list[str]:
 def start_table(work: Path, size: int) -> None:
     """Write the vectors that the pieces start from, (V, D): which pieces stand near which.
 
-    The count of each pair, at most WINDOW places apart, becomes its positive pointwise mutual information; a singular
-    value decomposition keeps D dimensions of it (Levy and Goldberg, 2014). A long training finds such vectors by
-    itself. A short one spends most of its time on finding them.
+    A long training finds such vectors by itself. A short one spends most of its time on finding them.
     """
     counts = np.zeros(size * size, dtype="int64")
     for name, times, most in (("news", 8, None), ("reviews", 1, COUNTED)):
         row = np.load(work / f"{name}.npz")["pieces"][:most].astype("int64")
-        for apart in range(1, WINDOW + 1):
+        for apart in range(1, near_words.WINDOW + 1):
             counts += times * np.bincount(row[:-apart] * size + row[apart:], minlength=size * size)
     found = np.flatnonzero(counts)
-    pairs = sparse.coo_matrix((counts[found].astype("float64"), (found // size, found % size)), (size, size)).tocsr()
-    pairs = (pairs + pairs.T).tocoo()
-    often = np.asarray(pairs.sum(axis=1)).ravel()
-    smooth = often**0.75 / np.sum(often**0.75)  # rare contexts count for less (Levy, Goldberg and Dagan, 2015)
-    information = np.log(pairs.data / (often[pairs.row] * smooth[pairs.col]))
-    kept = information > 0
-    matrix = sparse.csr_matrix((information[kept], (pairs.row[kept], pairs.col[kept])), (size, size))
-    left, strength, _ = randomized_svd(matrix, D, n_iter=3, random_state=0)
-    table = left * np.sqrt(strength)
-    table -= table.mean(axis=0)
+    pairs = sparse.coo_matrix((counts[found].astype("float64"), (found // size, found % size)), (size, size))
+    table = near_words.vectors(pairs, D)
     table *= 0.04 / table.std()
     rng = np.random.default_rng(0)
     table[: len(SPECIAL)] = rng.normal(scale=0.02, size=(len(SPECIAL), D))
