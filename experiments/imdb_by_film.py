@@ -79,6 +79,7 @@ ENCODER, MAX_WORDS, MAX_PADDING, MAX_LSTM = "encoder with positions", *MAXIMUM
 COMPARED = (  # McNemar's test, seed by seed: two models, each with the group of its runs
     *((("ladder", ENCODER), ("search", name)) for name in SEARCH),
     *((("ladder", ENCODER), ("ladder", name)) for name in LADDER if name != ENCODER),
+    (("ladder", "encoder without positions"), ("ladder", "mean of embeddings")),
     *((("ladder", "words and pairs"), ("ladder", name)) for name in (ENCODER, "NBSVM", "words")),
     (("ladder", ENCODER), ("maximum", MAX_WORDS)),
     (("maximum", MAX_WORDS), ("maximum", MAX_PADDING)),
