@@ -369,8 +369,8 @@ for row in range(2):
 # half of the encoder that reads backwards has read it last. What this run shows is that **training did not find** a way
 # to carry the later dates through the state.
 #
-# Cho et al. (2014b) and Bahdanau et al. (2015, figure 2) measured networks without attention on English–French: there,
-# too, the quality falls with the length of the sentence.
+# Cho et al. (2014b) and Bahdanau et al. (2015, figure 2) measured networks without attention on English–French. There
+# the quality falls with the length of the sentence. In our run the place of the date decides.
 
 # %% [markdown]
 # ## 4 · Three limits of recurrence
@@ -690,7 +690,7 @@ for name, curve in errors.items():
     print(f"{name:26s} least error at σ = {sigmas[np.argmin(curve)]:.2f}")
 
 # %% [markdown]
-# (a) is best at the smallest σ of all: every point attends to itself, and an error near zero says nothing. (b) needs
+# (a) is best at the smallest σ of all: every point attends to itself, and a small error there says nothing. (b) needs
 # no truth and finds nearly the same σ as (c). It is the same lesson as validation data, in one dimension.
 #
 # **From distance to dot product.** Expand the square:
