@@ -1117,7 +1117,7 @@ the convolution it climbs three layers, two places at a time.""",
 # |---|---|---|---|
 # | self-attention | 2·T²·D for the two products (plus 3·T·D² for the projections) | O(1) | O(1) |
 # | recurrence | 2·T·D² | **O(T)** | **O(T)** |
-# | convolution, width k | k·T·D² | O(1) | O(T/k) layers; O(log_k T) if dilated |
+# | convolution, width k | k·T·D² | O(1) | O(T/k) layers; $O(\log_k T)$ if dilated |
 #
 # This is table 1 of the paper with our constants. Only attention has a path that does not grow with T, and a cost that
 # grows with T².
