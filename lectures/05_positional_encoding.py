@@ -63,7 +63,7 @@ np.set_printoptions(precision=3, suppress=True)
 # ## 1 · Shuffle the words and watch
 #
 # *dog bites man* and *man bites dog* hold the same three words. Here are three random word vectors and one attention
-# layer with random weights: Z = softmax(QKᵀ/√d_k) V, as in lecture 2.
+# layer with random weights: $Z = \operatorname{softmax}(QK^\top/\sqrt{d_k})\,V$, as in lecture 2.
 #
 # **Predict.** We feed *dog bites man*, then *man bites dog*. What happens to the new vector of "dog"?
 #
@@ -288,7 +288,7 @@ for kind in ("none", "learned"):
 #
 # The **sinusoidal** table (Vaswani et al., 2017) has a sine in each even column and a cosine in the odd column beside
 # it. Pair number *i*
-# (columns 2i and 2i + 1) turns with the angular frequency ω_i:
+# (columns 2i and 2i + 1) turns with the angular frequency $\omega_i$:
 #
 # $$ PE[p, 2i] = \sin(\omega_i\,p), \quad PE[p, 2i+1] = \cos(\omega_i\,p), \qquad \omega_i = \frac{1}{10000^{2i/D}} . $$
 #
@@ -349,7 +349,7 @@ over 128 positions.""",
 #
 # ### Wavelengths
 #
-# Pair i repeats after λ_i = 2π/ω_i = 2π·10000^(2i/D) positions. The wavelengths form a geometric series: each is the
+# Pair i repeats after $\lambda_i = 2\pi/\omega_i = 2\pi \cdot 10000^{2i/D}$ positions. The wavelengths form a geometric series: each is the
 # same factor longer
 # than the one before.
 
@@ -538,7 +538,7 @@ print("the same from p = 1000 on:", np.abs(table[1000:-3] @ found - table[1003:]
 #
 # There are two changes, and each moves the minus sign to the other corner: exchanging the two entries, and
 # transposing. Together they cancel. If you make only one of the two changes, you get the transposed
-# matrix. It is the rotation back: a shift by −k. A test on one position shows which of the two you have.
+# matrix. It is the rotation back: a shift by −k.
 #
 # </details>
 
@@ -806,7 +806,7 @@ for query_place, key_place in ((3, 1), (53, 51), (1, 3)):
         print(f"query (1, 0) at {query_place:2}, key {name} at {key_place:2}: dot product {product:6.3f}")
 
 # %% [markdown]
-# Each pair (x₀, x₁), (x₂, x₃), … of a head gets its own frequency, the same ω_i as in section 3, with D the width of
+# Each pair (x₀, x₁), (x₂, x₃), … of a head gets its own frequency, the same $\omega_i$ as in section 3, with D the width of
 # the *head*. Three properties to keep:
 #
 # * the length of a vector does not change (a turn), so nothing has to be rescaled;
@@ -854,8 +854,8 @@ for name, values in scores.items():
 # first has only the *possibility* of it. (Rotary has no peak on the diagonal here, because our query and key are two
 # unrelated random vectors. Where the score is largest is for $W_q$ and $W_k$ to learn.)
 #
-# > **Two conventions for pairs.** The paper and our lab pair neighbours: (x₀, x₁), (x₂, x₃), … Many programs pair the
-# > first half with the second: (x₀, x_{D/2}), … The three ways of writing it on these pages are one and the same turn:
+# > **Two conventions for pairs.** The paper and our lab pair neighbours: $(x_0, x_1), (x_2, x_3)$, … Many programs pair the
+# > first half with the second: $(x_0, x_{D/2})$, … The three ways of writing it on these pages are one and the same turn:
 # > column 2i of a neighbour pair is the real part and column 2i + 1 the imaginary part of complex number i; in halves they
 # > stand in columns i and D/2 + i. Both orders are correct, since $W_q$ and $W_k$ can learn either. Weights trained with one
 # > are wrong under the other. The next section's model uses halves.
@@ -990,9 +990,9 @@ for positions in METHODS:
 # no memory.
 #
 # Your order, beyond 64: **ALiBi 0.97, none 0.44, sinusoidal 0.39, rotary 0.35, learned 0.25.** One run per method
-# cannot rank values as close as 0.44, 0.39 and 0.35, but others have found the same on larger tasks: causal models
-# without positions extend to longer texts at least as well as rotary ones and some others (Haviv et al., 2022;
-# Kazemnejad et al., 2023).
+# cannot rank values as close as 0.44, 0.39 and 0.35, but others have found the same with larger models: causal models
+# without positions extend to longer texts at least as well as rotary ones and some others (Kazemnejad et al., 2023).
+# Within the training length they come close to models with positions (Haviv et al., 2022).
 #
 # * **none** names about two letters in three within the training length. The causal mask tells it a little about order,
 #   and nothing about *last*; beyond the training length it loses less than three of the other four.
@@ -1006,21 +1006,22 @@ for positions in METHODS:
 #
 # > **What other texts get wrong:** "sinusoidal positions work for sentences of any length". The *table* can be
 # > computed for any length. The *model* has never seen
-# > those rows, and the figure shows what it does with them. The paper itself says only that they *may* allow the model
+# > those rows. The paper itself says only that they *may* allow the model
 # > to extrapolate (section 3.5).
 #
 # ### A window of recent keys
 #
 # **Sliding-window attention** (Longformer, Beltagy et al., 2020; Mistral 7B, Jiang et al., 2023, with windows of 4,096) lets a
 # query see the last W keys only. The work for a token then no longer grows with the text, and neither does the memory for
-# keys and values. Depth makes up for some of what is hidden: the second block reads what the first one has fetched.
+# keys and values. A second block reads what the first one has fetched.
 #
 # **By hand.** W = 8. From how many tokens can something reach the last token after one block, after two, after four?
 #
 # <details><summary>Answer</summary>8, 15 and 29. Each further block reaches W − 1 = 7 tokens further back.</details>
 #
 # For our rotary model a window of 32 is the experiment that was missing: with it no key stands at a distance that never
-# occurred in training, and nothing else changes. We read the long sequences again, with the models **as trained**.
+# occurred in training. But no query has more keys than in training either. One line keeps 28 recent and 4 first keys:
+# these are 32 too, and four are far away. We read the long sequences again, with the models **as trained**.
 #
 # **Predict.** Does the rotary model recover beyond place 32? And what does a window do to the model without positions?
 #
@@ -1050,20 +1051,20 @@ parts = through_window(memory_models["rotary"], TESTED, stretch=TESTED / TRAINED
 print("rotary  positions divided by 5  " + "   ".join(f"{part:11.2f}" for part in parts))
 
 # %% [markdown]
-# **The cause is found.** Without the far keys the rotary model names 1.00 of the letters between 64 and 159, with the same
-# weights that gave 0.35 before. A shorter window is not better: the last letter may stand outside it. The model *without*
-# positions rises from 0.44 to 0.70 with a window of 8. A window is itself a little knowledge of position: what it shows is
-# recent.
+# **The cause is found.** Without the far keys the rotary model names 1.00 of the letters between 64 and 159, in
+# place of 0.35. Four far keys among 32 are enough for the harm between 32 and 63: 0.59, as with all keys. A shorter window
+# is not better: the last letter may stand outside it. The model *without* positions rises from 0.44 to 0.70 with a window
+# of 8. A window is a little knowledge of position: what it shows is recent.
 #
 # **Position interpolation** (Chen et al., 2023) keeps all keys and divides the positions by 5, so that no distance exceeds 32.
-# With the same weights the last line has 0.91 beyond 64. The price is 0.93 in place of 1.00 within 32 places. (Chen et al. then
-# train a little more.)
+# The last line has 0.91 beyond 64, with up to 160 keys: their number is not the cause. The price is
+# 0.93 in place of 1.00 within 32 places. (Chen et al. then train a little more.)
 #
 # **Attention sinks.** In large language models a plain window fails badly as soon as the *first* tokens of the text leave it
 # (Xiao et al., 2024). Softmax weights must sum to 1, so a head that finds nothing to fetch has to put its weight somewhere.
 # These models put it on the first tokens, which every query can see: the attention sinks. With the first four kept beside
 # the window, most of the damage is gone. The same four *hurt* our rotary model: 0.82 in
-# place of 1.00. In our task every query has a letter to fetch, so it does not need a sink, and the four keys stand at
+# place of 1.00. Our queries have a letter to fetch and need no sink, and the four keys stand at
 # distances that training never reached. Xiao et al. count positions inside the window, and not in the text, which avoids
 # this.
 #
@@ -1082,8 +1083,8 @@ for padding in ("pre", "post"):
     print(f'padding="{padding:4}":', padded[0], " the words sit at positions", np.flatnonzero(padded[0]))
 
 # %% [markdown]
-# The same sentence, other position vectors. What does that cost? Models with *learned* positions read the same 32
-# tokens, preceded by more and more blanks, a token that they know well. The question asked at each token has not
+# What does that cost? Models with *learned* positions read the same 32
+# tokens, preceded by more and more blanks. The question asked at each token has not
 # changed. One model was trained on 32 places, so the shift moves words to rows that were never trained. The other is
 # the control: it was trained on 64 places, so that every row it is asked for has been trained.
 #
@@ -1230,8 +1231,7 @@ print("first column, wrong:", *bad[:2, :, 0])
 #
 # **8.** Must a decoder with a causal mask have positions at all?
 # <details><summary>Answer</summary>Not strictly: section 1 showed that the mask breaks the symmetry, and such models
-# learn some position by themselves. On our memory task "none" did better than guessing for that reason,
-# and still much worse than the others.</details>
+# learn some position by themselves (Haviv et al., 2022).</details>
 #
 # ## 12 · Low-resource box
 #
@@ -1272,7 +1272,7 @@ print("first column, wrong:", *bad[:2, :, 0])
 #
 # ## References
 #
-# * A. Vaswani et al., *Attention Is All You Need*, NeurIPS 2017: section 3.4 (√d_model), section 3.5 (sinusoids,
+# * A. Vaswani et al., *Attention Is All You Need*, NeurIPS 2017: section 3.4 ($\sqrt{d_\mathrm{model}}$), section 3.5 (sinusoids,
 #   learned positions, extrapolation). arXiv:1706.03762
 # * P. Shaw, J. Uszkoreit, A. Vaswani, *Self-Attention with Relative Position Representations*, NAACL 2018.
 #   arXiv:1803.02155
