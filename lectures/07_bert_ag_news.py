@@ -413,6 +413,10 @@ def asked_loss(labels, logits):
     return tf.reduce_sum(losses[labels >= 0]) / tf.cast(tf.math.count_nonzero(labels >= 0), tf.float32)
 
 
+# %% [markdown]
+# The next cell puts the encoder and its head for hidden words into one model, gives it fresh weights and trains it for 30 steps.
+# Keras reports the mean of the losses so far, so the last line calculates the loss of each step.
+
 # %%
 def masked_model():
     """The encoder with its masked-language-model head: a dict of rows -> logits (B, P, V)."""
@@ -862,7 +866,8 @@ plots.show(
 # seed, and always measures on the complete test file. Some things differ from the cells above. The frozen head gets five times as many epochs
 # as the two other networks, at a rate of 3·10⁻³. The networks' epochs and learning rates were set beforehand and not searched, with one exception:
 # after a look at results the fresh weights got a smaller spread, because with the first one the network from scratch did not learn. The C of the linear
-# model and of LSA was searched, by cross-validation on their training texts. There is no validation set.
+# model and of LSA was searched, by cross-validation on their training texts. (In the recorded run both are fitted one class against the others;
+# in the cells above, all classes at once.) There is no validation set.
 
 # %%
 study = recorded.load("bert_ag_news")

@@ -68,6 +68,7 @@ def masked_words(page: Page) -> None:
         "983a2639", r"even guess ([\d.]+), by frequency ([\d.]+), after 30 steps ([\d.]+), pre-trained ([\d.]+)"
     )
     page.says("about {:.0f} for real news", frequency)
+    page.says("and trains it for {:.0f} steps", page.number("983a2639", r"after (\d+) steps"))
     page.says(
         "Such a start is slow.",
         holds=[here < even, here > frequency - 0.5],
