@@ -815,7 +815,7 @@ print(f"{time.process_time() - started:.0f} CPU seconds")
 #
 # <details><summary>Answer</summary>
 #
-# One ninth of the tokens are end tokens, all right. So a digit is right with (0.9 · 9 − 1)/8 = 0.8875, and eight digits with 0.8875⁸ = 0.39. The
+# One ninth of the tokens are end tokens, all right. So a digit is right with (0.9 · 9 − 1)/8 = 0.8875, and eight digits with 0.8875⁸ = 0.38. The
 # table above does not follow this rule exactly. Its token accuracy is a mean *during* the epoch, on training lines; "exact" is measured after the epoch, on
 # unseen days. And mistakes are not independent (section 10).
 #
