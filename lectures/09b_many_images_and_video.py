@@ -56,6 +56,8 @@ plots.use_course_style()
 np.set_printoptions(precision=3, suppress=True)
 print("this page ran on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 
+tf.get_logger().setLevel("ERROR")  # no advice on retracing
+
 
 # %% [markdown]
 # ## 1 · Where does the head read?
