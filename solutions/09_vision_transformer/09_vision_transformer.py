@@ -96,9 +96,9 @@ check = start_lab("09_vision_transformer")
 # - Images need not be square. Where P does not divide both h and w, raise a `ValueError`: if a patch is cut off or filled up without an
 #   error, somebody finds it weeks later. Name the sizes in its message. (The check looks at the kind of the error only; the words are for
 #   the person who reads them.)
-# - `images` is an array or a tensor, and its float type stays. Exercise 3 calls your function inside a graph, where the
-#   batch size is not known: `keras.ops` works there, NumPy does not. Ready-made functions that cut patches are forbidden
-#   here.
+# - `images` is an array or a tensor, and its float type stays. (In all other exercises any float type passes.) Exercise 3 calls
+#   your function inside a graph, where the batch size is not known: `keras.ops` works there, NumPy does not. Ready-made
+#   functions that cut patches are forbidden here.
 #
 # **Try it on paper first:** in memory the pixels of an image follow each other row by row. Which of the numbers 0 to 23
 # does `reshape` alone put into "patch" 0?
@@ -155,7 +155,7 @@ def merge_patches(patches, height, width, channels):
         height, width, channels: h, w and C of the images.
 
     Returns:
-        Images, (B, h, w, C), in the float type of the patches.
+        Images, (B, h, w, C).
     """
     ### BEGIN SOLUTION
     patch_size = round((patches.shape[-1] / channels) ** 0.5)
@@ -445,7 +445,7 @@ check("train_vit")
 # 1. average the heads of each layer, A = mean over H, (B, T, T);
 # 2. add the residual path: half of the attention, half of the identity, 0.5·A + 0.5·I;
 # 3. divide each row by its sum, so that it sums to 1 (attention's own rows do so already; those of weights that were pruned
-#    do not);
+#    do not). No sum is 0, because the identity has added 0.5;
 # 4. multiply the matrices up from the first layer: the matrix of each later layer is multiplied from the left,
 #
 # $$R = \hat A_L \cdots \hat A_2\,\hat A_1 .$$
@@ -458,9 +458,9 @@ check("train_vit")
 #
 # $$\hat A_1 = \begin{pmatrix}0.8 & 0.2\\ 0.1 & 0.9\end{pmatrix},\quad \hat A_2 = \begin{pmatrix}0.75 & 0.25\\ 0 & 1\end{pmatrix},\quad R = \begin{pmatrix}0.625 & 0.375\\ 0.1 & 0.9\end{pmatrix}.$$
 #
-# The weights are an array or a tensor (L, B, H, T, T), and their float type stays.
+# The weights are an array or a tensor (L, B, H, T, T).
 #
-# <details><summary>Hint 1</summary>Steps 1 to 3 can be done to all layers at once. Mind the float type of the identity: <code>np.eye</code> is float64 unless told otherwise.</details>
+# <details><summary>Hint 1</summary>Steps 1 to 3 can be done to all layers at once. Mind the float type of the identity: TensorFlow does not combine a tensor of float64 with one of float32.</details>
 # <details><summary>Hint 2</summary>A loop over the layers, with the result so far in a variable. Which stands on the left of the product, the new matrix or the result so far?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "attention_rollout-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -544,7 +544,7 @@ def extract_tubelets(video, frames, patch_size):
         patch_size: rows and columns of a tubelet, P.
 
     Returns:
-        (B, N, frames·P·P·C) with N = (f/frames)·(h/P)·(w/P), in the float type of the video.
+        (B, N, frames·P·P·C) with N = (f/frames)·(h/P)·(w/P).
 
     Raises:
         ValueError: `frames` does not divide f, or P does not divide h and w.

@@ -45,6 +45,16 @@ def test_boxes_for_those_who_are_new_to_keras(lab, box):
 
 
 @pytest.mark.parametrize("lab", LABS)
+def test_at_most_one_exercise_of_a_lab_asks_for_a_float_type(lab):
+    asking = [
+        name
+        for name, exercise in load_lab(lab).exercises.items()
+        if any(case.dtype for group, rng in exercise.generators(40723) for case in group.draw(rng))
+    ]
+    assert len(asking) <= 1
+
+
+@pytest.mark.parametrize("lab", LABS)
 def test_each_lab_has_two_exercises_of_transfer_for_points(lab):
     notebook = nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4)
     worth = points(notebook)

@@ -38,10 +38,10 @@ def corners(rng: Generator) -> list[Case]:
     return _tubes((2, (3, 2, 4), 1, 3, 2), (3, (1, 1, 1), 4, 5, 2))(rng)
 
 
-@exercise.group("arrays and tensors, float type kept", points=1)
+@exercise.group("arrays and tensors", points=1)
 def types(rng: Generator) -> list[Case]:
     shape = (2, (2, 3, 1), 3, 2, 2)
-    return [*_tubes(shape, mode="tensor", dtype="float32")(rng), *_tubes(shape, dtype="float32")(rng), *_tubes(shape, floats="float64", dtype="float64")(rng)]
+    return [*_tubes(shape, mode="tensor")(rng), *_tubes(shape)(rng), *_tubes(shape, floats="float64")(rng)]
 
 
 @exercise.group("ValueError where a size does not fit", points=1, advice="Three remainders: length by frames, height and width by patch_size.")
@@ -85,5 +85,5 @@ exercise.mistakes(
 
 
 exercise.hints("As in exercise 1, with one more axis that is split in two: time, (f/frames, frames).", "The three axes that number the tubelets move in front of the three that lie inside.")
-exercise.hints("Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take arrays and tensors and keep the type.", group="types")
+exercise.hints("Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take arrays and tensors.", group="types")
 exercise.hints("With frames=1 this is exercise 1, frame after frame. With one tubelet all three counts are 1.", group="corners")

@@ -56,6 +56,17 @@ def attention_rollout(attentions):
         found.append(np.linalg.multi_dot(list(a[::-1])) if len(a) > 1 else a[0])
     return np.stack(found).astype(attentions.dtype)
 """,
+    # float64 throughout, whatever the weights are
+    """
+def attention_rollout(attentions):
+    attentions = np.asarray(attentions).mean(2)
+    steps = 0.5 * attentions + 0.5 * np.eye(attentions.shape[-1])
+    steps = steps / steps.sum(-1, keepdims=True)
+    rollout = steps[0]
+    for step in steps[1:]:
+        rollout = step @ rollout
+    return rollout
+""",
     # ops.scan over the layers
     """
 def attention_rollout(attentions):
@@ -109,9 +120,17 @@ WRONG = [
         roll(heads="a", step="0.5 * a + 0.5 * eye").replace("return result", "return result.mean(1)"),
     ),
     ("layers_averaged", roll(up="result + layer").replace("return result", "return result / a.dtype.type(len(a))")),
-    # the identity is added at the end, or its float type spoils the result
+    # the identity is added at the end
     (None, roll(step="a").replace("return result", "return 0.5 * result + 0.5 * eye")),
-    (None, roll(step="0.5 * a + 0.5 * np.eye(a.shape[-1])")),
+    # a tensor of float64 is added to one of float32
+    (
+        None,
+        roll()
+        .replace("np.asarray(attentions)", "tf.convert_to_tensor(attentions)")
+        .replace("a.mean(2)", "tf.reduce_mean(a, 2)")
+        .replace("np.eye(a.shape[-1], dtype=a.dtype)", "tf.eye(a.shape[-1], dtype=tf.float64)")
+        .replace("a.sum(-1, keepdims=True)", "tf.reduce_sum(a, -1, keepdims=True)"),
+    ),
     # axes
     (None, roll(heads="a.mean(1)")),
     (None, roll().replace("return result", "return result[:, 0]")),

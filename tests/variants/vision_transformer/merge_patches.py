@@ -46,6 +46,13 @@ def merge_patches(patches, height, width, channels):
     pixels = ops.reshape(patches, (-1, height * width, channels))
     return ops.reshape(ops.take(pixels, source.ravel(), axis=1), (-1, height, width, channels))
 """,
+    # float32, whatever the patches are
+    """
+def merge_patches(patches, height, width, channels):
+    p = round((patches.shape[-1] // channels) ** 0.5)
+    x = ops.reshape(ops.cast(patches, "float32"), (-1, height // p, width // p, p, p, channels))
+    return ops.reshape(ops.transpose(x, (0, 1, 3, 2, 4, 5)), (-1, height, width, channels))
+""",
     # np.block
     """
 def merge_patches(patches, height, width, channels):
@@ -94,12 +101,6 @@ WRONG = [
     ),
     # the patch size is guessed
     (None, join("(-1, r, c, p, p, channels)", "(0, 1, 3, 2, 4, 5)").replace("round((", "2 + 0 * round((")),
-    (
-        None,
-        join("(-1, r, c, p, p, channels)", "(0, 1, 3, 2, 4, 5)").replace(
-            "ops.reshape(patches", "ops.reshape(ops.cast(patches, 'float32')"
-        ),
-    ),
     (None, "def merge_patches(patches, height, width, channels):\n    return patches"),
     (
         None,
