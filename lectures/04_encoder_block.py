@@ -690,8 +690,8 @@ for ax, (name, part) in zip(panels, parts.items(), strict=True):
     ax.set(xlabel="input token", ylabel="output token" if ax is panels[0] else "")
 plots.show(
     figure,
-    alt="""Four maps of seven output tokens by seven input tokens. Attention: full columns except the last two,
-which are masked and empty. Layer norm and feed-forward: only the diagonal. Whole block: a strong diagonal and weak
+    alt="""Four maps of seven output tokens by seven input tokens. Attention: full columns for the five real tokens; the
+last two columns are empty except on the diagonal. Layer norm and feed-forward: only the diagonal. Whole block: a strong diagonal and weak
 full columns for the five real tokens; the last two columns are empty except on the diagonal.""",
 )
 
@@ -766,8 +766,8 @@ for order in ("post", "pre"):
 
 
 # %% [markdown]
-# In the last block the gradient of post-norm is about three times that of pre-norm. In the first block it is the other way
-# round, and post-norm's varies by a factor of three between seeds in blocks 1 and 6. Xiong et al. (2020) prove it for the last layer: at initialisation
+# In the last block the gradient of post-norm is about three times that of pre-norm. In the first block pre-norm's is the
+# larger one, and post-norm's varies by a factor of three between seeds in blocks 1 and 6. Xiong et al. (2020) prove it for the last layer: at initialisation
 # its gradient is large in post-norm, whatever the depth, and falls like $1/\sqrt{\text{depth}}$ in pre-norm. They conclude
 # that a full learning rate from the first step is too much for post-norm. Let us see.
 #
@@ -863,7 +863,7 @@ shares = counts / len(digits)  # how often each place of a sorted row holds each
 place_alone = -np.sum(shares * np.log(shares.clip(1e-12))) / 8
 for value, what in ((np.log(10), "guessing: ln 10"), (place_alone, f"knows the place alone: {place_alone:.2f}")):
     ax.axhline(value, color=diagrams.PALETTE["residual"], linestyle=":")
-    ax.text(STEPS, value + 0.05, what, ha="right", fontsize=9)
+    ax.text(STEPS, value + 0.1, what, ha="right", fontsize=9)
 ax.set(xlabel="step", ylabel="training loss", title=f"{BLOCKS} blocks, learning rate {PEAK}", ylim=(0, 2.7))
 ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(
@@ -938,7 +938,7 @@ for column, rate in enumerate((PEAK, PEAK / 100)):
 # answer that unbalanced gradients are not the root cause: a post-norm stack depends more on its residual branches, and these
 # amplify small changes of the parameters. Our second line does not decide it.
 #
-# > **Slow machine?** Set `BLOCKS = 6`: half the time. With fewer blocks the gap between the orders is smaller. **GPU or time to spare?** `BLOCKS = 24`, `STEPS = 1000`: try learning rates from 0.0003 to
+# > **Slow machine?** Set `BLOCKS = 6`: half the time. **GPU or time to spare?** `BLOCKS = 24`, `STEPS = 1000`: try learning rates from 0.0003 to
 # > 0.01 and draw the final loss against them.
 #
 # ## 9 · Every parameter accounted for

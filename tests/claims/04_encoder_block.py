@@ -191,7 +191,8 @@ def one_block(page) -> None:
         holds=[*diagonal, off["attention"][0] > 0.5, off["attention"][1] == 0, off["whole block"][1] == 0],
     )
     page.says(
-        "Attention: full columns except the last two, which are masked and empty.", holds=off["attention"][1] == 0
+        "Attention: full columns for the five real tokens; the last two columns are empty except on the diagonal.",
+        holds=off["attention"][1] == 0,
     )
     page.given(
         "Whole block: a strong diagonal and weak full columns for the five real tokens; the last two columns are empty "
@@ -218,7 +219,7 @@ def post_or_pre(page) -> None:
         holds=2.5 < sum(last[:2]) / sum(last[2:]) < 3.5,
     )
     page.says(
-        "In the first block it is the other way round, and post-norm's varies by a factor of three between seeds in "
+        "In the first block pre-norm's is the larger one, and post-norm's varies by a factor of three between seeds in "
         "blocks 1 and 6.",
         holds=[first[1] < first[2], round(first[1] / first[0]) == 3, round(sixth[1] / sixth[0]) == 3],
     )
