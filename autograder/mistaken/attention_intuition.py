@@ -243,6 +243,7 @@ def attend(
     softmax_axis: Any = -1,
     stable: bool = True,
     masking: str = "block",
+    peak: str = "row",
     no_softmax: bool = False,
     scaled: bool = False,
     scores_returned: bool = False,
@@ -264,7 +265,9 @@ def attend(
         open_only = mask is not None and masking != "ignore"
         weights = np.where(np.asarray(mask).astype(bool), scores, 0) if open_only else scores
     else:
-        weights = attention.masked_softmax(scores, mask, softmax_axis=softmax_axis, stable=stable, masking=masking)
+        weights = attention.masked_softmax(
+            scores, mask, softmax_axis=softmax_axis, stable=stable, masking=masking, peak=peak
+        )
     closed: np.ndarray = np.zeros(scores.shape[:-1], bool)
     if mask is not None:
         closed = np.logical_not(np.broadcast_to(np.asarray(mask).astype(bool), scores.shape).any(axis=-1))

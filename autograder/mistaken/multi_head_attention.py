@@ -94,6 +94,7 @@ def multi_head_attention(
     scale: str = "sqrt_d_k",
     softmax_axis: int = -1,
     stable: bool = True,
+    peak: str = "row",
     no_softmax: bool = False,
     masking: str = "block",
     mask_axis: str = "right",
@@ -161,7 +162,7 @@ def multi_head_attention(
         # a pair that is blocked is blocked in every head: scores of -1e9 then share the weight equally
         weights = softmax(np.where(mask, scores, scores.dtype.type(-1e9)), axis=1)
     else:
-        weights = masked_softmax(scores, mask, softmax_axis=softmax_axis, stable=stable, masking=masking)
+        weights = masked_softmax(scores, mask, softmax_axis=softmax_axis, stable=stable, masking=masking, peak=peak)
     if scale == "after":
         weights = weights / math.sqrt(q.shape[-1])
     mixed = np.einsum("bhts,bhsk->bhtk", weights, v)

@@ -6,7 +6,7 @@ from coursekit.generator import Generator
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.attention_intuition.shared import NO_SOFTMAX, OVER_QUERIES, SWAPPED_RESULTS, TYPES, TYPES_ADVICE, UNSTABLE, apart
 from autograder.exercises.drawing import drawn_until, masks_matter, normal, partial_mask
-from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, SCORES_RETURNED
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, SCORES_RETURNED, WHOLE_PEAK
 from autograder.mistaken import attention_intuition as mistaken
 from autograder.oracles import attention_intuition as oracles
 
@@ -86,6 +86,7 @@ exercise.mistakes(
     softmax_over_everything=OVER_ALL,
     no_softmax=NO_SOFTMAX,
     unstable_softmax=UNSTABLE,
+    one_maximum_for_all=WHOLE_PEAK,
     **MASK_MISTAKES,
     scaled_here=wrong("The scores are divided by something; this function takes scores that are ready.", scaled=True),
     fill_too_small=wrong("Blocked scores become −10,000. Where the other scores are as low as that, blocked keys get weight.", masking="-1e4"),

@@ -6,7 +6,7 @@ from coursekit.generator import Generator
 from autograder.declaring import Case, Exercise, wrong
 from autograder.exercises.drawing import drawn_until, is_far_apart, normal, partial_mask
 from autograder.exercises.multi_head_attention.shared import attention_arrays
-from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, NO_SOFTMAX, OVER_QUERIES, SCALED_AFTER, SCALED_BY_LENGTH, UNSCALED, UNSTABLE
+from autograder.exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES, NO_SOFTMAX, OVER_QUERIES, SCALED_AFTER, SCALED_BY_LENGTH, UNSCALED, UNSTABLE, WHOLE_PEAK
 from autograder.mistaken import multi_head_attention as mistaken
 from autograder.oracles import multi_head_attention as oracles
 
@@ -118,6 +118,7 @@ exercise.mistakes(
     softmax_over_heads=wrong("The weights of the heads sum to 1 for each pair of tokens: the softmax runs over the heads instead of the keys.", softmax_axis=1),
     no_softmax=NO_SOFTMAX,
     unstable_softmax=UNSTABLE,
+    one_maximum_for_all=WHOLE_PEAK,
     mask_ignored=MASK_MISTAKES["mask_ignored"],
     mask_inverted=MASK_MISTAKES["mask_inverted"],
     mask_added=MASK_MISTAKES["mask_added"],

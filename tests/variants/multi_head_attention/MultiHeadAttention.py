@@ -217,6 +217,8 @@ WRONG = [
     ("one_layer_three_times", changed("(keras.layers.Dense(d_model) for _ in range(4))", "(keras.layers.Dense(d_model) for _ in range(4))\n        self.w_q = self.w_k = self.w_v")),
     ("scores_returned", changed("(output, weights) if", "(output, scores) if")),
     ("results_swapped", changed("(output, weights) if", "(weights, output) if")),
+    ("unstable_softmax", changed("weights = ops.softmax(scores, axis=-1)", "weights = ops.exp(scores) / ops.sum(ops.exp(scores), axis=-1, keepdims=True)")),
+    ("one_maximum_for_all", changed("weights = ops.softmax(scores, axis=-1)", "weights = ops.exp(scores - ops.max(scores))\n        weights = weights / ops.sum(weights, axis=-1, keepdims=True)")),
     (None, changed("Dense(d_model)", "Dense(d_model, use_bias=False)")),
     (None, changed("scores = ops.where(mask, scores, -1e9)", "scores = ops.where(mask, scores, -np.inf)")),
     (None, changed("weights = ops.softmax(scores, axis=-1)", "weights = keras.ops.softmax(np.asarray(scores), axis=-1)")),
