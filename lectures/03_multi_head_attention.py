@@ -165,9 +165,9 @@ plots.show(
 #
 # <details><summary>Could cleverer weights, spread over other rows, do better? (a short proof)</summary>
 #
-# Let the weights on all rows be p₁ … p_T, with p_a and p_b on the two that matter. The best linear guess of a explains
-# p_a²/Σp², that of b explains p_b²/Σp². Together (p_a² + p_b²)/Σp² ≤ 1, so the two unexplained shares sum to one or
-# more. The proof supposes that the weights do not depend on the numbers themselves and that the read-out is linear. A
+# Let the weights on all rows be $p_1, \dots, p_T$, with $p_a$ and $p_b$ on the two that matter. The best linear guess of a
+# explains $p_a^2/\sum p^2$, that of b explains $p_b^2/\sum p^2$. Together $(p_a^2 + p_b^2)/\sum p^2 \le 1$, so the two
+# unexplained shares sum to one or more. The proof supposes that the weights do not depend on the numbers themselves and that the read-out is linear. A
 # trained head is free to break the first condition; section 10 shows whether it gains anything.
 #
 # </details>
@@ -466,10 +466,10 @@ for name in ("by_loop", "by_reshape", "by_einsum"):
 # <details><summary>What you see</summary>
 #
 # The multiply–adds are the same for every H: H maps of width K = D/H cost 2·T²·(H·K) = 2·T²·D. What grows is the
-# number of **weights**, H·T² of them, and with it the softmax and the memory. All three get slower with H.
+# number of **weights**, H·T² of them, and with it the softmax and the memory. From 8 heads on all three get slower.
 #
-# In this run the three lie within 0.4 milliseconds of each other up to 8 heads. With 32 heads the loop takes 3.8,
-# the reshape 3.7 and the einsum 3.8 milliseconds. We measured on two CPU cores only, so nothing here says how the three
+# In this run the three lie within 0.5 milliseconds of each other up to 8 heads. With 32 heads the loop takes 6.9,
+# the reshape 5.5 and the einsum 5.7 milliseconds. We measured on two CPU cores only, so nothing here says how the three
 # compare on a GPU. Choose the version that you can read.
 #
 # </details>
@@ -835,7 +835,7 @@ the single head shows one of the two relations only.""",
 # %% [markdown]
 # Read a row as "b→e: name b, wants e". The stripe is the row above: the same in every table. The other map is different
 # for every table, since it follows the names: it is computed from content. Which head has which job was settled by the
-# random start.
+# random start. (Lecture 7 shows the heads of our small BERT.)
 #
 # Do all seeds divide the work this way? And what do the two layers of "one head, twice" do? Measure how much weight each
 # head puts on the row above and on the wanted row, over all test tables:
@@ -914,7 +914,7 @@ for ax, version in zip(panels, ["two heads", "four heads"], strict=True):
 plots.show(
     figure,
     alt="""Two tables of errors after switching off one head, one row per seed and head. With two heads each row has
-one error near 1 and one near 0. With four heads the damage differs: some heads ruin one answer, others do less.""",
+one error of 1 or more and one near 0. With four heads the damage differs: some heads ruin one answer, others do less.""",
 )
 
 
@@ -1131,7 +1131,7 @@ for key_heads in (96, 8, 1):
 
 
 # %% [markdown]
-# One step takes 7.4 ms with 96 key heads, 1.6 ms with 8 and 0.7 ms with one. Shazeer (2019) gives the loading of keys and values
+# One step takes 7.3 ms with 96 key heads, 1.6 ms with 8 and 0.7 ms with one. Shazeer (2019) gives the loading of keys and values
 # as the reason why decoding is slow. (Our gain may have a second cause: one product with 96 queries suits a processor better than
 # 96 products with one. We did not separate the two.)
 #
@@ -1273,7 +1273,7 @@ for bug, size in sorted(deviation.items(), key=lambda item: item[1]):
 #
 # ## References
 #
-# * A. Vaswani et al. (2017). *Attention Is All You Need.* NeurIPS. arXiv:1706.03762. Section 3.2.2; table 3, rows A.
+# * A. Vaswani et al. (2017). *Attention Is All You Need.* NeurIPS. arXiv:1706.03762. Section 3.2.2; table 3, rows A and B.
 # * P. Michel, O. Levy, G. Neubig (2019). *Are Sixteen Heads Really Better than One?* NeurIPS. arXiv:1905.10650.
 # * E. Voita et al. (2019). *Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can
 #   Be Pruned.* ACL. arXiv:1905.09418.
