@@ -28,8 +28,8 @@
 # inputs that you have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like;
 # the check cells themselves are restored before grading.
 #
-# **Letters.** T is the number of queries, S the number of keys (in self-attention T = S), D the width of a token, d_k the
-# width of queries and keys, d_v the width of values, B the batch. "(…, T, D)" means: any leading dimensions, or none.
+# **Letters.** T is the number of queries, S the number of keys (in self-attention T = S), D the width of a token, $d_k$ the
+# width of queries and keys, $d_v$ the width of values, B the batch. "(…, T, D)" means: any leading dimensions, or none.
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
@@ -173,9 +173,9 @@ print(f"256 tokens: the loops take {ratio:.0f} times as long as the matrix produ
 # ## 3 · Query, key and value
 #
 # A token has three roles: it asks (query), it is asked (key), and it answers (value). Three matrices, the same for
-# every token, give it a vector for each role: Q = X W_q, K = X W_k, V = X W_v. Attention learns these matrices.
+# every token, give it a vector for each role: $Q = X W_q$, $K = X W_k$, $V = X W_v$. Attention learns these matrices.
 #
-# <details><summary>Hint</summary>Tokens are rows. (…, T, D) times (D, d_k) gives (…, T, d_k): which product broadcasts over the leading axes?</details>
+# <details><summary>Hint</summary>Tokens are rows. (…, T, D) times (D, $d_k$) gives (…, T, $d_k$): which product broadcasts over the leading axes?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "project_qkv-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project_qkv(x, w_q, w_k, w_v):
@@ -211,12 +211,12 @@ check("project_qkv")
 #   of the others still sum to 1.
 # - The mask may be boolean, integer or float, and it broadcasts to the scores (…, T, S): (T, S), (B, T, S), (B, 1, S).
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
-# - T and S differ in general, and so do d_k and d_v.
+# - T and S differ in general, and so do $d_k$ and $d_v$.
 # - The results have the float type of q. `np.sqrt` of an int is a float64; `d ** 0.5` of a Python int is a
 #   Python float, which leaves float32 alone.
 # - Exercise 5 calls this function inside a layer, where NumPy does not work: write it with `keras.ops`.
 #
-# <details><summary>Hint 1</summary>Scores, scaling, mask, softmax, values: five lines in that order. d_k is the width of k.</details>
+# <details><summary>Hint 1</summary>Scores, scaling, mask, softmax, values: five lines in that order. $d_k$ is the width of k.</details>
 # <details><summary>Hint 2</summary>To block a key, change its score before the softmax, not its weight after it. Which score becomes the weight 0?</details>
 # <details><summary>Hint 3</summary>Minus infinity in a whole row gives 0/0. A large negative number such as −1e9 does not. <code>ops.where(mask, scores, …)</code> wants a boolean mask: <code>ops.cast(mask, "bool")</code>.</details>
 # <details><summary>Hint 4</summary>A scalar of another float type (<code>tf.cast(…, tf.float32)</code> against float64 inputs) is an error in TensorFlow. A Python float is not.</details>
@@ -256,10 +256,10 @@ check("scaled_dot_product_attention")
 # kept under the names `w_q`, `w_k` and `w_v`: the checks put known weights into them by these names. In exercise 3 these
 # names were matrices. Here they are layers: a Dense layer is called, `self.w_q(x)`; it cannot be multiplied with `@`.
 #
-# - `call(x, attention_mask=None, return_weights=False)` takes x (B, T, D) and returns the output (B, T, d_v), or with
+# - `call(x, attention_mask=None, return_weights=False)` takes x (B, T, D) and returns the output (B, T, $d_v$), or with
 #   `return_weights=True` the tuple (output, weights).
-# - The mask is (T, S), (B, T, S), or (B, 1, T, S). The last shape is the one that multi-head attention uses: axis 1 stands
-#   for the heads. This layer has no heads, so take that axis out of the mask.
+# - The mask is (T, S), (B, T, S), (B, 1, S), or (B, 1, T, S). The last shape is the one that multi-head attention uses: axis 1
+#   stands for the heads. This layer has no heads, so take that axis out of the mask.
 # - The argument is called `attention_mask`, as in Keras's own layer. Keras itself would fill an argument `mask` with a
 #   padding mask (B, T) when x comes from `Embedding(mask_zero=True)`. That shape is wrong here. (If your layer uses the name
 #   `mask`, as this lab did before, it is still graded.)
@@ -295,7 +295,7 @@ class SelfAttention(keras.Layer):
 
         Args:
             x: tokens, (B, T, D).
-            attention_mask: (T, S), (B, T, S) or (B, 1, T, S), or None.
+            attention_mask: (T, S), (B, T, S), (B, 1, S) or (B, 1, T, S), or None.
             return_weights: whether the weights (B, T, S) are returned too.
 
         Returns:
@@ -347,14 +347,14 @@ check("attention_cost")
 #
 # Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell. The three tokens are "How are you":
 #
-# X = [[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]], and W_k = [[1, 0, 2], [0, 1, 1], [1, 1, 0], [0, 1, 0]].
+# X = [[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]], and $W_k$ = [[1, 0, 2], [0, 1, 1], [1, 1, 0], [0, 1, 0]].
 #
 # - `key_row`: the key of the second token, "are": three numbers.
-# - `scaled_scores`: a query has the scores 126 and 120 with two keys of width d_k = 36. What are the scores after scaling?
+# - `scaled_scores`: a query has the scores 126 and 120 with two keys of width $d_k = 36$. What are the scores after scaling?
 # - `weights`: the softmax of these two numbers, rounded to two decimals (e ≈ 2.718).
-# - `without_scaling`: what would happen without the division by √d_k, as d_k grows? One letter:
-#   - `"a"`: the weights become more and more equal, because a larger d_k spreads the scores;
-#   - `"b"`: the scores spread with d_k, one weight goes to 1, and the gradient through the softmax goes to 0;
+# - `without_scaling`: what would happen without the division by $\sqrt{d_k}$, as $d_k$ grows? One letter:
+#   - `"a"`: the weights become more and more equal, because a larger $d_k$ spreads the scores;
+#   - `"b"`: the scores spread with $d_k$, one weight goes to 1, and the gradient through the softmax goes to 0;
 #   - `"c"`: nothing, because the softmax is not changed by a common factor;
 #   - `"d"`: the rows of the weights no longer sum to 1.
 
@@ -393,7 +393,7 @@ check("answers")
 # other.
 #
 # `online_attention` does this with blocks of `block_size` keys. The result is the same as in exercise 4 without a mask, with the
-# division by √d_k, for any block size, also one that does not divide S. The function never holds all T × S scores. You need a loop
+# division by $\sqrt{d_k}$, for any block size, also one that does not divide S. The function never holds all T × S scores. You need a loop
 # over the blocks, and the functions of `keras.ops` or of NumPy.
 #
 # **On paper first:** one query, the scores 1, 3 in the first block and 5 in the second. What are m and the sum of the
@@ -401,7 +401,7 @@ check("answers")
 #
 # <details><summary>Answer</summary>After the first block m = 3 and the sum is e⁻² + 1 ≈ 1.135. After the second m = 5, and the sum is 1.135 · e⁻² + 1 ≈ 1.154, which is e⁻⁴ + e⁻² + 1.</details>
 # <details><summary>Hint 1</summary>exp(s − new) is exp(s − old) times a factor that does not depend on s. Which one?</details>
-# <details><summary>Hint 2</summary>Keep m and the sum as columns (T, 1): then everything broadcasts against (T, block) and (T, d_v).</details>
+# <details><summary>Hint 2</summary>Keep m and the sum as columns (T, 1): then everything broadcasts against (T, block) and (T, $d_v$).</details>
 # <details><summary>Hint 3</summary>Before the first block m is minus infinity and both sums are 0. exp(−∞ − new) is 0, so no special case is needed.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "online_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -484,8 +484,8 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · Predict, then measure
 #
-# Dividing by √d_k is said to bring the scores back to a standard deviation of 1. The next measurement uses other numbers than
-# lecture 02: the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and d_k = 100. What is the
+# Dividing by $\sqrt{d_k}$ is said to bring the scores back to a standard deviation of 1. The next measurement uses other numbers than
+# lecture 02: the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and $d_k = 100$. What is the
 # standard deviation of the *scaled* scores? Put your number in place of `None`, and delete the last line of the cell. Write
 # down why before you run the measurement: "In your own words" asks for it. An answer within about 10 % counts as right.
 
@@ -530,18 +530,18 @@ plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything abov
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# Explain to a friend who knows matrix products why self-attention without W_q, W_k and W_v has nothing to learn, and what each
-# of the three matrices adds. Also say how you found your number in exercise 10: what does the division by √d_k assume about
+# Explain to a friend who knows matrix products why self-attention without $W_q$, $W_k$ and $W_v$ has nothing to learn, and what each
+# of the three matrices adds. Also say how you found your number in exercise 10: what does the division by $\sqrt{d_k}$ assume about
 # queries and keys? Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # Without the matrices every number in the calculation comes from the input: the scores are dot products of the tokens, the
-# weights follow from the scores, and the output mixes the tokens. There is no number that training could change. W_q
-# learns what a token looks for, W_k what it can be found by, and W_v what it hands over when it is found; the first two
+# weights follow from the scores, and the output mixes the tokens. There is no number that training could change. $W_q$
+# learns what a token looks for, $W_k$ what it can be found by, and $W_v$ what it hands over when it is found; the first two
 # need not agree, so attention can be asymmetric.
 #
 # A product of two entries has the variance 4 · 4 = 16, and the sum of 100 of them the variance 1600, so q·k has the deviation 40,
-# and 40/√100 = 4. √d_k takes away what comes from the number of summands. It presupposes that the entries themselves have a
+# and 40/√100 = 4. The divisor $\sqrt{d_k}$ takes away what comes from the number of summands. It presupposes that the entries themselves have a
 # variance of about 1; if they grow in training, the scores grow with the square of it.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}

@@ -167,7 +167,7 @@ print("and back:", np.array_equal(merge_heads(split_heads(origin[None], 2)), ori
 #
 # ## 3 · The layer
 #
-# head_h = softmax(Q_h K_hᵀ / √K) V_h,  output = [head_0 | head_1 | …] W_O
+# $$\text{head}_h = \mathrm{softmax}\left(\frac{Q_h K_h^\top}{\sqrt{K}}\right) V_h, \qquad \text{output} = [\text{head}_0 \mid \text{head}_1 \mid \dots]\; W_O$$
 #
 # - `MultiHeadAttention(d_model, num_heads)` holds four `keras.layers.Dense(d_model)` **with bias**, under the names `w_q`, `w_k`, `w_v`, `w_o`:
 #   the checks put known weights into them by these names. Columns 0 to K − 1 of `w_q` belong to head 0, and so on.
@@ -257,13 +257,13 @@ check("MultiHeadAttention")
 #
 # - `key_dim` is the width of **one** head's queries and keys. No `key_dim` means the paper's choice, D/H.
 # - `value_dim` is the width of **one** head's values. No `value_dim` means the same as `key_dim`.
-# - W_O takes the merged heads back to D.
+# - $W_O$ takes the merged heads back to D.
 # - With `use_bias=True` each of the four projections has a bias as wide as its output.
 #
 # On paper first: D = 12, H = 3, no `key_dim`, with biases.
 #
 # <details><summary>Answer</summary>Four matrices of 12 × 12 and four biases of 12: 4·144 + 4·12 = 624.</details>
-# <details><summary>Hint</summary>Write down the shapes of the four matrices in terms of D, H, key_dim and value_dim. Which side of W_O depends on value_dim?</details>
+# <details><summary>Hint</summary>Write down the shapes of the four matrices in terms of D, H, <code>key_dim</code> and <code>value_dim</code>. Which side of $W_O$ depends on <code>value_dim</code>?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "mha_parameter_count-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mha_parameter_count(d_model, num_heads, key_dim=None, value_dim=None, use_bias=True):
@@ -631,10 +631,10 @@ for keep in ([0, 1], [0], [1], []):
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # One head has one softmax, so every query gets one set of weights, and all 512 columns of the values are averaged with it. If a token
 # needs numbers from two different places, the average mixes them and no later linear map can take them apart. Eight heads
-# have eight sets of weights; W_O adds up what they bring, each through its own block of rows. In the lecture's table with
+# have eight sets of weights; $W_O$ adds up what they bring, each through its own block of rows. In the lecture's table with
 # two questions one head stops at half of the variance, however wide it is, and two heads answer both.
 #
-# Of the four matrices W_Q and W_O keep their size, and W_K and W_V shrink to a quarter: (1 + 1 + ¼ + ¼)/4 = 0.625, biases
+# Of the four matrices $W_Q$ and $W_O$ keep their size, and $W_K$ and $W_V$ shrink to a quarter: (1 + 1 + ¼ + ¼)/4 = 0.625, biases
 # included. The cache holds keys and values only, so all of it shrinks to a quarter.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}

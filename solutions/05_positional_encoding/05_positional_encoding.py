@@ -120,7 +120,7 @@ check("sinusoidal_positions")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · A shift is a rotation
 #
-# Moving `offset` positions further turns pair i by the angle ω_i·offset, at every position. So one matrix M, the same for
+# Moving `offset` positions further turns pair i by the angle $\omega_i \cdot \text{offset}$, at every position. So one matrix M, the same for
 # all positions, shifts the whole table:
 #
 # $$PE[p + \text{offset}] = PE[p]\; M \qquad \text{for every } p.$$
