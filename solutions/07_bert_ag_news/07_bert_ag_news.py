@@ -29,17 +29,20 @@
 #
 # **Letters.** B batch, T tokens of a row (`max_length`), D width of the encoder, V size of the vocabulary. Id 0 is padding.
 #
-# | exercise | what you write | points | difficulty | importance | minutes |
-# |---|---|---|---|---|---|
-# | 1 | `wordpiece_tokenize` | 6 | ●●●●○ | high | 25 |
-# | 2 | `pack_inputs` | 6 | ●●●●○ | high | 25 |
-# | 3 | `mask_tokens` | 8 | ●●●●○ | high | 25 |
-# | 4 | `warmup_linear_decay` | 4 | ●●○○○ | medium | 10 |
-# | 5 | `find_the_bug` | 3 | ●○○○○ | medium | 5 |
-# | 6 | `build_news_classifier` | 7 | ●●●○○ | high | 20 |
-# | 7 | `predict_class_names` | 3 | ●●○○○ | high | 10 |
-# | 8 | `predict` | 2 | ●○○○○ | high | 5 |
-# | 9 | `answers`, by hand | 2 | ●●○○○ | medium | 10 |
+# | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|
+# | 1 | `wordpiece_tokenize` | 6 | ●●●●○ | 25 |
+# | 2 | `pack_inputs` | 6 | ●●●●○ | 25 |
+# | 3 | `mask_tokens` | 8 | ●●●●○ | 25 |
+# | 4 | `warmup_linear_decay` | 4 | ●●○○○ | 10 |
+# | 5 | `find_the_bug` | 3 | ●○○○○ | 5 |
+# | 6 | `build_news_classifier` | 7 | ●●●○○ | 20 |
+# | 7 | `predict_class_names` | 3 | ●●○○○ | 10 |
+# | 8 | `predict` | 2 | ●○○○○ | 5 |
+# | 9 | `answers`, by hand | 2 | ●●○○○ | 10 |
+#
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
+# measured with students.
 #
 # No exercise needs another one's result: if you are stuck, go on.
 
@@ -71,7 +74,7 @@ check = start_lab("07_bert_ag_news")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · Words into pieces
 #
-# ●●●●○ · Importance: high. With a vocabulary of 30,000 pieces frequent words are written whole, and other words in parts.
+# ●●●●○ · With a vocabulary of 30,000 pieces frequent words are written whole, and other words in parts.
 # `[UNK]` becomes rare.
 #
 # A piece that begins a word stands in the vocabulary as it is, `un`; a piece that continues one stands there with `##` in front,
@@ -130,7 +133,7 @@ check("wordpiece_tokenize")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · A row for the encoder
 #
-# ●●●●○ · Importance: high. BERT reads rows of a fixed length, in which special tokens say where a text begins and ends.
+# ●●●●○ · BERT reads rows of a fixed length, in which special tokens say where a text begins and ends.
 #
 # With one segment the row is `[CLS] a [SEP]`, with two `[CLS] a [SEP] b [SEP]`, then padding up to `max_length`. Return a
 # dictionary of three rows of whole numbers, each (T,):
@@ -212,7 +215,7 @@ plots.show(figure, alt="The packed row: a column for each token, with its mask a
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · What BERT was trained to guess
 #
-# ●●●●○ · Importance: high. Masking is the whole of BERT's pre-training task in a few lines, and small mistakes in it are invisible:
+# ●●●●○ · Masking is the whole of BERT's pre-training task in a few lines, and small mistakes in it are invisible:
 # the loss still falls.
 #
 # `ids` is an array of ids, (T,) or (B, T). Return `(inputs, labels)`, both whole numbers of the same shape.
@@ -289,7 +292,7 @@ print({name: int((fate == kind).sum()) for kind, name in enumerate(["not chosen"
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · Up, then down
 #
-# ●●○○○ · Importance: medium. Fine-tuning begins with a head that knows nothing on an encoder that knows much. Large first steps
+# ●●○○○ · Fine-tuning begins with a head that knows nothing on an encoder that knows much. Large first steps
 # would spoil the encoder.
 #
 # The learning rate climbs in a straight line from **0** at step 0 to `peak` at `warmup_steps`, then falls in a straight line to
@@ -331,7 +334,7 @@ check("warmup_linear_decay")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Find the bug
 #
-# ●○○○○ · Importance: medium. A colleague has written exercise 4 without an `if`: the rate is the lower of two lines. At the steps
+# ●○○○○ · A colleague has written exercise 4 without an `if`: the rate is the lower of two lines. At the steps
 # of the example above she gets what you get, and her fine-tuning runs.
 #
 # Delete the line `raise NotImplementedError`, and her code runs. Find out for which arguments it is wrong, and fix it in place.
@@ -360,7 +363,7 @@ check("find_the_bug")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · The classifier
 #
-# ●●●○○ · Importance: high. The model has two halves of BERT that somebody else trained, and a head that you train.
+# ●●●○○ · The model has two halves of BERT that somebody else trained, and a head that you train.
 #
 # A **handle** says where a half is found: it is a folder, or an address on the web. `hub.KerasLayer(handle)` makes a layer of it. The
 # course comes with a small BERT of its own, `bert.PREPROCESS` and `bert.ENCODER`; the published one has the handles
@@ -419,7 +422,7 @@ check("build_news_classifier")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · Names instead of numbers
 #
-# ●●○○○ · Importance: high. A reader of your model wants to know "Sports", not 1.
+# ●●○○○ · A reader of your model wants to know "Sports", not 1.
 #
 # Return the name of the most probable class for each text, in the order of the texts: a list of str. `model` is anything with a
 # method `predict` that takes an array or a tensor of texts and gives probabilities (n, classes), as Keras models do; use that method.
@@ -456,7 +459,7 @@ check("predict_class_names")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · Predict, then measure
 #
-# ●○○○○ · Importance: high. The classifier is new: its head knows nothing, and it was not trained for a single step. What is its
+# ●○○○○ · The classifier is new: its head knows nothing, and it was not trained for a single step. What is its
 # **mean cross-entropy** on news of four equally frequent classes, in nats? Put a number in place of `None`, and delete the last
 # line of the cell, **before** you run the cells below. It has to be within 0.25, and at the end you are asked for the reason.
 
@@ -548,7 +551,7 @@ plots.show(figure, alt="The probabilities of the four classes for the two articl
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 9 · By hand
 #
-# ●●○○○ · Importance: medium. Three questions that come up in every project with a pre-trained model.
+# ●●○○○ · Three questions that come up in every project with a pre-trained model.
 #
 # Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
 #

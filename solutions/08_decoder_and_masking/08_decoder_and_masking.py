@@ -20,7 +20,7 @@
 # second part shows how a sentence comes out of the model: [lab
 # 08b](../08b_generating_text/08b_generating_text.ipynb).
 #
-# <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>. <code>Dense(width)</code> takes the output width only. The first argument of <code>LayerNormalization</code> is the axis, so write <code>epsilon=1e-6</code> by name. <code>key_dim</code> is the width of one head. <code>nn.ModuleList</code> is a plain list. Tied weights: use <code>embedding.embeddings</code> in a matrix product. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
+# <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>. <code>Dense(width)</code> takes the output width only. The first argument of <code>LayerNormalization</code> is the axis, so write <code>epsilon=1e-6</code> by name. <code>key_dim</code> is the width of one head. <code>nn.ModuleList</code> is a plain list. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
 #
 # **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 150 minutes.
 # The lab comes in three parts, and each of them is a good place to stop.
@@ -34,22 +34,22 @@
 # **Letters.** B batch, T target tokens, S source tokens, D width of a token (`d_model`), H heads, F width inside the
 # feed-forward network (`d_ff`), V words in the vocabulary. Id 0 is padding, 1 is `[UNK]`.
 #
-# | part | exercise | what you write | points | difficulty | importance | minutes |
-# |---|---|---|---|---|---|---|
-# | A · masks | 1 | `causal_mask` | 1 | ●○○○○ | high | 5 |
-# | | 2 | `padding_mask` | 2 | ●○○○○ | high | 5 |
-# | | 3 | `combine_masks` | 2 | ●○○○○ | medium | 5 |
-# | | 4 | `shift_right` | 2 | ●○○○○ | high | 5 |
-# | B · the model | 5 | `DecoderBlock` | 8 | ●●●●○ | high | 30 |
-# | | 6 | `Transformer` | 7 | ●●●●○ | high | 30 |
-# | C · the training | 7 | `cross_entropy` | 2 | ●●○○○ | high | 10 |
-# | | 8 | `kl_divergence` | 2 | ●●○○○ | medium | 10 |
-# | | 9 | `js_divergence`, optional | 0 | ●●○○○ | low | 10 |
-# | | 10 | `masked_cross_entropy` | 4 | ●●●○○ | high | 15 |
-# | | 11 | `find_the_bug` | 3 | ●○○○○ | high | 5 |
-# | | 12 | `transformer_schedule` | 2 | ●○○○○ | medium | 5 |
-# | | 13 | `predict` | 2 | ●○○○○ | medium | 5 |
-# | | 14 | `answers` | 2 | ●●○○○ | medium | 10 |
+# | part | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|---|
+# | A · masks | 1 | `causal_mask` | 1 | ●○○○○ | 5 |
+# | | 2 | `padding_mask` | 2 | ●○○○○ | 5 |
+# | | 3 | `combine_masks` | 2 | ●○○○○ | 5 |
+# | | 4 | `shift_right` | 2 | ●○○○○ | 5 |
+# | B · the model | 5 | `DecoderBlock` | 8 | ●●●●○ | 30 |
+# | | 6 | `Transformer` | 7 | ●●●●○ | 30 |
+# | C · the training | 7 | `cross_entropy` | 2 | ●●○○○ | 10 |
+# | | 8 | `kl_divergence` | 2 | ●○○○○ | 5 |
+# | | 9 | `js_divergence`, optional | 0 | ●●○○○ | 10 |
+# | | 10 | `masked_cross_entropy` | 4 | ●●●○○ | 15 |
+# | | 11 | `find_the_bug` | 3 | ●○○○○ | 5 |
+# | | 12 | `transformer_schedule` | 2 | ●○○○○ | 5 |
+# | | 13 | `predict` | 2 | ●○○○○ | 5 |
+# | | 14 | `answers` | 2 | ●●○○○ | 10 |
 #
 # Exercise 9 is optional: it earns no points, and its minutes are not in the total.
 #
@@ -263,9 +263,8 @@ plots.show(
 # - The block is **causal by itself**: nobody passes it a causal mask, in training or later. The output at position t
 #   depends on x at 0 to t and on the memory, and not on what follows in x. A causal mask over the cross-attention
 #   would be wrong: the source is known as a whole.
-# - `memory_mask` is (B, 1, S), as your `padding_mask` makes it, or (T, S) or (B, T, S), boolean or numbers, or None.
-#   Keras takes all of them as they are, by the name `attention_mask=`. Passed by position, the mask would go into
-#   `query_mask`.
+# - The stub lists the shapes of `memory_mask`, which is boolean or holds numbers. Keras takes all of them as they are, by the
+#   name `attention_mask=`. Passed by position, the mask would go into `query_mask`.
 # - There is no mask for padding in x. It stands at the end, where no real token looks, and the loss leaves it out.
 # - `training` decides whether dropout is on. Pass it to all three.
 #
@@ -284,7 +283,7 @@ class DecoderBlock(keras.Layer):
         dropout: rate of the three dropouts.
 
     Attributes:
-        self_attention, cross_attention, feed_forward, norm1 to norm3, dropout1 to dropout3: see the table above.
+        those of the table above.
     """
 
     def __init__(self, d_model, num_heads, d_ff, dropout=0.1, **kwargs):
@@ -315,8 +314,7 @@ class DecoderBlock(keras.Layer):
         x = self.norm1(x + self.dropout1(h, training=training))
         h = self.cross_attention(query=x, key=memory, value=memory, attention_mask=memory_mask)  # (B, T, D)
         x = self.norm2(x + self.dropout2(h, training=training))
-        h = self.feed_forward(x)
-        return self.norm3(x + self.dropout3(h, training=training))
+        return self.norm3(x + self.dropout3(self.feed_forward(x), training=training))
 
         ### END SOLUTION
 
@@ -338,24 +336,21 @@ check("DecoderBlock")
 #    it is never trained.)
 # 2. A sentence of ids becomes E[ids]·√D + positions, then dropout; source and target alike. The positions are those
 #    of lab 05, sin and cos in turn, not learned; rows count from 0, there are `max_length` of them, and D is even. The
-#    skeleton has their table, a tensor, because inside a graph the length of a sentence may be unknown, and a NumPy
-#    array cannot be sliced with it.
+#    skeleton has their table, as a tensor: unlike an array, it can be sliced by a length that is not known yet.
 # 3. The **encoder**: `num_layers` blocks, each y = LN(x + Dropout(SelfAttention(x))), z = LN(y + Dropout(FFN(y))),
 #    with weights of its own. The skeleton takes the parts of a `DecoderBlock` for it: norm1 and dropout1, then norm3
 #    and dropout3; its cross-attention is never called, and so has no weights. Padding (id 0) of the source is masked.
 #    The encoder is not causal.
 # 4. The **decoder**: `num_layers` blocks of your `DecoderBlock`. All of them read the output of the *last* encoder
-#    block, with the padding of the source masked. Padding in the target needs no mask.
-# 5. The **logits** are x Eᵀ for the decoder's output x, (B, T, D) times (D, V): no bias, no scaling, no softmax. A
-#    softmax over the last axis, the vocabulary, turns them into a prediction for each position. The loss and the
-#    decoding apply it; the model does not.
+#    block, with the padding of the source masked.
+# 5. The **logits** are x Eᵀ for the decoder's output x, (B, T, D) times (D, V): no bias, no scaling, no softmax.
+#    The loss and the decoding apply the softmax.
 #
-# Layers are Keras's own, as in the decoder block: `MultiHeadAttention` with `key_dim` D/H and no dropout of its own,
-# `LayerNormalization` with `epsilon=1e-6`, `Dense` with bias, `Dropout` at the rate `dropout`. There is no norm
-# outside of the blocks. `num_layers` may be 0: then the logits are (E[ids]·√D + positions) Eᵀ.
+# Layers are Keras's own, with the settings of exercise 5. There is no norm outside of the blocks. `num_layers` may
+# be 0: then the logits are (E[ids]·√D + positions) Eᵀ.
 #
 # **Go in three steps.** First write `embed`, and `decode` without its loop: the first group of the check passes. Then
-# write `EncoderBlock` and `encode`: the cell below the exercise tries them alone. Then write the loop of `decode`:
+# write `EncoderBlock` and `encode`: the cell below the stub tries them alone. Then write the loop of `decode`:
 # all groups pass.
 #
 # <details><summary>Hint 1</summary><code>embed</code> has no dropout: <code>encode</code> and <code>decode</code> apply it to the result of <code>embed</code>.</details>
@@ -445,13 +440,10 @@ class Transformer(keras.Model):
         return self.decode(target_in, memory, mask, training)
 
 
-# %% nbgrader={"grade": true, "grade_id": "Transformer", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
-check("Transformer")
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Try the encoder alone
 #
-# The second step of exercise 6. Both lines should say True.
+# This is the second step of exercise 6. Both lines should say True.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-alone", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 encoder = Transformer(num_layers=2, d_model=8, num_heads=2, d_ff=16, vocab_size=20, max_length=9)
@@ -460,6 +452,9 @@ memory = encoder.encode(sentences, padding_mask(sentences))  # (B, S, D)
 longer = np.pad(sentences, ((0, 0), (0, 3)))  # more padding
 print("one vector for each id:", memory.shape == (2, 4, 8))
 print("padding changes nothing:", np.allclose(memory[1, :2], encoder.encode(longer, padding_mask(longer))[1, :2], atol=1e-5))
+
+# %% nbgrader={"grade": true, "grade_id": "Transformer", "locked": true, "points": 7, "schema_version": 3, "solution": false, "task": false}
+check("Transformer")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -511,11 +506,11 @@ check("cross_entropy")
 #
 # $$KL(p \,\|\, q) = \sum_v p_v \ln \frac{p_v}{q_v} = H(p, q) - H(p, p).$$
 #
-# It is 0 when the two are equal and positive otherwise, and it is not symmetric. Zeros count as before.
+# It is 0 when the two are equal and positive otherwise, and it is not symmetric. Zeros count as in exercise 7.
 #
 # By hand: p = (½, ½, 0) and q = (¼, ½, ¼) give ½ ln 2 = 0.347.
 #
-# <details><summary>Hint</summary>The same entries as before, and the quotient in the logarithm.</details>
+# <details><summary>Hint</summary>The difference on the right needs your function of exercise 7 only. The sum takes the same entries as there, and the quotient in the logarithm.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "kl_divergence-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kl_divergence(p, q):
@@ -528,9 +523,7 @@ def kl_divergence(p, q):
         Σ p ln(p/q), a float; inf when q is 0 where p is not.
     """
     ### BEGIN SOLUTION
-    p, q = np.asarray(p, "float64"), np.asarray(q, "float64")
-    with np.errstate(divide="ignore"):
-        return float(np.sum(p[p > 0] * np.log(p[p > 0] / q[p > 0])))
+    return cross_entropy(p, q) - cross_entropy(p, p)
     ### END SOLUTION
 
 
@@ -777,8 +770,7 @@ plots.show(
 # - `inference`: while a trained decoder writes, one token at a time, it reads its own prefix. What about the causal
 #   mask? One letter:
 #   - `"a"`: it is needed in training only; at inference there is no future that it could hide;
-#   - `"b"`: it stays, or a key–value cache does the same: without it earlier tokens would see later ones, as they
-#     never did in training;
+#   - `"b"`: it stays, or a key–value cache does the same: without it earlier tokens would see later ones;
 #   - `"c"`: it is turned round, because the last token now has to see everything;
 #   - `"d"`: the padding mask takes its place.
 # - `vocabulary`: the logits are (B, T, V), and a softmax makes predictions of them. What sums to 1? One letter:
@@ -815,7 +807,7 @@ check("answers")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-18", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# A colleague trains a decoder without the causal mask. The training loss is far lower than yours, and she is pleased.
+# A colleague trains a decoder without the causal mask. Her training loss falls faster than yours, and she is pleased.
 # Then she lets it write, and gets nonsense. Explain both to her, and why adding the mask at inference only does not
 # help. And how did you find your prediction of exercise 13? Three to eight sentences. This earns no points; your
 # instructor reads it and writes back.
@@ -832,5 +824,5 @@ check("answers")
 # 0.9 + 0.1/14 = 0.907, each of the other 13 has 0.1/14: 0.907 ln(1/0.907) + 13 · 0.0071 ln(1/0.0071) = 0.55.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# You have the whole machine of 2017 in about a hundred lines, and it knows what comes next. How sentences come out of it is
-# the subject of [lab 08b](../08b_generating_text/08b_generating_text.ipynb).
+# You have the whole machine of 2017 in about a hundred lines. How sentences come out of it is the subject of
+# [lab 08b](../08b_generating_text/08b_generating_text.ipynb).

@@ -29,14 +29,14 @@
 #
 # **Letters.** B batch, H heads, K width of a head, t tokens so far, V words in the vocabulary.
 #
-# | exercise | what you write | points | difficulty | importance | minutes |
-# |---|---|---|---|---|---|
-# | 1 | `greedy_decode` | 3 | ●●○○○ | high | 10 |
-# | 2 | `beam_search` | 6 | ●●●●○ | medium | 30 |
-# | 3 | `top_p` | 4 | ●●○○○ | high | 10 |
-# | 4 | `find_the_bug` | 3 | ●●○○○ | high | 10 |
-# | 5 | `cached_attention` | 4 | ●●○○○ | high | 10 |
-# | 6 | `predict` | 2 | ●○○○○ | medium | 5 |
+# | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|
+# | 1 | `greedy_decode` | 3 | ●●○○○ | 10 |
+# | 2 | `beam_search` | 6 | ●●●●○ | 30 |
+# | 3 | `top_p` | 4 | ●●○○○ | 10 |
+# | 4 | `find_the_bug` | 3 | ●●○○○ | 10 |
+# | 5 | `cached_attention` | 4 | ●●○○○ | 10 |
+# | 6 | `predict` | 2 | ●○○○○ | 5 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
 # measured with students.
