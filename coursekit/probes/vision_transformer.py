@@ -26,7 +26,9 @@ def _plain_variable(variable: Any, path: str) -> Any:
 
     variable = variable.value if isinstance(variable, keras.Variable) else variable
     if not isinstance(variable, tf.Variable):
-        raise ContractError(f"`{path}` is a {type(variable).__name__}; expected a weight made by `self.add_weight`.")
+        raise ContractError(
+            f"`{path}` is of type {type(variable).__name__}; expected a weight made by `self.add_weight`."
+        )
     return variable
 
 
@@ -137,8 +139,9 @@ def _place(dense: Any, inputs: Mapping[str, Any]) -> str:
     shape = _squeezed(dense.kernel.shape)
     if shape not in places:
         raise ContractError(
-            f"a {type(dense).__name__} layer has a kernel of shape {shape}. Besides the projection there are kernels "
-            f"(D, F) = {(width, hidden)}, (F, D) = {(hidden, width)} and (D, num_classes) = {(width, classes)}."
+            f"a layer of type {type(dense).__name__} has a kernel of shape {shape}. "
+            f"Besides the projection there are kernels (D, F) = {(width, hidden)}, (F, D) = {(hidden, width)} "
+            f"and (D, num_classes) = {(width, classes)}."
         )
     return places[shape]
 
