@@ -17,7 +17,7 @@
 #
 # You write attention from its parts: the softmax, pooling with a Gaussian kernel, five ways to score a query against a
 # key, the weighted mean with a mask, its hard version. Then you put the parts into two Keras layers: Bahdanau's attention
-# for sequences, and attention over the places of an image. At the end your own layer learns to read a sequence backwards.
+# for sequences, and attention over the places of an image.
 #
 # **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb), and for exercise 11 section 5 of [lecture
 # 01b](../../lectures/01b_visual_attention.ipynb). **Time:** about 150 minutes.
@@ -29,7 +29,7 @@
 # the check cells themselves are restored before grading.
 #
 # **Letters.** T is the number of queries, S the number of keys and values, B the batch. d is the width of queries and keys where both
-# have the same; where widths differ, they are dq, dk and dv. (D, in later labs, is the width of a model.) q, k and v are queries, keys
+# have the same; where widths differ, they are dq, dk and dv. q, k and v are queries, keys
 # and values; only in exercise 7 does v mean something else. "(…, T, S)" means: any leading dimensions, or none. *Scores* go into the
 # softmax; *weights* come out of it.
 #
@@ -127,8 +127,7 @@ check("softmax")
 #
 # $$\alpha_j \propto \exp\left(-\frac{\lVert q - k_j\rVert^2}{2\sigma^2}\right), \qquad \sum_j \alpha_j = 1, \qquad \text{output} = \sum_j \alpha_j v_j$$
 #
-# Keys are vectors here, with d numbers each, and values are vectors with dv numbers. The query may lie far away from every
-# key. The weights must still be finite and sum to 1.
+# The weights must be finite and sum to 1 even when the query lies far away from every key.
 #
 # <details><summary>Hint 1</summary>‖q − k‖² is the sum of the squared differences over the d numbers. <code>query - keys</code> broadcasts: what is its shape?</details>
 # <details><summary>Hint 2</summary>Far away all kernels round to 0, and 0/0 is NaN. "exp, then divide by the sum" is a softmax. The softmax of what?</details>
@@ -194,7 +193,7 @@ check("dot_score")
 #
 # $s_{ts} = q_t \cdot k_s \,/\, \sqrt{d}$: the score of the Transformer.
 #
-# <details><summary>Hint</summary><code>np.sqrt</code> of an int is a float64, and an array of float32 divided by it becomes float64. <code>d ** 0.5</code> of a Python int is a Python float: float32 divided by it stays float32.</details>
+# <details><summary>Hint</summary>d is <code>q.shape[-1]</code>, a Python int; its root is <code>d ** 0.5</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_score-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_score(q, k):
@@ -338,10 +337,9 @@ plots.show(figure, alt="Weights of nine queries on a circle for three keys, by t
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Look at the three maps above. Each row is a query, and the keys differ in length. With the dot product the long key gets
-# the largest weight from most queries that point roughly in its direction, and the short key never gets it. With the
-# cosine only directions count, so the short key gets its share. All weights are close to each other, because cosines lie
-# between −1 and 1.
+# Look at the three maps above. With the dot product most queries that point roughly in the direction of the long key give it
+# the largest weight, and no query gives it to the short key. With the cosine only directions count, so the short key gets its
+# share. All weights are close to each other, because cosines lie between −1 and 1.
 #
 # ## 8 · From scores to a context
 #
@@ -353,8 +351,8 @@ plots.show(figure, alt="Weights of nine queries on a circle for three keys, by t
 # - The mask may be boolean, integer or float, and it broadcasts to the scores: (T, S), (B, T, S), (B, 1, S).
 # - A query that may attend to nothing must not give NaN. Any finite weights will do for it: all zero, or all equal.
 #
-# Scores may be as large as in exercise 1, also with a mask. You may call this function inside the layer of exercise 10,
-# where NumPy does not work. If you want to do that, write this function and its softmax with `keras.ops`.
+# Scores may be as large as in exercise 1, also with a mask. If you write this function and its
+# softmax with `keras.ops`, you can call it inside the layer of exercise 10, where NumPy does not work.
 #
 # <details><summary>Hint 1</summary>Change the score of a blocked key before the softmax, not its weight after it. Which score has an exponential of 0?</details>
 # <details><summary>Hint 2</summary>A whole row of minus infinity gives 0/0. A large negative number, such as −1e9, gives equal weights instead.</details>
@@ -389,8 +387,7 @@ check("attend")
 # ## 9 · Hard attention
 #
 # Hard attention takes one value instead of a mixture: each row of weights becomes a row with a single 1 at its largest
-# entry and 0 elsewhere. When several entries are largest, the first of them gets the 1. The result has the shape of the
-# weights.
+# entry and 0 elsewhere. When several entries are largest, the first of them gets the 1.
 #
 # <details><summary>Hint 1</summary><code>weights == max</code> marks every largest entry, so it is wrong on ties. Which function returns only one place, the first?</details>
 # <details><summary>Hint 2</summary><code>argmax</code> along the last axis, then <code>one_hot</code> with as many classes as there are keys.</details>
@@ -446,14 +443,12 @@ check("hard_attention")
 #
 # - Three `keras.layers.Dense` **without bias**, under these names: `query_proj` and `value_proj` with `units` units,
 #   `score_proj` with one. The checks put known weights into them.
-# - `call(query, values, mask=None)`: query (B, T, dq), values (B, S, dv). It returns the tuple (context, weights): (B, T, dv)
-#   and (B, T, S). The context is a mean of the *values themselves*, not of their projections.
+# - `call` returns the tuple (context, weights). The context is a mean of the *values themselves*, not of their projections.
 # - The mask is (B, S), as for padding of the source, or (B, T, S), of any type as in exercise 8. A query that may attend to no key must not give
 #   NaN.
-# - Gradients must reach all three layers, and it must run inside `tf.function` with sizes that are not known in advance:
-#   `keras.ops` does both, NumPy does neither.
-# - Two lines of the stub are about Keras's own masks: `supports_masking` says that the layer accepts them, and
-#   `compute_mask` says that the context needs none. Leave both as they are.
+# - Gradients must reach all three layers, and the layer must run inside `tf.function` with unknown sizes.
+# - Two parts of the stub are about Keras's own masks. `supports_masking` lets tokens with such a mask in (this layer reads only
+#   the `mask` that you give it), and `compute_mask` says that the context needs none. Leave both as they are.
 #
 # <details><summary>Hint 1</summary>It is exercise 7 with a batch axis, and with Dense layers in place of the matrices (<code>self.query_proj(query)</code>, not <code>query @ …</code>), followed by exercise 8.</details>
 # <details><summary>Hint 2</summary>(B, T, 1, U) plus (B, 1, S, U) is (B, T, S, U). A Dense layer acts on the last axis, whatever stands before it.</details>
@@ -474,7 +469,7 @@ class BahdanauAttention(keras.Layer):
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
-        self.supports_masking = True  # tells Keras that `call` knows what to do with a mask
+        self.supports_masking = True  # tokens may come with Keras's own mask; `call` reads only the `mask` given to it
         ### BEGIN SOLUTION
         self.query_proj = keras.layers.Dense(units, use_bias=False)
         self.value_proj = keras.layers.Dense(units, use_bias=False)
@@ -524,7 +519,7 @@ check("BahdanauAttention")
 # 5. The **map**: a softmax over all h·w places, so that it sums to 1 for every image.
 # 6. **attended** = features · map, every channel multiplied by the same map.
 #
-# `call(features, global_features)` returns the tuple (attended, map): (B, h, w, C) and (B, h, w, 1). The sizes need not be
+# `call` returns the tuple (attended, map). The sizes need not be
 # multiples of each other. Biases in the convolutions are up to you, as long as they start at 0 (Keras' default). As in
 # exercise 10, gradients must reach every weight, and the layer must run inside `tf.function` with an unknown batch size.
 #
@@ -590,10 +585,10 @@ check("SpatialAttention")
 #   additive, location-based, general, dot, scaled dot.
 # - `additive_parameters`: how many numbers does additive attention learn for dq = 3, dk = 5 and U = 7 (no bias)?
 # - `hard_attention`: what does hard attention (one place gets all) cost in comparison with soft attention? One letter:
-#   - `"a"`: more work at every step, because all places have to be compared;
+#   - `"a"`: more work at every step: all places have to be compared;
 #   - `"b"`: its weights no longer sum to 1, so the context changes its scale;
 #   - `"c"`: its choice is not differentiable: no gradient reaches the scores, and training needs a noisy estimate instead;
-#   - `"d"`: more memory, because a one-hot row has to be kept for every query.
+#   - `"d"`: more memory: a one-hot row is kept for every query.
 
 # %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 answers = {
@@ -626,24 +621,14 @@ check("answers")
 # bandwidth it agrees with the formula. But the curve that it fits gets *smoother* when the bandwidth is made smaller, and more
 # jagged when it is made larger.
 #
-# The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it.
+# Delete the line `raise NotImplementedError` in the cell below, find out why this happens, and fix it.
 #
 # <details><summary>Hint 1</summary>It is right for a bandwidth of 1 and wrong for all others. Which expressions have the same value at 1 only?</details>
 # <details><summary>Hint 2</summary>In which order does Python calculate <code>8 / 2 * 4</code>?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(queries, keys, values, bandwidth=1.0):
-    """Nadaraya–Watson pooling with a Gaussian kernel, for many queries.
-
-    Args:
-        queries: (T, d), an array or a tensor.
-        keys: (S, d).
-        values: (S, dv).
-        bandwidth: width σ of the kernel, a positive number.
-
-    Returns:
-        The tuple (output, weights): (T, dv) and (T, S).
-    """
+    """The pooling of exercise 2 for many queries, (T, d): returns (output, weights), (T, dv) and (T, S)."""
     ### BEGIN SOLUTION
     queries, keys, values = (ops.convert_to_tensor(each) for each in (queries, keys, values))
     squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)  # (T, S)

@@ -18,8 +18,8 @@
 # You build a Transformer that reads film reviews and says whether the writer liked the film: from raw text to ids, through
 # embeddings, one encoder block and a mean that leaves padding out, to a trained model and an honest number for how good it is.
 #
-# **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb); it builds on lectures
-# [04](../../lectures/04_encoder_block.ipynb) and [05](../../lectures/05_positional_encoding.ipynb). **Time:** about 150 minutes.
+# **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb); it builds on lectures 04 and
+# 05. **Time:** about 150 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -162,14 +162,13 @@ check("build_vocabulary")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · From words to ids
 #
-# ●●○○○ · The model gets a rectangle of whole numbers. The model never sees what is cut off here.
+# ●●○○○ · The model gets a rectangle of whole numbers, and never sees what is cut off here.
 #
 # Each word of a (standardised) text becomes its place in the vocabulary, or 1. A text longer than `max_length` keeps its
 # **first** `max_length` words; a shorter one is filled up with 0 **at the end**. Count words, not characters. A vocabulary
 # may hold nothing but its two special entries: then every word is 1.
 #
-# Lecture 06 keeps the *last* 200 words of long reviews, because its measurements on IMDB speak for it. Here you keep the
-# first, which is one slice less to think about. The reviews of the sample are shorter than the rows, so nothing is cut.
+# (Lecture 06 keeps the *last* 200 words of long reviews. The reviews of the sample are short, so nothing is cut.)
 #
 # `keras.utils.pad_sequences` pads and cuts at the front by default. With learned positions that matters: the first word
 # of a short review would get a late position.
@@ -238,8 +237,8 @@ plots.show(figure, alt="A histogram of the lengths of the training reviews, with
 # For each row, return the mean of the vectors x[b, t] whose id is **not** 0. A row that is all padding gives the zero vector,
 # not NaN. Padding may stand anywhere. `[UNK]` is a word. The result has the float type of x.
 #
-# Write it with `keras.ops`. In exercise 6 your function becomes part of a model that starts at `keras.Input`. Such a tensor
-# stands for numbers to come; NumPy cannot read it, and functions of TensorFlow (`tf.…`) refuse it.
+# Write it with `keras.ops`. In exercise 6 your function becomes part of a model that starts at `keras.Input`, where neither
+# NumPy nor `tf.…` works.
 #
 # **By hand:** ids (7, 4, 0), vectors (2, 0), (4, 6), (9, 9). <details><summary>Answer</summary>(3, 3): the third vector belongs to padding,
 # whatever it holds. The mean of all three would be (5, 5); the sum of two divided by T would be (2, 2).</details>
@@ -322,13 +321,13 @@ check("find_the_bug")
 # - **Padding changes nothing.** No word attends to padding, and the mean leaves it out. The check adds padding behind the
 #   words, changes the vector of id 0, and looks whether any result changes. A review that is all padding gives a finite
 #   number.
-# - `key_dim=d_model` is what the published model has: each of the two heads is as wide as the whole model, not half as wide.
-# - Dropout is up to you, as long as it is off outside of training. Do not compile the model: that is the next exercise.
-# - The check builds your model several times, at several sizes. All of this together has 40 seconds of computing on a CPU.
-# - You may bring your `TokenAndPositionEmbedding` from lab 05 and your `EncoderBlock` from lab 04 (mind the `key_dim`), or
-#   connect Keras's layers directly, or write a subclass of `keras.Model`.
+# - `key_dim=d_model` is what the published model has: each of the two heads is as wide as the whole model.
+# - Dropout is up to you, as long as it is off outside of training. Do not compile the model yet.
+# - The check builds your model several times; all of this has 40 seconds of computing on a CPU.
+# - You may bring your layers of labs 04 and 05 (mind the `key_dim`), connect Keras's layers directly, or write a subclass of
+#   `keras.Model`.
 #
-# <details><summary>Your positions have no parameters?</summary>An Embedding that is called on a fixed array while the model is being built runs at once, and its <em>result</em> goes into the model as a constant. The layer itself is then not part of the model. Compute the positions from the input, or write a layer whose <code>call</code> does it.</details>
+# <details><summary>Your positions have no parameters?</summary>An Embedding that is called on a fixed array runs at once: its <em>result</em> goes into the model, as a constant, and the layer does not. Call it on <code>places</code>, which the stub computes from the input.</details>
 # <details><summary>Hint 1</summary>The mask for the attention is about keys: <code>ids != 0</code> with one more axis, (B, 1, T), given as <code>attention_mask=</code>. Passed by position, it would go into <code>query_mask</code> and block the wrong thing.</details>
 # <details><summary>Hint 2</summary>Compare <code>build_classifier().summary()</code> with the table, line by line.</details>
 
@@ -377,17 +376,17 @@ check("build_classifier")
 # ●●●○○ · Training is easy. Knowing when to stop, and which weights to keep, takes a second set of reviews.
 #
 # Compile the model you are given with Adam, binary cross-entropy and the metric `"accuracy"`. Train it on `x` and `y` in
-# small batches. After each epoch look at `validation`, the pair (x_val, y_val). **Stop** when the validation loss has not
+# small batches. After each epoch look at the `validation` reviews. **Stop** when the validation loss has not
 # fallen for a few epochs, and leave the model with the weights of the epoch whose validation loss was **lowest**, which is
-# seldom the last. Return what `fit` returns: the `History`, with `loss`, `accuracy`, `val_loss` and `val_accuracy`.
+# seldom the last. Return what `fit` returns, the `History`.
 #
-# - Nothing is learned from the validation reviews: they decide when to stop, no more. For the same reason their accuracy is
-#   not an honest result. An honest result comes from test reviews, which decided nothing; this function never sees them.
-# - The model learns in place. It is not compiled yet, and it need not be the model of exercise 6: the check brings a small
-#   model of its own, so that a mistake in exercise 6 costs nothing here.
-# - The check trains twice. The first time on 512 short reviews, in which single words decide: at least **90 %** of 500 others have to
-#   be classified correctly afterwards. The second time with inverted validation labels, so that the validation loss gets worse all
-#   the time: you should stop soon, with the weights of an early epoch. Together you have 60 seconds of computing on a CPU; a few are
+# - The validation reviews only decide when to stop. Because they decide this, their accuracy is not an honest result. An honest
+#   one comes from test reviews, which this function never sees.
+# - The model learns in place. The check brings a small model of its own, not compiled, so that a mistake in exercise 6 costs
+#   nothing here.
+# - The check trains twice, first on 512 short reviews in which single words decide: at least **90 %** of 500 others have to be
+#   classified correctly afterwards. The second time the validation labels are inverted, so that the validation loss only gets
+#   worse: you should stop soon, with the weights of an early epoch. Together you have 60 seconds of computing on a CPU; a few are
 #   enough.
 #
 # <details><summary>The validation loss stays level for some epochs before it falls?</summary>In the sample only the order of the words decides most reviews, and a model takes a while to see that. With a patience of one or two epochs you stop on the way.</details>
@@ -441,7 +440,7 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 #
 # ●●●○○ · An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
 #
-# A review counts as positive when its probability is the threshold **or more**. (Lecture 06 writes `> 0.5`. The two differ
+# A review counts as positive when its probability is the threshold **or more**. (Lecture 06 writes `> 0.5`, which differs
 # only for a probability of exactly 0.5.) Return a dictionary:
 #
 # | entry | what it is |
@@ -453,7 +452,7 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 # | `confusion` | `[[tn, fp], [fn, tp]]`, counts: rows are the truth, columns what the model said |
 #
 # Where a divisor is 0, the measure is 0. The probabilities come as (n,) or, from `model.predict`, as (n, 1). Ready-made
-# measures of scikit-learn or Keras are allowed, if you get them to do all of this.
+# measures of scikit-learn or Keras are allowed.
 #
 # **By hand:** probabilities 0.9, 0.5, 0.2, 0.6, labels 1, 0, 1, 1, threshold 0.5.
 # <details><summary>Answer</summary>Said positive: yes, yes (0.5 counts), no, yes. tp = 2, fp = 1, fn = 1, tn = 0. Accuracy 0.5, precision 2/3, recall 2/3, F1 2/3, confusion [[0, 1], [1, 2]].</details>
@@ -538,13 +537,11 @@ plots.show(figure, alt="Two bars: accuracy of the reviews as written, and a lowe
 # ●○○○○ · If you publish a network, say also how good a model is that was fitted in a second.
 #
 # Return the probability of class 1 for each of the `texts`, by a logistic regression on the TF-IDF of **words and pairs** of
-# neighbouring words. The model learns from `train_texts` and `train_labels` alone: the vocabulary and the weights of the words
-# come from there, too. Take scikit-learn's `TfidfVectorizer` and `LogisticRegression`; except for the pairs, leave all
-# settings at their defaults.
+# neighbouring words. The vocabulary, the weights of the words and the model come from `train_texts` and `train_labels` alone.
+# Take scikit-learn's `TfidfVectorizer` and `LogisticRegression`; except for the pairs, leave all settings at their defaults.
 #
 # TF-IDF gives a term of a text the weight (how often it occurs there) · (ln((1 + n)/(1 + df)) + 1), where n is the number of
-# training texts and df the number of those that hold the term. Then it scales every row of weights to length 1. Rare terms
-# weigh more.
+# training texts and df the number of those that hold the term. Then it scales every row of weights to length 1.
 #
 # <details><summary>Hint 1</summary><code>make_pipeline(vectorizer, classifier)</code> has <code>fit</code> and <code>predict_proba</code>, which take texts. <code>ngram_range=(1, 2)</code> makes terms of one and of two words.</details>
 # <details><summary>Hint 2</summary><code>predict_proba</code> has a column for each class, in the order of <code>classes_</code>.</details>
@@ -602,9 +599,7 @@ plots.show(figure, alt="A histogram of the accuracy in 2,000 draws of 500 review
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 11 · By hand
 #
-# ●●○○○ · Four questions that come up in every project of this kind.
-#
-# Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
+# ●●○○○ · Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
 #
 # - `first_word`: a review of three words is padded **in front** to `max_length=200`. At which position, counted from 0, is
 #   its first word?
@@ -646,9 +641,9 @@ check("answers")
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # It may learn to ignore padding for the lengths that it has seen: then the amount of padding is just one more feature, which
-# goes with the length of the review. It has no reason to be right for other amounts. I would take the trained model without
-# masks, give it the test reviews with the same words and more padding (a longer max_length with the position table extended),
-# or cut to the longest review of each batch, and count how many decisions change; with masks none does. The validation
+# goes with the length of the review. It has no reason to be right for other amounts. I would give the trained model
+# without masks the test reviews with less padding, cut to the longest review of each batch, and count how many decisions
+# change; with masks none does. The validation
 # accuracy cannot show it, because the validation reviews are padded exactly like the training reviews.
 #
 # Exercise 10: each review is right or wrong like a coin with a = 0.73, so the share of 500 has the standard deviation
@@ -656,5 +651,5 @@ check("answers")
 # the same 500 reviews one would compare the reviews on which the two models differ.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# You have the whole way from text to a number that can be believed. Lecture 07, on BERT, takes an
-# encoder that has read a great deal before it meets your data, and changes it as little as possible.
+# You have the whole way from text to a number that can be believed. Lecture 07 takes an encoder that has
+# read a great deal before it meets your data.
