@@ -732,8 +732,8 @@ for temperature, captions in lm["samples"].items():
 
 # %% [markdown]
 # Counting is best with four words, and gains nothing from a fifth: most groups of five words in an unseen caption never occurred in training. The Transformer's perplexity
-# is lower than that of every counted model, by about three tenths. It can read the whole caption so far, and its embeddings can treat words alike that were used
-# alike. Which of the two helps, this run does not say; and it is one seed.
+# is lower than that of every counted model, by about three tenths with each of three seeds. It can read the whole caption so far, and its embeddings can treat words alike that were used
+# alike. Which of the two helps, these runs do not say.
 #
 # The cache changes the logits by rounding only. At the start of a text the model writes about as many tokens in one processor second with it as
 # without it. At 512 tokens it is four
@@ -1040,8 +1040,8 @@ for example in results["examples"]:
 #
 # <details><summary>Answer</summary>
 #
-# The recurrent networks in Luong's order get through the most, between 0.82 and 0.92 of the training pairs, and the Transformer through the fewest, 0.55 and 0.60. After
-# 40 seconds the Transformer also has the lowest BLEU, 9.2 on average.
+# The recurrent networks in Luong's order get through the most, between 0.82 and 1.01 of the training pairs, and the Transformer through the fewest, 0.55 to 0.60. After
+# 40 seconds the Transformer also has the lowest BLEU, 10.6 on average.
 #
 # </details>
 
@@ -1076,11 +1076,12 @@ with the additive score is highest everywhere, the Transformer is far below the 
 )
 
 # %% [markdown]
-# With the same additive score, Luong's order reaches 32.0 and Bahdanau's 26.1. The interval of the difference, −6.6 to −5.1, does not include 0, and the seeds are less far apart than
-# that. This compares the two at an equal budget. It does not isolate the order, since Bahdanau's states are narrower and it took fewer steps. The two seeds of the general score, 17.9 and 24.5, are too far apart
-# to place it. With the dot score the mean is 2.1 above Bahdanau's, no more than the two seeds of one model differ, so that is not decided either. The intervals say what other test sentences would change; they say nothing about other seeds, and two are few.
+# With the same additive score, Luong's order reaches 32.7 and Bahdanau's 26.9. The interval of the difference, −6.4 to −5.1, does not include 0, and Luong's order is ahead with each of the three seeds, by
+# 4.6 to 7.2. This compares the two at an equal budget. It does not isolate the order, since Bahdanau's states are narrower and it took fewer steps. With the dot score Luong's order is ahead with each
+# seed too, by 1.9 to 2.3. The general score is the lowest of the recurrent models with each seed, and its seeds lie between 17.9 and 24.5. The intervals say what other test sentences would change; they say
+# nothing about other seeds.
 #
-# The Transformer's 9.2 says nothing about longer training: 40 seconds are about a half of one pass. The Transformer of section 8, with about 45 times as many processor seconds, has 35.2 with greedy
+# The Transformer's 10.6 says nothing about longer training: 40 seconds are about a half of one pass. The Transformer of section 8, with about 45 times as many processor seconds, has 35.2 with greedy
 # search, in another direction and language. Two peak rates were tried for each family; the larger one was better each time, so an even larger one might be better still.
 #
 # **Alignment.** The weights of a real sentence, chosen by a rule that was fixed before training: the first test sentence of 8 to 12 words with exactly one colour. French
@@ -1115,8 +1116,8 @@ for example in raced["examples"][:2]:
 print(raced["rule"])
 
 # %% [markdown]
-# In Luong's order with dot and additive scores, about three quarters of the weight lie on the colour when its translation is due; in Bahdanau's order half of it. Equal weights would
-# put 0.07 there. The general score differs between its seeds, 0.82 and 0.45, and its seed with the *sharper* alignment has the lower BLEU: a clear picture of weights is no proof of a good translation.
+# In Luong's order with dot and additive scores, 0.72 to 0.80 of the weight lie on the colour when its translation is due, in Bahdanau's order 0.49 to 0.52. Equal weights would
+# put 0.07 there. The general score differs between its seeds, 0.82, 0.45 and 0.81, and its seed with the *least sharp* alignment has the highest BLEU: a clear picture of weights is no proof of a good translation.
 #
 # **A published result.** `opus-mt-tc-big-fr-en` of Helsinki NLP, trained on text of many kinds, has a BLEU of 49.7 from French to English on *test_2016_flickr*, as the metadata of its
 # [model card](https://huggingface.co/Helsinki-NLP/opus-mt-tc-big-fr-en) say. They state neither case nor how words are split, so the number says only how far our
@@ -1216,7 +1217,7 @@ print("4. largest difference of the positions:", np.abs(sums - alone).max(axis=-
 # * One run on Multi30k with one seed, chosen to need about half an hour of processor time. BLEU compares surface forms with a single reference; a good
 #   paraphrase scores low. Many published figures for this test set are for lower-cased, pre-split text and cannot be compared with ours.
 # * Our cache is measured in NumPy on a processor. We did not measure it on a GPU.
-# * The language model has one seed, is small and reads captions only: short, simple, all of one kind. Models of general text are trained on far more.
+# * The language model is small and reads captions only: short, simple, all of one kind. Models of general text are trained on far more.
 #
 # ## Summary
 #
