@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from typing import Any, cast
 
@@ -79,7 +79,7 @@ class Exercise(Declaration):
     def _expectation(self, group: Group, case: Case) -> Expectation:
         self._refuse_unknown_inputs(group, case)
         exact = self.reference(case)
-        tolerance = {key: self.bound(case, value) for key, value in exact.items()}
+        tolerance = {key: self.bound(_scaled(case, exact), value) for key, value in exact.items()}
         return Expectation(
             group=group.name,
             description=case.description or describe(case),
@@ -135,6 +135,16 @@ class Exercise(Declaration):
                 return numerical_gradients(oracle, inputs, cotangents)
             results = oracle(inputs)
         return {key: value.item() if isinstance(value, np.generic) else value for key, value in results.items()}
+
+
+def _scaled(case: Case, exact: Mapping[str, Any]) -> Case:
+    """The case, with the size of its largest gradient as its scale.
+
+    One backward pass makes all gradients: what is rounded on the way is as large where a small one's terms cancel.
+    """
+    if case.mode != "gradient":
+        return case
+    return replace(case, scale=max(case.scale, *(float(np.abs(value).max(initial=0.0)) for value in exact.values())))
 
 
 def _catches_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
