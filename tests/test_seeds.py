@@ -45,7 +45,7 @@ def test_a_mistake_fails_the_same_groups_whatever_the_seed(lab, name):
 
 @pytest.mark.parametrize("seed", [1131790925554644603, 944820416182180936])
 def test_a_right_layer_passes_where_the_terms_of_a_gradient_nearly_cancel(seed):
-    """With these seeds the gradients of `w_q` are small beside the others, and so are not what is rounded on the way."""
+    """With these seeds the gradients of `w_q` are small beside the others, and what is rounded on the way is not."""
     lab = "02_self_attention"
     exercise = load_lab(lab).exercises["SelfAttention"]
     assert told(outcome(lab, exercise, namespace(solution_sources(lab)), seed)) == ""
