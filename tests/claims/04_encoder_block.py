@@ -381,7 +381,7 @@ def mistakes(page) -> None:
 
 def givens(page) -> None:
     page.given(
-        "about 90 minutes to read and predict; the code runs in two to three minutes on two CPU cores.",
+        "about 90 minutes to read and predict; the code runs in about two minutes on two CPU cores.",
         because="counted by tests/test_lectures.py, and measured when the page was run",
     )
     page.given(
@@ -399,7 +399,6 @@ def givens(page) -> None:
         "all with Adam at a learning rate of 0.003",
         "the rate climbs from 0 over the first 100 steps",
         "Rate 0.003, twelve blocks: in which order",
-        "try learning rates from 0.0003 to > 0.01",
         "The token (1, 7, 5, 5), γ = 1 everywhere.",
         "ten times as long, or 100 added to each feature?",
         "And where is GELU below 0?",
