@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.driving import ContractError
+from coursekit.probes.naming import kind_of
 
 LONGEST_TEXT = 1 << 20  # characters
 DEEPEST = 16  # lists in lists; no result of a lab has more than four axes
@@ -94,14 +95,14 @@ def _joined(value: Sequence[Any]) -> np.ndarray | None:
 
 
 def _array(value: Any, depth: int) -> Any:
-    other = ContractError(f"a {type(value).__name__} was returned; expected an array or a tensor.")
+    other = ContractError(f"{kind_of(value)} was returned; expected an array or a tensor.")
     if not (isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "numpy") or hasattr(value, "__array__")):
         raise other
     try:
         array = np.asarray(value)
     except Exception as error:
         raise ContractError(
-            f"a {type(value).__name__} was returned that has no numbers; expected an array or a tensor."
+            f"{kind_of(value)} was returned that has no numbers; expected an array or a tensor."
         ) from error
     if array.dtype.kind in "OSU":
         listed = array.tolist()

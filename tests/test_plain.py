@@ -75,13 +75,13 @@ def test_other_values_stay_what_they_are():
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (object(), "a object was returned"),
+        (object(), "an object was returned"),
         ((each for each in ROWS), "generator"),
         (range(3), "range"),
         ({1, 2}, "set"),
         (1 + 2j, "complex"),
         (np.array([1j]), "complex128"),
-        (np.array([object()]), "a object"),
+        (np.array([object()]), "an object"),
         (np.datetime64("2020-01-01"), "datetime64"),
         (1 << 64, "64 bits"),
         ([1 << 70], "64 bits"),

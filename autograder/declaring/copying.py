@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from autograder.declaring.declaration import Case
 from autograder.declaring.exercise import Exercise
 from coursekit.generator import Generator
@@ -12,7 +14,8 @@ NAME = "find_the_bug"
 def find_the_bug(original: Exercise) -> Exercise:
     """An exercise graded like `original`, all or nothing; its mistakes have no names, because finding one is the task.
 
-    All cases are one group: the given code is right in most of them, and as it stands it earns nothing.
+    All cases are one group: the given code is right in most of them, and as it stands it earns nothing. Any float type
+    passes: a lab asks for one in one exercise, and that is the original.
     """
     exercise = Exercise(
         NAME,
@@ -27,6 +30,6 @@ def find_the_bug(original: Exercise) -> Exercise:
 
     @exercise.group(f"all that `{original.name}` is asked for", points=1)
     def mended(rng: Generator) -> list[Case]:
-        return [case for group in original.groups for case in group.draw(rng)]
+        return [replace(case, dtype=None) for group in original.groups for case in group.draw(rng)]
 
     return exercise

@@ -9,6 +9,7 @@ import numpy as np
 
 from coursekit import bert
 from coursekit.probes.driving import ContractError, answers, find, numbers
+from coursekit.probes.naming import kind_of
 from coursekit.probes.news_classifier import build_news_classifier
 from coursekit.probes.token_masking import mask_tokens
 from coursekit.probes.transfer import mended, prediction
@@ -42,7 +43,7 @@ def _pack_inputs(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: 
     named = {key: inputs[key] for key in ("max_length", "cls_id", "sep_id", "pad_id") if key in inputs}
     result = find(namespace, "pack_inputs")(*given, **named)
     if not isinstance(result, Mapping):
-        raise ContractError(f"pack_inputs(…) returned a {type(result).__name__}; expected a dictionary.")
+        raise ContractError(f"pack_inputs(…) returned {kind_of(result)}; expected a dictionary.")
     missing = [key for key in bert.INPUTS if key not in result]
     if missing:
         raise ContractError(f"the dictionary has no entry {', '.join(map(repr, missing))}; it has {list(result)}.")
@@ -103,7 +104,7 @@ def _flat(x: Any) -> list[str]:
         return [text for each in x.reshape(-1).tolist() for text in _flat(each)]
     if isinstance(x, Collection):
         return [text for each in x for text in _flat(each)]
-    raise ContractError(f"`predict` got a {type(x).__name__}; expected texts.")
+    raise ContractError(f"`predict` got {kind_of(x)}; expected texts.")
 
 
 def _predict_class_names(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -114,14 +115,8 @@ def _predict_class_names(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
         raise ContractError("predict_class_names(…) returned None. Is the `return` missing?")
     values = list(np.asarray(result).reshape(-1)) if isinstance(result, np.ndarray) else result
     if isinstance(values, str) or not isinstance(values, Collection):
-        return {"names": [str(values)], "kind": f"a {type(result).__name__}"}
-    kind = (
-        "a list"
-        if isinstance(result, list)
-        else "an array"
-        if isinstance(result, np.ndarray)
-        else f"a {type(result).__name__}"
-    )
+        return {"names": [str(values)], "kind": kind_of(result)}
+    kind = "a list" if isinstance(result, list) else "an array" if isinstance(result, np.ndarray) else kind_of(result)
     if not all(isinstance(each, str) for each in values):
         kind = "a list of numbers"
     return {"names": [str(each) for each in values], "kind": kind}

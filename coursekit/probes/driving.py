@@ -6,8 +6,7 @@ A probe is a function ``probe(namespace, inputs, mode) -> outputs``. It takes th
 Modes of a function: ``call`` (NumPy arguments) and ``tensor`` (TensorFlow arguments).
 Modes of a layer: ``call``, ``graph`` (inside `tf.function` with unknown batch size and length), ``gradient``
 (gradients of ``sum(output * cotangent)``), ``parameters`` (number of trainable numbers), ``reload`` (rebuilt from
-`get_config`, weights copied).
-Mode of either, through `refusing`: ``refusal`` (which error is raised).
+`get_config`, weights copied). Mode of either, through `refusing`: ``refusal`` (which error is raised).
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.guard import ForbiddenCall
+from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import LayerKey, current_cache, mark_as_built
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
@@ -48,7 +48,7 @@ def unpack(result: Any, names: Sequence[str], call: str) -> dict[str, Any]:
         raise ContractError(f"{call} returned None. Is the `return` missing?")
     if len(names) == 1:
         if isinstance(result, (tuple, list)) and not _is_numeric_list(result):
-            raise ContractError(f"{call} returned a {type(result).__name__} of {len(result)}; expected one array.")
+            raise ContractError(f"{call} returned {kind_of(result)} of {len(result)}; expected one array.")
         return {names[0]: result}
     wanted = ", ".join(names)
     if not isinstance(result, (tuple, list)):
@@ -135,7 +135,7 @@ def record(name: str, *positional: str, optional: Sequence[str] = (), fields: Se
 
 def _fields(result: Any, fields: Sequence[str], shown: str) -> dict[str, Any]:
     if not isinstance(result, Mapping):
-        raise ContractError(f"{shown} returned a {type(result).__name__}; expected a dictionary.")
+        raise ContractError(f"{shown} returned {kind_of(result)}; expected a dictionary.")
     missing = [field for field in fields if field not in result]
     if missing:
         raise ContractError(f"{shown} has no entry {', '.join(map(repr, missing))}.")
@@ -149,7 +149,7 @@ def numbers(value: Any, what: str) -> np.ndarray:
     except (ValueError, TypeError) as error:
         raise ContractError(f"{what} cannot be made an array. Do its rows differ in length?") from error
     if array.dtype.kind not in "biuf":
-        raise ContractError(f"{what} is a {type(value).__name__} of {array.dtype}; expected numbers.")
+        raise ContractError(f"{what} is {kind_of(value)} of {array.dtype}; expected numbers.")
     return array
 
 
@@ -361,7 +361,7 @@ def _argument(cls: Any, old: str, new: str) -> str:
 
 def _construct(cls: Any, name: str, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
     if not inspect.isclass(cls):
-        raise ContractError(f"`{name}` is a {type(cls).__name__}; expected a class derived from `keras.Layer`.")
+        raise ContractError(f"`{name}` is {kind_of(cls)}; expected a class derived from `keras.Layer`.")
     import keras
 
     if not issubclass(cls, keras.Layer):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.driving import ContractError, find, function, numbers, unpack
+from coursekit.probes.naming import kind_of
 from coursekit.probes.transfer import mended, prediction
 
 Step = Callable[[Sequence[int]], np.ndarray]
@@ -83,7 +84,7 @@ def _cached_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     if wrong is not None:
         raise ContractError(f"`output` has the shape {wrong}; expected (B, H, 1, K) in each call.")
     if not isinstance(cache, (tuple, list)) or len(cache) != 2:
-        raise ContractError(f"`cache` is a {type(cache).__name__}; expected the pair (keys, values).")
+        raise ContractError(f"`cache` is {kind_of(cache)}; expected the pair (keys, values).")
     return {"output": np.concatenate(outputs, axis=2), "keys": cache[0], "values": cache[1]}
 
 

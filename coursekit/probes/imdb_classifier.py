@@ -9,6 +9,7 @@ import numpy as np
 
 from coursekit.generator import Generator
 from coursekit.probes.driving import ContractError, answers, find, function, numbers, record, unpack
+from coursekit.probes.naming import kind_of
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 from coursekit.probes.transfer import mended, prediction
 
@@ -103,7 +104,7 @@ def _in_a_model(target: Callable[..., Any], x: Any, ids: Any) -> Any:
             "cannot take it. Use `keras.ops`: `ops.cast` for `tf.cast`, `ops.sum` for `tf.reduce_sum`, and so on."
         ) from error
     if not isinstance(output, keras.KerasTensor):
-        kind = "None: is the `return` missing?" if output is None else f"a {type(output).__name__}."
+        kind = "None: is the `return` missing?" if output is None else f"{kind_of(output)}."
         raise ContractError(f"masked_mean(x, ids) of two `keras.Input`s returned {kind} Is everything `keras.ops`?")
     return keras.Model(given, output)([x, ids])
 
@@ -122,7 +123,7 @@ class _Classifier:
             given["max_length"] += more
         model = find(namespace, "build_classifier")(**given)
         if not isinstance(model, keras.Model):
-            kind = "None: is the `return` missing?" if model is None else f"a {type(model).__name__}."
+            kind = "None: is the `return` missing?" if model is None else f"{kind_of(model)}."
             raise ContractError(
                 f"build_classifier(…) returned {kind} Expected a keras.Model (Keras {keras.__version__})."
             )
@@ -134,7 +135,7 @@ class _Classifier:
     def __call__(self, ids: np.ndarray) -> np.ndarray:
         result = self.model(ids, training=False)
         if isinstance(result, (list, tuple, dict)) or result is None:
-            raise ContractError(f"the model returns a {type(result).__name__}; expected one tensor.")
+            raise ContractError(f"the model returns {kind_of(result)}; expected one tensor.")
         return np.asarray(result)
 
     def shake(self, seed: Sequence[int]) -> None:
@@ -376,7 +377,7 @@ def _curves(result: Any) -> dict[str, list[float]]:
         raise ContractError(f"{call} returned None. Is the `return` missing?")
     curves = getattr(result, "history", result)
     if not isinstance(curves, Mapping) or not curves:
-        raise ContractError(f"{call} returned a {type(result).__name__}; expected the History that `fit` returns.")
+        raise ContractError(f"{call} returned {kind_of(result)}; expected the History that `fit` returns.")
     if not len(curves.get("loss", ())):
         raise ContractError(f"the history of {call} has no `loss`.")
     return {str(name): [float(each) for each in values] for name, values in curves.items()}

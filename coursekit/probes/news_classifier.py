@@ -12,6 +12,7 @@ import numpy as np
 
 from coursekit import bert
 from coursekit.probes.driving import ContractError, find
+from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import current_cache
 from coursekit.probes.token_masking import is_likely
 
@@ -83,9 +84,7 @@ class _News:
                 raise ContractError("build_news_classifier(…) returned None. Is the `return` missing?")
             if _is_keras_3(type(model)):
                 raise ContractError(bert.MIXED)
-            raise ContractError(
-                f"build_news_classifier(…) returned a {type(model).__name__}; expected a tf_keras.Model."
-            )
+            raise ContractError(f"build_news_classifier(…) returned {kind_of(model)}; expected a tf_keras.Model.")
         self.model = model
         self._run(["a", "b"], False)  # a model that is built by its first call has its weights now
 
@@ -99,7 +98,7 @@ class _News:
         """The probabilities of texts, (n, classes)."""
         result = self._run(texts, training)
         if isinstance(result, (list, tuple, Mapping)) or result is None:
-            raise ContractError(f"the model returns a {type(result).__name__}; expected one tensor of probabilities.")
+            raise ContractError(f"the model returns {kind_of(result)}; expected one tensor of probabilities.")
         result = np.asarray(result)
         if result.shape != (len(texts), self.classes):
             raise ContractError(

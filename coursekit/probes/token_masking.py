@@ -16,6 +16,7 @@ import numpy as np
 
 from coursekit.generator import Generator
 from coursekit.probes.driving import ContractError, find, numbers
+from coursekit.probes.naming import kind_of
 
 ALARM = 1e-8
 
@@ -81,7 +82,7 @@ class _Masked:
         rng = rng or self.generator(number)
         result = self.target(self.given, rng, self.vocab_size, self.mask_id, list(self.specials), **named)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
-            kind = "None. Is the `return` missing?" if result is None else f"a {type(result).__name__}"
+            kind = "None. Is the `return` missing?" if result is None else kind_of(result)
             raise ContractError(f"mask_tokens(…) returned {kind}; expected the pair (inputs, labels).")
         pair = tuple(numbers(each, name) for each, name in zip(result, ("`inputs`", "`labels`"), strict=True))
         for each, name in zip(pair, ("inputs", "labels"), strict=True):

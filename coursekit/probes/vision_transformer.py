@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.driving import BuiltLayer, ContractError, answers, find, function, layer, refusing
+from coursekit.probes.naming import kind_of
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 from coursekit.probes.transfer import prediction
 
@@ -193,7 +194,7 @@ def _model(namespace: Mapping[str, Any], inputs: Mapping[str, Any]) -> Any:
     keywords = {"dropout": inputs["dropout"]} if "dropout" in inputs else {}
     model = target(*sizes, **keywords)
     if not isinstance(model, keras.Model):
-        raise ContractError(f"build_vit(…) returned a {type(model).__name__}; expected a `keras.Model`.")
+        raise ContractError(f"build_vit(…) returned {kind_of(model)}; expected a `keras.Model`.")
     if not model.built:
         model(np.zeros((1, *inputs["image_shape"]), "float32"))
     return model
@@ -202,7 +203,7 @@ def _model(namespace: Mapping[str, Any], inputs: Mapping[str, Any]) -> Any:
 def _logits(model: Any, images: Any, **keywords: Any) -> Any:
     result = model(images, **keywords)
     if isinstance(result, (tuple, list, dict)):
-        raise ContractError(f"the model returns a {type(result).__name__}; expected one tensor of logits.")
+        raise ContractError(f"the model returns {kind_of(result)}; expected one tensor of logits.")
     return result
 
 
@@ -323,7 +324,7 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     with no_progress_bars(), optimizers_built_early():
         model = target(images.copy(), labels.copy(), inputs["num_classes"])
     if not isinstance(model, keras.Model):
-        raise ContractError(f"train_vit(…) returned a {type(model).__name__}; expected the trained `keras.Model`.")
+        raise ContractError(f"train_vit(…) returned {kind_of(model)}; expected the trained `keras.Model`.")
     layers = list(model._flatten_layers(include_self=False))
     if not any(isinstance(each, keras.layers.MultiHeadAttention) for each in layers):
         raise ContractError("the model that came back holds no attention: train the one that build_vit makes.")

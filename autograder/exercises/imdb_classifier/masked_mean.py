@@ -10,10 +10,10 @@ from autograder.mistaken import imdb_classifier as mistaken
 from autograder.oracles import imdb_classifier as oracles
 
 
-def _mean_case(rng: Generator, ids: np.ndarray, width: int, dtype: str = "float32", **settings) -> Case:
+def _mean_case(rng: Generator, ids: np.ndarray, width: int, floats: str = "float32", **settings) -> Case:
     x = rng.normal(size=(*ids.shape, width)) + 1.5
     x[ids == 0] *= 20
-    return Case({"x": x.astype(dtype), "ids": ids}, **settings)
+    return Case({"x": x.astype(floats), "ids": ids}, **settings)
 
 
 exercise = Exercise("masked_mean", oracle=oracles.masked_mean, mistaken=mistaken.masked_mean)
@@ -42,7 +42,7 @@ def types(rng: Generator) -> list[Case]:
     return [
         _mean_case(rng, padded(rng, 3, 7), 5, mode="tensor", description="TensorFlow tensors", dtype="float32"),
         _mean_case(rng, padded(rng, 3, 7).astype("int32"), 5, description="NumPy arrays, ids of int32"),
-        _mean_case(rng, padded(rng, 2, 5), 3, "float64", description="NumPy arrays of float64"),
+        _mean_case(rng, padded(rng, 2, 5), 3, "float64", description="NumPy arrays of float64", dtype="float64"),
     ]
 
 

@@ -143,6 +143,16 @@ def masked_mean(x, ids):
     return ops.sum(kept, axis=1) / safe
 """,
     ),
+    # right values, in the float type that Keras would choose: float32 for float64
+    (
+        None,
+        """
+def masked_mean(x, ids):
+    x = ops.cast(x, "float32")
+    mask = ops.cast(ops.not_equal(ids, 0), "float32")[..., None]
+    return ops.sum(x * mask, axis=1) / ops.maximum(ops.sum(mask, axis=1), 1)
+""",
+    ),
     # NumPy: right, but of no use inside a model
     (
         None,
