@@ -215,6 +215,16 @@ print(
 # %% [markdown]
 # How long must a row be? If it is too short, the verdict may be cut off. If it is too long, attention's T × T scores cost time and memory.
 #
+# **By hand.** Whole documents instead of reviews: T = 4,096. How many scores has one head? How many if each query sees a window of 256 keys?
+#
+# <details><summary>Answer</summary>
+#
+# 4,096² is 16.8 million, and 4,096 · 256 is 1.05 million, a sixteenth. Lecture 5 measured what such a window does to the answers. Other ways to compute fewer scores: a
+# window with some random and some global keys (BigBird), keys and values projected from T rows to a fixed number (Linformer), and a
+# softmax that is approximated by a product of features (Performer).
+#
+# </details>
+#
 # **Predict.** A published model keeps 200 words. What share of the real reviews is longer than that, and what share of all
 # words is lost?
 
@@ -870,6 +880,8 @@ print(f"6. pad_sequences([[5, 6, 7]], maxlen=5) = {front.tolist()}: in front, an
 #
 # ## References
 #
+# * Long texts: M. Zaheer et al., *Big Bird*, NeurIPS 2020; S. Wang et al., *Linformer*, 2020, arXiv:2006.04768; K. Choromanski et al., *Rethinking attention
+#   with Performers*, ICLR 2021.
 # * A. Nandan, *Text classification with Transformer*, Keras code example, 2020,
 #   keras.io/examples/nlp/text_classification_with_transformer. A later run of it with its weights: Hugging Face, model
 #   *keras-io/text-classification-with-transformer*.

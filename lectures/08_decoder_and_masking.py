@@ -948,8 +948,8 @@ for name, chosen in {"mask on": model, "mask off": bare}.items():
     shares = [(out == truth).all(axis=1).mean() for out in (buffered, growing)]
     print(f"{name:9} buffer of T places: {shares[0]:6.1%}    growing prefix: {shares[1]:6.1%}")
 for seed, run in others.items():
-    shares = run["mask off at inference, buffer and growing prefix"]
-    print(f"   seed {seed}, mask off: buffer {shares[0]:6.1%}            growing prefix: {shares[1]:6.1%}")
+    buffer, prefix = run["mask off at inference, buffer and growing prefix"]
+    print(f"   seed {seed}, mask off: buffer {buffer:6.1%}            growing prefix: {prefix:6.1%}")
 
 # %% [markdown]
 # With the mask both ways agree. Without it the buffer's unwritten places are read as if they were text. But the growing

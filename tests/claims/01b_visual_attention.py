@@ -160,6 +160,17 @@ def x_rays(page: Page) -> None:
     between = page.numbers("60ed9faa", r"same image: ([-+][\d.]+) to ([-+][\d.]+), mean ([-+][\d.]+)")
     page.says("is between −{:.2f} and +{:.2f} for A1", -between[0], between[1])
     page.says("and no better for the deep map A2", holds=between[5] <= between[2] + 0.01)
+    a1, a2 = (
+        page.numbers("60ed9faa", rf"{name} looks at (\d+)%, (\d+)%, (\d+)%, (\d+)%, (\d+)% of") for name in ("A1", "A2")
+    )
+    page.says(
+        "Here that is so with four of five seeds.",
+        holds=sum(deep < shallow for shallow, deep in zip(a1, a2, strict=True)) == 4,
+    )
+    page.says(
+        "A1 looks at {:.0f} to {:.0f} % of its places, A2 at {:.0f} to {:.0f} %.", min(a1), max(a1), min(a2), max(a2)
+    )
+    page.given("had 8 × 8 grey pixels", because="the size of the reduced HAM10000")
     after = dict(zip(("own", "another's", "random"), page.numbers("a4c8ce00", r"A1, .*40 %: ([\d.]+)"), strict=True))
     page.says(
         "Without 40 % of the pixels the AUC falls to {:.3f} in random order and to {:.3f} by the image's own map A1",

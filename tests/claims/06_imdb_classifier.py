@@ -208,6 +208,13 @@ def givens(page) -> None:
         "(B, D) → (B, 1)",
         because=DEFINED,
     )
+    page.says(
+        "4,096² is {:.1f} million, and 4,096 · 256 is {:.2f} million, a sixteenth.",
+        4096**2 / 1e6,
+        4096 * 256 / 1e6,
+        holds=4096 / 256 == 16,
+    )
+    page.given("T = 4,096. How many scores", "a window of 256 keys", because="chosen for a calculation by hand")
     page.given(
         "57 minutes to read and predict; on the sample the code runs in about two minutes on two CPU cores.",
         because="counted by tests/test_lectures.py",

@@ -405,6 +405,7 @@ def cited(page: Page) -> None:
         "“15 % of the tokens are replaced by [MASK].”",
         "batches of 16 or 32, two to four epochs, and a peak of 5·10⁻⁵, 3·10⁻⁵ or 2·10⁻⁵",
         "encoders of 110 million parameters",
+        "made with 10,000 of the 120,000 texts",
         "with all 120,000 training texts: TF-IDF of n-grams with a linear classifier has a test accuracy of 92.4 %",
         "BERT-base, fine-tuned, has 94.8 %, and 95.2 % after",
         "with 768 dimensions and 12 heads.” 768 and 12 are BERT-base.",
