@@ -468,8 +468,8 @@ for name in ("by_loop", "by_reshape", "by_einsum"):
 # The multiply–adds are the same for every H: H maps of width K = D/H cost 2·T²·(H·K) = 2·T²·D. What grows is the
 # number of **weights**, H·T² of them, and with it the softmax and the memory. From 8 heads on all three get slower.
 #
-# In this run the three lie within 0.5 milliseconds of each other up to 8 heads. With 32 heads the loop takes 6.9,
-# the reshape 5.5 and the einsum 5.7 milliseconds. We measured on two CPU cores only, so nothing here says how the three
+# In this run the three lie within 0.3 milliseconds of each other up to 8 heads. With 32 heads the loop takes 3.6,
+# the reshape 3.5 and the einsum 3.4 milliseconds. We measured on two CPU cores only, so nothing here says how the three
 # compare on a GPU. Choose the version that you can read.
 #
 # </details>
@@ -1131,7 +1131,7 @@ for key_heads in (96, 8, 1):
 
 
 # %% [markdown]
-# One step takes 7.3 ms with 96 key heads, 1.6 ms with 8 and 0.7 ms with one. Shazeer (2019) gives the loading of keys and values
+# One step takes 7.0 ms with 96 key heads, 1.5 ms with 8 and 0.7 ms with one. Shazeer (2019) gives the loading of keys and values
 # as the reason why decoding is slow. (Our gain may have a second cause: one product with 96 queries suits a processor better than
 # 96 products with one. We did not separate the two.)
 #

@@ -560,9 +560,10 @@ for name, history in histories.items():
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.4))
 for line, (name, history) in enumerate(histories.items()):
     style = {"color": plots.LINES[line]["color"], "linestyle": plots.LINES[line]["linestyle"]}
-    left.plot(history["loss"], label=f"{name}, training (augmented)", alpha=0.5, **style)
-    left.plot(history["val_loss"], label=f"{name}, validation", **style, linewidth=2.4)
-    right.plot(history["val_accuracy"], label=f"{name}, validation", **style)
+    epochs = range(1, 1 + len(history["loss"]))
+    left.plot(epochs, history["loss"], label=f"{name}, training (augmented)", alpha=0.5, **style)
+    left.plot(epochs, history["val_loss"], label=f"{name}, validation", **style, linewidth=2.4)
+    right.plot(epochs, history["val_accuracy"], label=f"{name}, validation", **style)
 left.set(yscale="log", xlabel="epoch", ylabel="loss")
 left.legend(fontsize=8)
 right.set(xlabel="epoch", ylabel="accuracy", ylim=(0.8, 1.003))
