@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -227,6 +227,68 @@ def cached_attention(
     first, after = step(length - 2, cache)
     second, _ = step(length - 1, after if changed else cache)
     return {"first": first, "second": second}
+
+
+def perplexity(
+    logits: np.ndarray,
+    targets: np.ndarray,
+    *,
+    counted: str = "real",
+    moved: int = 0,
+    taken_as: str = "logits",
+    axis: int = -1,
+    softmax: str = "with logarithm",
+    averaged: str = "losses",
+    over: str = "tokens",
+    power: str = "e",
+) -> dict[str, np.ndarray]:
+    """e to the mean of −log p over the real tokens of all rows together.
+
+    Args:
+        logits: (B, T, V).
+        targets: ids, (B, T); 0 is padding.
+    """
+    logits, targets = logits[:, : logits.shape[1] - moved], targets[:, moved:]
+    real = {"real": targets != 0, "all": targets >= 0, "above 1": targets > 1}[counted]
+    losses = -np.take_along_axis(_log_p(logits, taken_as, axis, softmax), targets[..., None].astype(int), -1)[..., 0]
+    finishes: dict[str, Callable[[Any], Any]] = {
+        "e": np.exp,
+        "none": np.asarray,
+        "2": np.exp2,
+        "1/e": lambda loss: np.exp(-loss),
+    }
+    finish = finishes[power]
+    if averaged in ("probabilities", "perplexities of tokens"):
+        each = {"probabilities": np.exp(-losses), "perplexities of tokens": finish(losses)}[averaged]
+        mean = _token_mean(each, real, over)
+        return {"perplexity": np.asarray(1 / mean if averaged == "probabilities" else mean)}
+    if averaged == "perplexities of rows":
+        rows = [_token_mean(row[None], kept[None], over) for row, kept in zip(losses, real, strict=True)]
+        return {"perplexity": np.asarray(np.mean(finish(np.array(rows))))}
+    return {"perplexity": np.asarray(finish(_token_mean(losses, real, over)))}
+
+
+def _log_p(logits: np.ndarray, taken_as: str, axis: int, softmax: str) -> np.ndarray:
+    def normalised(scores: np.ndarray) -> np.ndarray:
+        shifted = scores if softmax == "of large numbers" else scores - scores.max(axis, keepdims=True)
+        exponentials = np.exp(shifted)
+        sums = exponentials.sum(axis, keepdims=True)
+        return shifted - np.log(sums) if softmax == "with logarithm" else np.log(exponentials / sums)
+
+    if taken_as == "probabilities":  # as Keras's losses do: cut off at both ends, then divided by their sum
+        return normalised(np.log(np.clip(logits, 1e-7, 1 - 1e-7)))
+    if taken_as == "probabilities, uncut":
+        return np.log(logits)
+    if taken_as == "softmax twice":
+        return normalised(np.exp(normalised(logits)))
+    return logits if taken_as == "log-probabilities" else normalised(logits)
+
+
+def _token_mean(losses: np.ndarray, real: np.ndarray, over: str) -> Any:
+    sums = np.where(real, losses, 0).sum(axis=-1)
+    if over == "rows":
+        return (sums / real.sum(axis=-1)).mean()
+    return sums.sum() / {"tokens": real.sum(), "positions": real.size, "sum": 1}[over]
 
 
 def predict(tokens: int, right: float, *, thought: str = "right") -> dict[str, np.ndarray]:

@@ -84,6 +84,20 @@ def cached_branches(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> di
     return branches
 
 
+def perplexity(logits: np.ndarray, targets: np.ndarray) -> dict[str, np.ndarray]:
+    """e to the mean of −log p over the real tokens (Jelinek et al. 1977).
+
+    The logits are (B, T, V), the targets ids (B, T) with 0 for padding. log p is the softmax's logarithm, written as
+    −log Σ_v e^(logit_v − logit of the target) and kept from overflow.
+    """
+    real = np.flatnonzero(targets)
+    scores, ids = logits.reshape(-1, logits.shape[-1])[real], targets.ravel()[real]
+    above = scores - scores[np.arange(len(ids)), ids][:, None]
+    largest = above.max(axis=1)
+    losses = largest + np.log(np.exp(above - largest[:, None]).sum(axis=1))
+    return {"perplexity": np.asarray(np.exp(losses.mean()))}
+
+
 def predict(tokens: int, right: float) -> dict[str, np.ndarray]:
     """The share of sentences in which no token is wrong."""
     return {"prediction": np.asarray(np.prod(np.full(tokens, right)))}

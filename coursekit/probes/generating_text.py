@@ -88,6 +88,13 @@ def _cached_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     return {"output": np.concatenate(outputs, axis=2), "keys": cache[0], "values": cache[1]}
 
 
+def _perplexity(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Call the function; a plain number and a tensor come back as an array without axes, as references hold them."""
+    found = PERPLEXITY(namespace, inputs, mode)
+    return {"perplexity": numbers(found["perplexity"], "the result of perplexity(logits, targets)")}
+
+
+PERPLEXITY = function("perplexity", "logits", "targets", returns=("perplexity",))
 TOP_P = function("top_p", "probabilities", "p")
 
 PROBES = {
@@ -95,6 +102,7 @@ PROBES = {
     "beam_search": _beam_search,
     "top_p": TOP_P,
     "cached_attention": _cached_attention,
+    "perplexity": _perplexity,
     "find_the_bug": mended(TOP_P, "top_p"),
     "predict": prediction(),
 }

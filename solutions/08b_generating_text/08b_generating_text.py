@@ -16,10 +16,11 @@
 # # Lab 08b · Generating text
 #
 # The second part of lab 08: how a sentence comes out of a decoder. You write two searches, the cut of the probabilities
-# before a token is drawn, and the cache that makes writing cheap. Nothing here needs your model of lab 08: a language
-# model of counted words stands in for it, and so a search takes no time.
+# before a token is drawn, the cache that makes writing cheap, and the number by which language models are compared.
+# Nothing here needs your model of lab 08: a language model of counted words stands in for it, and so a search takes no
+# time.
 #
-# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 2 to 4. **Time:** about 90 minutes.
+# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 2 to 4 and 6. **Time:** about 100 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -27,7 +28,7 @@
 # have not seen, so code that fits only the visible inputs earns nothing. Add cells wherever you like; the check cells
 # themselves are restored before grading.
 #
-# **Letters.** B batch, H heads, K width of a head, t tokens so far, V words in the vocabulary.
+# **Letters.** B batch, H heads, K width of a head, t tokens so far, T tokens of a row, V words in the vocabulary.
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
@@ -36,7 +37,8 @@
 # | 3 | `top_p` | 4 | ●●○○○ | 10 |
 # | 4 | `find_the_bug` | 3 | ●●○○○ | 10 |
 # | 5 | `cached_attention` | 4 | ●●○○○ | 10 |
-# | 6 | `predict` | 2 | ●○○○○ | 5 |
+# | 6 | `perplexity` | 4 | ●●○○○ | 10 |
+# | 7 | `predict` | 2 | ●○○○○ | 5 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
 # measured with students.
@@ -408,8 +410,89 @@ ax.set(xlabel="place of the token", ylabel="milliseconds", ylim=(0, 1000 * np.qu
 ax.legend()
 plots.show(figure, alt="Milliseconds for a step by the place of its token: with the cache nearly level, without it rising.")
 
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-perplexity", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Perplexity
+#
+# Which of two language models is better? Show both the same text, one that neither has seen in training, and look at
+# the probability $p$ that each model gives to the token that really comes next. One number sums this up, the
+# **perplexity**:
+#
+# $$\text{perplexity} = e^{-\frac{1}{N}\sum \ln p}$$
+#
+# The sum runs over the N real tokens of **all rows together**, so each counts the same, in a long row or a short one. A
+# model that chooses between 12 equally probable words has the perplexity 12. Smaller is better, and 1 is the least.
+# [Lecture 08b](../../lectures/08b_generating_text.ipynb), section 6, compares counted words with a Transformer this way.
+#
+# - `logits` are scores **before** the softmax. The softmax over `logits[b, t]` gives the probabilities for
+#   `targets[b, t]`: nothing has to be shifted.
+# - A target of 0 is padding and does not count. Every other id is a real token, and there is at least one.
+# - Logits can be in the thousands, positive or negative.
+#
+# **By hand:** one row of three tokens, which have the probabilities ½, ¼ and ⅛.
+# <details><summary>Answer</summary>The mean of −ln p is (1 + 2 + 3)/3 · ln 2 = 2 ln 2, and its exponential is 4. (The mean of the probabilities themselves is 7/24, and 1 over it is 3.43: another number.)</details>
+# <details><summary>Hint 1</summary><code>ops.log_softmax(logits, axis=-1)</code> gives log p of all words, (B, T, V). It stays finite where the softmax is rounded to 0.</details>
+# <details><summary>Hint 2</summary><code>np.take_along_axis(log_p, targets[..., None], axis=-1)</code> picks those of the targets, (B, T, 1). Which of them belong to the mean?</details>
+
+# %% nbgrader={"grade": false, "grade_id": "perplexity-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def perplexity(logits, targets):
+    """e to the mean of −log p over all real tokens.
+
+    Args:
+        logits: (B, T, V), float32, an array or a tensor.
+        targets: the token that comes at each place, (B, T), int32 or int64, an array or a tensor; 0 is padding.
+
+    Returns:
+        One number: a float, or an array or a tensor without axes.
+    """
+    ### BEGIN SOLUTION
+    log_p = np.asarray(ops.log_softmax(logits, axis=-1))  # (B, T, V)
+    targets = np.asarray(targets)
+    of_targets = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]  # (B, T)
+    return float(np.exp(-of_targets[targets != 0].mean()))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "perplexity", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("perplexity")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See it measure
+#
+# Here each word is guessed from the 0 to 5 words before it, by counts from nine tenths of the sentences. Your function
+# computes the perplexity of 400 sentences that were counted, and of new ones. Every count starts at 0.01, so that no word
+# is impossible. The logits are the logarithms of the counts, because their softmax gives each count's share. Before you
+# run the cell: what happens to the perplexity of counted sentences when more words are looked at, and to that of new
+# ones?
+
+# %% nbgrader={"grade": false, "grade_id": "measure", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+def prefixes(some, before):
+    """Of each token in some sentences: row, place, the ids of so many words before, its id."""
+    for row, sentence in enumerate(some):
+        ids = [START_ID] * before + [number[word] for word in sentence] + [END_ID]
+        for place in range(len(ids) - before):
+            yield row, place, tuple(ids[place : place + before]), ids[place + before]
+
+
+known = [each for place, each in enumerate(sentences) if place % 10]
+new = [each for each in sentences[::10] if each not in known]
+width, size = 1 + max(map(len, sentences)), len(vocabulary)
+print(f"perplexity of 400 counted sentences, and of {len(new)} new ones")
+for before in range(6):
+    counts = defaultdict(lambda: np.full(size, 0.01, "float32"))
+    for _, _, context, word in prefixes(known, before):
+        counts[context][word] += 1
+    measured = []
+    for some in (known[:400], new):
+        logits, targets = np.zeros((len(some), width, size), "float32"), np.zeros((len(some), width), "int32")
+        for row, place, context, word in prefixes(some, before):
+            logits[row, place], targets[row, place] = np.log(counts[context]), word
+        measured.append(perplexity(logits, targets))
+    print(f"words looked at: {before}  counted {measured[0]:6.2f}  new {measured[1]:6.2f}")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 6 · Predict, then measure
+# ## 7 · Predict, then measure
 #
 # A decoder that reads a right prefix gives the right next token with probability 0.95, at every place. Nothing else is
 # known. What share of its sentences of **12 tokens** is right from the first token to the last? Put a number between
@@ -443,7 +526,7 @@ print(f"predicted {predict}, measured {np.mean([set(each[1:]) == {3} for each in
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-18", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# How did you find your prediction of exercise 6, and what would change if a wrong token made the next one more likely
+# How did you find your prediction of exercise 7, and what would change if a wrong token made the next one more likely
 # to be wrong as well? And why does a model that is right in 95 of 100 tokens get better sentences by a beam than by
 # greedy search, if it does? Three to six sentences. This earns no points; your instructor reads it and writes back.
 
