@@ -414,7 +414,28 @@ print(f"{'together':26} {total:8,}  of which {640_000 / total:.0%} are word vect
 # 10,656: **648,353**. Without positions the model does not know the order of the words at all (lecture 5).
 #
 # </details>
-#
+
+# %%
+# NBVAL_CHECK_OUTPUT
+def largest_of_600(recurrent=False, width=32):
+    """Ids (B, 600) to the probability of a positive review (B, 1): no positions, and the largest value of each feature."""
+    ids = keras.Input((600,), dtype="int32")  # (B, T)
+    x = layers.Embedding(VOCABULARY, width)(ids)  # (B, T, D)
+    if recurrent:
+        x = layers.LSTM(width, return_sequences=True)(x)  # (B, T, D)
+    else:
+        attended = layers.MultiHeadAttention(2, key_dim=width)(query=x, value=x)  # (B, T, D)
+        x = layers.LayerNormalization(epsilon=1e-6)(x + attended)
+        fed = layers.Dense(width)(layers.Dense(width, activation="relu")(x))  # (B, T, D)
+        x = layers.LayerNormalization(epsilon=1e-6)(x + fed)
+    x = layers.Dropout(0.5)(layers.GlobalMaxPooling1D()(x))  # (B, D)
+    return keras.Model(ids, layers.Dense(1, activation="sigmoid")(x))  # (B, 1)
+
+
+print(f"encoder block: {largest_of_600().count_params():,} parameters; LSTM: {largest_of_600(recurrent=True).count_params():,}")
+
+
+# %% [markdown]
 # Note the pooling: `GlobalMaxPooling1D` takes no mask, so padding takes part in the maximum. Section 10 shows that padding
 # can win. Both forms, with words alone and with padding, are in `experiments/imdb_models.py`.
 #
