@@ -1,4 +1,4 @@
-"""What makes a Transformer of 657,737 parameters generalise on 25,000 film reviews: the recorded runs of lecture 6.
+"""What makes a Transformer of 657,737 parameters generalise on 25,000 film reviews: the recorded runs of lecture 6b.
 
 Settings are tried on 5,000 reviews held back from the training split, first with 200 words, then with 600; the test
 split is read once for each final model. This is done twice. The first time the reviews held back are drawn at random,

@@ -149,7 +149,10 @@ def main(
             what="Lectures 4, 8, 9 and 9b with other seeds: the numbers that their texts compare",
             data="made or shipped with the course, as in the lectures",
             device="CPU, two cores",
-            command="python experiments/lecture_seeds.py LECTURE --seeds 1,2,3,4",
+            command=" and ".join(
+                f"python experiments/{NAME}.py {name} --seeds {','.join(sorted(runs))}"
+                for name, runs in sorted(old["results"].items())
+            ),
             seed=seed,
             seconds=old["seconds"] + spent,
             results=old["results"],

@@ -4,7 +4,7 @@
 
 Each clip is a handwritten digit of scikit-learn that moves up, down, left or right over a frame whose edges are joined.
 So every single frame is as likely in each class. Joint and factorised attention over tubelets are those of ViViT
-(Arnab et al., 2021, section 3.3, models 1 and 3). It writes `coursekit/recorded/moving_digits.json`, which lecture 9
+(Arnab et al., 2021, section 3.3, models 1 and 3). It writes `coursekit/recorded/moving_digits.json`, which lecture 9b
 shows.
 """
 

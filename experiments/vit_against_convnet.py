@@ -23,13 +23,17 @@ from keras import layers, ops
 from coursekit import data, recorded
 
 NAME = "vit_against_convnet"
-# Labelled images: (epochs, batch, seeds). Little data is cheap and its results scatter, so it is repeated more often.
-PLAN = {500: (100, 64, 3), 2_000: (50, 64, 2), 8_000: (15, 128, 1), 32_000: (6, 128, 1)}
+PLAN = {500: (100, 64), 2_000: (50, 64), 8_000: (15, 128), 32_000: (6, 128)}  # labelled images: (epochs, batch)
+SEEDS = {  # of each number of labelled images
+    "fashion_mnist": {500: 3, 2_000: 2, 8_000: 1, 32_000: 1},
+    "cifar10": dict.fromkeys(PLAN, 3),
+}
 CLASSES = 10
 DATA_SETS = {
     "fashion_mnist": "Fashion-MNIST (Xiao et al., 2017), 28 x 28 grey",
     "cifar10": "CIFAR-10 (Krizhevsky, 2009), 32 x 32 in colour",
 }
+PATCH = {"fashion_mnist": 7, "cifar10": 4}  # pixels: 16 tokens, and 64
 
 
 class ClassTokenAndPositions(keras.Layer):
@@ -125,9 +129,9 @@ def cases(dataset: str, sizes: list[int]) -> list[dict]:
     """Return every model to train, one seed for all sizes before the next seed."""
     return [
         {"dataset": dataset, "model": kind, "images": size, "augmentation": augment, "seed": seed}
-        for seed in range(max(seeds for *_, seeds in PLAN.values()))
+        for seed in range(max(SEEDS[dataset].values()))
         for size in sizes
-        if seed < PLAN[size][-1]
+        if seed < SEEDS[dataset][size]
         for augment in (False, True)
         for kind in ("vit", "convnet")
     ]
@@ -139,6 +143,14 @@ def data_of(results: dict) -> str:
     return " and ".join(words for name, words in DATA_SETS.items() if name in trained_on)
 
 
+def command_of(results: dict) -> str:
+    """The commands that make the runs, one for each data set."""
+    trained_on = {run["dataset"] for run in results["runs"]}
+    return " and ".join(
+        f"python experiments/{NAME}.py --dataset {name} --data FOLDER" for name in DATA_SETS if name in trained_on
+    )
+
+
 def keep(results: dict, folder: Path) -> None:
     """Write what is known so far."""
     recorded.save(
@@ -146,7 +158,7 @@ def keep(results: dict, folder: Path) -> None:
         what="A small Vision Transformer and a ConvNet of the same size: test accuracy by number of labelled images",
         data=data_of(results),
         device="GPU" if tf.config.list_physical_devices("GPU") else "CPU, two cores",
-        command=f"python experiments/{NAME}.py --data FOLDER",
+        command=command_of(results),
         seed=0,
         seconds=sum(run["cpu_seconds"] for run in results["runs"]),
         results=results,
@@ -161,15 +173,17 @@ def main(
     ] = None,
     minutes: Annotated[float, typer.Option(help="Start no further model after so many minutes")] = 1e9,
     sizes: Annotated[str, typer.Option(help="Numbers of labelled images, with commas")] = "500,2000,8000,32000",
-    patch: Annotated[int, typer.Option(help="Patch size of the ViT: 7 for 28 pixels, 4 or 8 for 32")] = 7,
+    patch: Annotated[
+        int | None, typer.Option(help="Patch size of the ViT", show_default="7 for Fashion-MNIST, 4 for CIFAR-10")
+    ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder in which the results are written and taken up again")
     ] = recorded.FOLDER,
 ) -> None:
     """Train every model of the plan that has no result yet; one seed for all sizes before the next seed.
 
-    On Fashion-MNIST that takes about half an hour of CPU. A run that is broken off, or ended by
-    --minutes, goes on where it stopped.
+    Fashion-MNIST takes about half an hour of CPU, CIFAR-10 about an hour and a half. A run that
+    is broken off, or ended by --minutes, goes on where it stopped.
     """
     deadline = time.monotonic() + 60 * minutes
     (x, y), (x_test, y_test) = data.images(dataset, source="real", path=data_folder)
@@ -182,12 +196,12 @@ def main(
             break
         size, seed = case["images"], case["seed"]
         keras.utils.set_random_seed(seed)
-        model = small_vit(x.shape[1:], patch)
+        model = small_vit(x.shape[1:], patch or PATCH[dataset])
         if case["model"] == "convnet":
             model = small_convnet(x.shape[1:], model.count_params())
         print(f"\n{case}: {model.count_params():,} parameters", flush=True)
-        chosen = slice(seed * size, (seed + 1) * size)  # other images for each seed
-        epochs, batch, _ = PLAN[size]
+        chosen = np.arange(seed * size, (seed + 1) * size) % len(x)  # other images for each seed, as far as they go
+        epochs, batch = PLAN[size]
         outcome = train_once(model, x[chosen], y[chosen], epochs=epochs, batch=batch, augment=case["augmentation"])
         outcome["test"] = round(float(model.evaluate(x_test, y_test, batch_size=500, verbose=0)[1]), 4)
         print(outcome, flush=True)

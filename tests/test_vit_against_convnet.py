@@ -1,4 +1,4 @@
-"""The experiment of lecture 9: models of one size, what is trained on what, and how a stopped run goes on."""
+"""The experiment of lecture 9b: models of one size, what is trained on what, and how a stopped run goes on."""
 
 from __future__ import annotations
 
@@ -35,15 +35,23 @@ def test_one_seed_for_all_sizes_comes_before_the_next_seed(experiment):
     cases = experiment.cases("fashion_mnist", list(experiment.PLAN))
     seeds = [case["seed"] for case in cases]
     assert seeds == sorted(seeds)
-    assert len(cases) == 4 * sum(seeds for *_, seeds in experiment.PLAN.values())
+    assert len(cases) == 4 * sum(experiment.SEEDS["fashion_mnist"].values())
     assert len({json.dumps(case) for case in cases}) == len(cases)
 
 
 def test_the_record_names_the_data_that_its_runs_used_and_no_other(experiment):
     record = recorded.load("vit_against_convnet")
-    assert record["data"] == experiment.data_of(record["results"]) == experiment.DATA_SETS["fashion_mnist"]
-    both = {"runs": [{"dataset": "cifar10"}, {"dataset": "fashion_mnist"}]}
-    assert experiment.data_of(both) == " and ".join(experiment.DATA_SETS.values())
+    assert record["data"] == experiment.data_of(record["results"]) == " and ".join(experiment.DATA_SETS.values())
+    one = {"runs": [{"dataset": "cifar10"}]}
+    assert experiment.data_of(one) == experiment.DATA_SETS["cifar10"]
+    assert experiment.command_of(one) == "python experiments/vit_against_convnet.py --dataset cifar10 --data FOLDER"
+
+
+def test_the_record_has_every_model_of_the_plan(experiment):
+    runs = recorded.load("vit_against_convnet")["results"]["runs"]
+    planned = [case for dataset in experiment.DATA_SETS for case in experiment.cases(dataset, list(experiment.PLAN))]
+    assert len(runs) == len(planned)
+    assert all(sum(case.items() <= run.items() for run in runs) == 1 for case in planned)
 
 
 def test_augmented_images_are_the_same_in_every_run(experiment):
@@ -61,7 +69,8 @@ def test_a_run_goes_on_where_it_stopped(experiment, monkeypatch, tmp_path):
     rng = np.random.default_rng(0)
     x, y = rng.random((40, 8, 8, 1), dtype="float32"), rng.integers(0, 10, 40).astype("int32")
     monkeypatch.setattr(experiment.data, "images", lambda *_, **__: ((x, y), (x[:7], y[:7])))
-    monkeypatch.setattr(experiment, "PLAN", {10: (1, 4, 2)})
+    monkeypatch.setattr(experiment, "PLAN", {10: (1, 4)})
+    monkeypatch.setattr(experiment, "SEEDS", {"fashion_mnist": {10: 2}})
     trained = []
 
     def untrained(model, x, y, **_):
