@@ -173,9 +173,6 @@ def main(
     ] = None,
     minutes: Annotated[float, typer.Option(help="Start no further model after so many minutes")] = 1e9,
     sizes: Annotated[str, typer.Option(help="Numbers of labelled images, with commas")] = "500,2000,8000,32000",
-    patch: Annotated[
-        int | None, typer.Option(help="Patch size of the ViT", show_default="7 for Fashion-MNIST, 4 for CIFAR-10")
-    ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder in which the results are written and taken up again")
     ] = recorded.FOLDER,
@@ -196,7 +193,7 @@ def main(
             break
         size, seed = case["images"], case["seed"]
         keras.utils.set_random_seed(seed)
-        model = small_vit(x.shape[1:], patch or PATCH[dataset])
+        model = small_vit(x.shape[1:], PATCH[dataset])
         if case["model"] == "convnet":
             model = small_convnet(x.shape[1:], model.count_params())
         print(f"\n{case}: {model.count_params():,} parameters", flush=True)

@@ -839,9 +839,9 @@ def learner(model):
 
 
 # %%
-def train_to_sort(learner, start, rate=lambda step: PEAK):
+def train_to_sort(sorter, start, rate=lambda step: PEAK):
     """From the weights `start`, with rate(step): the mean loss of each 25 steps, and the share of right digits in the last 25."""
-    model, adam, learn = learner
+    model, adam, learn = sorter
     model.set_weights(start)
     for variable in adam.variables:  # what Adam remembers of an earlier run
         variable.assign(keras.ops.zeros_like(variable))

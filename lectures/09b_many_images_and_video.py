@@ -373,7 +373,7 @@ print("(10,000 test images: one accuracy is known to about ± 0.8 points, two di
 # ### In colour: CIFAR-10
 #
 # The same program on **CIFAR-10** (Krizhevsky, 2009): 32 × 32 pixels in colour, ten classes of animals and vehicles. (Ours are JPEG copies, which lose a little.) Patches of 4 × 4
-# pixels give 64 tokens. Everything else is as above, the limits of the epochs, too, and each model is trained with three seeds. Here a mirrored image looks like another image of the test set: no class points in one direction.
+# pixels give 64 tokens. Everything else is as above, the limits of the epochs, too, and each model is trained with three seeds. Here animals and vehicles face either way, so a mirrored image should not look strange.
 #
 # **Predict.** Is the ConvNet further ahead than on Fashion-MNIST, or less far? And does augmentation help now, with few images and with many?
 
@@ -390,10 +390,10 @@ draw(colour, "CIFAR-10")
 # * **Further ahead**, at every size: by 6 to 21 points, against 2 to 5 on Fashion-MNIST. With 32,000 images the ViT reaches 52 %, about what the ConvNet reaches
 #   with 2,000.
 # * **Augmentation helps the ViT with few images**: by 8 points with 500 images and by 11 with 2,000, and the ranges of the seeds do not overlap. Without augmentation it had fitted
-#   93 to 100 % of these training images. With 8,000 and 32,000 images it had fitted 56 % at most when its epochs were over, and augmentation lowers its
-#   mean accuracy by 0.2 and 1.9 points. Images and epochs change together here, so the table cannot say which of the two decides.
-# * **The ConvNet loses by it** from 2,000 images on, by 1.7 to 4.6 points, and here no mirrored image is unlike the test set. So a loss by augmentation does not need mirrored
-#   shoes. Few epochs and blurred images remain as causes, and this run does not separate them.
+#   93 to 100 % of these training images. With 8,000 and 32,000 images it had fitted 56 % at most when its epochs were over. Its mean accuracy
+#   with augmentation is 0.2 and 1.9 points lower, but the ranges overlap: no effect is shown. Images and epochs change together here, so the table cannot say which of the two decides.
+# * **The ConvNet loses by it** from 2,000 images on, by 1.7 to 4.6 points on average, and no ranges overlap. So there is a loss without shoes that are mirrored. Few epochs and blurred
+#   images may cause it, and this run does not separate them.
 #
 # </details>
 
@@ -615,7 +615,7 @@ for kind, what in video["results"]["kinds"].items():
 #
 # > **Slow machine:** 20 epochs in section 1 instead of 40. Sections 3 to 5 only read records.
 # >
-# > **GPU:** the same cells run unchanged. Then try `python experiments/vit_against_convnet.py --dataset cifar10 --patch 8 --out FOLDER`: 16 tokens instead of 64.
+# > **GPU:** the same cells run unchanged. Then raise the epochs in `PLAN` of `experiments/vit_against_convnet.py` and train again (`--dataset cifar10 --out FOLDER`): does augmentation still cost the ConvNet accuracy?
 #
 # ## Honest caveats
 #

@@ -70,6 +70,7 @@ def test_a_run_goes_on_where_it_stopped(experiment, monkeypatch, tmp_path):
     x, y = rng.random((40, 8, 8, 1), dtype="float32"), rng.integers(0, 10, 40).astype("int32")
     monkeypatch.setattr(experiment.data, "images", lambda *_, **__: ((x, y), (x[:7], y[:7])))
     monkeypatch.setattr(experiment, "PLAN", {10: (1, 4)})
+    monkeypatch.setattr(experiment, "PATCH", {"fashion_mnist": 2})
     monkeypatch.setattr(experiment, "SEEDS", {"fashion_mnist": {10: 2}})
     trained = []
 
@@ -79,11 +80,11 @@ def test_a_run_goes_on_where_it_stopped(experiment, monkeypatch, tmp_path):
         return {"cpu_seconds": 1.0}
 
     monkeypatch.setattr(experiment, "train_once", untrained)
-    experiment.main(minutes=0, sizes="10", patch=2, out=tmp_path)
+    experiment.main(minutes=0, sizes="10", out=tmp_path)
     assert not trained
     first = [case | {"cpu_seconds": 1.0} for case in experiment.cases("fashion_mnist", [10]) if case["seed"] == 0]
     experiment.keep({"parameters": {}, "runs": first}, tmp_path)
-    experiment.main(sizes="10", patch=2, out=tmp_path)
+    experiment.main(sizes="10", out=tmp_path)
     assert [name for name, _ in trained] == ["vit", "convnet"] * 2  # the second seed alone
     assert all(np.array_equal(images, x[10:20]) for _, images in trained)  # on other images
     runs = json.loads((tmp_path / "vit_against_convnet.json").read_text())["results"]["runs"]

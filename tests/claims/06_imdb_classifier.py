@@ -158,8 +158,6 @@ def givens(page) -> None:
         "4·((D + U)·U + U)",
         "Words 640,000, head 20·U + 20 + 21. For U = 50: LSTM 4·(82·50 + 50) = 16,600, head 1,041",
         "with V = 20,000 and the same block. And with an LSTM of 32 units",
-        "Words 640,000, block 10,656, output 32 + 1 = 33: together 650,689 .",
-        "The LSTM has 4·(64·32 + 32) = 8,320 in place of 10,656: 648,353 .",
         "with V = 10,000 and T = 600",
         "320,000 + 19,200 + 10,656 + 681 = 350,537",
         "T = 600, where reviews are that long",
@@ -207,6 +205,11 @@ def givens(page) -> None:
         "stays in float32 by its dtype",
         "(B, D) → (B, 1)",
         because=DEFINED,
+    )
+    page.says(
+        "Words 640,000, block 10,656, output 32 + 1 = 33: together {:,.0f} . The LSTM has 4·(64·32 + 32) = 8,320 in "
+        "place of 10,656: {:,.0f} .",
+        *page.numbers("largest-of-600", r"block: ([\d,]+) parameters; LSTM: ([\d,]+)"),
     )
     page.says(
         "4,096² is {:.1f} million, and 4,096 · 256 is {:.2f} million, a sixteenth.",
