@@ -23,7 +23,7 @@ demo: setup sandbox ## grade the sample submissions of lab 02 and show the marks
 	@unsafe=; tools/setup.sh has-sandbox || { unsafe=--unsafe; \
 	echo 'No sandbox here (see above). These samples are our own and harmless, so they are graded without it.'; \
 	echo 'Never do so with other people'"'"'s code.'; }; \
-	set -- course grade $(LAB) autograder/samples/$(LAB) --out demo --db sqlite:///demo/gradebook.db \
+	set -- course grade $(LAB) exercises/samples/$(LAB) --out demo --db sqlite:///demo/gradebook.db \
 	--workers $(WORKERS) $$unsafe; echo "$$@"; $(WITH) "$$@"
 
 PYTEST  := python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
@@ -40,6 +40,7 @@ test-all: test test-notebooks ## run all of that, and the tests that take minute
 
 test-exhaustive: setup sandbox ## run the tests that take an hour and more: every variant in every form, a hundred kills
 	$(WITH) $(PYTEST) -m exhaustive tests
+	$(WITH) course mutants
 
 lab: setup ## open JupyterLab, with nbgrader's extension, on the course
 	$(WITH) jupyter lab

@@ -30,11 +30,11 @@ sys.path.insert(0, str(ROOT / "tests"))
 from cluster_processes import Processes
 from postgres_server import programs, running
 
-from autograder.cluster.client import Cluster
-from autograder.course import load_course
+from autograder.course.settings import load_course
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lab_grader import LabGrader, content_hash
 from autograder.grading.results import ExerciseResult, LabResult
+from autograder.integrations.cluster.client import Cluster
 from autograder.submission import find_submissions
 
 SLEEP = 0.2

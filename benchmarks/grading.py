@@ -111,8 +111,8 @@ def make_course(folder: Path) -> Path:
     folder.mkdir()
     for name in ("course.toml", "nbgrader_config.py"):
         shutil.copy(ROOT / name, folder)
-    for part in ("solutions", "labs"):
-        shutil.copytree(ROOT / part / LAB, folder / part / LAB)
+    for part in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
+        shutil.copytree(ROOT / part, folder / part)
     return folder
 
 
@@ -217,8 +217,8 @@ def run_floor(submitted: Path) -> None:
             if cell["cell_type"] == "code" and not shown_only and not graded.get("grade"):
                 shell.run_cell(source)
             elif graded.get("grade") and cell["cell_type"] == "code":
-                cases = load_reference(LAB).expectations[graded["grade_id"]]
-                run_cases(LAB, graded["grade_id"], cases, shell.user_ns)
+                name, reference = graded["grade_id"], load_reference(LAB)
+                run_cases(LAB, name, reference.expectations[name], shell.user_ns, reference.specs[name].probe)
         os._exit(0)
 
 

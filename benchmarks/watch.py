@@ -38,7 +38,7 @@ def copy_of_the_course(folder: Path) -> Path:
 def hand_in(inbound: Path, number: int) -> Path:
     """Put one submission into the exchange as nbgrader does; return where its feedback will be."""
     notebook = json.loads(
-        (ROOT / "autograder/samples" / LAB / SAMPLES[number % len(SAMPLES)] / f"{LAB}.ipynb").read_text()
+        (ROOT / "exercises/samples" / LAB / SAMPLES[number % len(SAMPLES)] / f"{LAB}.ipynb").read_text()
     )
     notebook["cells"].append({"cell_type": "markdown", "metadata": {}, "source": f"Submission {number}."})
     if notebook["nbformat_minor"] >= 5:

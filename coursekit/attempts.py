@@ -14,6 +14,7 @@ from coursekit.guard import ForbiddenCall
 from coursekit.judge import Attempt, tidy_message
 from coursekit.plain import plain
 from coursekit.probes.driving import ContractError, NotFound, Probe
+from coursekit.statuses import STUB
 
 LONGEST_MESSAGE = 400  # characters, as `tidy_message` leaves them
 LONGEST_TEXT = 20_000  # characters of an error's own text that are read
@@ -52,7 +53,7 @@ def failed(error: BaseException, namespace: Mapping[str, Any]) -> Attempt:
     name, text = _words(error)
     if isinstance(error, ForbiddenCall):
         return Attempt(kind="forbidden", message=tidy_message(text))
-    if isinstance(error, (NotFound, NotImplementedError)):
+    if isinstance(error, NotFound) or (isinstance(error, NotImplementedError) and STUB in text):
         return Attempt(kind="missing", message=tidy_message(text) or "not written yet.")
     if isinstance(error, ContractError):
         return Attempt(kind="contract", message=_located(tidy_message(text), error.__cause__, namespace))

@@ -43,7 +43,7 @@ def difference(
         index = _first(apart)
         value = f"{_at(name, index)} is {_number(wide[index])}"
         value += f", expected {_number(expected[index])}" if reveal else ", which is not right"
-        value += f"; {int(apart.sum())} of {actual.size} values differ."
+        value += f"; {int(apart.sum())} of {actual.size} values differ." if actual.size > 1 else "."
         if actual.dtype.kind in "iu" and expected.dtype.kind == "f" and np.any(expected != np.round(expected)):
             value += f" It is an array of whole numbers ({actual.dtype}), so the fractional part was dropped."
         return value
@@ -53,6 +53,17 @@ def difference(
             "Is another float type in the calculation? `np.zeros`, `np.eye` and `np.sqrt` of an int are float64."
         )
     return None
+
+
+def kind_of_difference(actual: Any, expected: Any) -> str:
+    """How a result that differs from its reference fails: in its ``shape``, with a ``nan``, or in a ``value``."""
+    if not isinstance(expected, np.ndarray):
+        return "value"
+    if not isinstance(actual, (np.ndarray, int, float)) or np.shape(actual) != expected.shape:
+        return "shape"
+    if np.asarray(actual).dtype.kind != "f" or expected.dtype.kind != "f":
+        return "value"
+    return "nan" if bool((~np.isfinite(actual) & ~np.isinf(expected)).any()) else "value"
 
 
 def _plain_difference(name: str, actual: Any, expected: Any, tolerance: float, reveal: bool) -> str | None:

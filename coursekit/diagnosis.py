@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from coursekit.comparison import difference
 
 Mistakes = tuple[str, ...]
 
+STRUCTURE = {"parameters", "training", "reload", "saved"}
 FINGERPRINT_SIZE = 32
+PAIRED = 8  # so many of an exercise's mistakes, the likeliest, are looked for in pairs
 # A mistake may make results a million times larger than the right ones, and their rounding with them: the share of a
 # value by which float32 may round it on the way.
 ROUNDED = 1e-5
@@ -25,6 +27,25 @@ def agrees(actual: Mapping[str, Any], reference: Mapping[str, Any], tolerance: M
         key in actual and difference(key, actual[key], value, tolerance.get(key, 0.0)) is None
         for key, value in reference.items()
     )
+
+
+def _agrees_where_it_counts(
+    actual: Mapping[str, Any], expected: Mapping[str, Any], tolerance: Mapping[str, float]
+) -> bool:
+    """Whether results are wrong only in places where any number is right (NaN in the right result)."""
+    free = {
+        key: np.isnan(value)
+        for key, value in expected.items()
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        if key in actual and np.shape(actual[key]) == value.shape
+    }
+    if not any(places.any() for places in free.values()):
+        return False
+
+    def filled(results: Mapping[str, Any]) -> dict[str, Any]:
+        return {**results, **{key: np.where(places, 0.0, results[key]) for key, places in free.items()}}
+
+    return agrees(filled(actual), filled(expected), tolerance)
 
 
 @dataclass(frozen=True)
@@ -51,7 +72,7 @@ class _Results:
     def __init__(self, actual: Mapping[str, Any], expected: Mapping[str, Any], tolerance: Mapping[str, float]):
         self._actual = actual
         self._tolerance = tolerance
-        self._prints = {key: fingerprint(value) for key, value in actual.items()}
+        self._prints = {key: fingerprint(_as_expected(value, expected.get(key))) for key, value in actual.items()}
         self._free = {}
         for key, value in expected.items():
             right = fingerprint(value)
@@ -85,6 +106,12 @@ class _Results:
         return bool(np.all(same | free if shape == value.shape else same))
 
 
+def _as_expected(value: Any, expected: Any) -> Any:
+    """A plain number as an array without axes where such an array is right."""
+    is_number = isinstance(value, (int, float)) and isinstance(expected, np.ndarray) and expected.ndim == 0
+    return np.asarray(value) if is_number else value
+
+
 def resembles(
     actual: Mapping[str, Any], wrong: Mapping[str, Any], expected: Mapping[str, Any], tolerance: Mapping[str, float]
 ) -> bool:
@@ -93,8 +120,8 @@ def resembles(
 
 
 def possible_mistakes(ids: Sequence[str]) -> list[Mistakes]:
-    """Every mistake, and every pair of them."""
-    return [(each,) for each in ids] + list(itertools.combinations(ids, 2))
+    """Every mistake, and every pair of the likeliest, which come first."""
+    return [(id,) for id in ids] + list(itertools.combinations(ids[:PAIRED], 2))
 
 
 def diagnose(
@@ -103,6 +130,7 @@ def diagnose(
     expected: Sequence[Mapping[str, Any]],
     wrong: Sequence[Mapping[Mistakes, Mapping[str, Any]]],
     tolerances: Sequence[Mapping[str, float]],
+    groups: Sequence[str],
 ) -> Mistakes:
     """Return the smallest set of mistakes that explains the results, empty when none does.
 
@@ -110,6 +138,10 @@ def diagnose(
     made with those mistakes (the right reference, where the mistakes change nothing). When no set explains every case,
     the one that explains most of the wrong cases is taken, if it explains any. Among equals the one declared first is
     taken.
+
+    No set is taken that speaks against a group: one that would have failed a group whose results are all right, or
+    changed nothing in the wrong cases of a group (`_would_fail_these`). A case that is wrong only where any number is
+    right, with NaN there, speaks neither for a mistake nor against it.
 
     A pair is taken only where both of its mistakes are seen, for a sum says little of its parts: a count that is 2·D
     too small may lack 4·D and have 2·D too many, or lack 2·D. `_both_are_seen` says when they are.
@@ -120,10 +152,19 @@ def diagnose(
         expected: right results by case.
         wrong: fingerprints of the results by case, with each set of mistakes that changes them.
         tolerances: by case, the largest difference that rounding explains.
+        groups: by case, the group that it belongs to.
     """
     cases = {index: result for index, result in enumerate(outputs) if result is not None}
     failing = [index for index in cases if not agrees(cases[index], expected[index], tolerances[index])]
     results = {index: _Results(cases[index], expected[index], tolerances[index]) for index in failing}
+    telling = [
+        index for index in failing if not _agrees_where_it_counts(cases[index], expected[index], tolerances[index])
+    ]
+    silent = set(failing) - set(telling)
+    by_group = {
+        group: [index for index in cases if groups[index] == group and index not in silent]
+        for group in dict.fromkeys(groups)
+    }
     best: Mistakes = ()
     best_rank = (0, -len(cases) - 2)  # as many cases may contradict a mistake as speak for it, and no more
     for mistakes in possible_mistakes(ids) if failing else ():
@@ -137,7 +178,7 @@ def diagnose(
             continue
         contradicted = sum(mistakes in wrong[index] for index in cases if index not in results)
         rank = (len(explained) - contradicted, -len(mistakes))
-        if rank <= best_rank:
+        if rank <= best_rank or not _would_fail_these(mistakes, by_group, telling, wrong):
             continue
         evidence = [(expected[index], wrong[index], tolerances[index]) for index in explained]
         if len(mistakes) == 2 and not _both_are_seen(mistakes, evidence, complete=len(explained) == len(failing)):
@@ -146,6 +187,24 @@ def diagnose(
         if len(explained) == len(failing) and not contradicted:
             break  # the sets that follow are no smaller, and cannot explain more
     return best
+
+
+def _would_fail_these(
+    mistakes: Mistakes,
+    groups: Mapping[str, Sequence[int]],
+    failing: Collection[int],
+    wrong: Sequence[Mapping[Mistakes, Mapping[str, Any]]],
+) -> bool:
+    """Whether mistakes change something in the wrong cases of each group that has some, and nothing in other groups.
+
+    A group about how an object is made, `STRUCTURE`, may fail all the same: wrong references know little of that.
+    """
+    for name, group in groups.items():
+        wrong_here = [index for index in group if index in failing]
+        changed = any(mistakes in wrong[index] for index in wrong_here or group)
+        if changed != bool(wrong_here) and (changed or name not in STRUCTURE):
+            return False
+    return True
 
 
 def _both_are_seen(

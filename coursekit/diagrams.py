@@ -1,8 +1,10 @@
 """The course's palette and a small vocabulary of boxes, arrows and braces for block diagrams drawn by code.
 
-Every picture of the course uses the same colour for the same thing (a query is dark blue in all nine lectures).
-The colours differ in luminance by at least 0.08, so that they stay apart when printed in grey, and four roles also
-carry a hatch. Coordinates are explicit: a canvas of width 8 and height 4 is 8 by 4 inches, with (0, 0) at bottom left.
+Every picture of the course uses the same colour for the same thing (a query is blue in all lectures). Pictures are
+transparent and have one palette for light and dark pages, so lines and text are of middle tones: each has a contrast of
+at least 2.9 (WCAG 2.2, success criterion 1.4.11 asks for 3) against white and against a dark page. Two colours that are
+closer than 0.08 in luminance differ in hatch, dash or marker too, so that they stay apart when printed in grey.
+Coordinates are explicit: a canvas of width 8 and height 4 is 8 by 4 inches, with (0, 0) at bottom left.
 
     figure, ax = canvas(6, 2)
     tokens = box(ax, 1, 1, "tokens", detail="(B, T)")
@@ -28,17 +30,18 @@ from matplotlib.path import Path
 from matplotlib.typing import ColorType
 
 PALETTE = {
-    "ink": "#1a1d24",  # text, plain lines
-    "query": "#0b3c8c",
-    "output": "#862a86",  # what a block returns
-    "accent": "#cf4130",  # the one thing to look at
-    "value": "#2bab82",
+    "ink": "#6b7482",  # text on the page, plain lines
+    "query": "#2463c4",
+    "output": "#a352b0",  # what a block returns
+    "accent": "#dc4a36",  # the one thing to look at
+    "value": "#1f9a70",
     "residual": "#8f98a3",  # skip connections, secondary lines
-    "key": "#f2aa2b",
+    "key": "#d08410",
     "mask": "#c9ced6",  # what may not be attended
     "neutral": "#eef0f3",  # everything else
 }
 HATCHES = {"key": "//", "value": "..", "output": "\\\\", "mask": "xx"}
+DARK_TEXT = "#1a1d24"  # on light fills; text on the page itself has the colour "ink"
 
 Point = tuple[float, float]
 
@@ -48,9 +51,19 @@ def luminance(colour: ColorType | np.ndarray) -> float:
     return float(np.dot(to_rgb(cast(ColorType, colour)), (0.299, 0.587, 0.114)))
 
 
+def contrast(colour: ColorType | np.ndarray, other: ColorType | np.ndarray) -> float:
+    """Return the contrast of two colours, 1 to 21 (WCAG 2.2, "contrast ratio")."""
+    light = []
+    for given in (colour, other):
+        channels = np.asarray(to_rgb(cast(ColorType, given)))
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        light.append(float(linear @ (0.2126, 0.7152, 0.0722)) + 0.05)
+    return max(light) / min(light)
+
+
 def text_colour(background: ColorType | np.ndarray) -> str:
-    """Return the text colour, ink or white, that reads better on the given background."""
-    return "white" if luminance(background) < 0.47 else PALETTE["ink"]
+    """Return the text colour, dark or white, that reads better on a filled background."""
+    return max(("white", DARK_TEXT), key=lambda colour: contrast(colour, background))
 
 
 @dataclass(frozen=True)
@@ -335,3 +348,30 @@ def normalised_together(ax: Axes, lengths: Sequence[int], kind: str, *, longest:
     ax.text(width / 2, -longest - 0.2, "features", ha="center", va="top")
     ax.set(xlim=(-1.2, len(lengths) * (width + 1.5)), ylim=(-longest - 1, 1.3), aspect="equal")
     ax.axis("off")
+
+
+def paths(ax: Axes, design: str, *, count: int = 7, title: str | None = None) -> None:
+    """Draw `count` tokens and the path of information from the first to the last, one column for each token.
+
+    The design is "attention", "recurrence" or "convolution" (width 3, causal); of attention only the arrows into the
+    last token are drawn. Raises KeyError for another design.
+    """
+    last = count - 1
+    links = {
+        "attention": {(column, last) for column in range(count)},
+        "recurrence": {(column, column) for column in range(count)},
+        "convolution": {(s, s + j) for s in range(count) for j in range(3) if s + j < count},
+    }[design]
+    rows = 1 + (last // 2 if design == "convolution" else 1)
+    nodes = [[operator(ax, x + 1, y, "", radius=0.14) for x in range(count)] for y in np.linspace(0.7, 3.6, rows)]
+    for level, (lower, upper) in enumerate(pairwise(nodes)):
+        for s, t in links:
+            on_path = (s, t) == (2 * level, 2 * level + 2) if design == "convolution" else s == 0
+            arrow(ax, lower[s], upper[t], role="accent" if on_path else "residual", width=2.2 if on_path else 0.7)
+    if design == "recurrence":
+        for left, right in pairwise(nodes[1]):
+            arrow(ax, left, right, role="accent", width=2.2)
+    ax.set(xlim=(0.5, count + 0.5), ylim=(0.3, 4.0), aspect="equal")
+    ax.axis("off")
+    if title:
+        ax.set_title(title)

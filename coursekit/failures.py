@@ -17,7 +17,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"compatible batch dimensions",
         "In a product of stacks of matrices only the last two axes are multiplied; all axes before them have to "
-        "agree. Do you exchange the last two?",
+        "agree. Does your code exchange the last two axes only, and are the axes before them the same in both?",
     ),
     (
         r"ndims must be >= 2|In\[0\] and In\[1\] ha\w+ different ndims",  # depends on the processor
@@ -34,7 +34,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "these two sizes must be equal.",
     ),
     (
-        r"None.*in your line `[^`]*softmax\([^`]*axis=[\[(]",
+        r"None.{0,500}in your line `[^`]{0,200}softmax\([^`]{0,200}axis=[\[(]",
         "A softmax over two axes at once needs a known batch size: flatten the two axes to one first, and reshape the "
         "result back afterwards.",
     ),
@@ -69,9 +69,9 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "A size has to be a whole number: `/` gives a float, `//` an int.",
     ),
     (
-        r"Tensor\b.* object has no attribute|Tensor' object has no attribute",
+        r"Tensor\b.{0,200} object has no attribute|Tensor' object has no attribute",
         "TensorFlow's tensors have few of NumPy's methods, and no `.T`: use `ops.transpose(x)`, `ops.reshape(x, …)` "
-        "and so on, or turn the tensor into an array first, with `np.asarray`.",
+        "and so on. Where no layer and no graph calls your code, `np.asarray` makes an array of a tensor.",
     ),
     (
         r"does not support item assignment",
@@ -90,7 +90,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "`np.max(x)`. To see whether an argument was given, write `if mask is not None`.",
     ),
     (
-        r"elements of \(.*None|None values not supported|NoneType",
+        r"elements of \(.{0,200}None|None values not supported|NoneType",
         "Something is None: an argument that was not given or, inside tf.function, a size that is not known yet. "
         "`x.shape` holds None for it, `ops.shape(x)` a number, and a reshape takes −1.",
     ),
@@ -131,6 +131,16 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "and finds the width of its input by itself: `Dense(d_ff)`, not `Dense(d_model, d_ff)`.",
     ),
     (
+        r"Cannot convert a symbolic tf\.Tensor",
+        "Inside tf.function or a model a tensor has no numbers yet, and a NumPy function asked for them. Use "
+        "`keras.ops`.",
+    ),
+    (
+        r"is not a valid root scope name",
+        "The name of a layer's or model's class begins with an underscore, and TensorFlow cannot use it inside a "
+        "graph: rename the class.",
+    ),
+    (
         r"slice indices must be integers or None",
         "Inside tf.function a length is a tensor, and a NumPy array cannot be sliced with a tensor. Turn the array "
         "into a tensor first: `ops.convert_to_tensor(table)[:length]`.",
@@ -161,7 +171,7 @@ def meaning(message: str) -> str:
 
 def cause(message: str) -> str:
     """What two failures from one cause have in common: the message without its numbers and shapes."""
-    return re.sub(r"[\[(][\d\s,]*(None[\d\s,]*)*[\])]|\d+", "", message)
+    return re.sub(r"[\[(](?:[\d\s,]|None)*[\])]|\d+", "", message)
 
 
 def place(error: BaseException, namespace: Mapping[str, Any]) -> str:

@@ -11,8 +11,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coursekit import failures, properties
-from coursekit.comparison import difference
+from coursekit.changes import Change, change_behind
+from coursekit.comparison import difference, kind_of_difference
 from coursekit.diagnosis import Mistakes, diagnose, resembles
+from coursekit.relations import relation
+from coursekit.rules import Unchecked
+
+# The kinds of failure that the hints of a group of this name speak of, and its advice where that is one sentence; those
+# of other groups speak of all.
+SPEAK_OF = {
+    "types": {"error", "value"},
+    "tensors": {"error"},
+    "training": {"graph", "error"},
+    "fully_masked": {"nan"},
+    "large": {"nan", "value"},
+    "large_scores": {"nan", "value"},
+    "large_logits": {"nan", "value"},
+    "far": {"nan", "value"},
+    "sizes": {"shape", "error"},
+    "reload": {"error"},
+    "saved": {"error"},
+    "refusal": {"error", "value"},
+}
 
 
 @dataclass(frozen=True)
@@ -23,15 +43,28 @@ class GroupSpec:
         name: short id, unique in the exercise.
         title: what is tested, in the student's terms.
         weight: its share of the exercise's points.
-        advice: what to look at when the group fails and no mistake explains it.
+        advice: what to look at when the group fails and no mistake explains it; one text for every kind of failure, or
+            texts for ``value``, ``nan``, ``shape`` and ``graph``, each shown for its own kind alone.
         hints: hints of rising strength for who fails this group; none states the answer.
     """
 
     name: str
     title: str
     weight: int
-    advice: str = ""
+    advice: str | Mapping[str, str] = ""
     hints: tuple[str, ...] = ()
+
+    def speaks_of(self, failure: str) -> bool:
+        """Whether advice and hints are about failures of this kind, one of those of `GroupJudgement.failure`."""
+        return failure in SPEAK_OF.get(self.name, {failure})
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a lecture: its heading, and the page's path in the course with the section's id."""
+
+    title: str
+    page: str
 
 
 @dataclass(frozen=True)
@@ -45,8 +78,11 @@ class ExerciseSpec:
         forbidden: dotted names that may not do the work.
         no_loops: whether Python loops are ruled out.
         reveal: whether a message may state the reference value.
-        probe: how the object is driven, as plain data (`coursekit.probes.driving.described`); None where
+        probe: how the object is driven, as plain data (`coursekit.probes.described`); None where
             `coursekit.probes` has a probe for it.
+        next_hints: for a misconception's id the hint for who makes it, in place of those of the group.
+        sections: for a misconception's id the section of a lecture that explains what is right.
+        changes: changes to the right formula that nobody listed, by key; looked for where no mistake is named.
     """
 
     name: str
@@ -56,6 +92,9 @@ class ExerciseSpec:
     no_loops: bool = False
     reveal: bool = True
     probe: Mapping[str, Any] | None = None
+    next_hints: Mapping[str, str] = field(default_factory=dict)
+    sections: Mapping[str, Section] = field(default_factory=dict)
+    changes: Mapping[str, Change] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,6 +112,7 @@ class Expectation:
         wrong: fingerprints of the results made with each set of mistakes that changes them.
         property: name of a property in `coursekit.properties` that the results must have, or None.
         withheld: what the property needs besides the inputs; the probe never gets it.
+        changed: for each change of the spec, by its key, the sketch of the results (`coursekit.changes`).
     """
 
     group: str
@@ -85,6 +125,7 @@ class Expectation:
     wrong: Mapping[Mistakes, Mapping[str, Any]] = field(default_factory=dict)
     property: str | None = None
     withheld: Mapping[str, Any] = field(default_factory=dict)
+    changed: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,7 +145,8 @@ class GroupJudgement:
     """Whether one group passed; if not, what was tried and what was wrong.
 
     `kind` is that of the attempt that failed, None where results came back. `named` says
-    whether the mistakes that the judgement names explain these results.
+    whether the mistakes that the judgement names explain these results. `failure` is the kind
+    of failure of which an advice speaks: ``value``, ``nan``, ``shape``, ``graph`` or ``error``.
     """
 
     spec: GroupSpec
@@ -113,13 +155,14 @@ class GroupJudgement:
     message: str = ""
     kind: str | None = None
     named: bool = False
+    failure: str = "value"
 
     def explanation(self, *, advise: bool, again: bool) -> str:
         """What was tried and what was wrong; empty for a passed group.
 
         Args:
             advise: whether one line on it follows: what an error of the code means where that is known, and otherwise
-                the group's advice. A broken contract says itself what to do.
+                the group's advice, if it speaks of such a failure. A broken contract says itself what to do.
             again: whether an earlier group has told the same error, which is not told twice.
         """
         if self.passed:
@@ -128,7 +171,14 @@ class GroupJudgement:
         text = f"tried {self.description}: {message}" if self.description else message
         if not advise or self.kind not in (None, "error"):
             return text
-        return _sentences(text, (failures.meaning(self.message) if self.kind == "error" else "") or self.spec.advice)
+        return _sentences(text, (failures.meaning(self.message) if self.kind == "error" else "") or self._advice)
+
+    @property
+    def _advice(self) -> str:
+        advice = self.spec.advice
+        if isinstance(advice, str):
+            return advice if self.spec.speaks_of(self.failure) else ""
+        return advice.get(self.failure, "")
 
     @property
     def cause(self) -> str:
@@ -141,6 +191,7 @@ class Judgement:
     """The outcome of an exercise.
 
     `status` is ``graded``, ``missing`` (nothing written yet), ``error`` (every case raised) or ``forbidden``.
+    `remark` is what can be said of the numbers where no mistake is named; it may be empty.
     """
 
     exercise: str
@@ -148,11 +199,18 @@ class Judgement:
     groups: tuple[GroupJudgement, ...]
     misconceptions: Mistakes
     message: str = ""
+    remark: str = ""
 
     @property
     def first_failing(self) -> GroupSpec | None:
         """The first group that fails, in declared order: the one that a student should mend first."""
         return next((group.spec for group in self.groups if not group.passed), None)
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """Hints on the first failure; none where a mistake is named for it, or where they speak of other failures."""
+        group = next((group for group in self.groups if not group.passed), None)
+        return group.spec.hints if group and not group.named and group.spec.speaks_of(group.failure) else ()
 
     @property
     def passed(self) -> bool:
@@ -171,6 +229,11 @@ class Judgement:
             group.explanation(advise=group is unnamed, again=bool(cause) and cause in causes[:index])
             for index, (group, cause) in enumerate(zip(self.groups, causes, strict=True))
         ]
+
+    def sentences(self, spec: ExerciseSpec) -> tuple[str, ...]:
+        """What the student is told of the cause: the sentence of each named mistake, or the remark on the numbers."""
+        named = tuple(spec.sentences[each] for each in self.misconceptions)
+        return (*named, self.remark) if self.remark else named
 
     @property
     def share(self) -> float:
@@ -194,7 +257,7 @@ def tidy_message(text: str) -> str:
     """
     text = re.sub(r"\x1b\[[0-9;]*m", "", text[:20_000])
     text = re.split(r"(Call a|A)rguments received by", text)[0]
-    text = re.sub(r"\{\{function_node[^}]*\}\}\s*|\[Op:\w+\]\s*(name:\s*)?", "", text)
+    text = re.sub(r"\{\{function_node[^{}]{0,300}\}\}\s*|\[Op:\w+\]\s*(name:\s*)?", "", text)
     for added in (
         "; NodeDef:",
         "A KerasTensor is a symbolic placeholder",
@@ -225,16 +288,19 @@ def judge(
         spec: the exercise.
         expectations: its cases.
         attempts: what came back, one for each case.
-        violations: rules that the source code breaks, as sentences.
+        violations: rules that the source code breaks, as sentences; `Unchecked` where it cannot be read.
     """
-    forbidden = [*violations, *(attempt.message for attempt in attempts if attempt.kind == "forbidden")]
-    problems = [_problem(spec, case, attempt) for case, attempt in zip(expectations, attempts, strict=True)]
+    broken = [each for each in violations if not isinstance(each, Unchecked)]
+    forbidden = [*broken, *(attempt.message for attempt in attempts if attempt.kind == "forbidden")]
+    problems = [problem(spec, case, attempt) for case, attempt in zip(expectations, attempts, strict=True)]
     groups = tuple(_group(group, expectations, attempts, problems) for group in spec.groups)
     kinds = {attempt.kind for attempt in attempts}
     if kinds == {"missing"}:
         return Judgement(spec.name, "missing", groups, (), attempts[0].message)
     if forbidden:
         return Judgement(spec.name, "forbidden", groups, (), forbidden[0])
+    if violations:
+        return Judgement(spec.name, "error", groups, (), violations[0])
     if None not in kinds and "contract" not in kinds:
         case, message = next(
             (case, attempt.message)
@@ -249,13 +315,36 @@ def judge(
         [case.expected for case in expectations],
         [case.wrong for case in expectations],
         [case.tolerance for case in expectations],
+        [case.group for case in expectations],
     )
     if found:
         groups = tuple(_group(group, expectations, attempts, problems, found) for group in spec.groups)
-    return Judgement(spec.name, "graded", groups, found)
+        return Judgement(spec.name, "graded", groups, found)
+    return Judgement(spec.name, "graded", groups, (), remark=_remark(spec, expectations, attempts, problems))
 
 
-def _problem(spec: ExerciseSpec, case: Expectation, attempt: Attempt) -> str | None:
+def _remark(
+    spec: ExerciseSpec,
+    expectations: Sequence[Expectation],
+    attempts: Sequence[Attempt],
+    problems: Sequence[str | None],
+) -> str:
+    """What can be said of numbers that no listed mistake explains."""
+    if not spec.changes:
+        return ""
+    outputs = [attempt.outputs for attempt in attempts]
+    expected = [case.expected for case in expectations]
+    tolerances = [case.tolerance for case in expectations]
+    changed = [case.changed for case in expectations]
+    failed = [each is not None for each in problems]
+    change = change_behind(spec.changes, outputs, expected, tolerances, changed, failed)
+    return (
+        change.sentence if change else relation([case.inputs for case in expectations], outputs, expected, tolerances)
+    )
+
+
+def problem(spec: ExerciseSpec, case: Expectation, attempt: Attempt) -> str | None:
+    """What is wrong first in one case, as a sentence; None if nothing is."""
     if attempt.outputs is None:
         return attempt.message or "nothing came back."
     for name, expected in case.expected.items():
@@ -280,12 +369,23 @@ def _group(
 ) -> GroupJudgement:
     members = [index for index, case in enumerate(expectations) if case.group == spec.name]
     for index in members:
-        problem = problems[index]
-        if problem is not None:
+        found_wrong = problems[index]
+        if found_wrong is not None:
             case, outputs = expectations[index], attempts[index].outputs
             named = outputs is not None and _explained(case, outputs, found)
-            return GroupJudgement(spec, False, case.description, problem, attempts[index].kind, named)
+            failure = _failure(case, outputs)
+            return GroupJudgement(spec, False, case.description, found_wrong, attempts[index].kind, named, failure)
     return GroupJudgement(spec, bool(members))
+
+
+def _failure(case: Expectation, outputs: Mapping[str, Any] | None) -> str:
+    """The kind of a failure, of which an advice may speak."""
+    if case.mode == "graph":
+        return "graph"
+    if outputs is None:
+        return "error"
+    kinds = [kind_of_difference(outputs.get(key), value) for key, value in case.expected.items()]
+    return next((kind for kind in ("shape", "nan") if kind in kinds), "value")
 
 
 def _explained(case: Expectation, outputs: Mapping[str, Any], found: Mistakes) -> bool:

@@ -49,7 +49,9 @@ class Lab:
     def __init__(self, reference: LabReference):
         self.reference = reference
         self.progress = dict.fromkeys(reference.specs, False)
-        self.attempts: Counter[tuple[str, str]] = Counter()  # failed checks, by exercise and first group that failed
+        self.attempts: Counter[tuple[str, str]] = Counter()  # failed tries, by exercise and first group that failed
+        self._shares = dict.fromkeys(reference.specs, 0.0)  # of an exercise's points, when last checked
+        self._tried: dict[tuple[str, str], list[str]] = {}  # the code of the last try that failed there
 
     def __call__(self, exercise: str) -> None:
         """Check an exercise, show the report, and raise `CheckFailed` unless every check passes.
@@ -72,17 +74,23 @@ class Lab:
             raise ValueError(f"no exercise {exercise!r} in this lab; there are {', '.join(self.reference.specs)}")
         spec = self.reference.specs[exercise]
         expectations = self.reference.expectations[exercise]
-        trees = read_cells(_cells(namespace))
+        cells = _cells(namespace)
+        trees = read_cells(cells)
         broken = rules.violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops)
         with guard(spec.forbidden), _calm_tensorflow():
             attempts = run_cases(self.reference.lab, exercise, expectations, namespace, spec.probe)
         judgement: Judgement = judge(spec, expectations, attempts, broken)
-        self.progress[exercise] = judgement.passed
+        self.progress[exercise], self._shares[exercise] = judgement.passed, judgement.share
         failing = judgement.first_failing
         place = exercise, failing.name if failing else ""
         if judgement.status != "missing" and failing:
-            self.attempts[place] += 1
-        return Report(spec, judgement, self.attempts[place], self.progress)
+            code = [cells[number] for number in sorted(rules.code_behind(trees, exercise))]
+            if not code or self._tried.get(place) != code:  # a check of unchanged code is the same try again
+                self.attempts[place] += 1
+            self._tried[place] = code
+        points = self.reference.points
+        reached = sum(points.get(name, 0.0) * share for name, share in self._shares.items())
+        return Report(spec, judgement, self.attempts[place], self.progress, (reached, sum(points.values())))
 
 
 def _cells(namespace: Mapping[str, Any]) -> list[str]:

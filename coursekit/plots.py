@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,15 +36,21 @@ LINES = (
 
 
 def use_course_style() -> None:
-    """Set matplotlib's defaults for the course: white opaque background, 110 dpi, light grid, constrained layout."""
+    """Set matplotlib's defaults for the course: transparent, one ink for light and dark pages, 110 dpi, light grid."""
     plt.rcParams.update(
         {
             "figure.dpi": 110,
             "savefig.dpi": 110,
             "figure.figsize": (6.5, 3.6),
-            "figure.facecolor": "white",
-            "savefig.facecolor": "white",
-            "savefig.transparent": False,
+            "figure.facecolor": "none",
+            "axes.facecolor": "none",
+            "savefig.facecolor": "none",
+            "text.color": PALETTE["ink"],
+            "axes.labelcolor": PALETTE["ink"],
+            "axes.titlecolor": PALETTE["ink"],
+            "axes.edgecolor": PALETTE["ink"],
+            "xtick.color": PALETTE["ink"],
+            "ytick.color": PALETTE["ink"],
             "figure.constrained_layout.use": True,
             "font.size": 10,
             "axes.titlesize": 11,
@@ -51,7 +58,8 @@ def use_course_style() -> None:
             "axes.spines.right": False,
             "axes.grid": True,
             "axes.axisbelow": True,
-            "grid.color": PALETTE["neutral"],
+            "grid.color": PALETTE["residual"],
+            "grid.alpha": 0.25,
             "lines.linewidth": 1.8,
             "lines.markersize": 5,
             "legend.frameon": False,
@@ -62,10 +70,11 @@ def use_course_style() -> None:
 
 
 def show(figure: Figure | Axes, alt: str) -> None:
-    """Display a figure as PNG with alternative text, then close it.
+    """Display a figure as PNG with its caption and alternative text, then close it.
 
-    The alternative text goes into the output's metadata (nbconvert writes it as <img alt>), into the plain-text form of
-    the output, into the PNG itself, and, because JupyterLab ignores the metadata, into a folded line below the picture.
+    The first sentence of the text is the caption, visible below the picture: what to notice. The whole text goes into
+    the output's metadata (nbconvert writes it as <img alt>), into the plain-text form of the output, into the PNG
+    itself, and, because JupyterLab ignores the metadata, the rest of it into a folded line below the caption.
     Raises ValueError when alt is empty.
     """
     if not alt.strip():
@@ -74,12 +83,24 @@ def show(figure: Figure | Axes, alt: str) -> None:
     alt = " ".join(alt.split())
     buffer = io.BytesIO()
     keywords = {"Description": alt, "Software": None}
-    drawn.savefig(buffer, format="png", bbox_inches="tight", facecolor="white", metadata=keywords)
+    drawn.savefig(buffer, format="png", bbox_inches="tight", facecolor="none", metadata=keywords)
     plt.close(drawn)
     picture = {"image/png": base64.b64encode(buffer.getvalue()).decode("ascii"), "text/plain": f"[Figure: {alt}]"}
     display(picture, raw=True, metadata={"image/png": {"alt": alt}})
-    words = f"<details><summary><small>Figure in words</small></summary><small>{html.escape(alt)}</small></details>"
-    display({"text/html": words, "text/plain": ""}, raw=True)
+    display({"text/html": below_figure(alt), "text/plain": ""}, raw=True)
+
+
+def caption_and_rest(alt: str) -> tuple[str, str]:
+    """Split a figure's words into the caption, which is their first sentence, and the rest."""
+    caption, *rest = re.split(r"(?<=[.?!])\s+(?=[^a-z\s])", " ".join(alt.split()), maxsplit=1)
+    return caption, "".join(rest)
+
+
+def below_figure(alt: str) -> str:
+    """Return the HTML below a figure: the caption, and the rest of its words folded."""
+    caption, rest = caption_and_rest(alt)
+    words = f"<details><summary><small>Figure in words</small></summary><small>{html.escape(rest)}</small></details>"
+    return f'<small class="figure-caption">{html.escape(caption)}</small>{words if rest else ""}'
 
 
 def _axes(ax: Axes | None, width: float, height: float) -> Axes:
@@ -263,7 +284,7 @@ def training_history(
         ax.plot(epochs, history[metric], color=style["color"], marker=style["marker"], label=f"{name}, training")
         if f"val_{metric}" in history:
             look: dict[str, Any] = {"color": style["color"], "linestyle": "--", "marker": style["marker"]}
-            ax.plot(epochs, history[f"val_{metric}"], label=f"{name}, validation", markerfacecolor="white", **look)
+            ax.plot(epochs, history[f"val_{metric}"], label=f"{name}, validation", markerfacecolor="none", **look)
     ax.set(xlabel="epoch", ylabel=metric)
     ax.locator_params(axis="x", integer=True)
     ax.legend()

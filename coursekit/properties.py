@@ -17,6 +17,10 @@ from coursekit.comparison import difference
 Property = Callable[[Mapping[str, Any], Mapping[str, Any]], str | None]
 
 
+MOST_NAMED = 4  # results that a sentence names
+LONGEST_NAME = 40
+
+
 class Unfit(Exception):
     """A result of the wrong kind, shape or number; the message is a sentence for the student."""
 
@@ -40,7 +44,8 @@ def lacking(name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) ->
     except Unfit as unfit:
         return str(unfit)
     except Exception:
-        return f"{', '.join(f'`{key}`' for key in outputs) or 'what came back'} cannot be read as the result asked for."
+        named = ", ".join(f"`{key[:LONGEST_NAME]}`" for key in [*outputs][:MOST_NAMED])
+        return f"{named or 'what came back'} cannot be read as the result asked for."
 
 
 def _numbers(outputs: Mapping[str, Any], name: str, *shapes: tuple[int, ...]) -> np.ndarray:
@@ -102,6 +107,18 @@ def names_the_classes(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> 
     return _accurate_enough(float(np.mean(logits.argmax(axis=-1) == labels)), len(labels), inputs["least_accuracy"])
 
 
+def near_their_law(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> str | None:
+    """Each ``share`` lies within six standard errors of the withheld ``law`` of the process."""
+    law, error = np.asarray(inputs["law"]), np.asarray(inputs["standard_error"])
+    apart = np.abs(_numbers(outputs, "share", law.shape) - law)
+    worst = int(np.argmax(apart / error))
+    if apart[worst] <= 6 * error[worst]:
+        return None
+    return (
+        f"`share[{worst}]` lies {apart[worst] / error[worst]:.0f} standard errors from the share that the process has."
+    )
+
+
 def _accurate_enough(accuracy: float, count: int, least: float) -> str | None:
     if accuracy >= least:
         return None
@@ -116,4 +133,5 @@ PROPERTIES: dict[str, Property] = {
     "drops at its rate": drops_at_its_rate,
     "classifies well": classifies_well,
     "names the classes": names_the_classes,
+    "shares are near their law": near_their_law,
 }

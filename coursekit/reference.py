@@ -10,13 +10,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
 
+from coursekit.changes import Change
 from coursekit.diagnosis import FINGERPRINT_SIZE, Fingerprint, Mistakes
-from coursekit.judge import ExerciseSpec, Expectation, GroupSpec
+from coursekit.judge import ExerciseSpec, Expectation, GroupSpec, Section
 
+NO_CHANGES: Mapping[str, float] = MappingProxyType({})
 BESIDE = "reference"  # folder beside a lab's notebook
 
 
@@ -66,37 +69,50 @@ def _load(lab: str, folder: Path) -> LabReference:
             no_loops=entry["no_loops"],
             reveal=entry["reveal"],
             probe=entry.get("probe"),
+            next_hints=entry.get("next_hints", {}),
+            sections={id: Section(**section) for id, section in entry.get("sections", {}).items()},
+            changes=changes_of(entry),
         )
         for name, entry in entries.items()
     }
-    cases = {name: entry["cases"] for name, entry in entries.items()}
-    return LabReference(lab, description["title"], description["points"], specs, _VisibleCases(cases, arrays))
+    visible = _VisibleCases(entries, arrays)
+    return LabReference(lab, description["title"], description["points"], specs, visible)
+
+
+def changes_of(entry: Mapping[str, Any]) -> dict[str, Change]:
+    """The changes to the formula that are looked for in an exercise, by key, from its entry in the ``.json`` file."""
+    return {key: Change(*change.split("|")) for key, change in entry.get("changes", {}).items()}
 
 
 class _VisibleCases(Mapping[str, list[Expectation]]):
     """The cases of each exercise, unpacked when they are first asked for: opening a lab must not take a while."""
 
-    def __init__(self, cases: Mapping[str, list[Mapping[str, Any]]], arrays: Mapping[str, np.ndarray]):
-        self._cases = cases
+    def __init__(self, entries: Mapping[str, Mapping[str, Any]], arrays: Mapping[str, np.ndarray]):
+        self._entries = entries
         self._arrays = arrays
         self._unpacked: dict[str, list[Expectation]] = {}
 
     def __getitem__(self, exercise: str) -> list[Expectation]:
         if exercise not in self._unpacked:
+            entry = self._entries[exercise]
+            changes = entry.get("changes", {})
+            rows = self._arrays[f"{exercise}.changes"].tolist() if changes else [[]] * len(entry["cases"])
             self._unpacked[exercise] = [
-                _expectation(case, self._arrays, f"{exercise}.{index}")
-                for index, case in enumerate(self._cases[exercise])
+                _expectation(case, self._arrays, f"{exercise}.{index}", dict(zip(changes, row, strict=True)))
+                for index, (case, row) in enumerate(zip(entry["cases"], rows, strict=True))
             ]
         return self._unpacked[exercise]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._cases)
+        return iter(self._entries)
 
     def __len__(self) -> int:
-        return len(self._cases)
+        return len(self._entries)
 
 
-def _expectation(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str) -> Expectation:
+def _expectation(
+    case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], prefix: str, changed: Mapping[str, float] = NO_CHANGES
+) -> Expectation:
     def values(part: str) -> dict[str, Any]:
         plain = dict(case.get(part, {}))
         found = {key: arrays[f"{prefix}.{part}.{key}"] for key in case.get(f"{part}_arrays", ())}
@@ -114,6 +130,7 @@ def _expectation(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pref
         wrong=_WrongReferences(case, expected, arrays, prefix),
         property=case["property"],
         withheld=values("withheld"),
+        changed=changed,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 
 from coursekit.judge import ExerciseSpec, Judgement
@@ -13,6 +14,7 @@ from coursekit.statuses import STATUS_WORDS
 # Signs, bars and lines in these colours stand out on white and on black: three times as light or dark as either.
 GREEN, RED, GREY = "#2e8b57", "#d9463a", "#7d7d7d"
 
+TO_THE_COURSE = "../../"  # from labs/<lab>/<lab>.ipynb
 LONGEST_SUMMARY = 200  # characters: one line, or two in a narrow window
 
 
@@ -29,17 +31,28 @@ class Report:
     Args:
         spec: the exercise.
         judgement: what was found.
-        attempt: how many checks have failed at the group that fails first now; the more, the more hints are shown.
+        attempt: how many tries have failed at the group that fails first now; the more, the more hints are shown.
         progress: for each exercise of the lab, whether it passed when last checked.
+        points: those reached in the lab's checks, and those that there are.
     """
 
-    def __init__(self, spec: ExerciseSpec, judgement: Judgement, attempt: int, progress: Mapping[str, bool]):
+    def __init__(
+        self,
+        spec: ExerciseSpec,
+        judgement: Judgement,
+        attempt: int,
+        progress: Mapping[str, bool],
+        points: tuple[float, float] = (0.0, 0.0),
+    ):
         self.spec = spec
         self.judgement = judgement
         self.progress = progress
-        self.sentences = [spec.sentences[each] for each in judgement.misconceptions]
-        failing = judgement.first_failing
-        self.hints = list(failing.hints[: max(0, attempt - 1)]) if failing else []
+        self.points = points
+        self.sentences = judgement.sentences(spec)
+        own = [spec.next_hints[each] for each in judgement.misconceptions if each in spec.next_hints]
+        self.hints = [*own, *judgement.hints][: max(0, attempt - 1)]
+        named = [spec.sections[each] for each in judgement.misconceptions if each in spec.sections]
+        self.sections = list(dict.fromkeys(named))
 
     @property
     def headline(self) -> str:
@@ -58,31 +71,54 @@ class Report:
         first = [*self.sentences, *([judgement.message] if judgement.message else wrong)]
         return textwrap.shorten(". ".join([self.headline, *first[:1]]), LONGEST_SUMMARY, placeholder=" …")
 
-    def _rows(self) -> list[tuple[bool, str, str]]:
-        """Rows (passed, title, detail); a failure of the exercise as a whole is told once."""
-        if self.judgement.status != "graded":
-            return [(False, self.judgement.message, "")]
-        return [
-            (group.passed, group.spec.title, explanation)
+    def _rows(self) -> tuple[list[_Row], list[_Row]]:
+        """The first thing that is wrong, and the other checks: failed ones first."""
+        if self.judgement.status != "graded":  # a failure of the exercise as a whole is told once
+            return [_Row(False, self.judgement.message)], []
+        rows = [
+            _Row(group.passed, group.spec.title, explanation)
             for group, explanation in zip(self.judgement.groups, self.judgement.explanations, strict=True)
         ]
+        rows.sort(key=lambda row: row.passed)
+        first = 0 if self.judgement.passed else 1
+        return rows[:first], rows[first:]
+
+    @property
+    def rules(self) -> str:
+        """What the exercise forbids, where the student has not begun or uses it; else empty."""
+        if self.judgement.status not in ("missing", "forbidden"):
+            return ""
+        names = [f"`{name}`" for name in dict.fromkeys(each.rpartition(".")[2] for each in self.spec.forbidden)]
+        names += ["Python loops"] * self.spec.no_loops
+        return f"Not allowed in this exercise: {', '.join(names)}." if names else ""
 
     @property
     def findings(self) -> str:
-        """The report as plain text, without the lab's progress."""
-        mark = "✓" if self.judgement.passed else "✗"
-        lines = [f"{mark} {self.headline}"]
-        for passed, title, detail in self._rows():
-            lines.append(f"    {'✓' if passed else '✗'} {title}" + (f"\n        {detail}" if detail else ""))
-        lines.extend(f"    → {sentence}" for sentence in self.sentences)
-        lines.extend(f"    Hint {number}: {hint}" for number, hint in enumerate(self.hints, 1))
-        return "\n".join(lines)
+        """The report as plain text, without the lab's progress: mistakes first, then one case, then the rest."""
+        first, others = self._rows()
+        return "\n".join(
+            [
+                f"{_sign(self.judgement.passed)} {self.headline}",
+                *(f"    → {sentence}" for sentence in self.sentences),
+                *(f"    Read again: {section.title} ({section.page.partition('#')[0]})" for section in self.sections),
+                *map(_row_as_text, first),
+                *([f"    {self.rules}"] if self.rules else []),
+                *(f"    Hint {number}: {hint}" for number, hint in enumerate(self.hints, 1)),
+                *map(_row_as_text, others),
+            ]
+        )
+
+    @property
+    def progress_line(self) -> str:
+        """How many exercises of the lab pass, and how many points that makes."""
+        passed, (reached, most) = sum(self.progress.values()), self.points
+        return f"{passed} of {len(self.progress)} exercises pass, {reached:.3g} of {most:g} points"
 
     @property
     def lab_line(self) -> str:
-        """One line: how many exercises of the lab pass."""
+        """The same with a sign for each exercise."""
         bar = "".join("■" if passed else "□" for passed in self.progress.values())
-        return f"Lab: {bar} {sum(self.progress.values())} of {len(self.progress)} exercises pass"
+        return f"Lab: {bar} {self.progress_line}"
 
     def __str__(self) -> str:
         return f"{self.findings}\n    {self.lab_line}"
@@ -96,32 +132,65 @@ class Report:
             f'<div role="status" style="border-left:4px solid {colour};padding:.4em .9em;margin:.3em 0;'
             'max-width:46em;line-height:1.5;overflow-wrap:anywhere">',
             '<div style="padding-left:1.2em;text-indent:-1.2em">'
-            f'<span style="color:{colour};font-weight:bold">{"✓" if passed else "✗"}</span> '
+            f'<span style="color:{colour};font-weight:bold">{_sign(passed)}</span> '
             f"<b>{as_html(self.spec.name)}</b>{escape(self.headline[len(self.spec.name) :])}</div>",
         ]
-        for row_passed, title, detail in self._rows():
-            row_colour = GREEN if row_passed else RED
-            parts.append(
-                f'<div style="padding-left:1.2em;text-indent:-1.2em;margin-left:.6em">'
-                f'<span style="color:{row_colour};font-weight:bold">{"✓" if row_passed else "✗"}</span> '
-                + as_html(title)
-                + (f'<div style="text-indent:0;opacity:.85">{as_html(detail)}</div>' if detail else "")
-                + "</div>"
-            )
         for sentence in self.sentences:
             parts.append(f'<div style="margin-top:.4em"><b>It looks like this:</b> {as_html(sentence)}</div>')
+        for section in self.sections:
+            parts.append(
+                f'<div style="margin-top:.4em"><b>Read again:</b> '
+                f'<a href="{TO_THE_COURSE}{escape(section.page)}">{as_html(section.title)}</a></div>'
+            )
+        first, others = self._rows()
+        parts.extend(map(_row_as_html, first))
+        if self.rules:
+            parts.append(f'<div style="margin-top:.4em">{as_html(self.rules)}</div>')
         for number, hint in enumerate(self.hints, 1):
             parts.append(f'<div style="margin-top:.4em"><b>Hint {number}:</b> {as_html(hint)}</div>')
-        done = sum(self.progress.values())
+        if others:
+            failed = sum(not row.passed for row in others)
+            counts = [f"{failed} fail"] * bool(failed) + [f"{len(others) - failed} pass"] * (failed < len(others))
+            which = "other checks" if first else "checks"
+            parts.append(f'<details style="margin-top:.4em"><summary>{which}: {", ".join(counts)}</summary>')
+            parts.extend(map(_row_as_html, others))
+            parts.append("</details>")
         parts.append(
-            f'<div style="margin-top:.5em" aria-label="{done} of {len(self.progress)} exercises pass">'
+            f'<div style="margin-top:.5em" aria-label="{self.progress_line}">'
             + "".join(
                 f'<span title="{escape(name)}" style="color:{GREEN if ok else GREY}">{"■" if ok else "□"}</span>'
                 for name, ok in self.progress.items()
             )
-            + f" {done} of {len(self.progress)} exercises pass</div></div>"
+            + f" {self.progress_line}</div></div>"
         )
         return "".join(parts)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One check: whether it passes, what it tests, and what is wrong."""
+
+    passed: bool
+    title: str
+    detail: str = ""
+
+
+def _sign(passed: bool) -> str:
+    return "✓" if passed else "✗"
+
+
+def _row_as_text(row: _Row) -> str:
+    return f"    {_sign(row.passed)} {row.title}" + (f"\n        {row.detail}" if row.detail else "")
+
+
+def _row_as_html(row: _Row) -> str:
+    return (
+        '<div style="padding-left:1.2em;text-indent:-1.2em;margin-left:.6em">'
+        f'<span style="color:{GREEN if row.passed else RED};font-weight:bold">{_sign(row.passed)}</span> '
+        + as_html(row.title)
+        + (f'<div style="text-indent:0;opacity:.85">{as_html(row.detail)}</div>' if row.detail else "")
+        + "</div>"
+    )
 
 
 def fitted(text: str, columns: int) -> str:

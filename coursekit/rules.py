@@ -31,6 +31,7 @@ _LIBRARIES = sys.stdlib_module_names | {
 }  # fmt: skip
 _KNOWN = frozenset(dir(builtins)) | {"get_ipython", "display", "In", "Out", "_", "__", "___", "exit", "quit"}
 MAX_LINKS = 500_000  # from names to statements that define them; honest notebooks have hundreds
+MAX_SCANNED = 200_000_000  # characters of cells that cannot be read, which are looked through for each name
 
 
 def _canonical(name: str) -> str:
@@ -41,6 +42,12 @@ def _canonical(name: str) -> str:
         if name.startswith(prefix):
             name = "keras." + name[len(prefix) :]
     return name.removeprefix("builtins.")
+
+
+class Unchecked(str):
+    """A sentence on code that cannot be read: it gets no points, and nobody says that it breaks a rule."""
+
+    __slots__ = ()
 
 
 class _Answer:
@@ -59,6 +66,8 @@ class _Answer:
         self._unread = [each for each in self.everything if each.text]
         self._binding: dict[str, list[Statement]] = {}
         self._links = 0
+        self._scanned = 0
+        self._unread_size = sum(len(each.text or "") for each in self._unread)
         for each in self.everything:
             self.imports.update(each.imports)
         for each in self.everything:
@@ -71,6 +80,10 @@ class _Answer:
         """Whether every name is accounted for: what no cell defines is nowhere, or comes with a `*`."""
         hidden = any(each.text or each.runs for each in self.everything)
         return not self.unknown or not (hidden or self.name in self.unknown)
+
+    def cells(self) -> set[int]:
+        """Return the numbers of the cells in which this is written."""
+        return {self._cell[id(each)] for each in self.reached}
 
     def names(self) -> set[str]:
         """Return the full dotted names of all that is referred to."""
@@ -123,8 +136,20 @@ class _Answer:
 
     def _candidates(self, name: str) -> list[Statement]:
         known = self._binding.get(name, [])
+        self._scanned += self._unread_size
+        if self._scanned > MAX_SCANNED:
+            raise sources.TooLarge
         more = [each for each in self._unread if name not in each.binds and each.mentions(name)]
         return sorted([*known, *more], key=lambda each: self._place[id(each)]) if more else known
+
+
+def code_behind(cells: Sequence[Cell], name: str) -> set[int]:
+    """The numbers of the cells that the code behind `name` is in, helpers included; all where that cannot be said."""
+    try:
+        found = _Answer(cells, name).cells()
+    except sources.TooLarge:
+        found = set()
+    return found or set(range(len(cells)))
 
 
 def violations(cells: Sequence[Cell], name: str, *, forbidden: Iterable[str] = (), no_loops: bool = False) -> list[str]:
@@ -145,11 +170,12 @@ def violations(cells: Sequence[Cell], name: str, *, forbidden: Iterable[str] = (
         if no_loops:
             answer.follow(each for each in answer.everything if each.writes)
     except sources.TooLarge:
-        return [f"The code around `{name}` is too complicated to be read, so its rules cannot be checked."]
+        return [Unchecked(f"The code around `{name}` is too complicated to be read, so its rules cannot be checked.")]
     used = answer.names()
     found = [forbidden_sentence(each) for each in sorted(forbidden & used)]
     if answer.unreadable:
-        found.append(f"The cell with `{min(answer.unreadable)}` cannot be read, so its rules cannot be checked.")
+        named = min(answer.unreadable)
+        found.append(Unchecked(f"The cell with `{named}` cannot be read, so its rules cannot be checked."))
     elif no_loops and (why := _looping(answer, used)):
         found.append(why)
     return found

@@ -6,7 +6,8 @@ import ast
 import re
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 MAX_CHARACTERS = 200_000
@@ -16,10 +17,13 @@ MAX_NOTEBOOK_EFFORT = 100_000  # more than an honest notebook's by a factor of f
 PYTHON_MAGICS = frozenset({"capture", "debug", "prun", "time", "timeit"})  # what follows them is run as Python
 _NESTED_MAGICS = 4
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_SPECIAL = re.compile(r"^\s*[%!?/,;]|=[ \t]*[%!]|\?[ \t]*$|^\s*(?:>>>|In \[)", re.MULTILINE)
+# A blank is `[^\S\n]`: `^\s*` would begin at every empty line and go on to the last one.
+_SPECIAL = re.compile(r"^[^\S\n]*(?:[%!?/,;]|>>>|In \[)|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
 _PROMPT = re.compile(r"In \[\d+\]: ")  # valid Python, and to IPython something to take away
-_OPTIONS = re.compile(r"^(?:\s*-{1,2}[a-zA-Z][\w-]*(?:=\S+|[ \t]+\d+)?)+[ \t]+")
-_LONG_WORD = re.compile(r"[\w.*\[\]-]{1000}")
+_OPTION = re.compile(r"[ \t]*--?[a-zA-Z][\w-]*(?:=\S+|[ \t]+\d+(?=[ \t]))?(?=[ \t])")
+_LONG_WORD = re.compile(r"(?<![\w.*\[\]-])[\w.*\[\]-]{1000}")
+# Python 3.11 reads what follows blanks again after each blank, if it is no token: 3,000 take seconds.
+_LONG_BLANK = re.compile(r"(?<![^\S\n])[^\S\n]{300}")
 _DEFINITION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 _one_at_a_time = threading.Lock()
@@ -103,8 +107,16 @@ def magic_body(node: ast.AST) -> str | None:
             func=ast.Attribute(attr="run_line_magic" | "run_cell_magic"),
             args=[ast.Constant(value=str(name)), *_, ast.Constant(value=str(body))],
         ) if name in PYTHON_MAGICS:
-            return _OPTIONS.sub("", body)
+            return _without_options(body)
     return None
+
+
+def _without_options(line: str) -> str:
+    """Return what follows the options of a magic, such as `-n 10 -r 3`. One after the other: no way back is tried."""
+    end = 0
+    while option := _OPTION.match(line, end):
+        end = option.end()
+    return line[end:].lstrip(" \t") if end else line
 
 
 def guessed_names(source: str) -> frozenset[str]:
@@ -112,9 +124,16 @@ def guessed_names(source: str) -> frozenset[str]:
     return frozenset(_DEFINITION.findall(source)) | frozenset(_ASSIGNMENT.findall(source))
 
 
-def _python(source: str) -> ast.Module:
-    with _one_at_a_time, warnings.catch_warnings():  # filters of warnings belong to the whole process
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Without warnings about the cell; one thread at a time, for filters of warnings belong to the whole process."""
+    with _one_at_a_time, warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        yield
+
+
+def _python(source: str) -> ast.Module:
+    with _silent():
         try:
             return ast.parse(source)
         except SyntaxError as error:
@@ -126,16 +145,25 @@ def _python(source: str) -> ast.Module:
 
 
 def _translated(source: str) -> ast.Module:
-    from IPython.core.inputtransformer2 import TransformerManager
-
+    if _LONG_BLANK.search(source):
+        raise TooLarge
     try:
-        text = TransformerManager().transform_cell(source)
-    except (SyntaxError, RuntimeError) as error:  # RuntimeError: more translations than IPython makes
-        raise NotPython(str(error)) from None
+        text = _transformed(source)
+    except (RecursionError, MemoryError):
+        raise TooLarge from None
+    except Exception as error:  # of a dozen kinds; IPython does not run the cell either
+        raise NotPython(f"{type(error).__name__}: {error}") from None
     try:
         return _python(text)
     except NotPython:
         lines = text.strip().splitlines()
         if len(lines) != 1 or lines[0].partition(" ")[0] not in PYTHON_MAGICS:
             raise
-        return _python(TransformerManager().transform_cell(f"%{lines[0]}"))  # in one line, IPython takes it for granted
+        return _python(_transformed(f"%{lines[0]}"))  # in one line, IPython takes it for granted
+
+
+def _transformed(source: str) -> str:
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    with _silent():
+        return TransformerManager().transform_cell(source)

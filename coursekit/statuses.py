@@ -8,3 +8,5 @@ STATUS_WORDS = {
     "crashed": "your code ended the Python process",
     "forbidden": "your code uses something that this exercise forbids",
 }
+
+STUB = "Write your code here"  # what the line raises that stands where students write

@@ -48,14 +48,15 @@ WARMUP, WEIGHT_DECAY, DROPOUT = 0.1, 0.01, 0.2
 
 
 class Triangle(tf_keras.optimizers.schedules.LearningRateSchedule):
-    """A straight line up to the peak in the first tenth of the steps, and one down to zero."""
+    """A straight line up to the peak in the first share of the steps, `warm_up`, and one down to zero."""
 
-    def __init__(self, peak: float, steps: int):
-        self.peak, self.steps = peak, steps
+    def __init__(self, peak: float, steps: int, warm_up: float = WARMUP):
+        self.peak, self.steps, self.warm_up = peak, steps, warm_up
 
     def __call__(self, step):
         done = tf.cast(step, tf.float32) / self.steps
-        return self.peak * tf.clip_by_value(tf.minimum(done / WARMUP, (1 - done) / (1 - WARMUP)), 0.0, 1.0)
+        down = (1 - done) / (1 - self.warm_up)
+        return self.peak * tf.clip_by_value(tf.minimum(done / self.warm_up, down) if self.warm_up else down, 0.0, 1.0)
 
 
 class Texts:

@@ -159,6 +159,7 @@ class Split:
             "films in both": len({films[place] for place in train} & {films[place] for place in held}),
         }
         self.labels, self.held_labels = labels[train], labels[held]
+        self.held_films = [films[place] for place in held]
         parts = [texts[place] for place in train], [texts[place] for place in held], test_texts
         self.words, self.held_words, self.test_words = (
             [text.decode() for text in plain(tf.constant(part)).numpy()] for part in parts

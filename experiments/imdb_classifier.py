@@ -31,6 +31,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from coursekit import data, recorded
+from coursekit.data import imdb
 
 VALIDATION = 5_000
 STEADY = {"end": "first", "word_dropout": 0.3, "learning_rate": 2e-3, "decay_epochs": 4}
@@ -153,9 +154,9 @@ def linear(train, test, validation, ngrams: int, length: int | None) -> dict:
 
 def film_titles(folder: Path, split: str = "train") -> dict[str, str]:
     """Text -> IMDb number of its film, for the reviews of a split, from the URLs in the original archive."""
-    with gzip.open(folder / "imdb" / "imdb_titles.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(imdb.local_file(folder, "titles"), "rt", encoding="utf-8", newline="") as file:
         title_of = {row["file"]: row["title"] for row in csv.DictReader(file) if row["split"] == split}
-    with gzip.open(folder / "imdb" / f"imdb_{split}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(imdb.local_file(folder, split), "rt", encoding="utf-8", newline="") as file:
         return {row["text"]: title_of[row["file"]] for row in csv.DictReader(file)}
 
 
@@ -217,7 +218,7 @@ def film_numbers(folder: Path) -> dict[str, int]:
 
     Reviews of a film *and of one label* have neighbouring numbers. Positive and negative files are numbered separately.
     """
-    with gzip.open(folder / "imdb" / "imdb_train.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(imdb.local_file(folder, "train"), "rt", encoding="utf-8", newline="") as file:
         return {row["text"]: int(row["file"].split("/")[1].split("_")[0]) for row in csv.DictReader(file)}
 
 

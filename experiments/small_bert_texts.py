@@ -13,6 +13,7 @@ import tensorflow as tf
 from scipy import sparse
 
 from coursekit import data
+from coursekit.data import imdb
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PAD, UNK, CLS, SEP, MASK = range(5)
@@ -27,8 +28,8 @@ COUNTED = 8_000_000  # pieces of reviews whose neighbours are counted
 def reviews(folder: Path) -> list[str]:
     """Return the texts of the 25,000 training reviews of IMDB and of its 50,000 reviews without a label."""
     texts = []
-    for name in ("imdb_train", "imdb_unsup"):
-        with gzip.open(folder / "imdb" / f"{name}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    for part in ("train", "unsup"):
+        with gzip.open(imdb.local_file(folder, part), "rt", encoding="utf-8", newline="") as file:
             texts += [re.sub(r"<br\s*/?>", " ", row["text"]) for row in csv.DictReader(file)]
     return texts
 

@@ -2,7 +2,7 @@
 
 Every person is a Unix account of her own. The course belongs to one more account, which has a server like everybody
 else, with Formgrader; instructors may open that server. `course watch` runs as this account, too, and nobody else opens
-the course's folder. What can be set stands in autograder/hub/settings.py.
+the course's folder. What can be set stands in autograder/integrations/hub/settings.py.
 """
 
 import os
@@ -10,10 +10,10 @@ import pwd
 import sys
 from pathlib import Path
 
-from autograder.course import load_course
-from autograder.hub.accounts import known_accounts, restore
-from autograder.hub.folders import prepare_folders
-from autograder.hub.settings import hub_settings
+from autograder.course.settings import load_course
+from autograder.integrations.hub.accounts import known_accounts, restore
+from autograder.integrations.hub.folders import prepare_folders
+from autograder.integrations.hub.settings import hub_settings
 
 c = get_config()  # noqa: F821
 settings = hub_settings()
@@ -65,7 +65,7 @@ if UNDER_SYSTEMD:
     c.SystemdSpawner.disable_user_sudo = True
     c.SystemdSpawner.unit_extra_properties = {"TasksMax": str(settings.processes), "UMask": "0077"}
 else:
-    c.JupyterHub.spawner_class = "autograder.hub.spawning.LimitedSpawner"
+    c.JupyterHub.spawner_class = "autograder.integrations.hub.spawning.LimitedSpawner"
     c.LimitedSpawner.process_limit = settings.processes
 SERVER = [sys.executable, "-m", "jupyterhub.singleuser"]
 c.Spawner.cmd = SERVER
@@ -108,7 +108,7 @@ c.JupyterHub.services = [
 if not UNDER_SYSTEMD:
     told = {name: value for name, value in os.environ.items() if name.startswith("HUB_")}
     c.JupyterHub.services.append(
-        {"name": "memory", "command": [sys.executable, "-m", "autograder.hub.memory"], "environment": told}
+        {"name": "memory", "command": [sys.executable, "-m", "autograder.integrations.hub.memory"], "environment": told}
     )
 if os.environ.get("HUB_WATCH", "1") == "1":
     watch = [sys.executable, "-m", "autograder.cli", "watch", "--workers", os.environ.get("HUB_WORKERS", "1")]

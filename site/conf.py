@@ -1,4 +1,4 @@
-"""How Sphinx builds the course's site; `autograder.site` lays out the pages and calls it with title and version."""
+"""How Sphinx builds the course's site; `autograder.integrations.site` lays out the pages and calls it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,31 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
+    "notfound.extension",
     "sphinx_design",
+    "sphinx_sitemap",
+    "sphinxext.opengraph",
 ]
 exclude_patterns = ["buttons.json"]
 templates_path = [str(HERE / "_templates")]
-suppress_warnings = ["mystnb.unknown_mime_type"]
+suppress_warnings = ["mystnb.unknown_mime_type", "sitemap.configuration"]  # without an address there is no sitemap
 
 # Notebooks are shown as they are stored: nothing runs while the site is built.
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_code_prompt_show = "Show the code of this figure"
+nb_code_prompt_hide = "Hide the code of this figure"
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
+
+# What a shared link shows. The addresses follow from html_baseurl, which the build takes from course.toml.
+ogp_enable_meta_description = True
+ogp_description_length = 180
+ogp_social_cards = {"enable": False}
+ogp_type = "article"
+sitemap_url_scheme = "{link}"
+notfound_urls_prefix = "/"
 
 # The reference of coursekit, without TensorFlow: nothing in it is called.
 autodoc_mock_imports = ["keras", "tensorflow", "tensorflow_datasets", "tf_keras"]
@@ -74,10 +87,16 @@ def setup(app: Sphinx) -> None:
     buttons: dict[str, dict[str, str]] = json.loads((Path(app.srcdir) / "buttons.json").read_text("utf-8"))
 
     def add_buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
-        context["buttons"] = buttons.get(pagename)
+        context["buttons"] = offered = buttons.get(pagename, {})
+        if offered.get("subtitle"):
+            context["meta"] = {**(context.get("meta") or {}), "description": offered["subtitle"]}
+            context["meta"]["og:description"] = offered["subtitle"]
+        if app.config.html_baseurl and offered.get("picture"):
+            address = f"{app.config.html_baseurl.rstrip('/')}/{offered['picture']}"
+            context["metatags"] = context.get("metatags", "") + f'<meta property="og:image" content="{address}" />'
 
     def short_title(app: Sphinx, config: Config) -> None:
         config.html_theme_options["logo"] = {"text": config.project.partition(" with ")[0]}
 
-    app.connect("html-page-context", add_buttons)
+    app.connect("html-page-context", add_buttons, priority=400)  # before the extension that writes descriptions
     app.connect("config-inited", short_title)

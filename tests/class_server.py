@@ -25,7 +25,7 @@ from urllib.parse import quote
 import requests
 import websocket
 
-from autograder.hub.settings import HubSettings, hub_settings
+from autograder.integrations.hub.settings import HubSettings, hub_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PREFIX = "hubtest-"

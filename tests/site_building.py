@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import CourseError, load_course
-from autograder.site.build import build_site
-from autograder.site.vendored import copy_mathjax
+from autograder.course.settings import CourseError, load_course
+from autograder.integrations.site.build import build_site
+from autograder.integrations.site.vendored import copy_mathjax
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -9,9 +9,9 @@ import os
 import time
 from dataclasses import replace
 
-from autograder.cluster import worker
 from autograder.grading.lab_grader import LabGrader, content_hash
 from autograder.grading.results import ExerciseResult, LabResult
+from autograder.integrations.cluster import worker
 
 SECONDS = float(os.environ.get("COURSE_STAND_IN_SECONDS", "0.2"))
 

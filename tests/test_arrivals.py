@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
+import pwd
+import shutil
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from autograder.integrations.watching.arrivals import in_exchange, in_folder
 from autograder.submission import Unreadable
-from autograder.watching.arrivals import in_exchange, in_folder
 
 LAB = "01_tiny"
 TIME = "2026-11-02 12:00:00.000000 UTC"
@@ -59,6 +64,74 @@ def test_a_link_in_place_of_the_notebook_leads_nowhere(tmp_path):
     (attempt,) = in_exchange(tmp_path / "inbound", [LAB]).attempts
     with pytest.raises(Unreadable):
         attempt.submission.read()
+
+
+def test_a_folder_swapped_for_a_link_hands_out_no_solution(tmp_path):
+    """Between the look and the grading a student renames the folder and puts a link to the solutions in its place."""
+    inbound, name = tmp_path / "inbound", f"eve+{LAB}+{TIME}+a"
+    folder = entry(inbound, name)
+    solutions = tmp_path / "solutions"
+    solutions.mkdir()
+    (solutions / f"{LAB}.ipynb").write_text("the solution")
+    (early,) = in_exchange(inbound, [LAB]).attempts
+    assert early.submission.read() == b"{}"
+    (late,) = in_exchange(inbound, [LAB]).attempts
+    folder.rename(inbound / "elsewhere")
+    folder.symlink_to(solutions)
+    assert early.submission.read() == b"{}"  # what is copied is what is graded
+    with pytest.raises(Unreadable):
+        late.submission.read()
+    (passed,) = in_exchange(inbound, [LAB]).passed_over
+    assert "no folder" in passed.reason
+
+
+def test_folders_that_come_and_go_meanwhile_end_no_look(tmp_path):
+    over = threading.Event()
+
+    def come_and_go() -> None:
+        for number in itertools.count():
+            folder = entry(tmp_path, f"eve+{LAB}+{TIME}+{number % 3}")
+            shutil.rmtree(folder)
+            if over.is_set():
+                return
+
+    attacker = threading.Thread(target=come_and_go)
+    attacker.start()
+    try:
+        for _ in range(300):
+            for each in in_exchange(tmp_path, [LAB]).attempts:
+                with contextlib.suppress(Unreadable):
+                    assert each.submission.read() == b"{}"
+    finally:
+        over.set()
+        attacker.join()
+
+
+@pytest.mark.parametrize("what", ["entry", "notebook"])
+def test_a_pipe_in_the_exchange_waits_for_nobody(tmp_path, what):
+    if what == "entry":
+        os.mkfifo(tmp_path / f"eve+{LAB}+{TIME}+a")
+        assert "no folder" in in_exchange(tmp_path, [LAB]).passed_over[0].reason
+        return
+    folder = entry(tmp_path, f"eve+{LAB}+{TIME}+a")
+    for name in (f"{LAB}.ipynb", "submission_secret.txt"):
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+    (attempt,) = in_exchange(tmp_path, [LAB]).attempts
+    with pytest.raises(Unreadable, match="regular file"):
+        attempt.submission.read()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another account")
+def test_a_file_of_the_graders_in_a_students_folder_is_not_read(tmp_path):
+    """A hard link to a solution, say."""
+    folder = entry(tmp_path, f"nobody+{LAB}+{TIME}+a")
+    os.chown(folder, pwd.getpwnam("nobody").pw_uid, -1)
+    (attempt,) = in_exchange(tmp_path, [LAB]).attempts
+    with pytest.raises(Unreadable, match="another account"):
+        attempt.submission.read()
+    (same,) = in_exchange(tmp_path, [LAB], check_owner=False).attempts
+    assert same.submission.read() == b"{}"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another account")

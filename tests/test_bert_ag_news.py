@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tensorflow as tf
-from lab_matrix import load_lab, namespace, outcome, solution_sources, told, variants
+from lab_matrix import exercises_of, namespace, outcome, solution_sources, told, variants
 from scipy.stats import binom
 
+from autograder.course.settings import load_course
 from autograder.grading.preloading import preload_of
 from autograder.sandbox import PRELOAD
 from coursekit import bert
@@ -24,7 +27,7 @@ def solved():
 
 
 def masking_cases(seed: int):
-    return load_lab(LAB).exercises["mask_tokens"].expectations(seed)
+    return exercises_of(LAB)["mask_tokens"].expectations(seed)
 
 
 def test_likely_counts_leave_out_what_they_say_and_no_more():
@@ -55,7 +58,7 @@ def test_chance_fails_a_right_masking_less_than_once_in_a_million_marks(solved, 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_masking_is_judged_alike_whatever_is_drawn(solved, seed):
-    exercise = load_lab(LAB).exercises["mask_tokens"]
+    exercise = exercises_of(LAB)["mask_tokens"]
     judgement = outcome(LAB, exercise, solved, seed)
     assert judgement.passed, told(judgement)
     wrong = [each for each in variants(LAB, "mask_tokens").WRONG if each[0]]
@@ -75,18 +78,14 @@ def test_the_masking_is_judged_alike_whatever_is_drawn(solved, seed):
 )
 def test_a_second_keras_in_a_model_is_named_at_once(changes):
     source = variants(LAB, "build_news_classifier").news(**changes)
-    judgement = outcome(
-        LAB, load_lab(LAB).exercises["build_news_classifier"], namespace([*solution_sources(LAB), source])
-    )
+    judgement = outcome(LAB, exercises_of(LAB)["build_news_classifier"], namespace([*solution_sources(LAB), source]))
     assert judgement.groups and all(group.message == bert.MIXED for group in judgement.groups)
 
 
 @pytest.mark.parametrize("package", ["keras", "tf.keras"])
 def test_a_model_of_the_other_keras_is_named_at_once(package):
     source = variants(LAB, "build_news_classifier").news().replace("tf_keras", package)
-    judgement = outcome(
-        LAB, load_lab(LAB).exercises["build_news_classifier"], namespace([*solution_sources(LAB), source])
-    )
+    judgement = outcome(LAB, exercises_of(LAB)["build_news_classifier"], namespace([*solution_sources(LAB), source]))
     assert judgement.groups and all(group.message == bert.MIXED for group in judgement.groups)
 
 
@@ -112,6 +111,7 @@ def test_cases_share_what_is_made_once():
 
 
 def test_only_the_workers_of_this_lab_load_what_its_notebook_imports():
-    assert preload_of("05_positional_encoding") == preload_of("") == PRELOAD
-    assert {name.partition(".")[0] for name in preload_of("06_imdb_classifier")} >= {"sklearn"}
-    assert set(preload_of(LAB)) - set(PRELOAD) == {"tensorflow_text", "tensorflow_hub", "tf_keras"}
+    course = load_course(Path(__file__).resolve().parents[1])
+    assert preload_of(course, "05_positional_encoding") == preload_of(course, "") == PRELOAD
+    assert {name.partition(".")[0] for name in preload_of(course, "06_imdb_classifier")} >= {"sklearn"}
+    assert set(preload_of(course, LAB)) - set(PRELOAD) == {"tensorflow_text", "tensorflow_hub", "tf_keras"}

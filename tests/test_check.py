@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from autograder.declaring.declaration import Declaration
+from coursekit import failures
+from coursekit.attempts import failed
 from coursekit.judge import GroupJudgement, Judgement, tidy_message
 from coursekit.lab import Lab, start_lab
 from coursekit.reference import load_reference
@@ -32,12 +34,52 @@ def test_a_right_answer_passes_and_counts(lab):
     assert f"1 of {len(lab.progress)} exercises pass" in str(report)
 
 
-def test_a_mistake_is_named_and_hints_grow(lab):
-    reports = [lab.report("attention_cost", {"attention_cost": cost(1)}) for _ in range(5)]
-    assert "One of the two matrix products is missing" in str(reports[0])
-    assert [len(report.hints) for report in reports] == [0, 1, 2, 3, 3]
-    assert "Hint 1" in reports[1]._repr_html_()
+def test_a_mistake_is_named_without_hints_and_hints_grow_where_none_is(lab):
+    report = lab.report("attention_cost", {"attention_cost": cost(1)})
+    assert "One of the two matrix products is missing" in str(report) and report.hints == []
+    reports = [lab.report("attention_cost", {"attention_cost": cost(0.7)}) for _ in range(4)]
+    assert [len(report.hints) for report in reports] == [1, 2, 3, 3]  # the named one was the first try
+    assert "Hint 1" in reports[0]._repr_html_()
     assert lab.report("attention_cost", {"attention_cost": cost(2)}).hints == []
+
+
+def test_a_failed_check_of_unchanged_code_is_the_same_try(lab):
+    """What is printed in between is no change of the answer; a changed helper is one."""
+    check = 'check("attention_cost")'
+    cells = ["def factor():\n    return 0.7", "def attention_cost(length, d_model):\n    return factor()"]
+
+    def hints(*more: str) -> int:
+        cells.extend(more)
+        return len(lab.report("attention_cost", {"attention_cost": cost(0.7), "In": [*cells]}).hints)
+
+    assert [hints(), hints(check), hints(check, "print(3)"), hints(cells[1], check)] == [0, 0, 0, 0]
+    assert hints("def factor():\n    return 0.8", check) == 1
+    assert hints("def attention_cost(length, d_model):\n    return 2 * factor()") == 2
+
+
+def test_the_report_says_the_mistake_first_then_one_case_and_folds_the_rest(lab):
+    def in_turn(x, w_q, w_k, w_v):
+        return x @ w_k, x @ w_q, x @ w_v
+
+    page = lab.report("project_qkv", {"project_qkv": in_turn})._repr_html_()
+    mistake, case, rest = (page.index(each) for each in ("It looks like this", "tried ", "<details"))
+    assert mistake < case < rest
+    assert page.split("<details")[0].count("tried ") == 1
+
+
+def test_the_points_reached_stand_beside_the_exercises_passed(lab):
+    total = sum(lab.reference.points.values())
+    assert lab.report("attention_cost", {"attention_cost": cost(2)}).progress_line.endswith(f"2 of {total:g} points")
+    report = lab.report("project_qkv", {"project_qkv": lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_k, x @ w_v)})
+    reached = 2 + lab.reference.points["project_qkv"] * report.judgement.share
+    assert f"{reached:.3g} of {total:g} points" in str(report) and f"{reached:.3g} of" in report._repr_html_()
+
+
+def test_only_the_stub_is_not_started():
+    stub = failed(NotImplementedError("Write your code here"), {})
+    other = failed(NotImplementedError("Cannot convert a symbolic tf.Tensor (x:0) to a numpy array."), {})
+    assert (stub.kind, other.kind) == ("missing", "error")
+    assert "numbers yet" in failures.meaning(other.message)
 
 
 def test_hints_belong_to_the_group_that_fails_first():
@@ -279,3 +321,18 @@ class PatchEmbedding(keras.Layer):
 """,
     )
     assert said in text
+
+
+def test_what_an_exercise_forbids_is_said_before_it_is_begun(lab):
+    text = str(lab.report("self_attention_matrix", {}))
+    assert "Not allowed in this exercise: `MultiHeadAttention`, " in text and text.count("Python loops") == 1
+    assert "Not allowed" in lab.report("self_attention_matrix", {})._repr_html_()
+    assert "Not allowed" not in str(lab.report("attention_cost", {}))
+
+
+def test_a_cell_that_cannot_be_read_breaks_no_rule(lab):
+    """The helper's colon is missing: the exercise that calls it earns nothing, and nobody accuses its author."""
+    helper, answer = "def helper(x)\n    return x", "def self_attention_matrix(x):\n    return helper(x)"
+    names = {"self_attention_matrix": lambda x: (x, x), "In": [helper, answer]}
+    judgement = lab.report("self_attention_matrix", names).judgement
+    assert judgement.status == "error" and "cannot be read" in judgement.message

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from claims.arithmetic import calculations
 from claims.page import NUMBER, ROOT, Page, plain
 
 OTHER_DIGITS = str.maketrans("0123456789", "9876543210")
@@ -98,3 +99,25 @@ def test_formulas_code_headings_and_references_need_no_claim():
 
 def test_plain_text_has_no_marks_and_single_spaces():
     assert plain("a **b**\n <small>c</small>\xa0d") == "a b c d"
+
+
+@pytest.mark.parametrize(
+    "text, right",
+    [
+        ("so 36/4 = 9 boxes", True),
+        ("54.6 / (2 · 54.6 + 7) = 0.47", True),
+        ("0.361·2 + 0.133·1 + 0.361·1 = 1.216", True),
+        ("2 · 1,000 − 1 = 1,999", True),
+        ("3² + 4² = 25", True),
+        ("36/4 = 8", False),
+        ("1/3 = 0.34", False),
+    ],
+)
+def test_a_calculation_in_the_text_is_done_again(text, right):
+    (found,) = calculations(text)
+    assert found.right is right
+
+
+@pytest.mark.parametrize("text", ["x = 3", "3 of 4 (75 %)", "Q·K = 7", "5/(2 = 3", "2/0 = 1"])
+def test_what_is_no_calculation_is_left_alone(text):
+    assert list(calculations(text)) == []

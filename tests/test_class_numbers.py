@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, ttest_ind
 
-from autograder.course import Course, CourseError, CourseLab
+from autograder.course.settings import Course, CourseError, CourseLab
+from autograder.grading.marks import Mark, automatic_mark
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.class_numbers import (
     _change,
@@ -31,16 +32,13 @@ def course(*labs: CourseLab) -> Course:
     return Course(Path("."), "A course", "2026", "course", labs)
 
 
-def result(student: str, lab: str = "a", first: float = 0, second: float = 0, **more) -> LabResult:
+def result(student: str, lab: str = "a", first: float = 0, second: float = 0, **more) -> Mark:
     groups = (GroupResult("values", "right values", 1, bool(first), ""),)
-    return LabResult(
-        student,
-        lab,
-        (
-            ExerciseResult("first", first, 2, "graded", groups=groups, misconceptions=more.pop("made", ())),
-            ExerciseResult("second", second, 4, "graded" if second else "missing"),
-        ),
+    exercises = (
+        ExerciseResult("first", first, 2, "graded", groups=groups, misconceptions=more.pop("made", ())),
+        ExerciseResult("second", second, 4, "graded" if second else "missing"),
     )
+    return automatic_mark(LabResult(student, lab, exercises))
 
 
 def test_difficulty_and_groups_are_shares():
@@ -62,7 +60,9 @@ def test_discrimination_leaves_the_exercise_itself_out():
 def test_difficulty_and_discrimination_are_those_of_the_table_of_points():
     points = np.random.default_rng(0).integers(0, 9, size=(30, 3)) / 4  # student by exercise, of 2 points each
     class_ = [
-        LabResult(f"s{n}", "a", tuple(ExerciseResult(f"e{k}", score, 2, "graded") for k, score in enumerate(row)))
+        automatic_mark(
+            LabResult(f"s{n}", "a", tuple(ExerciseResult(f"e{k}", score, 2, "graded") for k, score in enumerate(row)))
+        )
         for n, row in enumerate(points.tolist())
     ]
     for k, item in enumerate(items(class_, {})):
@@ -85,9 +85,9 @@ def test_quartiles_are_the_percentiles(percents):
 
 
 def test_hours_count_from_the_due_date():
-    early = LabResult("ada", "a", (), timestamp=NOW - timedelta(hours=30))
+    early = automatic_mark(LabResult("ada", "a", (), timestamp=NOW - timedelta(hours=30)))
     assert hours_after(NOW, early) == -30 and hours_after(NOW - timedelta(days=2), early) == 18
-    assert hours_after(None, early) is hours_after(NOW, LabResult("bob", "a", ())) is None
+    assert hours_after(None, early) is hours_after(NOW, automatic_mark(LabResult("bob", "a", ()))) is None
 
 
 def test_the_most_common_mistake_comes_first_with_all_who_made_it():

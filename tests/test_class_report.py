@@ -17,9 +17,10 @@ from scipy.stats import ttest_ind
 from tiny_course import LAB, released
 from typer.testing import CliRunner
 
-from autograder import cli
-from autograder.course import CourseError, CourseLab
+from autograder.cli import app as cli
+from autograder.course.settings import CourseError, CourseLab
 from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.marks import Mark, automatic_mark
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult
 from autograder.pages.class_report import write_report
 from autograder.pages.class_tables import NAMES
@@ -37,12 +38,12 @@ def course(tmp_path, monkeypatch):
     return course
 
 
-def result(student: str, double: float, square: float, *mistakes: str, **more) -> LabResult:
+def result(student: str, double: float, square: float, *mistakes: str, **more) -> Mark:
     exercises = (
         ExerciseResult("double", double, 2, "graded", misconceptions=mistakes),
         ExerciseResult("square", square, 3, "graded" if square else "missing"),
     )
-    return LabResult(student, LAB, exercises, **more)
+    return automatic_mark(LabResult(student, LAB, exercises, **more))
 
 
 def page(course, results) -> str:
@@ -117,8 +118,11 @@ def two_labs(course):
             ExerciseResult("square", square, 3, "graded" if square else "missing"),
         )
         when = None if (hour := hours[student]) is None else DUE + timedelta(hours=hour)
-        first.append(LabResult(student, LAB, exercises, timestamp=when))
-    then = [LabResult(name, second, (ExerciseResult("third", score, 4, "graded"),)) for name, score in THEN.items()]
+        first.append(automatic_mark(LabResult(student, LAB, exercises, timestamp=when)))
+    then = [
+        automatic_mark(LabResult(name, second, (ExerciseResult("third", score, 4, "graded"),)))
+        for name, score in THEN.items()
+    ]
     return course, first + then
 
 
@@ -225,11 +229,11 @@ def test_last_year_is_compared_with_an_interval(course, tmp_path):
 def test_course_report_writes_the_page_of_its_gradebook(course, monkeypatch):
     monkeypatch.chdir(course.root)
     with GradebookWriter(course.db_url, course) as writer:
-        writer.record([result("ada", 2, 0), result("bob", 0, 3, "four_times")])
+        writer.record([result("ada", 2, 0).result, result("bob", 0, 3, "four_times").result])
     done = CliRunner().invoke(cli.app, ["report"])
     assert done.exit_code == 0, done.output
     assert "grades/report.html: 2 submissions; tables in grades/report" in done.output
-    assert "2 submissions, mean 50.0 %" in (course.root / "grades" / "report.html").read_text("utf-8")
+    assert "2 submissions, mean 27.8 %" in (course.root / "grades" / "report.html").read_text("utf-8")
 
 
 def test_a_lab_without_results_has_no_part(course):

@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 from tiny_course import LAB, TOML, released
 
-from autograder import cli
+from autograder.cli import app as cli
 from autograder.grading.results import write_atomically
 from autograder.sandbox import SandboxUnavailable
 
@@ -258,7 +258,7 @@ def test_a_report_goes_into_a_file_and_says_so_when_there_is_a_folder(course, ru
     monkeypatch.setattr(
         "autograder.pages.class_report.write_report", lambda course, results, path, **_: write_atomically(path, b"")
     )
-    from autograder.course import load_course
+    from autograder.course.settings import load_course
     from autograder.grading.gradebook import GradebookWriter
 
     loaded = load_course(course)

@@ -16,12 +16,12 @@ import pytest
 from cluster_processes import Processes, wait_for
 from hostile.making import FULL, LAB, ROOT
 
-from autograder.cluster import client as client_module
-from autograder.cluster import connection as connection_module
-from autograder.cluster.client import Cluster, ClusterUnavailable
-from autograder.course import CourseError, load_course
+from autograder.course.settings import CourseError, load_course
 from autograder.grading.lab_grader import GradingFailed, LabGrader
 from autograder.grading.results import LabResult
+from autograder.integrations.cluster import client as client_module
+from autograder.integrations.cluster import connection as connection_module
+from autograder.integrations.cluster.client import Cluster, ClusterUnavailable
 from autograder.submission import FoundSubmission
 
 COUNT = 24
@@ -143,7 +143,7 @@ def test_workers_that_differ_are_refused_by_name(processes, grader):
     """Another NumPy on one of them, no walls on another; the third grades everybody."""
     numpy = processes.folder / "other" / "numpy_of_yesterday.py"
     numpy.parent.mkdir()
-    numpy.write_text("from autograder.cluster import job\njob.version = lambda name: '1.0'\n")
+    numpy.write_text("from autograder.integrations.cluster import job\njob.version = lambda name: '1.0'\n")
     no_walls = processes.folder / "other" / "no_walls.py"
     no_walls.write_text(
         "from autograder.sandbox import bubblewrap\n"

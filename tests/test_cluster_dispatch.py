@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from autograder.cluster.dispatch import DEPTH, MOST_LOSSES, SUSPECT, Dispatch
+from autograder.integrations.cluster.dispatch import DEPTH, MOST_LOSSES, SUSPECT, Dispatch
 
 
 def given(dispatch: Dispatch, slots: dict[str, int]) -> dict[str, list]:

@@ -9,11 +9,11 @@ import nbformat
 import pytest
 from hostile.making import LAB, ROOT
 
-from autograder.cluster.job import Job, differences, installed, name_of
-from autograder.course import load_course
+from autograder.course.settings import load_course
 from autograder.grading.lab_grader import LabGrader
+from autograder.integrations.cluster.job import Job, differences, installed, name_of
+from autograder.integrations.scaffold.new import new_course
 from autograder.releasing.release import release
-from autograder.scaffold.new import new_course
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_an_instructors_own_exercises_travel_with_their_solution(tmp_path, monke
     release(course)
     grader = LabGrader(course, lab, seed=3)
     job = Job.decode(Job.of(grader).encode())
-    assert job.own and job.solution is not None
+    assert job.exercises and job.solution is not None
     assert job.grader().version == grader.version
     assert nbformat.reads(job.solution.decode(), as_version=4).cells[0].source == grader.solution.cells[0].source
 
@@ -65,7 +65,7 @@ def test_a_file_name_of_a_job_leaves_no_folder(grader, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
     (tmp_path / "scratch").mkdir()
     job = Job.decode(Job.of(grader).encode())
-    job.own["../../../evil.py"] = b""
-    with pytest.raises(ValueError, match="declares no exercise"):
+    job.exercises["../../../evil.py"] = b""
+    with pytest.raises(ValueError, match="lie in its course"):
         job.grader()
     assert not list(Path(tmp_path).rglob("evil.py"))

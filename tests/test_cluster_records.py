@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.cluster import records
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.integrations.cluster import records
 
 GROUP = GroupResult("values", "right values", 1.0, False, "The columns sum to 1.", ("softmax_over_queries",))
 EXERCISES = (
@@ -99,3 +99,15 @@ def test_numbers_that_are_none_are_refused():
 def test_any_bytes_are_a_record_or_refused(data):
     with suppress(records.RecordError):
         records.read(data)
+
+
+def test_whatever_a_submission_writes_its_record_can_be_read():
+    """14,400 repairs and a message of a million characters: a client would refuse the record, for ever."""
+    long = "x" * 1_700_000
+    group = GroupResult("values", long[:100], 1.0, False, long)
+    exercise = ExerciseResult("double", 0, 2, "graded", groups=(group,), message=long, hint="a hint")
+    repairs = tuple(f"The cell {number} came back. {long[:3000]}" for number in range(14_400))
+    data = records.verdict(LabResult("ada", "01_tiny", (exercise,), reason=long, repairs=repairs))
+    result = records.read(data).lab_result()
+    assert len(data) < 1 << 20 and len(result.repairs) == 200 and "and 14201 more" in result.repairs[-1]
+    assert max(len(result.reason), len(result.exercises[0].message), len(result.exercises[0].groups[0].message)) == 2000

@@ -17,8 +17,8 @@ from nbgrader.api import Gradebook
 from sqlalchemy.exc import DataError, OperationalError
 from tiny_course import LAB, TOML, released
 
-from autograder.course import CourseError, load_course
-from autograder.grading import command
+from autograder.course.settings import CourseError, load_course
+from autograder.grading import marking as command
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.sandbox import SandboxUnavailable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.course import CourseError, CourseLab, CourseLimits, load_course
+from autograder.course.settings import CourseError, CourseLab, CourseLimits, load_course
 
 HEAD = '[course]\ntitle = "t"\nid = "x"\n[distribution]\nversion = "1.0"\n'
 LABS = '[[labs]]\nname = "a"\n'
@@ -20,6 +20,7 @@ LABS = '[[labs]]\nname = "a"\n'
         (HEAD + LABS + "typo = 1", r"labs\.typo: is not a known key"),
         (HEAD + LABS + "due = 2026-01-01", r"labs\.due: needs"),
         (HEAD + LABS + "weight = -1", r"labs\.weight: needs"),
+        (HEAD + LABS + 'preload = ["os; x"]', r"labs\.preload: needs names of modules"),
         (HEAD + LABS + LABS, r'labs\.name: "a" appears twice'),
         (HEAD + '[[labs]]\nname = "../a"', r"labs\.name: should be"),
         (

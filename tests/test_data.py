@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from autograder.cli import app
+from autograder.cli.app import app
 from coursekit import data
-from coursekit.data import image_sets, multi30k, tfds_sets
+from coursekit.data import ag_news, image_sets, multi30k, tfds_sets
 from coursekit.data.catalogue import SETS
 from coursekit.data.files import CHECKSUMS, check_sum
 
@@ -179,7 +179,7 @@ class TestWhatGoesWrong:
             data.images("fashion_mnist", "real", path=tmp_path)
 
     @needs_folder
-    @pytest.mark.parametrize("name", sorted(CHECKSUMS))
+    @pytest.mark.parametrize("name", sorted(CHECKSUMS.keys() - {ag_news.WHOLE}))  # too large to be kept here
     def test_known_checksums(self, name):
         check_sum(FOLDER / name, CHECKSUMS[name])
 

@@ -15,9 +15,9 @@ from sqlalchemy import inspect, text
 from test_gradebook import course, grade, result, set_grade  # noqa: F401  course is a fixture
 from tiny_course import LAB
 
-from autograder.course import load_course, with_driver
+from autograder.course.settings import load_course, with_driver
 from autograder.grading.database import open_engine, schema_head
-from autograder.grading.gradebook import GradebookWriter, recorded_results
+from autograder.grading.gradebook import GradebookWriter, recorded_marks
 
 WHERE = programs()
 on_server = pytest.mark.skipif(WHERE is None, reason="no PostgreSQL here; Debian's package is postgresql")
@@ -83,12 +83,12 @@ def test_two_graders_a_formgrader_and_a_report_at_once(on_postgres):
 
     def report() -> None:
         while not finished.is_set():
-            assert len(recorded_results(on_postgres.db_url)) <= len(STUDENTS)
+            assert len(recorded_marks(on_postgres, on_postgres.db_url)) <= len(STUDENTS)
 
     def mark() -> None:
         marked: set[str] = set()
         while len(marked) < len(STUDENTS):
-            for each in {each.student for each in recorded_results(on_postgres.db_url)} - marked:
+            for each in {each.student for each in recorded_marks(on_postgres, on_postgres.db_url)} - marked:
                 set_grade(on_postgres, each, "why", manual_score=3.0, needs_manual_grade=False)
                 marked.add(each)
 
@@ -103,7 +103,7 @@ def test_two_graders_a_formgrader_and_a_report_at_once(on_postgres):
         assert grade(on_postgres, student, "double") == (2.0, None, False, 2.0)
         auto, manual, needs, score = grade(on_postgres, student, "why")
         assert (auto, manual, bool(needs), score) == (None, 3.0, False, 3.0)
-    assert [each.student for each in recorded_results(on_postgres.db_url)] == STUDENTS
+    assert [each.student for each in recorded_marks(on_postgres, on_postgres.db_url)] == STUDENTS
 
 
 @on_server
@@ -140,5 +140,5 @@ def test_a_server_that_goes_down_and_comes_back_loses_nothing(on_postgres, serve
         server.stop()
         threading.Timer(1.0, server.start).start()
         writer.record([result(on_postgres, "bob")])
-        assert [each.student for each in writer.results()] == ["ada", "bob"]
+        assert [each.student for each in writer.marks()] == ["ada", "bob"]
         assert writer.already_graded("ada", LAB, "c1", "g1") is not None

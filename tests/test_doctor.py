@@ -8,7 +8,8 @@ import pytest
 from tiny_course import LAB, released
 from typer.testing import CliRunner
 
-from autograder import cli, doctor
+from autograder.cli import app as cli
+from autograder.cli import doctor
 from autograder.sandbox import groups
 from autograder.worker.walls import WallReport
 

@@ -161,7 +161,7 @@ FORBIDDEN = {
     "index host": r"(?:pypi|pythonhosted|anaconda|npmjs)\.(?:com|org)/|\bindex-url\s*[=:]",
     "machine path": r"(?<![\w.])/(?:home|Users|root)/\w|/work/\w|/opt/(?:wheels|pypi)",
 }
-PERMITTED = ("tests/test_environment.py", "autograder/samples/", "tests/corpus/")  # this file; samples keep their bytes
+PERMITTED = ("tests/test_environment.py", "exercises/samples/", "tests/corpus/")  # this file; samples keep their bytes
 NEEDED_FILES = [
     "course.toml",
     "Dockerfile",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from lms import CANVAS_GRADES, MOODLE_WORKSHEET
 
-from autograder.course import CourseError
-from autograder.exporting.marks import ExportRefused
-from autograder.exporting.roster import read_roster
+from autograder.course.settings import CourseError
+from autograder.integrations.exporting.roster import ExportRefused, read_roster
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from lms import CANVAS_FILES, CANVAS_GRADES, MOODLE_FILES, MOODLE_WORKSHEET, packed
+from nbgrader.api import Gradebook
 from test_gradebook import course, result  # noqa: F401  the fixture of a course of one lab
 from tiny_course import LAB
 
-from autograder import cli
+from autograder.cli import app as cli
 from autograder.grading.gradebook import GradebookWriter
 from autograder.submission import find_submissions
 
@@ -111,7 +112,7 @@ def test_another_list_of_moodle_becomes_a_table_for_its_grade_import(course, run
 def test_the_plain_table_says_all(course, run):  # noqa: F811
     grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"), why="Because.")
     code, said = run("csv", LAB)
-    assert code == 0 and "2 students have an answer in words without a mark" in said
+    assert code == 0 and "2 submissions have an answer in words without a mark" in said
     assert rows("grades/export.csv")[0] == {
         "student": "boolegeorge_12346",
         LAB: "",
@@ -152,3 +153,25 @@ def test_mistakes_get_a_sentence(course, run, words, told):  # noqa: F811
         writer.record([result(course, "bo"), result(course, "zoe")])
     code, said = run(*words)
     assert (code, told in said) == (2, True), said
+
+
+def test_no_name_becomes_a_formula(course, run):  # noqa: F811
+    names = ('=HYPERLINK("http:__evil","x")_12', "@SUM(1+1)_3", "+1-1", "\uff1dcmd", "-2", "7")
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record([result(course, name) for name in names])
+    assert run("csv", LAB)[0] == 0
+    written = [row["student"] for row in rows("grades/export.csv")]
+    assert not any(name.startswith(("=", "@", "+", "\uff1d")) for name in written)
+    assert {name.removeprefix("'") for name in written} == set(names) and {"-2", "7"} < set(written)
+
+
+def test_a_mark_that_the_lab_got_since_is_told_from_an_answer_in_words(course, run):  # noqa: F811
+    """The remedy is another one: to grade again, and nothing by hand."""
+    grade(course, packed(course.root / "d.zip", CANVAS_FILES, b"{}"))
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        new = gradebook.find_grade("square", LAB, LAB, "boolegeorge_12346")
+        new.auto_score, new.needs_manual_grade = None, True
+        gradebook.db.commit()
+    code, said = run("csv", LAB)
+    assert code == 0 and f"{LAB}: 1 submission has no mark for square" in said
+    assert f"course grade {LAB} PATH" in said and "answer in words" not in said

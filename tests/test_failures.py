@@ -235,10 +235,40 @@ def test_one_cause_is_told_once():
 def test_what_no_named_mistake_explains_keeps_its_advice():
     attempts = [Attempt({"output": np.full(3, factor)}) for factor in (2.0, 2.0, 11.6)]
     judgement = judge(THREE, THREE_CASES, attempts)
-    assert judgement.misconceptions == ("doubled",)
+    assert judgement.misconceptions == ("doubled",) and judgement.hints == ()
     assert ["Look at" in each for each in judgement.explanations] == [False, False, True]
     attempts[2] = attempts[0]
     assert not any("Look at" in each for each in judge(THREE, THREE_CASES, attempts).explanations)
+
+
+@pytest.mark.parametrize(
+    ("group", "attempt", "speaks"),
+    [
+        ("values", Attempt({"output": np.zeros(3)}), True),
+        ("values", Attempt({"output": np.zeros(4)}), True),
+        ("fully_masked", Attempt({"output": np.full(3, np.nan)}), True),
+        ("fully_masked", Attempt({"output": np.zeros(4)}), False),
+        ("fully_masked", Attempt({"output": np.zeros(3)}), False),
+        ("large_scores", Attempt({"output": np.full(3, np.inf)}), True),
+        ("large_scores", Attempt(kind="error", message="KeyError: 3"), False),
+        ("types", Attempt(kind="error", message="KeyError: 3"), True),
+        ("training", Attempt({"output": np.full(3, np.nan)}), False),
+        ("training", Attempt(kind="error", message="KeyError: 3"), True),
+        ("sizes", Attempt({"output": np.zeros(3)}), False),
+        ("sizes", Attempt({"output": np.zeros(4)}), True),
+    ],
+)
+def test_advice_and_hints_speak_of_their_kind_of_failure_only(group, attempt, speaks):
+    """A group about NaN says nothing about a wrong shape, one about resizing nothing about a ReLU."""
+    spec = ExerciseSpec("f", (GroupSpec(group, "a title", 1, "Look here.", ("A hint.",)),), {})
+    case = Expectation(group, "x", {}, "call", {"output": np.ones(3)}, {"output": 1e-6})
+    right = Attempt({"output": np.ones(3)})
+    judgement = judge(
+        ExerciseSpec("f", (*spec.groups, GroupSpec("last", "a title", 1)), {}),
+        [case, Expectation("last", "x", {}, "call", {"output": np.ones(3)}, {"output": 1e-6})],
+        [attempt, right],
+    )
+    assert ("Look here." in judgement.explanations[0], judgement.hints == ("A hint.",)) == (speaks, speaks)
 
 
 def test_a_result_that_is_no_error_is_not_explained():

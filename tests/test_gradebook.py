@@ -24,17 +24,17 @@ from sqlalchemy.orm import Session
 from tiny_course import LAB, TOML, released
 from traitlets.config import PyFileConfigLoader
 
-from autograder.course import CourseError
+from autograder.course.settings import CourseError
 from autograder.grading.database import GradebookError, open_engine
 from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.marks import automatic_mark
 from autograder.grading.results import (
     ExerciseResult,
     GroupResult,
     LabResult,
     round_score,
-    write_grades_csv,
-    write_results_csv,
 )
+from autograder.grading.results_folder import write_tables
 from autograder.releasing.release import release
 
 
@@ -104,8 +104,8 @@ def test_what_is_graded_is_known_by_content_and_grader(course):
         assert writer.already_graded("ada", LAB, "c2", "g1") is None
         assert writer.already_graded("ada", LAB, "c1", "g2") is None
         assert writer.already_graded("bob", LAB, "c1", "g1") is None
-        assert [each.student for each in writer.results()] == ["ada"]
-        assert writer.results("other") == []
+        assert [each.student for each in writer.marks()] == ["ada"]
+        assert writer.marks("other") == []
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.remove_student("ada")
     with GradebookWriter(course.db_url, course) as writer:
@@ -121,7 +121,7 @@ def test_manual_scores_and_comments_survive_grading_again(course):
         with Gradebook(course.db_url, course.course_id) as gradebook:
             gradebook.find_comment("why", LAB, LAB, "ada").manual_comment = "Well said."
             gradebook.db.commit()
-        assert writer.results()[0].state == "graded"
+        assert writer.marks()[0].state == "graded"
 
         writer.record([result(course, why="My words.", grader="g2")])
         assert grade(course, "ada", "why") == (None, 3.0, False, 3.0)
@@ -176,7 +176,7 @@ def test_late_work(course, tmp_path):
     (course.root / "course.toml").write_text(TOML + "due = 2026-01-01T00:00:00+01:00\n")
     config = course.root / "nbgrader_config.py"
     config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
-    from autograder.course import load_course
+    from autograder.course.settings import load_course
 
     course = load_course(course.root)
     with GradebookWriter(course.db_url, course) as writer:
@@ -229,28 +229,19 @@ def test_a_lab_may_change_under_its_marks(course):
         assert gradebook.find_assignment(LAB).max_score == 13
 
 
-def test_impossible_results_are_refused_and_the_others_kept(course):
+def test_impossible_results_are_refused(course):
     with GradebookWriter(course.db_url, course) as writer:
         stranger = LabResult("bob", LAB, (ExerciseResult("cube", 1, 1, "graded"),))
         with pytest.raises(GradebookError, match="cube"):
             writer.record([result(course), stranger])
+        assert not writer.marks()
+        writer.record([result(course)])
         with pytest.raises(ValueError, match="student id"):
             writer.record([result(course, "../../etc")])
-        assert [each.student for each in writer.results()] == ["ada"]
+        assert [each.student for each in writer.marks()] == ["ada"]
     for score in (float("nan"), float("inf"), -0.01, 2.01):
         with pytest.raises(ValueError, match="score"):
             ExerciseResult("double", score, 2, "graded")
-
-
-def test_results_are_kept_when_grading_fails_half_way(course):
-    def interrupted():
-        yield result(course)
-        raise KeyboardInterrupt
-
-    with GradebookWriter(course.db_url, course) as writer:
-        with pytest.raises(KeyboardInterrupt):
-            writer.record(interrupted())
-        assert len(writer.results()) == 1
 
 
 RECORDER = """
@@ -258,8 +249,8 @@ import sys
 from pathlib import Path
 sys.path[:0] = [{repository!r}, {tests!r}]
 import nbformat
-from autograder.course import load_course
-from autograder.course import CourseError
+from autograder.course.settings import load_course
+from autograder.course.settings import CourseError
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.results import ExerciseResult, LabResult
 
@@ -284,7 +275,7 @@ def test_two_graders_at_once_lose_nothing(course):
     graders = [start_recorder(course, name, 15) for name in ("a", "b")]
     assert [each.wait(timeout=120) for each in graders] == [0, 0]
     with GradebookWriter(course.db_url, course) as writer:
-        assert len(writer.results()) == 30
+        assert len(writer.marks()) == 30
     with Gradebook(course.db_url, course.course_id) as gradebook:
         assert {each.score for each in gradebook.assignment_submissions(LAB)} == {5.0}
 
@@ -301,7 +292,7 @@ def test_a_killed_grader_leaves_whole_verdicts(course):
     assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     database.close()
     with GradebookWriter(course.db_url, course) as writer:
-        kept = writer.results()
+        kept = writer.marks()
         assert kept
         for each in kept:
             assert (course.autograded / each.student / LAB / f"{LAB}.ipynb").is_file()
@@ -337,9 +328,9 @@ def test_a_lab_that_is_not_released_is_named(course):
     "odd", ["=1", "+1", "-1", "@A1", "＝1", "＋1", "－1", "＠A1", "a;=1", "\t=1", "\r=1", "\n=1", " =1"]
 )
 def test_no_id_is_a_formula_in_the_tables(course, tmp_path, odd):
-    for write in (write_results_csv, write_grades_csv):
-        write(tmp_path / "table.csv", [result(course, odd)])
-        text = (tmp_path / "table.csv").read_text("utf-8")
+    write_tables(tmp_path, [automatic_mark(result(course, odd))])
+    for name in ("results.csv", "grades.csv"):
+        text = (tmp_path / name).read_text("utf-8")
         for row in csv.reader(io.StringIO(text)):
             for line in row[0].splitlines():
                 assert line[0] not in "=+-@＝＋－＠" and ";" not in line
@@ -348,10 +339,10 @@ def test_no_id_is_a_formula_in_the_tables(course, tmp_path, odd):
 def test_result_tables(course, tmp_path):
     """Columns, order, rounding, and ids that a spreadsheet would compute."""
     results = [result(course, "zoe", double=1.005), result(course, "=cmd()", square=2.999), result(course, "ada")]
-    write_results_csv(tmp_path / "out" / "results.csv", results)
-    write_grades_csv(tmp_path / "out" / "grades.csv", results)
+    write_tables(tmp_path / "out", [automatic_mark(each) for each in results])
     rows = list(csv.DictReader((tmp_path / "out" / "results.csv").open()))
-    assert list(rows[0]) == ["student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"]
+    columns = ["student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"]
+    assert list(rows[0]) == [*columns, "automatic", "version"]
     assert [(row["student"], row["exercise"], row["score"]) for row in rows] == [
         *(("'=cmd()", "double", "2.00"), ("'=cmd()", "square", "3.00")),
         *(("ada", "double", "2.00"), ("ada", "square", "1.50")),
@@ -359,8 +350,8 @@ def test_result_tables(course, tmp_path):
     ]
     assert rows[1]["misconceptions"] == "half"
     grades = list(csv.reader((tmp_path / "out" / "grades.csv").open()))
-    assert grades[0] == ["student", "lab", "score", "max_score", "percent", "state"]
-    assert grades[3] == ["zoe", LAB, "2.51", "5.00", "50.20", "graded"]
+    assert grades[0] == ["student", "lab", "score", "max_score", "percent", "state", "automatic", "version", "late"]
+    assert grades[3] == ["zoe", LAB, "2.51", "5.00", "50.20", "graded", "2.51", "g1", "0.00"]
     assert [path.name for path in sorted((tmp_path / "out").iterdir())] == ["grades.csv", "results.csv"]
 
 

@@ -15,10 +15,10 @@ from hostile.kinds import theft
 from hostile.making import FULL, LAB, LOOPS, POINTS, ROOT, Scene, answered, as_bytes
 from test_hostile import make_course
 
-from autograder.course import CourseError, load_course
-from autograder.exporting.gradescope import USER, autograder_archive
-from autograder.gradescope.results import results_json
+from autograder.course.settings import CourseError, load_course
 from autograder.grading.results import ExerciseResult, GroupResult, LabResult
+from autograder.integrations.exporting.gradescope import USER, autograder_archive
+from autograder.integrations.gradescope.results import results_json
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.sandbox.other_user import OtherUser
 from autograder.worker import walls

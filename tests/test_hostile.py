@@ -28,7 +28,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_submission_damage import damage, hurt
 
-from autograder.course import load_course
+from autograder.course.settings import load_course
 from autograder.grading.lab_grader import LabGrader
 from autograder.grading.preloading import start_sandbox
 from autograder.submission import FoundSubmission, student_id
@@ -51,8 +51,8 @@ def make_course(root: Path) -> Path:
     kept[at:at] = [f"{name} = {value}" for name, value in LIMITS.items()]
     (root / "course.toml").write_text("\n".join(kept) + "\n", encoding="utf-8")
     shutil.copy(ROOT / "nbgrader_config.py", root)
-    for folder in ("solutions", "labs"):
-        shutil.copytree(ROOT / folder / LAB, root / folder / LAB)
+    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
+        shutil.copytree(ROOT / folder, root / folder)
     return root
 
 

@@ -1,4 +1,4 @@
-"""`course import`: what of an nbgrader or Otter assignment becomes a lab, and what is named as left."""
+"""`course import`: what of an nbgrader assignment becomes a lab, and what is named as left."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tiny_course import details
 
-from autograder import cli
-from autograder.course import load_course
-from autograder.declaring.course_exercises import declared_exercises, own_files
-from autograder.importing.cases import Target, targets, tried
+from autograder.cli import app as cli
+from autograder.course.settings import load_course
+from autograder.declaring.course_exercises import declared_exercises, lab_files
+from autograder.integrations.importing.cases import Target, targets, tried
+from autograder.integrations.scaffold.new import new_course
 from autograder.releasing.lint_lab import structure_problems
 from autograder.releasing.unfinished import missing_parts
-from autograder.scaffold.new import new_course
 
 LAB = "02_taken"
 R = {"language": "R", "name": "ir", "display_name": "R"}
@@ -35,33 +35,6 @@ def of_nbgrader():
         new_code_cell(SOLUTION, metadata=details("double-it", solution=True)),
         new_code_cell(TESTS, metadata=details("test-1", grade=True, locked=True, points=3)),
         new_markdown_cell("Because.", metadata=details("why", grade=True, solution=True, points=2)),
-    ]
-    return new_notebook(cells=cells)
-
-
-def of_otter():
-    cells = [
-        new_raw_cell("# ASSIGNMENT CONFIG\ngenerate: true"),
-        new_code_cell("import numpy as np"),
-        new_raw_cell("# BEGIN QUESTION\nname: q1\npoints: 5"),
-        new_markdown_cell("Double it."),
-        new_raw_cell("# BEGIN SOLUTION"),
-        new_code_cell("def double(x, times=2):\n    y = x * times # SOLUTION\n    return y # SOLUTION"),
-        new_raw_cell("# END SOLUTION"),
-        new_raw_cell("# BEGIN TESTS"),
-        new_code_cell("double(3) == 6"),
-        new_code_cell("# HIDDEN\ndouble(x=1000) == 2000"),
-        new_code_cell(
-            '""" # BEGIN TEST CONFIG\npoints: 2\n""" # END TEST CONFIG\n'
-            "def test_it(double):\n    assert double(1, 3) == 3\n\ntest_it(double)  # IGNORE"
-        ),
-        new_raw_cell("# END TESTS"),
-        new_raw_cell("# END QUESTION"),
-        new_raw_cell("# BEGIN QUESTION\nname: q2\nmanual: true"),
-        new_raw_cell("# BEGIN SOLUTION"),
-        new_markdown_cell("**SOLUTION:** because."),
-        new_raw_cell("# END SOLUTION"),
-        new_raw_cell("# END QUESTION"),
     ]
     return new_notebook(cells=cells)
 
@@ -99,13 +72,12 @@ def imported():
     return course, notebook, named
 
 
-@pytest.mark.parametrize(("make", "points"), [(of_nbgrader, 3), (of_otter, 2)])
-def test_an_assignment_becomes_a_lab_that_lacks_only_what_is_marked(run, make, points):
-    code, said = run(make())
+def test_an_assignment_becomes_a_lab_that_lacks_only_what_is_marked(run):
+    code, said = run(of_nbgrader())
     assert code == 0 and "taken over  double" in said
     course, notebook, named = imported()
     assert structure_problems(notebook) == []
-    assert named["double"].source == 'check("double")' and named["double"].metadata.nbgrader["points"] == points
+    assert named["double"].source == 'check("double")' and named["double"].metadata.nbgrader["points"] == 3
     missing = missing_parts(course, LAB, notebook, declared_exercises(course, LAB))
     assert [line for line in missing if "to fill in" not in line] == []
     assert "were hidden" in "".join(missing)
@@ -121,20 +93,8 @@ def test_what_nbgrader_says(run):
     assert dict(named["why"].metadata.nbgrader)["points"] == 2 and "why: 2 points, marked by a person" in said
     assert "not taken over  double: the test “with pytest.raises(TypeError): double(None)”" in said
     assert "import pytest" in [cell.source for cell in notebook.cells]
-    text = own_files(load_course(Path.cwd()), LAB)[0].read_text()
+    text = lab_files(load_course(Path.cwd()), LAB)[0].read_text()
     assert '"times": 4' in text and "#   with pytest.raises(TypeError):" in text and run_code == 0
-
-
-def test_what_otter_says(run):
-    _, said = run(of_otter())
-    _, notebook, named = imported()
-    assert named["double-code"].source == (
-        "def double(x, times=2):\n    ### BEGIN SOLUTION\n    y = x * times\n    return y\n    ### END SOLUTION"
-    )
-    assert "settings of the assignment (generate)" in said and "q2: 1 points, marked by a person" in said
-    assert not [cell for cell in notebook.cells if "BEGIN QUESTION" in cell.source or "IGNORE" in cell.source]
-    weights = {each.title: each.weight for each in declared_exercises(load_course(Path.cwd()), LAB)["double"].groups}
-    assert weights == {"tests 1": 1, "hidden tests 2": 1, "tests 3": 2}
 
 
 def test_no_solution_gets_out_by_a_question_without_tests(run):
@@ -164,7 +124,7 @@ def test_files_beside_come_along_and_notebooks_do_not(run, tmp_path):
     ("notebook", "lab", "told"),
     [
         ("no notebook", LAB, "name the instructor's version"),
-        (new_notebook(cells=[new_code_cell("x = 1")]), LAB, "neither nbgrader's metadata nor Otter's raw cells"),
+        (new_notebook(cells=[new_code_cell("x = 1")]), LAB, "has no metadata of nbgrader"),
         (new_notebook(metadata={"kernelspec": R}), LAB, "is written in R"),
         (of_nbgrader(), "taken", "cannot be the name of a lab"),
         (of_nbgrader(), "01_first_lab", "is there already"),

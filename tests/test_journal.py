@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.integrations.watching.arrivals import HandedIn
+from autograder.integrations.watching.journal import Journal
 from autograder.submission import FoundSubmission
-from autograder.watching.arrivals import HandedIn
-from autograder.watching.journal import Journal
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.course import CourseError
+from autograder.course.settings import CourseError
 from autograder.grading.lab_grader import SEED_FILE, GradingFailed, grade_all, grading_seed
 from autograder.grading.results import LabResult
 from autograder.sandbox import SandboxUnavailable, WorkerLost

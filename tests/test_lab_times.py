@@ -13,9 +13,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from this_course import exercises_of
 
-from autograder.exercises import load_lab
-from autograder.nbgrader_cells import points
+from autograder.course.cells import points
 
 ROOT = Path(__file__).resolve().parents[1]
 OVERVIEW = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
 @cache
 def counted(lab: str) -> Counted:
     notebook = nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4)
-    declared = load_lab(lab).exercises
+    declared = exercises_of(lab)
     exercises: dict[str, float] = {}
     texts: dict[str, str] = {}
     rest, text = 0.0, ""

@@ -8,9 +8,10 @@ import pytest
 from nbgrader.api import Gradebook
 from tiny_course import LAB, TOML, released
 
-from autograder.course import CourseError, load_course
+from autograder.course.settings import CourseError, load_course
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lateness import CoursePenalty
+from autograder.grading.marks import automatic_mark
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.pages.feedback import write_feedback
 
@@ -92,17 +93,19 @@ def test_an_extension_that_only_the_gradebook_knows_counts_too(course):
 
 
 @pytest.mark.parametrize(
-    ("notes", "told"),
+    ("lost", "is_worse", "told"),
     [
-        ({}, ()),
-        ({"lost": 0.8}, ("handed in late, which costs 0.8 points. So 4.2 points are left",)),
-        ({"counts": 4.0}, ("An earlier attempt of yours counts instead, with 4 points",)),
+        (0.0, False, "5 of 5 points"),
+        (0.8, False, "handed in late, which costs 0.8 of the 5 points that it earned"),
+        (0.0, True, "An earlier attempt of yours counts instead, with 4 points"),
     ],
 )
-def test_the_page_says_what_lateness_costs_and_which_attempt_counts(course, tmp_path, notes, told):
-    page = write_feedback(course, result("ada", timedelta(0)), tmp_path, **notes).read_text("utf-8")
-    assert all(sentence in page for sentence in told)
-    assert ("handed in late" in page, "earlier attempt" in page) == ("lost" in notes, "counts" in notes)
+def test_the_page_says_what_lateness_costs_and_which_attempt_counts(course, tmp_path, lost, is_worse, told):
+    earlier = automatic_mark(result("ada", timedelta(0), earned=4.0)) if is_worse else None
+    mark = automatic_mark(result("ada", timedelta(0)), lost)
+    page = write_feedback(course, mark, tmp_path, instead=earlier).read_text("utf-8")
+    assert told in page
+    assert ("handed in late" in page, "earlier attempt" in page) == (lost > 0, is_worse)
 
 
 @pytest.mark.parametrize(

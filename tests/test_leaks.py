@@ -25,12 +25,12 @@ def course(tmp_path, monkeypatch):
         ("> `doubled_carefully = x + x`", "a line of solutions"),
         (
             'return {"output": np.multiply(np.asarray(x, dtype="float64"), factor)}',
-            "a line of autograder/oracles/tiny.py",
+            "a line of exercises/formulas/tiny.py",
         ),
-        ("return {'output': np.multiply(np.asarray(x) + 1, factor)}", "a line of autograder/mistaken/double.py"),
-        ("return [Case({'x': rng.normal(size=(17, 23))}, mode='tensor')]", "autograder/exercises/tiny/double.py"),
+        ("return {'output': np.multiply(np.asarray(x) + 1, factor)}", "a line of exercises/mistaken/double.py"),
+        ("return [Case({'x': rng.normal(size=(17, 23))}, mode='tensor')]", "exercises/tiny/double.py"),
         ("### BEGIN SOLUTION", 'the marker "BEGIN SOLUTION"'),
-        ("    from autograder.oracles import tiny", "imports autograder"),
+        ("    from exercises.formulas import tiny", "imports exercises"),
         ("import autograder", "imports autograder"),
     ],
 )

@@ -16,7 +16,7 @@ import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__ as dispatched
 
 ROOT = Path(__file__).resolve().parents[1]
-SAMPLES = ROOT / "autograder" / "samples" / "02_self_attention"
+SAMPLES = ROOT / "exercises" / "samples" / "02_self_attention"
 
 # The `course` command; no variable of the grader reaches the students' processes, so they are told here.
 COURSE = """
@@ -26,7 +26,7 @@ with contextlib.suppress(locale.Error):  # a locale that is not installed
 from autograder.sandbox import bubblewrap
 plain = bubblewrap.environment
 bubblewrap.environment = lambda: plain() | json.loads(os.environ["PRETENDED"])
-from autograder.cli import main
+from autograder.cli.app import main
 main()
 """
 PLACE = {"LC_ALL": "tr_TR.UTF-8", "TZ": "Pacific/Chatham"}

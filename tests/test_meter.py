@@ -162,3 +162,9 @@ def test_a_process_cannot_choose_its_sizes_by_its_name(name):
 
 def test_sizes_of_a_process_that_is_gone_are_none():
     assert meter._sizes("/proc/0/status") == {}
+
+
+def test_pipes_are_counted_once_for_all_processes():
+    source = f"held = [os.pipe() for _ in range(70)]\nif os.fork() == 0:\n    time.sleep(1000)\n{READY}"
+    with running(source) as tree:
+        assert 70 <= tree.pipes() < 80

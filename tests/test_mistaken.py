@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lab_matrix import exercises
+from this_course import exercises_of
 
 from autograder.declaring.exercise import Case
-from autograder.exercises import load_lab
 
 SEEDS = (3, 20170612)
 
 
 @pytest.mark.parametrize(("lab", "name"), exercises())
 def test_without_mistakes_it_is_the_oracle(lab, name):
-    exercise = load_lab(lab).exercises[name]
+    exercise = exercises_of(lab)[name]
     if exercise.mistaken is None:
         pytest.skip("it names no mistakes")
     for seed in SEEDS:

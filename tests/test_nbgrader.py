@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -26,12 +27,13 @@ from nbgrader.utils import compute_checksum
 from tiny_course import LAB, build, released, write_notebook
 from traitlets.config import PyFileConfigLoader
 
+from autograder.course.released import read_released
 from autograder.grading import nbgrader_plugin
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lab_grader import content_hash
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.releasing.release import release
-from autograder.submission import find_submissions
+from autograder.submission import find_submissions, read_plan
 
 GRADE_IDS = {"double": 2.0, "square": 3.0}
 pytestmark = pytest.mark.slow
@@ -41,7 +43,8 @@ pytestmark = pytest.mark.slow
 def course(tmp_path, monkeypatch):
     """A released course, and a grader that gives full marks where the source has no "wrong"."""
 
-    def grade_plan(course, lab, plan, student):
+    def grade_bytes(course, lab, data, student):
+        plan = read_plan(data, read_released(course, lab))
         cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in plan.notebook.cells}
         exercises = tuple(
             ExerciseResult(
@@ -49,9 +52,10 @@ def course(tmp_path, monkeypatch):
             )
             for name, points in plan.exercises.items()
         )
-        return LabResult(student, lab, exercises, repairs=plan.repairs, notebook=plan.notebook, grader_version="1")
+        result = LabResult(student, lab, exercises, repairs=plan.repairs, notebook=plan.notebook, grader_version="1")
+        return replace(result, content_hash=content_hash(data))
 
-    monkeypatch.setattr("autograder.grading.lab_grader.grade_plan", grade_plan)
+    monkeypatch.setattr("autograder.grading.lab_grader.grade_bytes", grade_bytes)
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     return released(tmp_path / "course", monkeypatch)
 
@@ -281,5 +285,5 @@ def test_nbgraders_way_reads_no_link_and_nothing_too_large(course, monkeypatch):
     assert nbgrader_plugin.ForgivingExporter().from_filename(str(path))
     path.unlink()
     honest.rename(path)
-    monkeypatch.setattr("autograder.submission.tree.MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr("autograder.submission.opening.MAX_FILE_BYTES", 1000)
     assert "more than" in nbgrader_plugin.grade_file(course, "ada", LAB, path).reason

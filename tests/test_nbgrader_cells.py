@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader import utils
 from tiny_course import solution_notebook
 
-from autograder import nbgrader_cells
+from autograder.course import cells as nbgrader_cells
 from autograder.submission.skeleton import Role, read_release
 
 FLAGS = st.fixed_dictionaries(

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.releasing.text_pairs import check_pair
+from autograder.course.text_pairs import check_pair
 
 ROOT = Path(__file__).resolve().parents[1]
 LAB = "02_self_attention"
@@ -26,9 +26,10 @@ def course(tmp_path_factory) -> Path:
     """A copy of the course with lab 02 alone, its declarations included, for they are changed as well."""
     root = tmp_path_factory.mktemp("round") / "course"
     ignore = shutil.ignore_patterns("__pycache__", "samples", "bert")
-    for folder in ("autograder", "coursekit", f"labs/{LAB}", f"solutions/{LAB}", "requirements"):
+    for folder in ("autograder", "coursekit", "exercises", f"labs/{LAB}", f"solutions/{LAB}", "requirements"):
         shutil.copytree(ROOT / folder, root / folder, ignore=ignore)
-    for file in ("nbgrader_config.py", "pyproject.toml", "data/README.md", f"lectures/{LAB}.ipynb"):
+    lectures = [path.relative_to(ROOT).as_posix() for path in (ROOT / "lectures").glob("02*.ipynb")]
+    for file in ("nbgrader_config.py", "pyproject.toml", "data/README.md", *lectures):
         (root / file).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / file, root / file)
     head, *labs = re.split(r"^(?=\[\[labs\]\])", (ROOT / "course.toml").read_text("utf-8"), flags=re.MULTILINE)
@@ -71,7 +72,7 @@ def test_an_instructor_changes_a_lab_and_a_student_does_it(course, tmp_path):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "self_attention_matrix":
             cell.metadata.nbgrader["points"] = 6
     nbformat.write(notebook, solution)
-    declared = course / "autograder" / "exercises" / "self_attention" / "attention_cost.py"
+    declared = course / "exercises" / "self_attention" / "attention_cost.py"
     declared.write_text(declared.read_text("utf-8").replace("Count one score first", "Begin with one score"), "utf-8")
 
     done = run(course, *release)

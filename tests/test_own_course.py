@@ -12,11 +12,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.nbgrader_cells import cells_by_id
+from autograder.course.cells import cells_by_id
 
 ROOT = Path(__file__).resolve().parents[1]
 SECTION, NEXT = "\n## A course of your own\n", "\n### An assignment that you have already\n"
-LAB = "01_first_lab"
+LAB, TOPIC = "01_first_lab", "first_lab"
 NAME = "moving_average"
 EXAMPLE = "def centre(x):\n    return x - x.mean(axis=0)"
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
@@ -80,9 +80,9 @@ def test_the_page_word_for_word(tmp_path):
     declaration, solution, *wrong = blocks("python")
     folder = typed(begin, tmp_path)
     refused = course("release", cwd=folder)
-    assert refused.returncode == 1 and f"exercises/{LAB}/{NAME}.py:5" in refused.stderr
+    assert refused.returncode == 1 and f"exercises/{TOPIC}/{NAME}.py:5" in refused.stderr
 
-    (folder / "exercises" / LAB / f"{NAME}.py").write_text(declaration + "\n", encoding="utf-8")
+    (folder / "exercises" / TOPIC / f"{NAME}.py").write_text(declaration + "\n", encoding="utf-8")
     text = blocks("markdown")[0]
     write(folder / "solutions" / LAB / f"{LAB}.ipynb", {f"{NAME}-code": solution, f"text-{NAME}": text})
     release, *others = end.splitlines()

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import load_course
+from autograder.course.settings import load_course
 from autograder.grading.lab_grader import grade_ids
 from autograder.submission import find_submissions
 
 ROOT = Path(__file__).resolve().parents[1]
 LAB = "02_self_attention"
-SAMPLES = ROOT / "autograder" / "samples" / LAB
+SAMPLES = ROOT / "exercises" / "samples" / LAB
 
 
 def pack(*words: str) -> subprocess.CompletedProcess:

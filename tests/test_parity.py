@@ -13,8 +13,8 @@ from functools import cache
 
 import pytest
 from lab_matrix import LABS, PRELUDE, solution_sources, variants
+from this_course import exercises_of
 
-from autograder.exercises import load_lab
 from autograder.grading.submission_run import attempt_of
 from autograder.sandbox import Limits, Sandbox, Session, bubblewrap
 from coursekit import rules
@@ -95,7 +95,7 @@ def sources_of(lab: str, name: str) -> list[str]:
 @cache
 def trained(lab: str, name: str) -> bool:
     """Whether trying the exercise takes so long that it is not tried in every wrapping."""
-    return load_lab(lab).exercises[name].cpu_seconds is not None
+    return exercises_of(lab)[name].cpu_seconds is not None
 
 
 def checked(lab: str, name: str, cells: list[str]) -> list[Attempt]:
@@ -106,14 +106,15 @@ def checked(lab: str, name: str, cells: list[str]) -> list[Attempt]:
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         exec(compile(source, file, "exec"), names)
     with guard(load_reference(lab).specs[name].forbidden):
-        return run_cases(lab, name, load_reference(lab).expectations[name], names)
+        return run_cases(lab, name, load_reference(lab).expectations[name], names, exercises_of(lab)[name].probe)
 
 
 def graded(session: Session, lab: str, name: str) -> list[Attempt]:
     """What the grader finds, in a worker in which the cells have run."""
     spec, cases = load_reference(lab).specs[name], load_reference(lab).expectations[name]
     return [
-        attempt_of(session.probe(lab, name, case.inputs, mode=case.mode, forbidden=spec.forbidden)) for case in cases
+        attempt_of(session.probe(lab, name, case.inputs, mode=case.mode, forbidden=spec.forbidden, probe=spec.probe))
+        for case in cases
     ]
 
 
@@ -158,7 +159,7 @@ def test_check_and_grader_agree(sandbox, lab, name):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("lab", "name"), [(lab, name) for lab in LABS for name in load_lab(lab).exercises])
+@pytest.mark.parametrize(("lab", "name"), [(lab, name) for lab in LABS for name in exercises_of(lab)])
 def test_check_and_grader_agree_on_every_variant(sandbox, lab, name):
     wrappings = ["as it is"] if trained(lab, name) else list(WRAPPINGS)
     differing = []

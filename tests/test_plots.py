@@ -115,9 +115,28 @@ def test_show_refuses_empty_alternative_text(displayed):
 
 
 def test_colours_stay_apart_in_grey():
-    for (name, colour), (other, second) in itertools.combinations(diagrams.PALETTE.items(), 2):
+    """Fills differ in grey or in hatch; lines have dashes and markers of their own (the test below)."""
+    filled = {name: colour for name, colour in diagrams.PALETTE.items() if name not in ("ink", "residual")}
+    for (name, colour), (other, second) in itertools.combinations(filled.items(), 2):
         difference = abs(diagrams.luminance(colour) - diagrams.luminance(second))
-        assert difference > 0.08, f"{name} and {other} differ by {difference:.2f} in grey"
+        hatched = diagrams.HATCHES.get(name) != diagrams.HATCHES.get(other)
+        assert difference > 0.08 or hatched, f"{name} and {other}: {difference:.2f} in grey"
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#14181e"], ids=["light page", "dark page"])
+def test_lines_and_text_are_legible_on_light_and_dark_pages(page):
+    drawn = {name: colour for name, colour in diagrams.PALETTE.items() if name not in ("mask", "neutral")}
+    pale = {name: diagrams.contrast(colour, page) for name, colour in drawn.items()}
+    assert {name: ratio for name, ratio in pale.items() if ratio < 2.9} == {}
+    assert pale["ink"] > 3.7
+
+
+def test_the_first_sentence_of_the_words_is_the_caption():
+    assert plots.caption_and_rest("With 0.5 it falls, e.g. here. Two lines cross. So it is.") == (
+        "With 0.5 it falls, e.g. here.",
+        "Two lines cross. So it is.",
+    )
+    assert plots.below_figure("Only <one>.") == '<small class="figure-caption">Only &lt;one&gt;.</small>'
 
 
 def test_lines_differ_in_more_than_colour():

@@ -84,3 +84,8 @@ def test_an_error_in_a_property_is_a_failure_of_the_result(monkeypatch):
 def test_a_property_that_is_none_is_a_fault_of_the_declaration():
     with pytest.raises(KeyError):
         lacking("no such property", {}, {})
+
+
+def test_a_sentence_names_a_few_results_however_many_come_back():
+    forged = {"dropped": [[1], [1, 2]]} | {"n" * 100 + str(number): 0 for number in range(9000)}
+    assert len(lacking("drops at its rate", {"x": np.ones(3)}, forged)) < 300

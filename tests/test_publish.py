@@ -15,8 +15,8 @@ import yaml
 from tiny_course import LAB, TOML, released, with_secrets, write_notebook
 from typer.testing import CliRunner
 
-from autograder import cli
-from autograder.course import load_course
+from autograder.cli import app as cli
+from autograder.course.settings import load_course
 from autograder.releasing.publish import MARKER, PublishRefused, publish, student_files
 from autograder.releasing.release import release
 

@@ -50,9 +50,12 @@ def test_what_is_written_comes_back(tmp_path_factory, shape):
     for name, content in reference_export.export(LAB, "Turned", {"turned": 2}, {"turned": exercise}, {}).items():
         (folder / name).write_bytes(content)
     read = reference._load(LAB, folder)
-    assert (read.title, read.points, read.specs["turned"]) == ("Turned", {"turned": 2}, exercise.spec)
     (case,) = read.expectations["turned"]
     (made,) = exercise.expectations(reference_export.VISIBLE_SEED)
+    spec = replace(exercise.spec, changes=exercise.changes.telling([made]))
+    assert (read.title, read.points, read.specs["turned"]) == ("Turned", {"turned": 2}, spec) and spec.changes
+    for key in spec.changes:
+        assert case.changed[key] == pytest.approx(made.changed[key], rel=1e-6)
     assert list(case.wrong) == list(made.wrong) and {("halved",), ("turned",), ("cut",)} <= case.wrong.keys()
     for results in ("inputs", "expected"):
         assert getattr(case, results).keys() == getattr(made, results).keys()

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from tiny_course import LAB, TOML, build, details, released, solution_notebook, write_notebook
 
-from autograder.course import CourseError, load_course
+from autograder.course.settings import CourseError, load_course
+from autograder.course.text_pairs import check_pair, read_pair, write_pair
 from autograder.releasing.course_cells import badge_source, setup_source
 from autograder.releasing.release import ReleaseRefused, release
 from autograder.releasing.release_notes import check_changes
-from autograder.releasing.text_pairs import check_pair, read_pair, write_pair
 
 REPOSITORY = 'repository = "https://github.com/owner/name"'
 

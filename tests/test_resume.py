@@ -41,8 +41,8 @@ def course(tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("resume")
     for name in ("course.toml", "nbgrader_config.py"):
         shutil.copy(ROOT / name, root)
-    for folder in ("solutions", "labs"):
-        shutil.copytree(ROOT / folder / LAB, root / folder / LAB)
+    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
+        shutil.copytree(ROOT / folder, root / folder)
     (root / ".grading-seed").write_text("7\n")
     for number, student in enumerate(SCORES):
         names = list(WRONG)[: number % 5]
@@ -101,7 +101,7 @@ class Run:
     def details(self) -> list[tuple[str, ...]]:
         """The table of results without the times."""
         with (self.folder / "results.csv").open(newline="") as file:
-            return [tuple(row.values())[:-1] for row in csv.DictReader(file)]
+            return [tuple(row[name] for name in row if name != "seconds") for row in csv.DictReader(file)]
 
 
 @pytest.fixture(scope="module")
@@ -231,8 +231,8 @@ def mixed_class(root: Path, count: int) -> Path:
     toml = (root / "course.toml").read_text("utf-8")
     toml = toml.replace("cpu_seconds = 10 ", "cpu_seconds = 4 ").replace("wall_seconds = 60 ", "wall_seconds = 24 ")
     (root / "course.toml").write_text(toml.replace("memory_mb = 8192 ", "memory_mb = 4096 "), "utf-8")
-    for folder in ("solutions", "labs"):
-        shutil.copytree(ROOT / folder / LAB, root / folder / LAB)
+    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
+        shutil.copytree(ROOT / folder, root / folder)
     (root / ".grading-seed").write_text("7\n")
     for number in range(count):
         _hand_in(root, f"student-{number:02}", json.dumps(MIXED[number % len(MIXED)]()).encode())

@@ -8,10 +8,10 @@ import pwd
 import pytest
 from typer.testing import CliRunner
 
-from autograder.cli import app
-from autograder.course import CourseError
-from autograder.hub.accounts import ROLES, Person, add_people, known_accounts, read_roster
-from autograder.hub.settings import hub_settings
+from autograder.cli.app import app
+from autograder.course.settings import CourseError
+from autograder.integrations.hub.accounts import ROLES, Person, add_people, known_accounts, read_roster
+from autograder.integrations.hub.settings import hub_settings
 
 
 def table(tmp_path, text: str, encoding: str = "utf-8"):

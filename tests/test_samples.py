@@ -6,17 +6,17 @@ import importlib.util
 import subprocess
 from pathlib import Path
 
-from autograder.course import load_course
+from autograder.course.released import read_released
+from autograder.course.settings import load_course
 from autograder.grading.lab_grader import grade_ids
-from autograder.releasing.released import read_released
 from autograder.submission import Unreadable, read_plan
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def build():
-    """autograder/samples/build.py, which is a program and no part of the package."""
-    spec = importlib.util.spec_from_file_location("build", ROOT / "autograder" / "samples" / "build.py")
+    """exercises/samples/build.py, which is a program and no part of the package."""
+    spec = importlib.util.spec_from_file_location("build", ROOT / "exercises" / "samples" / "build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -25,8 +25,8 @@ def build():
 def test_samples_are_of_the_released_lab():
     wanted = build().samples()
     stale = [str(path) for path, text in wanted.items() if not path.is_file() or path.read_text("utf-8") != text]
-    assert not stale, "run: python autograder/samples/build.py"
-    assert {path for path in (ROOT / "autograder" / "samples").rglob("*.ipynb")} == wanted.keys()
+    assert not stale, "run: python exercises/samples/build.py"
+    assert {path for path in (ROOT / "exercises" / "samples").rglob("*.ipynb")} == wanted.keys()
 
 
 def test_only_the_cheat_changed_a_locked_cell():

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lab_matrix import LABS, expectations, namespace, solution_sources
+from this_course import exercises_of
 
-from autograder.exercises import load_lab
 from coursekit.diagnosis import agrees
 from coursekit.lab import run_cases
 from coursekit.plain import plain
-from coursekit.probes import load_probe
+from coursekit.probes import described, load_probe
 from coursekit.probes.driving import BuiltLayer, layer
 from coursekit.probes.sharing import LayerCache, sharing
 
-LAYERS = [(lab, name) for lab in LABS for name in load_lab(lab).exercises if name[0].isupper()]
+LAYERS = [(lab, name) for lab in LABS for name in exercises_of(lab) if name[0].isupper()]
 PRELUDE = "import keras\nfrom keras import ops\nbuilt = []\n"
 SCALE = """
 class Scale(keras.Layer):
@@ -59,8 +59,9 @@ def right(case: dict) -> np.ndarray:
 def test_sharing_changes_no_result_of_a_solution(lab, name):
     names = namespace(solution_sources(lab))
     cases = expectations(lab, name)
-    shared = run_cases(lab, name, cases, names)
-    drive = load_probe(lab, name)
+    description = exercises_of(lab)[name].probe
+    shared = run_cases(lab, name, cases, names, description)
+    drive = described(name, description) if description else load_probe(lab, name)
     for case, attempt in zip(cases, shared, strict=True):
         if case.property or case.mode == "refusal":  # left to chance, or to an error
             continue

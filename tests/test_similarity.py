@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from hostile.making import LAB, ROOT, answered, as_bytes, solution
 
-from autograder import cli
-from autograder.similarity.comparing import compare
-from autograder.similarity.documents import OwnCell, document
-from autograder.similarity.fingerprints import GRAM, LONGEST_MISSED, fingerprints, grams
-from autograder.similarity.normalising import Token, chosen_attributes, code_tokens
+from autograder.cli import app as cli
+from autograder.integrations.similarity import documents
+from autograder.integrations.similarity.comparing import compare
+from autograder.integrations.similarity.documents import Document, OwnCell, fingerprinted
+from autograder.integrations.similarity.fingerprints import GRAM, LONGEST_MISSED, fingerprints, grams
+from autograder.integrations.similarity.normalising import Token, chosen_attributes, code_tokens
 from autograder.submission import FoundSubmission
 
 COPIED = '''
@@ -126,12 +127,13 @@ def test_every_passage_that_is_longer_than_the_bound_is_found():
 
 def test_fingerprints_are_the_same_on_every_machine():
     numbers = grams(code_tokens("y = [i * 2 for i in range(9)] + [np.exp(1)]", frozenset()))
-    assert [int(each) for each in numbers[:2]] == [1988526478292165, 4273795148485251]
+    assert [int(each) for each in numbers[:2]] == [4072502227542354374, 8752732464097795450]
 
 
 def of(student: str, *sources: str, earlier: bool = False):
     cells = [OwnCell(source, code_tokens(source, frozenset())) for source in sources]
-    return document(FoundSubmission(student, LAB, None), cells, np.zeros(0, dtype=np.int64), earlier=earlier)
+    found = FoundSubmission(student, LAB, None)
+    return Document(found, *fingerprinted(cells, np.zeros(0, dtype=np.int64)), earlier=earlier)
 
 
 def test_the_order_of_cells_hides_nothing_and_independent_work_is_not_alike():
@@ -254,3 +256,18 @@ def test_five_hundred_submissions_take_bounded_time_and_memory(run, tmp_path):
     print(f"500 submissions: {seconds:.0f} s of computing, {memory / 1024:.0f} MB more than before")
     assert code == 0 and "500 submissions" in said
     assert seconds < 300 and memory < 1024 * 1024
+
+
+def test_a_submission_that_cannot_be_compared_is_a_line_of_the_page(run, tmp_path, monkeypatch):
+    for student in ("ada", "bob", "eve"):
+        hand_in(tmp_path / "class", student, project_qkv=f"def project_qkv(x, w_q, w_k, w_v):\n    return '{student}'")
+    read = documents.Documents.document
+
+    def failing(reading, submission, **settings):
+        if submission.student == "eve":
+            raise RecursionError("deep")
+        return read(reading, submission, **settings)
+
+    monkeypatch.setattr(documents.Documents, "document", failing)
+    code, said, page = run(tmp_path / "class")
+    assert code == 0 and "1 submissions cannot be read" in said and "eve: it cannot be compared" in page

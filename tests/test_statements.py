@@ -1,5 +1,7 @@
 """Each statement tells what it defines, changes and refers to; what the rules make of it is in test_rules.py."""
 
+import time
+
 import pytest
 
 from coursekit.statements import read_cells
@@ -47,3 +49,17 @@ def test_statements_of_the_same_text_are_not_the_same():
 def test_no_warning_reaches_the_terminal(recwarn):
     read_cells(["x = '\\d'\nif x is 'a': pass"])
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("text", ["\\\n\\", "%time '", "f(" + " " * 100_000 + "?", "a b" + " " * 100_000 + "$"])
+def test_what_ipython_stumbles_over_is_read_all_the_same(text, recwarn):
+    """Of odd texts it raises errors of its own, warns in the terminal, or takes hours."""
+    begun = time.process_time()
+    assert read_cells([text, text + "\nx = 1"])
+    assert time.process_time() - begun < 10 and not recwarn.list
+
+
+def test_options_of_a_magic_are_passed_over():
+    for line in ("%time f()", "%timeit -n 10 -r3 f()", "%timeit -n1 -p=2 f()", "%prun -q f()"):
+        (found,) = read_cells([line])
+        assert any("f" in each.now for each in found), line

@@ -279,14 +279,14 @@ def test_a_students_archive_has_limits_of_its_own(tmp_path, monkeypatch):
 
 
 def test_a_list_of_two_hundred_thousand_files_is_refused_before_it_is_read(tmp_path):
-    inner = {"eve/work.zip": endless_directory(200_000), f"ada/{LAB}.ipynb": "ada"}
+    inner = {zipfile.ZipInfo("eve/work.zip"): endless_directory(200_000), f"ada/{LAB}.ipynb": "ada"}  # not packed
     write(tmp_path, {"all.zip": pack(inner)})
     found = find(tmp_path / "all.zip")
     assert read(found) == {"ada": "ada"}
     assert "too many files" in found["eve"].problem
     cost = cost_of(
-        f"read_archive(Path({str(tmp_path / 'all.zip')!r}))",
-        "from pathlib import Path\nfrom autograder.submission.tree import read_archive",
+        f"read_archive(FileSource(Path({str(tmp_path / 'all.zip')!r})))",
+        "from pathlib import Path\nfrom autograder.submission.tree import FileSource, read_archive",
     )
     assert cost.seconds < 2
     assert cost.megabytes < 300
@@ -378,3 +378,25 @@ def test_a_name_that_is_not_utf_8_can_be_written_everywhere(tmp_path):
 def test_a_long_id_has_room_in_the_gradebook():
     assert len(student_id("x" * 300)) + len("~12345678") < 128
     assert len(student_id("名" * 300).encode()) <= 110
+
+
+@pytest.mark.parametrize("name", ["eve.zip", f"eve/{LAB}.ipynb"])
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_member_costs_its_owner_alone(tmp_path, name, method):
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr(f"{LAB}.ipynb", GOOD)
+    outer = io.BytesIO()
+    with zipfile.ZipFile(outer, "w", method) as archive:
+        archive.writestr(f"ada/{LAB}.ipynb", GOOD, zipfile.ZIP_DEFLATED)
+        archive.writestr(name, inner.getvalue() if name.endswith(".zip") else GOOD)
+        member = archive.getinfo(name)
+    data = bytearray(outer.getvalue())
+    begins = member.header_offset + 30 + len(name)
+    for at in range(begins + 12, begins + member.compress_size):
+        data[at] ^= 0xFF
+    (tmp_path / "all.zip").write_bytes(data)
+    ada, eve = sorted(find_submissions([tmp_path / "all.zip"], LAB, KNOWN).submissions, key=lambda each: each.student)
+    assert ada.read() == GOOD and (ada.student, eve.student) == ("ada", "eve")
+    with pytest.raises(Unreadable):
+        eve.read()

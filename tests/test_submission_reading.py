@@ -9,9 +9,11 @@ import zipfile
 import nbformat
 import pytest
 from measuring import cost_of
-from test_submission_factory import ANSWERS, LAB, answered, as_bytes, cell_of, release
+from test_submission_factory import ANSWERS, LAB, answered, as_bytes, cell_of, code, release
 
 from autograder.submission import Unreadable, names, read_notebook, read_plan, reading
+from autograder.submission.helpers import helper_cells
+from coursekit.statements import read_cells
 
 GOOD = as_bytes(answered())
 
@@ -267,3 +269,20 @@ def test_more_code_than_can_be_read_is_not_run():
     assert read.repairs == (reading.TOO_MUCH,)
     assert read.cells[-1].source == "" and read.cells[len(notebook["cells"]) - 300].source
     assert cell_of(read, "softmax-code").source == ANSWERS["softmax"]
+
+
+@pytest.mark.parametrize("magic", ["time", "timeit", "capture", "prun", "debug"])
+def test_options_of_a_magic_are_read_once(magic):
+    """Each option could be split in two ways, and 40 pairs of them took years."""
+    begun = time.process_time()
+    read_cells([f"%{magic} " + "-a" * 40 + "!", f"%{magic} " + "-a-b " * 5_000 + "!"])
+    assert time.process_time() - begun < 10
+
+
+def test_cells_of_empty_lines_are_read_at_once():
+    notebook = answered()
+    notebook.cells += [code("\n" * 190_000) for _ in range(8)] + [code("\n" * 1_000_000)]
+    begun = time.process_time()
+    plan = read_plan(as_bytes(notebook), release())
+    helper_cells(plan.steps)
+    assert not plan.missing and time.process_time() - begun < 20

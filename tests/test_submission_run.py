@@ -10,7 +10,8 @@ import pytest
 
 from autograder.grading.submission_run import MAX_RESTARTS, PreparedExercise, SubmissionRun
 from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, WorkerLost
-from autograder.submission import CellStep, Plan, ProbeStep
+from autograder.submission import CellStep, Plan, ProbeStep, Rules
+from autograder.submission.lab_reader import with_rules
 from coursekit.judge import ExerciseSpec, Expectation, GroupSpec
 
 LIMITS = Limits(cpu_seconds_per_step=10, wall_seconds_per_step=60)
@@ -86,7 +87,8 @@ STEPS = (
 def take(machine: Machine, steps: tuple[CellStep | ProbeStep, ...] = STEPS, missing: frozenset[str] = frozenset()):
     """Run the plan; return the run, and for each exercise its status and its score."""
     plan = Plan(steps, POINTS, missing, frozenset(), {}, (), (), None)
-    run = SubmissionRun("lab", {name: exercise(name) for name in POINTS}, {"shown"}, LIMITS, plan, machine)
+    reading = with_rules(plan, {name: Rules() for name in POINTS})
+    run = SubmissionRun("lab", {name: exercise(name) for name in POINTS}, {"shown"}, LIMITS, reading, machine)
     return run, {name: (result.status, result.score) for name, result in run.results().items()}
 
 
@@ -280,3 +282,29 @@ def test_a_cell_that_leaves_too_much_behind_is_left_out():
     run, results = take(machine)
     assert results == WELL and "own" not in since_new(machine)
     assert "too many processes" in run.notes[0]
+
+
+# The clock of the whole notebook --------------------------------------------------------------------------------------
+
+
+def waiting(wall: float) -> Callable[[], object]:
+    return lambda: CellReply(None, "", 1.0, wall)
+
+
+def test_cells_of_the_lab_that_run_again_are_charged_to_the_cell_that_asks_for_it():
+    """Thirty cells throw away all names; the lab's first cell, which they have made slow, runs after each of them."""
+    first = cell("imports", locked=True)
+    resets = [step for number in range(30) for step in (cell(f"%reset -f  # {number}"), first)]
+    machine = Machine(imports=once(*[CellReply(None, "", 1.0, 2.0)], *[CellReply(None, "", 1.0, 5.0)] * 200))
+    run, results = take(machine, (first, *resets, *STEPS[1:]))
+    assert results == WELL
+    assert machine.log.count("imports") < 45 and machine.log.count("new") == 2
+    assert run.notes[-1] == f"After {MAX_RESTARTS} such cells, all of your own cells that no answer uses were left out."
+
+
+def test_the_clock_counts_the_cells_of_the_lab_and_ends_the_pass():
+    slow = [cell(f"slow{number}", locked=True) for number in range(30)]
+    machine = Machine(**{step.source: waiting(59.0) for step in slow})
+    _, results = take(machine, (*STEPS[:2], *slow, *STEPS[2:]))
+    assert results == {"one": ("timeout", 0.0), "two": ("timeout", 0.0)}
+    assert sum(name.startswith("slow") for name in machine.log) < 10

@@ -10,8 +10,8 @@ import pytest
 from nbformat.v4 import new_output
 from tiny_course import solution_notebook, write_notebook
 
-from autograder.course import load_course
-from autograder.releasing.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of, write_pair
+from autograder.course.settings import load_course
+from autograder.course.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of, write_pair
 
 HEAD = '[course]\ntitle = "t"\nid = "t"\n[distribution]\nversion = "1.0"\n'
 

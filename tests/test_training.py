@@ -6,8 +6,8 @@ import keras
 import numpy as np
 import pytest
 from lab_matrix import namespace, outcome, solution_sources
+from this_course import exercises_of
 
-from autograder.exercises import load_lab
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 
 TRAINING = [("06_imdb_classifier", "train_classifier"), ("09_vision_transformer", "train_vit")]
@@ -49,7 +49,7 @@ def test_a_model_that_was_never_compiled_fails_as_it_does_without():
 def test_the_solution_passes_whatever_the_seed(lab, name):
     """No failure in 20 draws of cases, first weights and batches."""
     names = namespace(solution_sources(lab))
-    exercise = load_lab(lab).exercises[name]
+    exercise = exercises_of(lab)[name]
     for seed in range(20):
         assert outcome(lab, exercise, names, seed=seed).passed, seed
 

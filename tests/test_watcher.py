@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,11 +25,14 @@ from nbgrader.exchange.default import (
 from tiny_course import LAB, TOML, released, write_notebook
 from traitlets.config import PyFileConfigLoader
 
-from autograder.course import CourseError, load_course
-from autograder.grading import command
+from autograder.course.settings import CourseError, load_course
+from autograder.grading import marking as command
 from autograder.grading.lab_grader import GradingFailed
 from autograder.grading.results import ExerciseResult, LabResult
-from autograder.watching.watcher import Watcher
+from autograder.integrations.watching import watcher as watcher_module
+from autograder.integrations.watching.arrivals import Arrived
+from autograder.integrations.watching.watcher import Watcher
+from autograder.submission import PassedOver
 
 START = datetime(2026, 11, 2, 12, tzinfo=UTC)
 SETTINGS = "[grading]\nattempts_per_hour = 3\n\n[[labs]]"
@@ -134,7 +139,7 @@ def test_an_attempt_is_graded_once_and_its_page_comes_back_through_the_exchange(
     assert page.read_bytes() == (school.course.root / "grades" / "feedback" / "ada" / f"{LAB}.html").read_bytes()
     assert (school.course.submitted / "ada" / LAB / "timestamp.txt").exists()  # where Formgrader looks
     status = (school.course.root / "grades" / "status.html").read_text("utf-8")
-    assert "<b>0</b> attempts wait" in status and "<td>ada</td>" in status and "5/5" in status
+    assert "<b>0</b> attempts wait" in status and "<td>ada</td>" in status and "5/9" in status
 
 
 def test_a_student_can_read_the_page_however_strict_the_graders_umask_is(school, monkeypatch):
@@ -175,7 +180,7 @@ def test_the_page_of_late_work_says_what_lateness_costs(school, monkeypatch):
     with school.watcher() as watcher:
         list(watcher.round())
     page = school.course.root / "grades" / "feedback" / "ada" / f"{LAB}.html"
-    assert "handed in late, which costs 5 points. So 0 points are left" in page.read_text("utf-8")
+    assert "handed in late, which costs 5 of the 5 points that it earned" in page.read_text("utf-8")
 
 
 def test_more_attempts_than_the_hour_allows_wait_and_are_then_graded(school, monkeypatch):
@@ -245,3 +250,115 @@ def test_the_command_says_what_is_wrong_in_one_sentence(school):
     ):
         done = typed(*words)
         assert done.returncode == 2 and told in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
+
+
+def drop(folder: Path, name: str, course, points: float, lab: str = LAB) -> Path:
+    """Put a notebook that asks for points into a drop folder, some seconds ago."""
+    notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
+    notebook.cells[0].source = f"I ask for {points} points."
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_notebook(path, notebook)
+    os.utime(path, (path.stat().st_mtime - 60,) * 2)
+    return path
+
+
+def test_a_place_that_cannot_be_looked_at_is_a_line_and_the_others_are_graded(school, tmp_path, monkeypatch):
+    """A folder that vanishes during a look, or anything else that goes wrong there, ends no watch."""
+    drop(tmp_path / "drop", "ada.ipynb", school.course, 5)
+    monkeypatch.setattr(watcher_module, "in_exchange", lambda *_, **__: os.stat("/no/such/entry"))
+    with school.watcher(drops=[tmp_path / "drop", tmp_path / "gone"]) as watcher:
+        assert [(each.student, each.score) for each in watcher.round()] == [("ada", 5)]
+        reasons = " ".join(each.reason for each in watcher.last_round.passed_over)
+    assert "it cannot be looked at now" in reasons and "no such folder any more" in reasons
+
+
+def test_what_a_page_does_when_it_is_handed_back_is_one_attempts_line(school, monkeypatch):
+    school.hand_in("ada", 5, monkeypatch)
+    school.hand_in("bob", 4, monkeypatch)
+    with school.watcher() as watcher:
+        back = watcher._hand_back
+        broken = {"ada"}
+
+        def failing(attempt, *more):
+            if attempt.student in broken:
+                raise ValueError("no such exchange")
+            back(attempt, *more)
+
+        monkeypatch.setattr(watcher, "_hand_back", failing)
+        assert {each.student for each in watcher.round()} == {"ada", "bob"}
+        assert watcher.last_round.failures == {"ada": "feedback cannot be handed back: no such exchange"}
+
+
+def test_a_journal_that_is_none_is_told_in_a_sentence(school):
+    (school.course.root / "grades").mkdir(exist_ok=True)
+    (school.course.root / "grades" / "watch.db").write_text("no database, but a text that is long enough" * 50)
+    with pytest.raises(CourseError, match="no journal of attempts"):
+        school.watcher()
+
+
+def test_a_notebook_in_a_drop_folder_counts_for_one_lab(school, tmp_path):
+    """Each lab's look takes a student's only notebook, whatever its name: another lab would record 0 for it."""
+    path = drop(tmp_path / "drop", "ada.ipynb", school.course, 5)
+    with school.watcher(drops=[tmp_path / "drop"]) as watcher:
+        (mine,) = watcher._look()[0].values()
+        other = replace(mine, key="other", lab="02_other")
+        watcher._known["02_other"] = frozenset({"other-code", "other"})
+        watcher._labs.append("02_other")
+        arrived = watcher._of_their_labs(
+            Arrived([mine, other], [PassedOver(str(path), "It is named like another lab.")])
+        )
+        assert [each.lab for each in arrived.attempts] == [LAB] and arrived.passed_over == []
+        watcher._labs.remove(LAB)
+        assert watcher._of_their_labs(Arrived([other], [])).attempts == []
+
+
+@pytest.mark.parametrize(("named", "late"), [(timedelta(0), False), (timedelta(days=-30), True)])
+def test_of_the_time_that_an_attempt_bears_and_its_coming_the_later_counts(school, tmp_path, monkeypatch, named, late):
+    """A folder made by hand bears an old date; the watcher has its own."""
+    now = datetime.now(UTC)
+    school.clock.now = now + timedelta(seconds=30)
+    school.hand_in("eve", 5, monkeypatch)
+    inbound = school.exchange / school.course.course_id / "inbound"
+    (entry,) = inbound.iterdir()
+    who, lab, _, random = entry.name.split("+")
+    entry.rename(inbound / f"{who}+{lab}+{(now + named):%Y-%m-%d %H:%M:%S} UTC+{random}")
+    with school.watcher() as watcher:
+        (result,) = watcher.round()
+        assert abs(result.timestamp - (now if late else now + named)) < timedelta(minutes=2)
+        assert ("which counts" in watcher._journal.latest(1)[0].note) == late
+        school.clock.now += timedelta(days=3)  # the next look does not change it
+        assert list(watcher.round()) == [] and watcher.last_round.arrived == 0
+    stamp = (school.course.submitted / "eve" / LAB / "timestamp.txt").read_text()
+    assert stamp.startswith(f"{result.timestamp:%Y-%m-%d %H:%M}")
+
+
+def test_work_from_a_drop_folder_has_its_time_at_once_and_when_it_is_graded_again(school, tmp_path):
+    school.clock.now = datetime.now(UTC) + timedelta(seconds=30)
+    path = drop(tmp_path / "drop", "ada.ipynb", school.course, 5)
+    os.utime(path, (0, 0))  # touch -d
+    with school.watcher(drops=[tmp_path / "drop"]) as watcher:
+        (result,) = watcher.round()
+    assert result.timestamp is not None and abs(result.timestamp - datetime.now(UTC)) < timedelta(minutes=2)
+
+
+def test_a_folder_swapped_for_a_link_while_it_waits_is_graded_as_it_was_seen(school, monkeypatch):
+    """What is graded is what lies in `submitted`, whatever the name leads to by then."""
+    school.hand_in("eve", 1, monkeypatch)
+    (folder,) = (school.exchange / school.course.course_id / "inbound").iterdir()
+    solution = school.root / "solution"
+    shutil.copytree(folder, solution)
+    notebook = (solution / f"{LAB}.ipynb").read_text("utf-8")
+    (solution / f"{LAB}.ipynb").write_text(notebook.replace("I ask for 1 points", "I ask for 5 points"), "utf-8")
+
+    def grade_after_the_swap(*args, **settings):
+        folder.rename(folder.with_name("elsewhere"))
+        folder.symlink_to(solution)
+        yield from school._grade_all(*args, **settings)
+
+    monkeypatch.setattr(command, "grade_all", grade_after_the_swap)
+    with school.watcher() as watcher:
+        (result,) = watcher.round()
+    kept = school.course.submitted / "eve" / LAB / f"{LAB}.ipynb"
+    assert result.score == 1 and result.result.content_hash == command.content_hash(kept.read_bytes())
+    assert "ask for 5" not in kept.read_text("utf-8")

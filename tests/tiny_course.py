@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.course import Course, load_course
+from autograder.course.settings import Course, load_course
 
 LAB = "01_tiny"
 TOML = """
@@ -37,7 +37,7 @@ SQUARE = (
     "    squared_carefully = x * x\n    return squared_carefully\n    ### END SOLUTION"
 )
 
-ORACLE = '''"""An oracle."""
+FORMULA = '''"""An oracle."""
 
 import numpy as np
 
@@ -103,8 +103,10 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
     (root / "coursekit" / "__init__.py").write_text('__version__ = "0.1.0"\n')
     write_notebook(root / "solutions" / LAB / f"{LAB}.ipynb", solution_notebook())
 
-    declared = SimpleNamespace(exercises={"double": object(), "square": object()})
-    monkeypatch.setattr("autograder.exercises.load_lab", lambda lab: declared)
+    free = SimpleNamespace(spec=SimpleNamespace(forbidden=(), no_loops=False))
+    declared = {"double": free, "square": free}
+    for user in ("releasing.release", "grading.lab_grader", "pages.class_report", "integrations.exporting.gradescope"):
+        monkeypatch.setattr(f"autograder.{user}.declared_exercises", lambda course, lab: declared)
     monkeypatch.setattr("autograder.releasing.reference_export.export", export_points)
     monkeypatch.setattr("autograder.releasing.verify_solution.failed_checks", lambda lab, solution, references: [])
     return load_course(root)
@@ -122,12 +124,10 @@ def released(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> C
 def with_secrets(root: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """The released course with an oracle, a mistake, a hidden case, data and a lecture."""
     course = released(root, monkeypatch)
-    oracles = course.root / "autograder" / "oracles"
-    oracles.mkdir(parents=True)
-    (oracles / "tiny.py").write_text(ORACLE)
-    for folder, text in (("mistaken", MISTAKEN), ("exercises/tiny", CASES)):
-        (course.root / "autograder" / folder).mkdir(parents=True)
-        (course.root / "autograder" / folder / "double.py").write_text(text)
+    for file, text in (("formulas/tiny.py", FORMULA), ("mistaken/double.py", MISTAKEN), ("tiny/double.py", CASES)):
+        path = course.root / "exercises" / file
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
     (course.root / "data").mkdir()
     (course.root / "data" / "README.md").write_text("Where the data comes from.\n")
     (course.root / "data" / "real").mkdir()

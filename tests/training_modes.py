@@ -25,11 +25,25 @@ CODE_CELL = re.compile(r"^# %%(?! \[markdown\]).*\n((?:(?!# %%).*\n?)*)", re.MUL
 STEPS = 3
 
 TRAIN = {  # the training function's first words, and what a reader types to train
-    "06_imdb_classifier": ("def train(", lambda names: names["train"]("model", names["review_transformer"]())),
-    "08_decoder_and_masking": ("def train(", lambda names: names["train"](names["transformer"]()[0], 7)),
+    "06_imdb_classifier": (
+        "def train(",
+        lambda names: names["train"](names["PlainReviewClassifier"](), **names["SETTINGS"]),
+    ),
+    "08_decoder_and_masking": (
+        "def plain_transformer(",
+        lambda names: names["date_translator"].train(
+            names["plain_transformer"](names["V"]),
+            names["training"].source,
+            names["with_start"](names["training"].target),
+            names["training"].target,
+            7,
+        ),
+    ),
     "09_vision_transformer": (
-        "def fit(",
-        lambda names: names["fit"](names["vision_transformer"]((8, 8, 1), 2, 10, 32, 4, 64, 2)[0], 1),
+        "def plain_vit(",
+        lambda names: names["digit_images"].train(
+            names["plain_vit"]((8, 8, 1), 2, 32, 4, 64, 2, 10)[0], names["digit_images"].split(), 1, 4e-3
+        ),
     ),
 }
 
@@ -87,7 +101,8 @@ def main(lecture: str) -> None:
         train(names)
     assert "float16" in {layer.compute_dtype for layer in trained[1].layers}
     assert all(each.dtype == "float32" for each in trained[1].trainable_variables)
-    inputs = [np.ones([2, *(size or 8 for size in each.shape[1:])], each.dtype) for each in trained[1].inputs]
+    given = getattr(trained[1], "inputs", None) or [keras.Input((None,), dtype="int32")]  # of a subclass: ids
+    inputs = [np.ones([2, *(size or 8 for size in each.shape[1:])], each.dtype) for each in given]
     said = trained[1](inputs if len(inputs) > 1 else inputs[0])
     assert keras.backend.standardize_dtype(said.dtype) == "float32"
     print("mixed precision: trained, and the outputs are float32")

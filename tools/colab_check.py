@@ -33,8 +33,8 @@ from nbformat import NotebookNode
 from traitlets import Unicode
 from traitlets.config import Config
 
-from autograder.course import Course, load_course
-from autograder.nbgrader_cells import grade_id, is_test
+from autograder.course.cells import grade_id, is_test
+from autograder.course.settings import Course, load_course
 from autograder.releasing.course_cells import write_course_cells
 from autograder.releasing.publish import publish
 from autograder.releasing.student_project import PACKAGE

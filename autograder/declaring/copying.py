@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.declaring.declaration import Case
-from autograder.declaring.exercise import Exercise
+from autograder.declaring.exercise import FIND_THE_BUG, Exercise
 from coursekit.generator import Generator
-
-NAME = "find_the_bug"
 
 
 def find_the_bug(original: Exercise) -> Exercise:
@@ -18,10 +16,15 @@ def find_the_bug(original: Exercise) -> Exercise:
     passes: a lab asks for one in one exercise, and that is the original.
     """
     exercise = Exercise(
-        NAME,
+        FIND_THE_BUG,
         oracle=original.oracle,
         by_mode=original.by_mode,
         probe_only=original.probe_only,
+        call=original.call,
+        optional=original.optional,
+        returns=original.returns,
+        fields=original.fields,
+        layer=original.layer,
         forbidden=original.forbidden,
         no_loops=original.no_loops,
         tolerance=original.tolerance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -39,6 +39,19 @@ class Case:
     scale: float = 1.0
 
 
+class Advice(TypedDict, total=False):
+    """What to look at when a group fails and no mistake explains it, by the kind of failure.
+
+    A number that is not right, NaN or infinity, another shape, a failure inside `tf.function`. A kind without a text
+    gets none.
+    """
+
+    value: str
+    nan: str
+    shape: str
+    graph: str
+
+
 Draw = Callable[[Generator], Sequence[Case]]
 
 
@@ -50,9 +63,10 @@ class Group:
     title: str
     weight: int
     draw: Draw
-    advice: str = ""
+    advice: str | Advice = ""
     must_fail_for: tuple[str, ...] = ()
     must_pass_for: tuple[str, ...] = ()
+    fixed: str = ""
 
 
 @dataclass
@@ -86,9 +100,10 @@ class Declaration:
         *,
         points: int,
         name: str = "",
-        advice: str = "",
+        advice: str | Advice = "",
         must_fail_for: Sequence[str] = (),
         must_pass_for: Sequence[str] = (),
+        fixed: str = "",
     ) -> Callable[[Draw], Draw]:
         """Declare a group: decorates the function that draws its cases. The group is called like it, or `name`.
 
@@ -96,15 +111,16 @@ class Declaration:
             title: what the group tests, in the student's terms.
             points: its share of the exercise's points, relative to the other groups.
             name: short id, unique in the exercise.
-            advice: what to look at when the group fails and no mistake explains it.
+            advice: what to look at when the group fails and no mistake explains it, best by the kind of failure.
             must_fail_for: ids of mistakes that this group has to catch, though not every draw of its cases does.
             must_pass_for: ids of mistakes that may not fail this group. For both, cases are drawn again
                 until they do as declared, so that marks do not depend on the seed.
+            fixed: why the expected values are the same for every seed, such as a refusal; `course release` lists it.
         """
 
         def declare(draw: Draw) -> Draw:
             group = Group(
-                name or draw.__name__, title, points, draw, advice, tuple(must_fail_for), tuple(must_pass_for)
+                name or draw.__name__, title, points, draw, advice, tuple(must_fail_for), tuple(must_pass_for), fixed
             )
             if any(each.name == group.name for each in self.groups):
                 raise ValueError(f"{self.name}: two groups are called {group.name}")
@@ -135,10 +151,13 @@ class Declaration:
         return ExerciseSpec(
             name=self.name,
             groups=tuple(
-                GroupSpec(group.name, group.title, group.weight, group.advice, self.hint_texts.get(group.name, ()))
+                GroupSpec(
+                    group.name, group.title, group.weight, _as_data(group.advice), self.hint_texts.get(group.name, ())
+                )
                 for group in self.groups
             ),
             sentences=self._sentences(),
+            next_hints=self._next_hints(),
             forbidden=self.forbidden,
             no_loops=self.no_loops,
             reveal=self.reveal,
@@ -152,6 +171,10 @@ class Declaration:
 
     def _sentences(self) -> Mapping[str, str]:
         """The sentence of each mistake that can be named."""
+        return {}
+
+    def _next_hints(self) -> Mapping[str, str]:
+        """The hint that belongs to a mistake, where one does."""
         return {}
 
     def generators(self, seed: int) -> Iterator[tuple[Group, Generator]]:
@@ -174,6 +197,10 @@ class Declaration:
         values = np.asarray(exact)[np.isfinite(exact)]
         scale = max(case.scale, float(np.abs(values).max(initial=0.0)))
         return FACTOR * math.sqrt(terms) * EPSILON * scale
+
+
+def _as_data(advice: str | Advice) -> str | Mapping[str, str]:
+    return advice if isinstance(advice, str) else {kind: str(text) for kind, text in advice.items()}
 
 
 def describe(case: Case) -> str:

@@ -5,65 +5,171 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
 
+from autograder.declaring.changes import ChangedResults, Changes
 from autograder.declaring.declaration import Case, Declaration, Group, describe
+from autograder.declaring.edits import Edit, EditConflict, EditError, Formula
 from coursekit.comparison import difference
 from coursekit.diagnosis import Mistakes, fingerprint, possible_mistakes
 from coursekit.generator import Generator
 from coursekit.judge import Expectation
 
-Oracle = Callable[..., Mapping[str, Any]]
+Oracle = Callable[..., Any]
 
+FIND_THE_BUG = "find_the_bug"  # the exercise whose mistakes are not to be named by how the numbers change
 VISIBLE_SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number would do
+NO_FLAGS: Mapping[str, Any] = MappingProxyType({})
 MAX_DRAWS = 1000  # attempts to draw a group's cases so that they catch what it declares
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A mistake that can be named: the sentence for the student, and the flags of the oracle that make it."""
+    """A mistake that can be named, and what it does to the results.
+
+    Attributes:
+        sentence: what the student is told.
+        edits: what is different in the formula's text: (old, new), each fitting exactly once (`edits.Formula`).
+        instead: another algorithm, in the formula's place.
+        seen: what the probe says instead, by the result's name; a text alone is the first result.
+        hint: the next hint for who makes it.
+        see: the section of a lecture to read again, such as ``"02#why-sqrt-dk"``.
+        flags: flags of `Exercise.mistaken` that make it, in labs that are not written as edits yet.
+    """
 
     sentence: str
-    flags: Mapping[str, Any]
+    edits: tuple[Edit, ...] = ()
+    instead: Oracle | None = None
+    seen: Any = None
+    hint: str = ""
+    see: str = ""
+    flags: Mapping[str, Any] = field(default_factory=dict)
 
 
-def wrong(sentence: str, /, **flags: Any) -> Mistake:
-    """A mistake: what the student is told, and the flags with which the oracle makes it."""
-    return Mistake(sentence, flags)
+def wrong(
+    sentence: str,
+    /,
+    *edits: Edit,
+    instead: Oracle | None = None,
+    seen: Any = None,
+    hint: str = "",
+    see: str = "",
+    **flags: Any,
+) -> Mistake:
+    """A mistake: what the student is told, what it changes, and what helps; `Mistake` says what the arguments mean."""
+    return Mistake(sentence, edits, instead, seen, hint, see, flags)
 
 
 @dataclass
 class Exercise(Declaration):
-    """An exercise of a lab, declared once: ``exercise = Exercise(…)``, then its groups, mistakes and hints.
+    """An exercise of a lab, declared once: ``exercise = Exercise(…)``, its formula, groups, mistakes and hints.
 
-    Its probe is found by its name in `coursekit.probes`.
+    Its probe is described by `call`, `optional`, `returns` and `fields`, or by `layer`; without them it is found by the
+    exercise's name in `coursekit.probes`.
 
     Attributes:
         oracle: NumPy function of the inputs that returns named results: the right formula, and nothing else. It keeps
-            the float type of its inputs, so that tests can measure rounding with it.
+            the float type of its inputs, so that tests can measure rounding with it. `formula` declares it.
         by_mode: oracles of those modes of the probe that ask for other results, such as ``parameters``.
         mistaken: the oracle with keyword flags that make the mistakes; gets the probe's ``mode`` if it asks for it.
+            Only where mistakes are not written as edits of the formula yet.
         probe_only: inputs that the probe knows and the oracle does not need. Any other name that the oracle does not
             take is an error.
+        call: inputs that the function gets by position, in the order of its signature.
+        optional: inputs that it gets by keyword, in the cases that have them.
+        returns: names of the results; the student's function returns a tuple if there are several, and the formula
+            may return them as the function does.
+        fields: the entries of the dictionary that the student's function returns, if it returns one.
+        layer: of a layer, how it is built and called: the arguments of `coursekit.probes.driving.layer` but its name.
+        seeks_changes: whether a check looks for one change to the formula that gives the student's numbers. Not where
+            the formula iterates: a changed one may not converge, and then rounding decides.
         named_mistakes: the mistakes that can be named, by id, the most likely first.
     """
 
     _: KW_ONLY
-    oracle: Oracle
+    oracle: Oracle | None = None
     by_mode: Mapping[str, Oracle] = field(default_factory=dict)
     mistaken: Oracle | None = None
     probe_only: tuple[str, ...] = ()
+    call: tuple[str, ...] | None = None
+    optional: tuple[str, ...] = ()
+    returns: tuple[str, ...] = ("output",)
+    fields: tuple[str, ...] = ()
+    layer: Mapping[str, Any] = field(default_factory=dict)
+    seeks_changes: bool = True
     named_mistakes: dict[str, Mistake] = field(default_factory=dict, init=False)
+    _formulas: Formula | None = field(default=None, init=False, repr=False)
+    _made: dict[Mistakes, dict[str, Oracle] | None] = field(default_factory=dict, init=False, repr=False)
+
+    def formula(self, function: Oracle) -> Oracle:
+        """Declare the right formula: decorates a float64 NumPy function of the inputs.
+
+        It returns the results as the student's function does, or a dictionary of them by name. For modes of the probe
+        that ask for something else, `formula_for` declares another one.
+        """
+        if self.oracle is not None:
+            raise ValueError(f"{self.name}: a second formula; use formula_for(mode) if it is for a mode of the probe")
+        self.oracle = function
+        return function
+
+    def formula_for(self, *modes: str) -> Callable[[Oracle], Oracle]:
+        """Declare the formula of modes of the probe that ask for other results, such as ``parameters``."""
+
+        def declare(function: Oracle) -> Oracle:
+            self.by_mode = {**self.by_mode, **dict.fromkeys(modes, function)}
+            return function
+
+        return declare
 
     def mistakes(self, **named: Mistake) -> None:
-        """Declare the mistakes that can be named, the most likely first: ``unscaled=wrong("…", scale="none")``."""
+        """Declare the mistakes that can be named, the most likely first, after the formula.
+
+        Raises:
+            ValueError: an edit does not fit the formula exactly once; the message names the mistake.
+        """
         self.named_mistakes.update(named)
+        for id, mistake in named.items():
+            if self.mistaken is None and (mistake.edits or not mistake.flags):
+                try:
+                    self.formulas.edited(mistake.edits)  # now, while the sources are there
+                except EditError as error:
+                    raise ValueError(f"{self.name}, mistake {id}: {error}") from error
+
+    @property
+    def formulas(self) -> Formula:
+        """The formula's functions as text, open to edits."""
+        if self._formulas is None:
+            if self.oracle is None:
+                raise ValueError(f"{self.name}: there is no formula; declare it with @exercise.formula first")
+            self._formulas = Formula({"": self.oracle, **self.by_mode})
+        return self._formulas
+
+    @cached_property
+    def changes(self) -> Changes:
+        """The mutants of the formula."""
+        return Changes(self)
+
+    @property
+    def probe(self) -> Mapping[str, Any] | None:
+        """How the object is driven, as plain data; None where it is found by its name."""
+        if self.layer:
+            return {"kind": "layer"} | {key: _plain_data(value) for key, value in self.layer.items()}
+        if self.call is None:
+            return None
+        names = {"call": self.call, "optional": self.optional}
+        last = {"fields": self.fields} if self.fields else {"returns": self.returns}
+        kind = "record" if self.fields else "function"
+        return {"kind": kind} | {key: list(value) for key, value in (names | last).items()}
 
     def _sentences(self) -> Mapping[str, str]:
         return {id: mistake.sentence for id, mistake in self.named_mistakes.items()}
+
+    def _next_hints(self) -> Mapping[str, str]:
+        return {id: mistake.hint for id, mistake in self.named_mistakes.items() if mistake.hint}
 
     def expectations(self, seed: int) -> list[Expectation]:
         """Draw the cases from `seed` and compute their references, right and wrong."""
@@ -89,12 +195,13 @@ class Exercise(Declaration):
             tolerance=tolerance,
             dtype=case.dtype,
             wrong=_WrongResults(self, case, exact, tolerance),
+            changed=ChangedResults(self, case, exact, tolerance),
             property=case.property,
             withheld=case.withheld,
         )
 
     def _refuse_unknown_inputs(self, group: Group, case: Case) -> None:
-        oracles = [self.oracle, *self.by_mode.values(), *filter(None, [self.mistaken])]
+        oracles = filter(None, [self.oracle, *self.by_mode.values(), self.mistaken])
         known = {name for oracle in oracles for name in _parameters(oracle)} | set(self.probe_only)
         given = [*case.inputs, *({} if case.property else case.withheld)]
         unknown = [key for key in given if key.replace(".", "_") not in known and not key.startswith("cotangent.")]
@@ -105,7 +212,7 @@ class Exercise(Declaration):
             )
 
     def mistake_sets(self) -> list[Mistakes]:
-        """Every mistake, and every pair of them."""
+        """Every mistake, and every pair of the likeliest."""
         return possible_mistakes(list(self.named_mistakes))
 
     def flags(self, mistakes: Mistakes) -> dict[str, Any] | None:
@@ -122,19 +229,81 @@ class Exercise(Declaration):
     def reference(
         self, case: Case, flags: Mapping[str, Any] | None = None, precision: str = "float64"
     ) -> dict[str, Any]:
-        """The oracle's results for a case, in the float type `precision`; those of `mistaken` where flags are given."""
+        """The formula's results for a case, in the float type `precision`; those of `mistaken` under flags."""
+        if flags is not None and self.mistaken:
+            return self.run(self.mistaken, case, flags, precision)
+        return self.run(self._right(case.mode), case, flags or {}, precision)
+
+    def mistaken_results(self, case: Case, mistakes: Mistakes) -> dict[str, Any] | None:
+        """What a case gives with a set of mistakes; None where they exclude each other.
+
+        Raises:
+            ValueError, IndexError, OverflowError: the formula with these mistakes ends in an error.
+        """
+        declared = [self.named_mistakes[id] for id in mistakes]
+        if self.mistaken is not None or all(mistake.flags and not mistake.edits for mistake in declared):
+            flags = self.flags(mistakes)
+            return None if flags is None else self.reference(case, flags)
+        functions = self._with_mistakes(mistakes)
+        if functions is None:
+            return None
+        results = self.run(functions.get(case.mode) or functions[""], case, {}, "float64")
+        for mistake in declared:
+            named = mistake.seen if isinstance(mistake.seen, Mapping) else {self.returns[0]: mistake.seen}
+            results |= {key: value for key, value in named.items() if key in results and value is not None}
+        return results
+
+    def with_mistake(self, id: str) -> Oracle:
+        """The formula with one mistake in it, for draws of cases that must tell it from the right one."""
+        functions = self._with_mistakes((id,))
+        assert functions is not None, id  # nothing clashes with itself
+        return functions[""]
+
+    def _right(self, mode: str) -> Oracle:
+        oracle = self.by_mode.get(mode, self.oracle)
+        if oracle is None:
+            raise ValueError(f"{self.name}: there is no formula; declare it with @exercise.formula")
+        return oracle
+
+    def _with_mistakes(self, mistakes: Mistakes) -> dict[str, Oracle] | None:
+        """The formula's functions by mode, with these mistakes in them; None where they exclude each other."""
+        if mistakes not in self._made:
+            declared = [self.named_mistakes[id] for id in mistakes]
+            algorithms = [mistake.instead for mistake in declared if mistake.instead is not None]
+            edits = [edit for mistake in declared for edit in mistake.edits]
+            try:
+                clash = len(algorithms) > 1 or bool(algorithms and edits and len(mistakes) > 1)
+                self._made[mistakes] = None if clash else self.formulas.made(edits, *algorithms)
+            except EditConflict:
+                self._made[mistakes] = None
+        return self._made[mistakes]
+
+    def run(
+        self, oracle: Oracle, case: Case, flags: Mapping[str, Any] = NO_FLAGS, precision: str = "float64"
+    ) -> dict[str, Any]:
+        """What a formula returns in a case, by the results' names, computed in the float type `precision`."""
         inputs = {
             key: value.astype(precision) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
             for key, value in {**case.inputs, **case.withheld}.items()
         }
         cotangents = {key: inputs.pop(key) for key in list(inputs) if key.startswith("cotangent.")}
-        chosen = self.mistaken if flags is not None and self.mistaken else self.by_mode.get(case.mode, self.oracle)
-        oracle = _keywords(chosen, {**(flags or {}), "mode": case.mode})
+        call = _keywords(oracle, {**flags, "mode": case.mode})
+
+        def named(given: Mapping[str, Any]) -> Mapping[str, Any]:
+            results = call(given)
+            if isinstance(results, Mapping):
+                return results
+            return dict(zip(self.returns, results if len(self.returns) > 1 else (results,), strict=True))
+
         with np.errstate(all="ignore"):
             if case.mode == "gradient":
-                return numerical_gradients(oracle, inputs, cotangents)
-            results = oracle(inputs)
+                return numerical_gradients(named, inputs, cotangents)
+            results = named(inputs)
         return {key: value.item() if isinstance(value, np.generic) else value for key, value in results.items()}
+
+
+def _plain_data(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
 
 
 def _scaled(case: Case, exact: Mapping[str, Any]) -> Case:
@@ -159,12 +328,12 @@ def _catches_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
     )
 
 
-def _keywords(oracle: Oracle, flags: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+def _keywords(oracle: Oracle, flags: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
     """The oracle as a function of the inputs alone. `mode` is handed over only to oracles that ask for it."""
     accepted = _parameters(oracle)
     chosen = {key: value for key, value in flags.items() if key in accepted or key != "mode"}
 
-    def call(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    def call(inputs: Mapping[str, Any]) -> Any:
         named = {key.replace(".", "_"): value for key, value in inputs.items()}
         return oracle(**{key: value for key, value in named.items() if key in accepted}, **chosen)
 
@@ -245,11 +414,12 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         return {key: fingerprint(value) for key, value in results.items()}
 
     def _results(self, mistakes: Mistakes) -> dict[str, Any] | None:
-        flags = self._exercise.flags(mistakes)
-        if flags is None or self._case.mode in skipped_modes(mistakes):
+        if self._case.mode in skipped_modes(mistakes):
             return None
         try:
-            results = self._exercise.reference(self._case, flags)
+            results = self._exercise.mistaken_results(self._case, mistakes)
+            if results is None:
+                return None
             numbers = {key for key, value in self._exact.items() if isinstance(value, np.ndarray)}
             return {key: np.asarray(value) if key in numbers else value for key, value in results.items()}
         except (ValueError, IndexError, OverflowError):
@@ -280,11 +450,3 @@ def differs(key: str, result: Any, exact: Any, tolerance: float) -> bool:
     if isinstance(exact, np.ndarray) and exact.dtype.kind == "f" and np.shape(result) == exact.shape:
         result = np.where(np.isnan(exact), 0.0, result)
     return difference(key, result, exact, tolerance) is not None
-
-
-@dataclass(frozen=True)
-class LabExercises:
-    """The declared exercises of one lab, in the lab's order."""
-
-    lab: str
-    exercises: Mapping[str, Exercise] = field(default_factory=dict)

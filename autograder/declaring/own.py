@@ -37,7 +37,7 @@ class OwnExercise(Declaration):
 
     @property
     def probe(self) -> Mapping[str, Any]:
-        """How the object is driven, as plain data: see `coursekit.probes.driving.described`."""
+        """How the object is driven, as plain data: see `coursekit.probes.described`."""
         if self.call is None:
             return {"kind": "value"}
         lists = {"call": self.call, "optional": self.optional, "returns": self.returns}

@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
-from autograder.course import CourseError, with_driver
+from autograder.course.settings import CourseError, with_driver
 
 BUSY_SECONDS = 60
 WRITERS = 7_305_221  # any number: the lock in PostgreSQL that graders take in turn

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -15,28 +16,13 @@ from typing import TypeVar
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.utils import parse_utc
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    DateTime,
-    MetaData,
-    String,
-    Table,
-    Text,
-    delete,
-    func,
-    insert,
-    inspect,
-    make_url,
-    select,
-    text,
-)
-from sqlalchemy.dialects.mysql import MEDIUMTEXT
+from sqlalchemy import ColumnElement, Connection, delete, insert, inspect, make_url, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
-from autograder.course import Course
+from autograder.course.cells import cells_by_id
+from autograder.course.settings import Course
+from autograder.grading.course_tables import metadata, result_table
 from autograder.grading.database import GradebookError, explained, open_engine, reading, schema_head
 from autograder.grading.gradebook_cells import (
     ReleasedLab,
@@ -44,9 +30,10 @@ from autograder.grading.gradebook_cells import (
     store_lab,
 )
 from autograder.grading.gradebook_submissions import SubmissionRows
+from autograder.grading.hand_marks import WHO, Change, changes, log_changes, set_by_hand, store_penalties
 from autograder.grading.lateness import LatePenalties
+from autograder.grading.marks import Mark, MarkReader
 from autograder.grading.results import LabResult, round_score
-from autograder.nbgrader_cells import cells_by_id
 from autograder.pages.autograded_notebook import check_path_part, write_autograded
 
 ATTEMPTS = 5
@@ -54,33 +41,21 @@ SERVER_ATTEMPTS = 14  # almost a minute, in which a server that went down can co
 LONGEST_PAUSE = 5.0
 T = TypeVar("T")
 
-_metadata = MetaData()
-_long_text = Text().with_variant(MEDIUMTEXT(), "mysql", "mariadb")  # their TEXT ends at 64 kB
-_result_table = Table(
-    "course_result",
-    _metadata,
-    Column("student", String(128), primary_key=True),
-    Column("lab", String(128), primary_key=True),
-    Column("content_hash", String(128), nullable=False),
-    Column("grader_version", String(128), nullable=False),
-    Column("result", _long_text, nullable=False),  # LabResult.to_dict as JSON
-    Column("answers", _long_text, nullable=False),  # JSON: graded cell -> hash of the student's answer to it
-    Column("graded_at", DateTime, nullable=False),  # UTC
-)
-
 
 class GradebookWriter:
     """Writes verdicts into nbgrader's gradebook at `db_url` (SQLite by default, any SQLAlchemy address).
 
-    Every batch is one transaction: killed at any moment, the gradebook holds whole batches. Two graders may write at
-    once. An instructor's manual scores and comments are never changed; where the answer under one changed, nbgrader's
-    "needs manual grade" is set. Use it as a context manager, or call `close`. Not to be shared between processes.
+    What `record` gets is one transaction: killed at any moment, the gradebook holds all of it or nothing. Two graders
+    may write at once. An instructor's manual scores and comments are never changed; where the answer under one
+    changed, nbgrader's "needs manual grade" is set. A context manager, or call `close`; not shared between processes.
     """
 
     def __init__(self, db_url: str, course: Course):
         self._course = course
         self._beside = db_url == course.db_url  # Formgrader shows the notebooks of the course's own gradebook only
         self._late = LatePenalties(course)
+        self._reader = MarkReader(course)
+        log_changes(course)
         self._ready: dict[str, ReleasedLab] = {}
         with explained(db_url):
             self._engine = open_engine(db_url)
@@ -97,35 +72,28 @@ class GradebookWriter:
         """Give the database connections back."""
         self._engine.dispose()
 
-    def record(self, results: Iterable[LabResult], batch_size: int = 32, batch_seconds: float = 5.0) -> list[LabResult]:
-        """Write verdicts as they arrive, with the autograded notebooks; return them with the state they got.
+    def record(self, results: Sequence[LabResult]) -> list[LabResult]:
+        """Write verdicts, with the autograded notebooks, in one transaction; return them with the state they got.
 
-        A batch is written when it is full or its oldest result is `batch_seconds` old, and also when `results` itself
-        raises. Raises GradebookError when a result names an exercise that its lab's notebook does not have.
+        Raises:
+            GradebookError: a result names an exercise that its lab's notebook does not have; nothing is written.
         """
-        recorded: list[LabResult] = []
-        batch: list[LabResult] = []
-        begun = 0.0
-        try:
+        for result in results:
+            self._check(result)
+        if not results:
+            return []
+        if self._beside:  # first, so that a row in the gradebook always has its notebook
             for result in results:
-                self._check(result)
-                begun = begun if batch else time.monotonic()
-                batch.append(result)
-                if len(batch) >= batch_size or time.monotonic() - begun >= batch_seconds:
-                    full, batch = batch, []
-                    recorded += self._record_batch(full)
-        finally:
-            if batch:
-                recorded += self._record_batch(batch)
-        return recorded
+                write_autograded(self._course, result)
+        return self._in_one_transaction(lambda session: self._record_all(session, results))
 
     def better(self, result: LabResult) -> float | None:
         """What the recorded attempt of the same student is worth, lateness counted, where that is more than this one.
 
         Marks that a person gave by hand stand apart: they belong to the answer that they were given for.
         """
-        query = select(_result_table.c.result).where(
-            _result_table.c.student == result.student, _result_table.c.lab == result.lab
+        query = select(result_table.c.result).where(
+            result_table.c.student == result.student, result_table.c.lab == result.lab
         )
         with reading(self._engine) as connection:
             stored = connection.execute(query).scalar_one_or_none()
@@ -137,17 +105,93 @@ class GradebookWriter:
 
     def lost_by_lateness(self, result: LabResult) -> float:
         """The points that a result loses because it came late; 0 where nothing says when it came, or was due."""
-        due = self._course.lab(result.lab).due
-        if due is None or result.timestamp is None:
-            return 0.0
-        late = result.timestamp - due
-        if late > timedelta(0):
-            late -= self._extension(result.student, result.lab, due)
-        return round_score(self._late.penalty(result.student, result.score, late.total_seconds()) or 0.0)
+        with reading(self._engine) as connection:
+            return self._reader.lost(result, connection)
+
+    def marks(self, lab: str | None = None, students: Collection[str] | None = None) -> list[Mark]:
+        """What counts, without notebooks: of one lab or all, by student and lab."""
+        with reading(self._engine) as connection:
+            return self._reader.read(connection, lab, students) if lab else self._reader.read_all(connection)
+
+    def labs(self) -> list[str]:
+        """The labs of the course that something was recorded of."""
+        with reading(self._engine) as connection:
+            found = set(connection.scalars(select(result_table.c.lab).distinct()))
+        return [lab.name for lab in self._course.labs if lab.name in found]
+
+    def settle(self, lab: str) -> None:
+        """Bring what nbgrader shows of a lab to what is released and to what course.toml says of lateness.
+
+        Raises:
+            GradebookError: a cell with marks by hand is no longer in the lab.
+        """
+        if self._course.release_notebook(lab).is_file():
+            self.ensure_lab(lab)
+        self._in_one_transaction(lambda session: self._settle_lateness(session, lab))
+
+    def _settle_lateness(self, session: Session, lab: str) -> None:
+        handed_in = session.scalars(
+            select(api.SubmittedAssignment).join(api.Assignment).where(api.Assignment.name == lab)
+        ).all()
+        for each in handed_in:
+            extension = self._late.extension(each.student_id, lab, each.extension)
+            if extension != (each.extension or timedelta(0)):
+                each.extension = extension
+        session.flush()
+        store_penalties(session.connection(), self._reader, lab)
+
+    def mark_by_hand(
+        self, lab: str, student: str, part: str, points: float | None, because: str, by: str | None = None
+    ) -> None:
+        """Give points to a part of a submission in place of the automatic ones; with None give those back.
+
+        Args:
+            lab: the lab's name.
+            student: whose submission.
+            part: the graded cell.
+            points: the points; None for the automatic ones.
+            because: why, for the student.
+            by: who does it, where it is not this account.
+
+        Raises:
+            GradebookError: there is no such submission or part, or the points are not between 0 and its maximum.
+        """
+        self.settle(lab)
+        recorded = self.marks(lab, [student])
+        if not recorded:
+            students = [mark.student for mark in self.marks(lab)]
+            near = difflib.get_close_matches(student, students, cutoff=0.4) or students[:5]
+            known = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise GradebookError(f"{lab}: no submission of {student} is graded{known}")
+        found = next((each for each in recorded[0].parts if each.name == part), None)
+        if found is None:
+            names = ", ".join(each.name for each in recorded[0].parts)
+            raise GradebookError(f"{lab}: has no graded part {part}; its parts are {names}")
+        if points is not None and not 0 <= points <= found.max_score:
+            raise GradebookError(
+                f"{lab}: {part} has {found.max_score:g} points, and {points:g} is not between 0 and that; "
+                "extra credit is given in Formgrader"
+            )
+
+        def work(session: Session) -> None:
+            session.info[WHO] = by
+            notebook_id = session.scalars(
+                select(api.SubmittedNotebook.id).where(
+                    api.SubmittedNotebook.assignment_id.in_(_submission_id(student, lab))
+                )
+            ).one()
+            set_by_hand(session, notebook_id, part, points, because)
+
+        self._in_one_transaction(work)
+
+    def changes(self, lab: str, student: str | None = None) -> list[Change]:
+        """What was changed by hand in a lab, of one student or of all, the oldest change first."""
+        with reading(self._engine) as connection:
+            return [*changes(connection, lab, student)]
 
     def already_graded(self, student: str, lab: str, content_hash: str, grader_version: str) -> LabResult | None:
         """The recorded result (without its notebook) if this very content was graded by this very grader, else None."""
-        table = _result_table.c
+        table = result_table.c
         query = (
             select(table.result)
             .where(table.student == student, table.lab == lab)
@@ -156,12 +200,7 @@ class GradebookWriter:
         )
         with reading(self._engine) as connection:
             found = connection.execute(query).scalar_one_or_none()
-            return _loaded(connection, [found], student)[0] if found is not None else None
-
-    def results(self, lab: str | None = None) -> list[LabResult]:
-        """All recorded results, or those of one lab, without notebooks, by student and lab."""
-        with reading(self._engine) as connection:
-            return _results(connection, lab)
+        return LabResult.from_dict(json.loads(found)) if found is not None else None
 
     def ensure_lab(self, lab: str) -> None:
         """Make nbgrader's gradebook know the lab's assignment, notebook and cells as they were released.
@@ -183,32 +222,23 @@ class GradebookWriter:
                 f'such test cell; run "course release {result.lab}" and grade again'
             )
 
-    def _record_batch(self, batch: list[LabResult]) -> list[LabResult]:
-        # The notebook comes first: a row in the gradebook then always has its notebook.
-        if self._beside:
-            for result in batch:
-                write_autograded(self._course, result)
-        return self._in_one_transaction(lambda session: self._record_all(session, batch))
-
-    def _record_all(self, session: Session, batch: list[LabResult]) -> list[LabResult]:
-        """Record a batch; what its submissions have in common is asked for once."""
+    def _record_all(self, session: Session, results: Sequence[LabResult]) -> list[LabResult]:
+        """Record them; what their submissions have in common is asked for once."""
         students: dict[str, list[str]] = {}
-        for result in batch:
+        for result in results:
             students.setdefault(result.lab, []).append(result.student)
         rows = {lab: SubmissionRows(session, lab, names) for lab, names in students.items()}
         answers = {lab: _stored_answers(session, lab, names) for lab, names in students.items()}
-        recorded = [self._record_one(result, rows[result.lab], answers[result.lab]) for result in batch]
+        recorded = [self._record_one(result, rows[result.lab], answers[result.lab]) for result in results]
         session.flush()
         for lab, of_lab in rows.items():
             of_lab.store_new(session)
-            for submitted in of_lab.submitted.values():
-                self._set_late_penalty(session, submitted)
-            named = _result_table.c.student.in_(students[lab])
-            session.execute(delete(_result_table).where(_result_table.c.lab == lab, named))
+            named = result_table.c.student.in_(students[lab])
+            session.execute(delete(result_table).where(result_table.c.lab == lab, named))
         now = datetime.now(UTC).replace(tzinfo=None)
         last = {(each.student, each.lab): each for each in recorded}
         session.execute(
-            insert(_result_table),
+            insert(result_table),
             [
                 {
                     "student": each.student,
@@ -222,6 +252,8 @@ class GradebookWriter:
                 for each in last.values()
             ],
         )
+        for lab, names in students.items():
+            store_penalties(session.connection(), self._reader, lab, names)
         return recorded
 
     def _record_one(self, result: LabResult, rows: SubmissionRows, stored: dict[str, dict[str, str]]) -> LabResult:
@@ -258,37 +290,16 @@ class GradebookWriter:
     def _set_times(self, handed_in: api.SubmittedAssignment, result: LabResult) -> None:
         if result.timestamp is not None:
             handed_in.timestamp = parse_utc(result.timestamp)
-        due = self._course.lab(result.lab).due
-        later = self._course.lateness.extension(result.student, result.lab)
-        if due is not None and later is not None:  # where course.toml says nothing, one that somebody gave stays
-            handed_in.extension = max(later - due, timedelta(0))
-
-    def _extension(self, student: str, lab: str, due: datetime) -> timedelta:
-        """What course.toml gives a student after the due date; where it says nothing, what the gradebook does."""
-        later = self._course.lateness.extension(student, lab)
-        if later is not None:
-            return max(later - due, timedelta(0))
-        kind = api.SubmittedAssignment
-        with reading(self._engine) as connection:
-            query = select(kind.extension).where(kind.id.in_(_submission_id(student, lab)))
-            return connection.execute(query).scalar_one_or_none() or timedelta(0)
-
-    def _set_late_penalty(self, session: Session, submitted: api.SubmittedNotebook) -> None:
-        """As nbgrader's AssignLatePenalties does, with the plugin that nbgrader_config.py chooses."""
-        handed_in = session.get_one(api.SubmittedAssignment, submitted.assignment_id)
-        submitted.late_submission_penalty = None
-        if (seconds := handed_in.total_seconds_late) > 0:
-            score = session.scalar(
-                select(func.coalesce(func.sum(api.Grade.score), 0.0)).where(api.Grade.notebook_id == submitted.id)
-            )
-            submitted.late_submission_penalty = self._late.penalty(handed_in.student_id, score, seconds)
+        extension = self._late.extension(result.student, result.lab, handed_in.extension)
+        if extension != (handed_in.extension or timedelta(0)):  # where course.toml says nothing, a given one stays
+            handed_in.extension = extension
 
     def _create_tables(self, session: Session) -> None:
         """What nbgrader's own Gradebook does for a new database, in one transaction and without its subprocess."""
         connection = session.connection()
         fresh = not inspect(connection).get_table_names()
         api.Base.metadata.create_all(connection)
-        _metadata.create_all(connection)
+        metadata.create_all(connection)
         if fresh:
             connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
             connection.execute(
@@ -312,13 +323,17 @@ class GradebookWriter:
         raise AssertionError("unreachable")
 
 
-def recorded_results(db_url: str) -> list[LabResult]:
-    """All results that the gradebook at `db_url` holds; nothing is made or changed, and no gradebook holds none.
+def recorded_marks(course: Course, db_url: str, lab: str | None = None) -> list[Mark]:
+    """The marks that the gradebook at `db_url` holds, of one lab or of all; nothing is made or changed.
 
     Raises:
-        GradebookError: something else is at this address, or it cannot be read.
+        CourseError: there is no such lab, something else is at this address, or it cannot be read.
     """
-    return _read(db_url, _results)
+    name = course.lab(lab).name if lab is not None else None
+    reader = MarkReader(course)
+    return _read(
+        db_url, lambda connection: reader.read(connection, name) if name is not None else reader.read_all(connection)
+    )
 
 
 def known_students(db_url: str) -> list[str]:
@@ -339,48 +354,14 @@ def _read(db_url: str, query: Callable[[Connection], list[T]]) -> list[T]:
         engine = open_engine(db_url)
         try:
             with reading(engine) as connection:
-                return query(connection) if inspect(connection).has_table(_result_table.name) else []
+                return query(connection) if inspect(connection).has_table(result_table.name) else []
         finally:
             engine.dispose()
 
 
-def _results(connection: Connection, lab: str | None = None) -> list[LabResult]:
-    table = _result_table.c
-    query = (
-        select(table.result)
-        .where(_submission_id(table.student, table.lab).exists())  # nbgrader may have removed the student
-        .order_by(table.student, table.lab)
-    )
-    if lab is not None:
-        query = query.where(table.lab == lab)
-    return _loaded(connection, connection.execute(query).scalars().all())
-
-
-def _loaded(connection: Connection, stored: Sequence[str], student: str | None = None) -> list[LabResult]:
-    """Results from JSON. Whether they wait for a person is asked anew: Formgrader may have settled it meanwhile."""
-    query = (
-        select(api.SubmittedAssignment.student_id, api.Assignment.name)
-        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-        .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
-        .where(api.Grade.needs_manual_grade)
-        .distinct()
-    )
-    if student is not None:
-        query = query.where(api.SubmittedAssignment.student_id == student)
-    waiting = {tuple(row) for row in connection.execute(query)}
-    results = [LabResult.from_dict(json.loads(each)) for each in stored]
-    return [
-        replace(each, state="needs_manual_grade" if (each.student, each.lab) in waiting else "graded")
-        if each.state in ("graded", "needs_manual_grade")
-        else each
-        for each in results
-    ]
-
-
 def _stored_answers(session: Session, lab: str, students: Sequence[str]) -> dict[str, dict[str, str]]:
     """The hashes of the answers under the recorded results, by student and cell."""
-    table = _result_table.c
+    table = result_table.c
     query = select(table.student, table.answers).where(table.lab == lab, table.student.in_(students))
     return {student: json.loads(answers) for student, answers in session.execute(query)}
 

@@ -14,10 +14,10 @@ from nbgrader.utils import is_grade, is_locked, is_solution, is_task, parse_utc
 from sqlalchemy import delete, func, insert, inspect, select
 from sqlalchemy.orm import Session
 
-from autograder.course import Course
+from autograder.course.cells import cells_by_id, details
+from autograder.course.released import read_released
+from autograder.course.settings import Course
 from autograder.grading.database import GradebookError
-from autograder.nbgrader_cells import cells_by_id, details
-from autograder.releasing.released import read_released
 
 AT_ONCE = 500  # submissions whose rows are asked for together
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
 import secrets
@@ -21,20 +22,32 @@ from typing import TYPE_CHECKING, Any
 
 import autograder
 import coursekit
-from autograder import nbgrader_cells
-from autograder.course import Course, CourseError
-from autograder.declaring.course_exercises import declared_exercises, own_exercises, own_files
+from autograder.course import cells as nbgrader_cells
+from autograder.course.printable import printable
+from autograder.course.released import read_released
+from autograder.course.settings import Course, CourseError
+from autograder.course.text_pairs import PairError, read_pair
+from autograder.declaring.course_exercises import course_files, declared_exercises, own_exercises
 from autograder.declaring.exercise import Exercise
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.grading.solution_run import own_expectations
 from autograder.grading.submission_run import DEMONSTRATION_TAG, PreparedExercise, SubmissionRun
-from autograder.printable import printable
-from autograder.releasing.released import read_released
-from autograder.releasing.text_pairs import PairError, read_pair
 from autograder.sandbox import Limits, Sandbox, SandboxUnavailable, WorkerLost
-from autograder.submission import FoundSubmission, Plan, Unreadable, read_plan, read_release
+from autograder.submission import (
+    Children,
+    FoundSubmission,
+    LabReader,
+    Plan,
+    ReaderLost,
+    Reading,
+    Rules,
+    Unreadable,
+    read_release,
+)
+from coursekit.changes import Change
 from coursekit.judge import Expectation
+from coursekit.reference import changes_of
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -91,7 +104,6 @@ class LabGrader:
         self.lab = course.lab(lab).name
         seed = grading_seed(course) if seed is None else seed
         self.release = read_released(course, self.lab)
-        self._roles = read_release(self.release)
         released = course.release_notebook(self.lab).read_bytes()
         self.known = {each.name: grade_ids(course, each.name) for each in course.labs}
         self._demonstrations = {
@@ -101,15 +113,24 @@ class LabGrader:
         self.seed = seed
         self._own = own_exercises(declared)
         self.solution = _solution(course, self.lab) if self._own else None
+        changes = _released_changes(course, self.lab)
         self._prepared = {
-            name: PreparedExercise(exercise, replace(exercise.spec, reveal=False), exercise.expectations(seed))
+            name: PreparedExercise(
+                exercise,
+                replace(exercise.spec, reveal=False, changes=changes.get(name, {})),
+                exercise.expectations(seed),
+            )
             for name, exercise in declared.items()
             if isinstance(exercise, Exercise)
         }
+        specs = {name: each.spec for name, each in self._prepared.items()}
+        specs |= {name: each.spec for name, each in self._own.items()}
+        rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
+        self._readers = Children(LabReader(read_release(self.release), self.known, rules))
         self._own_prepared: dict[str, PreparedExercise] | None = None
         self._preparing = Lock()
         libraries = [version(name) for name in LIBRARIES]
-        own = [path.read_bytes() for path in own_files(course, self.lab)]
+        own = [path.read_bytes() for path in course_files(course)]
         own += [cell.source for cell in self.solution.cells] if self.solution else []
         self.version = _digest(sources(), released, seed, course.limits, libraries, *own)
 
@@ -134,19 +155,30 @@ class LabGrader:
     def verdict(self, data: bytes, student: str, sandbox: Sandbox) -> LabResult:
         """Give a verdict on the bytes of a notebook, whatever they are."""
         try:
-            result = self.grade_plan(self.plan(data), student, sandbox)
+            result = self.grade_reading(self.read(data), student, sandbox)
         except Unreadable as error:
             result = self.unreadable(student, error.reason)
         return replace(result, content_hash=content_hash(data))
 
-    def plan(self, data: bytes) -> Plan:
-        """How the bytes of a notebook are graded. Raises Unreadable where nothing can be made of them."""
-        return read_plan(data, self._roles, self.known)
+    def read(self, data: bytes) -> Reading:
+        """How the bytes of a notebook are graded. They are read in a child process, under limits.
 
-    def grade_plan(self, plan: Plan, student: str, sandbox: Sandbox) -> LabResult:
+        Raises:
+            Unreadable: nothing can be made of them, or they take more than they may.
+            ReaderLost: no process could read them, through no fault of theirs.
+        """
+        reading: Reading = self._readers.ask("read", data)
+        return reading
+
+    def plan(self, data: bytes) -> Plan:
+        """The plan alone, without rules; it is read as `read` does it, and raises the same."""
+        plan: Plan = self._readers.ask("plan", data)
+        return plan
+
+    def grade_reading(self, reading: Reading, student: str, sandbox: Sandbox) -> LabResult:
         """Run a repaired submission and judge every exercise of the lab."""
-        run = SubmissionRun(self.lab, self.prepared(sandbox), self._demonstrations, self.limits, plan, sandbox)
-        results = run.results()
+        run = SubmissionRun(self.lab, self.prepared(sandbox), self._demonstrations, self.limits, reading, sandbox)
+        results, plan = run.results(), reading.plan
         return LabResult(
             student,
             self.lab,
@@ -213,7 +245,7 @@ def grade_all(
             return grader.grade(found, sandbox)
         except (SandboxUnavailable, CourseError):
             raise
-        except WorkerLost as lost:
+        except (WorkerLost, ReaderLost) as lost:
             return GradingFailed(found.student, str(lost))
         except Exception as error:
             log.error("%s", printable(f"no verdict on {found.student}\n{traceback.format_exc()}"))
@@ -246,13 +278,17 @@ def grade_all(
         pool.shutdown(cancel_futures=True)
 
 
-def grade_plan(course: Course, lab: str, plan: Plan, student: str) -> LabResult:
-    """Grade one repaired submission with a worker that stays warm for the next one. For `nbgrader autograde`.
+def grade_bytes(course: Course, lab: str, data: bytes, student: str) -> LabResult:
+    """Grade the bytes of one notebook with a worker that stays warm for the next one. For `nbgrader autograde`.
 
     Raises:
         SandboxUnavailable: the walls cannot be built; the text says what to type.
+        Unreadable: nothing can be made of the bytes.
     """
-    return _kept_grader(course, lab).grade_plan(plan, student, _kept_sandbox(course, preload_of(lab)))
+    grader = _kept_grader(course, lab)
+    reading = grader.read(data)
+    result = grader.grade_reading(reading, student, _kept_sandbox(course, preload_of(course, lab)))
+    return replace(result, content_hash=content_hash(data))
 
 
 @cache
@@ -281,6 +317,15 @@ def _solution(course: Course, lab: str) -> NotebookNode:
         return read_pair(path)
     except (PairError, FileNotFoundError) as error:
         raise CourseError(f"{path}: the references of your own exercises come from it, and {error}") from error
+
+
+def _released_changes(course: Course, lab: str) -> dict[str, dict[str, Change]]:
+    """The changes to each formula that the released checks look for: feedback says the same as they do."""
+    for folder in course.reference(lab):
+        if (path := folder / f"{lab}.json").is_file():
+            entries = json.loads(path.read_text(encoding="utf-8"))["exercises"]
+            return {entry["name"]: changes_of(entry) for entry in entries}
+    return {}
 
 
 def content_hash(data: bytes) -> str:

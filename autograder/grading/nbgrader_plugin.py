@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,14 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 from traitlets.config import Application
 
-from autograder.course import Course, load_course
+from autograder.course.cells import points as points_of
+from autograder.course.released import read_released
+from autograder.course.settings import Course, load_course
 from autograder.grading import lab_grader
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.results import ExerciseResult, LabResult
-from autograder.nbgrader_cells import points as points_of
 from autograder.pages.autograded_notebook import with_verdicts
-from autograder.releasing.released import read_released
-from autograder.submission import FileSource, Unreadable, read_notebook, read_plan, repair
+from autograder.submission import Children, FileSource, NotebookReader, Unreadable
 from autograder.submission.times import as_time
 
 Resources = dict[str, Any]
@@ -62,7 +63,7 @@ class ForgivingExporter(NotebookExporter):
         """Called by nbgrader once to sanitise a submission and once to grade it."""
         path = Path(filename)
         try:
-            notebook = read_notebook(FileSource(path).read())
+            notebook = _readers().ask("notebook", FileSource(path).read())
         except Unreadable:
             notebook = nbformat.v4.new_notebook()
         resources = {**(resources or {})}
@@ -87,7 +88,7 @@ class RestoreRelease(_CoursePreprocessor):
         """Called by nbconvert."""
         release = read_released(self.course, resources["nbgrader"]["assignment"])
         try:
-            return repair(nb, release).notebook, resources
+            return _readers().ask("repaired", nb, release), resources
         except Unreadable:
             return release, resources
 
@@ -112,20 +113,22 @@ class GradeSubmission(_CoursePreprocessor):
         return with_verdicts(shown, result), resources
 
 
+@cache
+def _readers() -> Children:
+    return Children(NotebookReader())
+
+
 def grade_file(course: Course, student: str, lab: str, path: Path) -> LabResult:
     """Grade one submitted file; a file nothing can be made of gets a verdict with zero points and the reason."""
     release = read_released(course, lab)
-    known = {each.name: lab_grader.grade_ids(course, each.name) for each in course.labs}
     try:
-        data = FileSource(path).read()
-        plan = read_plan(data, release, known)
+        return lab_grader.grade_bytes(course, lab, FileSource(path).read(), student)
     except Unreadable as error:
         exercises = tuple(
             ExerciseResult(name, 0.0, points, "missing", message=error.reason)
             for name, points in points_of(release).items()
         )
         return LabResult(student, lab, exercises, state="unreadable", reason=error.reason)
-    return replace(lab_grader.grade_plan(course, lab, plan, student), content_hash=lab_grader.content_hash(data))
 
 
 def safe_markdown(source: str) -> str:

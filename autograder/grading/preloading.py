@@ -6,14 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
-from autograder.course import Course
+from autograder.course.settings import Course
 from autograder.sandbox import PRELOAD, Limits, Sandbox
-
-# What a worker imports besides for the submissions of a lab. Imported once here, none of them has to.
-FOR_LABS = {
-    "bert_ag_news": ("tensorflow_text", "tensorflow_hub", "tf_keras"),
-    "imdb_classifier": ("sklearn.feature_extraction.text", "sklearn.linear_model", "sklearn.pipeline"),
-}
 
 
 def limits_of(course: Course) -> Limits:
@@ -24,9 +18,9 @@ def limits_of(course: Course) -> Limits:
     )
 
 
-def preload_of(lab: str) -> tuple[str, ...]:
-    """The modules that a worker imports before it forks for submissions of this lab."""
-    return (*PRELOAD, *FOR_LABS.get(lab.partition("_")[2], ()))
+def preload_of(course: Course, lab: str) -> tuple[str, ...]:
+    """The modules that a worker imports before it forks for submissions of this lab; course.toml names its own."""
+    return (*PRELOAD, *(name for each in course.labs if each.name == lab for name in each.preload))
 
 
 @contextmanager
@@ -38,7 +32,7 @@ def start_sandbox(course: Course, lab: str = "", *, unsafe: bool = False) -> Ite
         lab: the lab to be graded, for what its notebooks import.
         unsafe: go on without walls where they cannot be built.
     """
-    sandbox = Sandbox(limits_of(course), unsafe=unsafe, preload=preload_of(lab))
+    sandbox = Sandbox(limits_of(course), unsafe=unsafe, preload=preload_of(course, lab))
 
     def start() -> Sandbox:
         sandbox.start()

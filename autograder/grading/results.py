@@ -15,19 +15,28 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.printable import printable
+from autograder.course.printable import printable
 from coursekit.statuses import STATUS_WORDS
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode  # slow to import, and a worker can start meanwhile
 
 STATUSES = tuple(STATUS_WORDS)
-RESULTS_COLUMNS = ("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds")
-GRADES_COLUMNS = ("student", "lab", "score", "max_score", "percent", "state")
 PASSED_OVER_COLUMNS = ("path", "reason")
 
 # A spreadsheet takes a cell that begins with one of these for a formula, some also where they are full-width.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+# Texts that a submission can make long: a record travels over networks, and a page is read by people.
+MOST_REPAIRS = 200
+MOST_CHARACTERS = 2_000
+
+
+def cut(text: str) -> str:
+    """`text` as it is kept: printable, and at most `MOST_CHARACTERS` long."""
+    text = printable(text)
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
 def round_score(value: float) -> float:
@@ -49,7 +58,7 @@ class GroupResult:
     misconceptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", printable(self.message))
+        object.__setattr__(self, "message", cut(self.message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,7 @@ class ExerciseResult:
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
             raise ValueError(f'{self.exercise}: "{self.status}" is not a status; they are {", ".join(STATUSES)}')
-        object.__setattr__(self, "message", printable(self.message))
+        object.__setattr__(self, "message", cut(self.message))
         for name in ("score", "max_score"):
             object.__setattr__(self, name, round_score(getattr(self, name)))
         if not 0 <= self.score <= self.max_score:
@@ -118,8 +127,11 @@ class LabResult:
     timestamp: datetime | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", printable(self.reason))
-        object.__setattr__(self, "repairs", tuple(printable(each) for each in self.repairs))
+        object.__setattr__(self, "reason", cut(self.reason))
+        repairs = tuple(cut(each) for each in self.repairs[:MOST_REPAIRS])
+        if (more := len(self.repairs) - MOST_REPAIRS) > 0:
+            repairs = (*repairs[:-1], f"… and {more + 1} more.")
+        object.__setattr__(self, "repairs", repairs)
 
     @property
     def score(self) -> float:
@@ -167,47 +179,6 @@ class LabResult:
         )
 
 
-def write_results_csv(path: Path, results: Iterable[LabResult]) -> None:
-    """One row per student, lab and exercise, in the notebook's order. Replaces `path` in one step."""
-    write_csv(
-        path,
-        RESULTS_COLUMNS,
-        (
-            (
-                plain_cell(result.student),
-                result.lab,
-                exercise.exercise,
-                _number(exercise.score),
-                _number(exercise.max_score),
-                exercise.status,
-                ";".join(exercise.misconceptions),
-                f"{exercise.seconds:.2f}",
-            )
-            for result in _ordered(results)
-            for exercise in result.exercises
-        ),
-    )
-
-
-def write_grades_csv(path: Path, results: Iterable[LabResult]) -> None:
-    """One row per student and lab, sorted by both. Replaces `path` in one step."""
-    write_csv(
-        path,
-        GRADES_COLUMNS,
-        (
-            (
-                plain_cell(result.student),
-                result.lab,
-                _number(result.score),
-                _number(result.max_score),
-                _number(result.percent),
-                result.state,
-            )
-            for result in _ordered(results)
-        ),
-    )
-
-
 def write_passed_over_csv(path: Path, rows: Iterable[tuple[str, str]]) -> None:
     """One row for everything that was not graded because nothing says whose it is: where it lies, and why."""
     write_csv(path, PASSED_OVER_COLUMNS, ((plain_cell(place), plain_cell(reason)) for place, reason in rows))
@@ -228,14 +199,6 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-
-
-def _ordered(results: Iterable[LabResult]) -> list[LabResult]:
-    return sorted(results, key=lambda result: (result.student, result.lab))
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}"
 
 
 def plain_cell(text: str) -> str:

@@ -7,11 +7,11 @@ from functools import partial
 
 from nbformat import NotebookNode
 
-from autograder.course import CourseError
+from autograder.course.cells import grade_id, is_test
+from autograder.course.settings import CourseError
 from autograder.declaring.declaration import Case
 from autograder.declaring.own import OwnExercise
 from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
-from autograder.nbgrader_cells import grade_id, is_test
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.judge import Attempt, Expectation
 

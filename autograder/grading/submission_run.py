@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -11,11 +11,9 @@ from typing import TypeVar
 from autograder.declaring.declaration import Declaration
 from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
-from autograder.submission import CellStep, Plan, ProbeStep
-from autograder.submission.helpers import helper_cells
-from coursekit import rules
+from autograder.submission import CellStep, ProbeStep, Reading
 from coursekit.judge import Attempt, ExerciseSpec, Expectation, Judgement, judge, tidy_message
-from coursekit.statements import read_cells
+from coursekit.statuses import STUB
 
 DEMONSTRATION_TAG = "demonstration"  # of cells that only show something; they are not run
 MAX_RESTARTS = 3  # of the process, by the cells of one exercise or by the student's own; then they are left out
@@ -63,15 +61,16 @@ class SubmissionRun:
     is one too many: the fault is the machine's, or the grader's, and there is no verdict.
 
     Each exercise, its cells and its cases together, has one budget of CPU time and one by the clock, as `Limits` counts
-    them; so has each of the student's own cells that an answer uses. Their other cells have a larger one together. By
-    the clock the whole submission may take what the budgets of the exercises and of these other cells add up to.
+    them; so has each of the student's own cells that an answer uses. Their other cells have a larger one together. A
+    locked cell that runs again because of a student's cell (`%reset`) is charged to that cell. By the clock the whole
+    submission, locked cells included, may take what the budgets of the exercises and of these other cells add up to.
 
     Args:
         lab: the lab's name.
         prepared: the exercises by name.
         demonstrations: sources of locked cells that only show something; they are not run.
         limits: what the submission may use.
-        plan: the repaired submission.
+        reading: the repaired submission, with the rules that its source breaks.
         sandbox: where its code runs.
     """
 
@@ -81,14 +80,14 @@ class SubmissionRun:
         prepared: Mapping[str, PreparedExercise],
         demonstrations: Collection[str],
         limits: Limits,
-        plan: Plan,
+        reading: Reading,
         sandbox: Sandbox,
     ):
         self.notes: list[str] = []
         self._lab = lab
         self._prepared = prepared
         self._limits = limits
-        self._plan = plan
+        self._plan = plan = reading.plan
         self._sandbox = sandbox
         self._finished: dict[str, ExerciseResult] = {}
         self._left_out = {
@@ -96,11 +95,11 @@ class SubmissionRun:
             for index, step in enumerate(plan.steps)
             if isinstance(step, CellStep) and step.locked and step.source in demonstrations
         }
-        code = {index: step.source for index, step in enumerate(plan.steps) if isinstance(step, CellStep)}
-        self._cells = dict(zip(code, read_cells([*code.values()]), strict=True))
+        self._broken = reading.broken
         self._errors: dict[str, CellError] = {}
         self._restarts: Counter[str | int | None] = Counter()
-        self._helpers = helper_cells(plan.steps)
+        self._helpers = reading.helpers
+        self._brought_back = _brought_back(plan.steps)
         self._spent: defaultdict[str | int | None, _Spent] = defaultdict(_Spent)  # by `_budget_key`
         self._was_lost = False
         self._crashed: set[int] = set()  # steps in which the process ended itself, and that were taken again
@@ -157,6 +156,8 @@ class SubmissionRun:
     def _run_step(self, session: Session, index: int) -> bool:
         """Take one step; return whether the process is used up, so that what follows needs a fresh one."""
         step = self._plan.steps[index]
+        if self._wall > self._most_wall:
+            return True
         if isinstance(step, ProbeStep):
             if step.exercise in self._finished:
                 return False
@@ -164,7 +165,7 @@ class SubmissionRun:
         if index in self._left_out:
             return False
         if step.locked:
-            self._wall += session.run_cell(step.source).wall
+            self._run_locked(session, step, self._brought_back.get(index))
         elif self._has_used_up(self._budget_key(index)):
             self._leave_out(index, step.exercise, "timeout", "Its cells together took too long.")
         else:
@@ -174,6 +175,19 @@ class SubmissionRun:
             if session.is_exhausted():
                 raise SessionLost("memory", "it left too many processes, or too much memory in use, behind")
         return False
+
+    def _run_locked(self, session: Session, step: CellStep, by: int | None) -> None:
+        """Run a cell of the lab; `by` is the student's cell because of which it runs again."""
+        run = partial(session.run_cell, step.source)
+        if by is None:
+            left = min(self._limits.wall_seconds_per_step, self._most_wall - self._wall)
+            self._wall += run(wall_seconds=max(left, LEAST_SECONDS)).wall
+        elif by not in self._left_out:
+            key = self._budget_key(by)
+            if self._has_used_up(key):
+                self._restarts[key] = MAX_RESTARTS - 1  # all of them go: without one the next would do the same
+                raise SessionLost("timeout", "the cells of the lab that had to run again took too long")
+            self._ask(key, run)
 
     def _probe(self, session: Session, name: str, index: int) -> bool:
         """Try an exercise on all of its cases and judge it; return whether it ran out of something.
@@ -198,11 +212,9 @@ class SubmissionRun:
         if is_short and name not in self._short:
             self._short.add(name)
             return True
-        cells = [cell for at, cell in self._cells.items() if at < index]
-        broken = rules.violations(cells, name, forbidden=prepared.spec.forbidden, no_loops=prepared.spec.no_loops)
-        judgement = judge(prepared.spec, prepared.cases, attempts, broken)
+        judgement = judge(prepared.spec, prepared.cases, attempts, self._broken[name])
         error = self._errors.get(name)
-        if judgement.status == "missing" and error is not None and error.type != "NotImplementedError":
+        if judgement.status == "missing" and error is not None and STUB not in error.message:
             text = f"The cell stops with {error.type}: {tidy_message(error.message)}"
             judgement = Judgement(name, "error", judgement.groups, (), text)
         self._finish(judgement, self._spent[name].cpu)
@@ -299,14 +311,14 @@ class SubmissionRun:
     def _finish(self, judgement: Judgement, seconds: float) -> None:
         spec = self._prepared[judgement.exercise].spec
         points = self._plan.exercises[judgement.exercise]
-        graded, failing = judgement.status == "graded", judgement.first_failing
+        graded, hints = judgement.status == "graded", judgement.hints
         self._finished[judgement.exercise] = ExerciseResult(
             judgement.exercise,
             points * judgement.share,
             points,
             judgement.status,
             misconceptions=judgement.misconceptions,
-            sentences=tuple(spec.sentences[each] for each in judgement.misconceptions),
+            sentences=judgement.sentences(spec),
             groups=tuple(
                 GroupResult(
                     group.spec.name,
@@ -320,9 +332,24 @@ class SubmissionRun:
             if graded
             else (),
             message=judgement.message,
-            hint=failing.hints[0] if graded and failing and failing.hints else "",
+            hint=hints[0] if graded and hints else "",
             seconds=seconds,
         )
+
+
+def _brought_back(steps: Sequence[CellStep | ProbeStep]) -> dict[int, int]:
+    """By their places, the locked steps that were there before, and the student's cell that made them run again."""
+    found: dict[int, int] = {}
+    seen: set[str] = set()
+    own = 0
+    for index, step in enumerate(steps):
+        if isinstance(step, CellStep) and not step.locked:
+            own = index
+        elif isinstance(step, CellStep):
+            if step.cell_id in seen:
+                found[index] = own
+            seen.add(step.cell_id)
+    return found
 
 
 def attempt_of(reply: ProbeReply) -> Attempt:

@@ -11,10 +11,10 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
-from autograder.course import Course
+from autograder.course.cells import grade_id, is_test
+from autograder.course.released import read_released
+from autograder.course.settings import Course
 from autograder.grading.results import ExerciseResult, LabResult, write_atomically
-from autograder.nbgrader_cells import grade_id, is_test
-from autograder.releasing.released import read_released
 from coursekit.statuses import STATUS_WORDS
 
 NOTE_ID = "autograder-note"

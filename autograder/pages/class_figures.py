@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from autograder.grading.results import LabResult
+from autograder.grading.marks import Mark
 from autograder.pages.class_numbers import Outcomes, hours_after, quartiles
 
 GREEN, ORANGE, RED, GREY = "#2e8b57", "#d98e04", "#c0392b", "#8a8a8a"
@@ -54,7 +54,7 @@ def exercises(counted: Mapping[str, Outcomes]) -> Markup:
 
 
 @_our_style
-def time_and_mark(results: Sequence[LabResult], due: datetime | None) -> Markup | None:
+def time_and_mark(results: Sequence[Mark], due: datetime | None) -> Markup | None:
     """Marks against the hours before the due date; None without one, or where fewer than three times are known."""
     known = [(hour, each.percent) for each in results if (hour := hours_after(due, each)) is not None]
     if len(known) < 3:

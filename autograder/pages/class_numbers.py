@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import t as student_t
 
-from autograder.course import Course, CourseError
-from autograder.grading.results import LabResult
+from autograder.course.settings import Course, CourseError
+from autograder.grading.marks import Mark
 
 LEAST_FOR_CORRELATION = 10  # students; with fewer the coefficient says nothing
 LOW_PERCENT = 50.0
@@ -80,7 +80,7 @@ class Standing:
     concerns: tuple[str, ...]
 
 
-def items(results: Sequence[LabResult], last_year: Mapping[tuple[str, str], Sequence[float]]) -> list[ItemStatistics]:
+def items(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[float]]) -> list[ItemStatistics]:
     """The exercises of one lab, in the notebook's order.
 
     Args:
@@ -94,13 +94,13 @@ def items(results: Sequence[LabResult], last_year: Mapping[tuple[str, str], Sequ
             (each, result)
             for result in results
             for each in result.exercises
-            if each.exercise == name and each.max_score
+            if each.exercise == name and each.max_score and not result.reason
         ]
         if not found:
             continue
         lab = found[0][1].lab
         shares = np.array([each.score / each.max_score for each, _ in found])
-        rest = np.array([result.score - each.score for each, result in found])
+        rest = np.array([result.earned - each.score for each, result in found])
         passed: dict[str, list[bool]] = defaultdict(list)
         for each, _ in found:
             for group in each.groups:
@@ -122,7 +122,7 @@ def items(results: Sequence[LabResult], last_year: Mapping[tuple[str, str], Sequ
     return analysed
 
 
-def outcomes(results: Sequence[LabResult]) -> dict[str, Outcomes]:
+def outcomes(results: Sequence[Mark]) -> dict[str, Outcomes]:
     """What became of each exercise of one lab, in the notebook's order; also of those without points."""
     names = list(dict.fromkeys(each.exercise for result in results for each in result.exercises))
     counted = {}
@@ -143,14 +143,14 @@ def quartiles(percents: Sequence[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def hours_after(due: datetime | None, result: LabResult) -> float | None:
+def hours_after(due: datetime | None, result: Mark) -> float | None:
     """Hours from the due date to the handing in, below 0 before it; None where one of the two is not known."""
     if due is None or result.timestamp is None:
         return None
     return (result.timestamp - due).total_seconds() / 3600
 
 
-def mistakes(results: Sequence[LabResult], sentences: Mapping[tuple[str, str], str]) -> list[MistakeCount]:
+def mistakes(results: Sequence[Mark], sentences: Mapping[tuple[str, str], str]) -> list[MistakeCount]:
     """The mistakes of one lab, the most common first; ties in the order of the notebook."""
     who: dict[tuple[str, str], list[str]] = defaultdict(list)
     for result in sorted(results, key=lambda each: each.student):
@@ -162,9 +162,7 @@ def mistakes(results: Sequence[LabResult], sentences: Mapping[tuple[str, str], s
     return sorted(found, key=lambda each: -len(each.students))
 
 
-def standings(
-    course: Course, results: Sequence[LabResult], now: datetime, enrolled: Iterable[str] = ()
-) -> list[Standing]:
+def standings(course: Course, results: Sequence[Mark], now: datetime, enrolled: Iterable[str] = ()) -> list[Standing]:
     """Every student who has handed in something or is enrolled, with what says that help may be needed this week.
 
     A student may need help who has less than `LOW_PERCENT` of the points in the newest lab they handed in, or `FALL`
@@ -173,7 +171,9 @@ def standings(
     """
     percents: dict[str, dict[str, float]] = {student: {} for student in enrolled}
     for result in results:
-        percents.setdefault(result.student, {})[result.lab] = result.percent
+        of_student = percents.setdefault(result.student, {})
+        if not result.excused:
+            of_student[result.lab] = result.percent
     order = [lab.name for lab in course.labs]
     handed_in = {result.lab for result in results}
     due = [
@@ -182,7 +182,11 @@ def standings(
     found = []
     for student in sorted(percents):
         mine = {name: percents[student][name] for name in order if name in percents[student]}
-        concerns = [f"nothing handed in for {lab.name}" for lab in due if lab.name not in mine]
+        concerns = [
+            f"nothing handed in for {lab.name}"
+            for lab in due
+            if lab.name not in mine and not course.lateness.is_excused(student, lab.name)
+        ]
         if mine:
             *before, newest = mine
             if mine[newest] < LOW_PERCENT:

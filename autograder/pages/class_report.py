@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from autograder.course import Course, CourseLab
+from autograder.course.settings import Course, CourseLab
 from autograder.declaring.course_exercises import declared_exercises
-from autograder.grading.results import LabResult, write_atomically
+from autograder.grading.marks import Mark, sentences_on_waiting
+from autograder.grading.results import write_atomically
 from autograder.pages import class_figures, class_tables
 from autograder.pages.class_numbers import (
     LEAST_FOR_CORRELATION,
@@ -30,7 +31,7 @@ EXAMPLES = 3  # pages of students that are linked for each mistake
 
 def write_report(
     course: Course,
-    results: Sequence[LabResult],
+    results: Sequence[Mark],
     target: Path,
     *,
     last_year: Path | None = None,
@@ -41,7 +42,7 @@ def write_report(
 
     Args:
         course: the course.
-        results: what the gradebook holds.
+        results: what the gradebook holds, as it counts.
         target: the page. The tables of `class_tables` go into a folder of its name without the ending. Links to
             examples expect ``feedback/`` beside the page.
         last_year: a `results.csv` to compare with.
@@ -67,6 +68,7 @@ def write_report(
         progress=class_figures.progress({each.name: each.percents for each in labs}),
         least=LEAST_FOR_CORRELATION,
         compared=last_year is not None,
+        waiting=sentences_on_waiting(results),
         tables=folder.name,
         names=class_tables.NAMES,
         script=script,
@@ -82,7 +84,7 @@ class LabPart:
         self,
         course: Course,
         lab: CourseLab,
-        results: Sequence[LabResult],
+        results: Sequence[Mark],
         last_year: Mapping[tuple[str, str], Sequence[float]],
     ):
         sentences = {
@@ -92,7 +94,7 @@ class LabPart:
         }
         self.name, self.title = lab.name, lab.title
         self.submissions = len(results)
-        self.percents = [result.percent for result in results]
+        self.percents = [mark.percent for mark in results if not mark.excused] or [0.0]
         self.mean, self.median = statistics.fmean(self.percents), statistics.median(self.percents)
         self.unreadable = [each.student for each in results if each.state == "unreadable"]
         self.due, self.results = lab.due, results

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 from pathlib import Path
 
 from markupsafe import Markup
@@ -11,46 +13,73 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.course import Course
-from autograder.grading.results import LabResult, write_atomically
-from autograder.nbgrader_cells import grade_id
+from autograder.course.cells import grade_id, is_solution
+from autograder.course.settings import Course
+from autograder.grading.marks import ExerciseMark, Mark
+from autograder.grading.results import GroupResult, LabResult, round_score, write_atomically
 from autograder.pages.rendering import render
 from coursekit.statuses import STATUS_WORDS
 
 MAX_SHOWN_CHARACTERS = 20_000
+HEAD_BYTES = 1_000  # of a page, which say for which mark it was written
 
 
-def feedback_path(folder: Path, result: LabResult) -> Path:
+def feedback_path(folder: Path, of: Mark | LabResult) -> Path:
     """Where the page of one student and lab is: ``<folder>/<student>/<lab>.html``."""
-    return folder / result.student / f"{result.lab}.html"
+    return folder / of.student / f"{of.lab}.html"
 
 
-def write_feedback(
-    course: Course, result: LabResult, folder: Path, *, lost: float = 0.0, counts: float | None = None
-) -> Path:
+def is_current(page: Path, mark: Mark) -> bool:
+    """Whether a page was written for this very mark."""
+    with page.open("rb") as file:
+        return f'name="mark" content="{_fingerprint(mark)}"'.encode() in file.read(HEAD_BYTES)
+
+
+def write_feedback(course: Course, mark: Mark, folder: Path, *, instead: Mark | None = None) -> Path:
     """Write the page of one student. It holds no hidden case and no reference value; all of their text is escaped.
 
     Args:
         course: the course.
-        result: the verdict.
+        mark: what counts, the graded notebook in its result.
         folder: where the pages of all students are.
-        lost: points that lateness costs.
-        counts: points of an earlier attempt that counts in place of this one.
+        instead: the mark of an earlier attempt that counts in place of this one.
     """
-    path = feedback_path(folder, result)
+    path = feedback_path(folder, mark)
     page = render(
         "feedback.html.j2",
         course=course,
-        lab=course.lab(result.lab),
-        result=result,
-        lost=lost,
-        counts=counts,
-        code=_code_cells(result.notebook),
+        lab=course.lab(mark.lab),
+        mark=mark,
+        result=mark.result,
+        instead=instead,
+        fingerprint=_fingerprint(instead or mark),
+        code=_code_cells(mark.result.notebook),
+        words=_answers_in_words(mark.result.notebook),
         status_words=STATUS_WORDS,
+        points=_group_points,
         style=Markup(_formatter().get_style_defs(".code")),
     )
     write_atomically(path, page)
     return path
+
+
+def _fingerprint(mark: Mark) -> str:
+    """A short text that changes when anything in a mark does."""
+    parts = [(part.name, part.max_score, part.score, part.by_hand, part.comment, part.waits) for part in mark.parts]
+    content = [mark.result.to_dict(), parts, mark.penalty, mark.excused]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _group_points(exercise: ExerciseMark, group: GroupResult) -> str:
+    """A group's share of its exercise's points, as text."""
+    verdict = exercise.verdict
+    return f"{round_score(verdict.max_score * group.weight / sum(each.weight for each in verdict.groups)):g}"
+
+
+def _answers_in_words(notebook: NotebookNode | None) -> dict[str, str]:
+    """The student's answers in text cells, by the cell's name."""
+    cells = notebook.cells if notebook is not None else ()
+    return {grade_id(cell): cell.source for cell in cells if cell.cell_type == "markdown" and is_solution(cell)}
 
 
 def _code_cells(notebook: NotebookNode | None) -> dict[str, Markup]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from nbformat import NotebookNode
 
-from autograder.course import Course, CourseLab
+from autograder.course.printable import printable
+from autograder.course.settings import Course, CourseLab
+from autograder.integrations.similarity.comparing import Comparison, Pair
+from autograder.integrations.similarity.documents import Document, Documents, OwnCell
+from autograder.integrations.similarity.fingerprints import GRAM, LONGEST_MISSED
 from autograder.pages.rendering import render
-from autograder.printable import printable
-from autograder.similarity.comparing import Comparison, Pair
-from autograder.similarity.documents import Document, OwnCell, own_cells
-from autograder.similarity.fingerprints import GRAM, LONGEST_MISSED
-from autograder.submission import Unreadable
 
 MOST_LINES = 400  # of one cell
 MOST_CHARACTERS = 300  # of one line
@@ -27,10 +25,12 @@ def similar_page(
     documents: Sequence[Document],
     comparison: Comparison,
     unread: Sequence[str],
-    release: NotebookNode,
-    known: Mapping[str, Collection[str]],
+    reading: Documents,
 ) -> bytes:
-    """The page as HTML. Every text of a student is escaped; the page holds no script."""
+    """The page as HTML. Every text of a student is escaped; the page holds no script.
+
+    `reading` gives the text of the submissions that are shown.
+    """
     return render(
         "similar.html.j2",
         course=course,
@@ -42,7 +42,7 @@ def similar_page(
         pairs=[
             {
                 "pair": pair,
-                "rows": list(_rows(pair, *(_cells(each, release, known) for each in (pair.first, pair.second)))),
+                "rows": list(_rows(pair, *(_cells(each, reading) for each in (pair.first, pair.second)))),
             }
             for pair in comparison.pairs
         ],
@@ -50,9 +50,9 @@ def similar_page(
     )
 
 
-def _cells(document: Document, release: NotebookNode, known: Mapping[str, Collection[str]]) -> list[OwnCell]:
-    with suppress(Unreadable):  # it was read a moment ago: somebody has taken it away since
-        return own_cells(document.found, release, known)
+def _cells(document: Document, reading: Documents) -> list[OwnCell]:
+    with suppress(Exception):  # it was read a moment ago: somebody has taken it away since
+        return reading.own_cells(document.found)
     return []
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from autograder.course import Course
+from autograder.course.settings import Course
 from autograder.pages.rendering import render
 from autograder.submission import PassedOver
 
 if TYPE_CHECKING:
-    from autograder.watching.journal import Journal
+    from autograder.integrations.watching.journal import Journal
 
 MOST_SHOWN = 50
 

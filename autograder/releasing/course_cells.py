@@ -12,8 +12,8 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from autograder.course import Course, load_course
-from autograder.nbgrader_cells import grade_id
+from autograder.course.cells import grade_id
+from autograder.course.settings import Course, load_course
 from autograder.releasing.release_notes import write_points
 
 BADGE_TAG = "course-badge"

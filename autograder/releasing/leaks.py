@@ -11,12 +11,16 @@ from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
-from autograder.course import Course
+from autograder.course.released import parse_notebook
+from autograder.course.settings import Course
+from autograder.declaring.course_exercises import course_files
 from autograder.releasing.planned_files import NOTHING_PLANNED, Planned, contents
-from autograder.releasing.released import parse_notebook
 
 _MARKS = ("BEGIN SOLUTION", "END SOLUTION", "HIDDEN TESTS")
-_IMPORT = re.compile(r"^\s*(from|import)\s+(autograder|solutions)\b", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^\s*(?:(?:from|import)\s+(autograder|solutions)\b|from\s+(exercises)\b[\w.]*\s+import\b|import\s+(exercises)\b)",
+    re.MULTILINE,
+)
 # Lines that say nothing about an answer, however long they are.
 _HARMLESS = re.compile(
     r"(from|import)\b.*|(def|class)\b.*|@.*|super\(\).*|self\.(\w+)\s*=\s*\3"
@@ -44,7 +48,7 @@ def find_leaks(files: Mapping[str, bytes], course: Course, planned: Planned = NO
         for where, text in _texts(name, content):
             leaks += [f'{where}: holds the marker "{mark}"' for mark in _MARKS if mark in text]
             if found := _IMPORT.search(text):
-                leaks.append(f"{where}: imports {found[2]}, which students do not have")
+                leaks.append(f"{where}: imports {found[found.lastindex or 0]}, which students do not have")
     return list(dict.fromkeys(leaks + find_secret_lines(files, course, planned)))
 
 
@@ -78,12 +82,12 @@ def secret_lines(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str
                 if is_code:
                     public |= {_normal(line) for line in outside}
     hidden: dict[str, str] = {}
-    package = course.root / "autograder"
-    for folder in (package / "oracles", package / "mistaken", package / "exercises", course.root / "exercises"):
-        for path in sorted(folder.rglob("*.py")):
-            for line in _function_lines(path.read_text(encoding="utf-8")):
-                if _tells(line, _LEAST_ORACLE):
-                    hidden[_normal(line)] = str(path.relative_to(course.root))
+    sources = {path: path.read_text(encoding="utf-8") for path in course_files(course)}
+    named = {name: text for source in sources.values() for name, text in _named_texts(source).items()}
+    for path, source in sources.items():
+        for line in (*_function_lines(source), *_edit_lines(source, named)):
+            if _tells(line, _LEAST_ORACLE):
+                hidden[_normal(line)] = str(path.relative_to(course.root))
     return {line: source for line, source in (hidden | answers).items() if line not in public}
 
 
@@ -126,6 +130,28 @@ def _function_lines(source: str) -> Iterator[str]:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
             yield from lines[statement.lineno - 1 : statement.end_lineno]
+
+
+def _edit_lines(source: str, named: Mapping[str, str]) -> Iterator[str]:
+    """Lines of the edits by which mistakes are declared, ``wrong("…", (old, new))``: strings, or names of strings."""
+    for call in ast.walk(ast.parse(source)):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "wrong":
+            for part in (part for edit in call.args[1:] if isinstance(edit, ast.Tuple) for part in edit.elts):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield from part.value.splitlines()
+                elif isinstance(part, ast.Name):
+                    yield from named.get(part.id, "").splitlines()
+
+
+def _named_texts(source: str) -> dict[str, str]:
+    """The strings that a file gives a name."""
+    return {
+        target.id: node.value.value
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:

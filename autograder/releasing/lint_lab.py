@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from nbformat import NotebookNode
 
-from autograder.nbgrader_cells import details, grade_id, is_solution, is_test
+from autograder.course.cells import details, grade_id, is_solution, is_test
 from autograder.releasing.course_cells import SETUP_TAG, tags
 from coursekit.source import NotPython, parse
 

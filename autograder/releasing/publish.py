@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 
 import coursekit
-from autograder.course import Course
+from autograder.course.settings import Course
 from autograder.grading.results import write_atomically
 from autograder.releasing.leaks import find_leaks
 from autograder.releasing.planned_files import NOTHING_PLANNED, Planned, contents, files_in

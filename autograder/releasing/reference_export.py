@@ -7,15 +7,17 @@ import json
 import math
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from autograder.declaring.declaration import Declaration
-from autograder.declaring.exercise import VISIBLE_SEED, Exercise
+from autograder.declaring.exercise import FIND_THE_BUG, VISIBLE_SEED, Exercise
+from coursekit.changes import Change
 from coursekit.diagnosis import Fingerprint
-from coursekit.judge import ExerciseSpec, Expectation
+from coursekit.judge import ExerciseSpec, Expectation, Section
 
 _ROUNDING = 1e-6  # relative; arrays are stored in float32, numbers with nine digits
 _ZIP = b"PK"  # how an .npz file begins
@@ -27,6 +29,7 @@ def export(
     points: Mapping[str, float],
     declared: Mapping[str, Declaration],
     own: Mapping[str, Sequence[Expectation]] = MappingProxyType({}),
+    sections: Mapping[str, Mapping[str, Section]] = MappingProxyType({}),
 ) -> dict[str, bytes]:
     """Return the reference files of a lab: file name -> content.
 
@@ -38,11 +41,14 @@ def export(
         points: points of each exercise, from the solution notebook, in the notebook's order.
         declared: the lab's exercises by name.
         own: the visible cases of those whose references come from the solution.
+        sections: by exercise and mistake, the section of a lecture that the mistake refers to.
     """
     arrays: dict[str, np.ndarray] = {}
-    entries = [
-        _exercise(declared[name].spec, own[name] if name in own else _drawn(declared[name]), arrays) for name in points
-    ]
+    entries = []
+    for name in points:
+        cases = own[name] if name in own else _drawn(declared[name])
+        spec = replace(declared[name].spec, sections=sections.get(name, {}), changes=_changes(declared[name], cases))
+        entries.append(_exercise(spec, cases, arrays))
     description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
     text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     return {f"{lab}.json": text.encode("utf-8"), f"{lab}.npz": _pack(arrays)}
@@ -116,6 +122,9 @@ def _same_value(old: Any, new: Any) -> bool:
 
 
 def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    if spec.changes:
+        rows = [[case.changed[key] for key in spec.changes] for case in expectations]
+        arrays[f"{spec.name}.changes"] = np.array(rows, dtype="float32")
     return {
         "name": spec.name,
         "groups": [{**vars(group), "hints": list(group.hints)} for group in spec.groups],
@@ -124,6 +133,9 @@ def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: d
         "no_loops": spec.no_loops,
         "reveal": spec.reveal,
         **({"probe": dict(spec.probe)} if spec.probe else {}),
+        **({"next_hints": dict(spec.next_hints)} if spec.next_hints else {}),
+        **({"sections": {id: vars(section) for id, section in spec.sections.items()}} if spec.sections else {}),
+        **({"changes": {key: "|".join(change) for key, change in spec.changes.items()}} if spec.changes else {}),
         "cases": [_case(case, arrays, f"{spec.name}.{index}") for index, case in enumerate(expectations)],
     }
 
@@ -131,6 +143,13 @@ def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: d
 def _drawn(declared: Declaration) -> Sequence[Expectation]:
     assert isinstance(declared, Exercise), f"{declared.name}: its cases need the solution"
     return declared.expectations(VISIBLE_SEED)
+
+
+def _changes(declared: Declaration, cases: Sequence[Expectation]) -> Mapping[str, Change]:
+    """The changes to the formula that a check looks for; none where finding the change is what is asked for."""
+    if not isinstance(declared, Exercise) or declared.name == FIND_THE_BUG or not declared.seeks_changes:
+        return {}
+    return declared.changes.telling(cases)
 
 
 def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import logging
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,22 +17,24 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.course import Course, CourseError, load_nbgrader_config
+from autograder.course.cells import points
+from autograder.course.released import read_released
+from autograder.course.settings import Course, CourseError, load_nbgrader_config
+from autograder.course.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
 from autograder.declaring.course_exercises import declared_exercises, own_exercises
 from autograder.declaring.declaration import Declaration
 from autograder.declaring.exercise import VISIBLE_SEED
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import write_atomically
 from autograder.grading.solution_run import own_expectations
-from autograder.nbgrader_cells import points
 from autograder.releasing import reference_export, verify_solution
 from autograder.releasing.course_cells import write_course_cells
+from autograder.releasing.fixed_groups import fixed_groups
 from autograder.releasing.leaks import find_leaks
 from autograder.releasing.lint_lab import structure_problems
 from autograder.releasing.publish import publication_problems
 from autograder.releasing.release_notes import check_changes, student_changes, write_points
-from autograder.releasing.released import read_released
-from autograder.releasing.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
+from autograder.releasing.sections import referred_sections
 from autograder.releasing.unfinished import missing_parts
 from autograder.sandbox import Sandbox
 
@@ -47,11 +49,15 @@ class ReleaseRefused(ValueError):
 
 @dataclass(frozen=True)
 class ReleaseSummary:
-    """What a release changed, or would change: files, relative to the course, and what students will notice."""
+    """What a release changed, or would change: files, relative to the course, and what students will notice.
+
+    `fixed` has a line for each group of a changed lab that expects the same for every seed, see `fixed_groups`.
+    """
 
     changed: tuple[str, ...]
     students: tuple[str, ...]
     check: bool = False
+    fixed: tuple[str, ...] = ()
 
 
 def release(
@@ -95,7 +101,18 @@ def release(
             else:
                 write_atomically(path, content)
     changed = tuple(sorted(str(path.relative_to(course.root)) for path in planned))
-    return ReleaseSummary(changed=changed, students=tuple(students), check=check)
+    touched = [name for name in names if any(f"/{name}" in path for path in changed)]
+    fixed = [line for name in touched for line in _fixed_points(course, name)]
+    return ReleaseSummary(changed=changed, students=tuple(students), check=check, fixed=tuple(fixed))
+
+
+def _fixed_points(course: Course, lab: str) -> Iterator[str]:
+    """Of a lab, the points that a copy of what is released would earn, and why."""
+    worth = points(read_pair(course.solution_notebook(lab)))
+    for group in fixed_groups(declared_exercises(course, lab)):
+        reason = group.reason or 'draw what is asked from the seed, or say why not with fixed="…"'
+        earned = group.share * worth[group.exercise]
+        yield f"{lab}, {group.exercise}, group {group.group}, {earned:.2g} points: {reason}"
 
 
 def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[str]]:
@@ -180,22 +197,26 @@ def _references(
     visible = {}
     if own := own_exercises(declared):
         # It is the instructor's own code: where no walls can be built it runs all the same.
-        with Sandbox(limits_of(course), unsafe=True, preload=preload_of(lab)) as sandbox:
+        with Sandbox(limits_of(course), unsafe=True, preload=preload_of(course, lab)) as sandbox:
             try:
                 visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox)
             except CourseError as error:
                 raise ReleaseRefused([str(error)]) from error
-    return reference_export.export(lab, course.lab(lab).title, points(solution), declared, visible)
+    try:
+        sections = referred_sections(course, declared)
+    except CourseError as error:
+        raise ReleaseRefused([f"{lab}: {error}"]) from error
+    return reference_export.export(lab, course.lab(lab).title, points(solution), declared, visible, sections)
 
 
 def _plan_lectures(course: Course) -> dict[Path, bytes | None]:
     planned: dict[Path, bytes | None] = {}
     for path in paired_notebooks(course):
-        if path.parent != course.lectures:
+        if not path.is_relative_to(course.lectures):
             continue
         notebook = read_pair(path)
         before = text_of(notebook)
-        write_course_cells(notebook, course, f"lectures/{path.name}")
+        write_course_cells(notebook, course, path.relative_to(course.root).as_posix())
         if text_of(notebook) != before or check_pair(path) is not None:
             planned |= _pair_content(path, notebook)
     return planned

@@ -11,14 +11,14 @@ import tomllib
 from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from autograder.course import Course
+from autograder.course.released import parse_notebook
+from autograder.course.settings import Course
 from autograder.releasing import validation
-from autograder.releasing.released import parse_notebook
 from coursekit.dates import MONTHS
 
 PACKAGE = "transformers-coursekit"
@@ -42,7 +42,7 @@ def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes
     """
     project = _project(course)
     instructor = project.get("optional-dependencies", {}).get("instructor", [])
-    lectures = sorted(name for name in files if name.startswith("lectures/") and name.endswith(".ipynb"))
+    lectures = sorted(name for name in files if PurePosixPath(name).match("lectures/*.ipynb"))
     values = {
         "course": course,
         "package": PACKAGE,

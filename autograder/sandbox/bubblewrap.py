@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.course import FILE_NAME, ROOT_VARIABLE
+from autograder.course.settings import FILE_NAME, ROOT_VARIABLE
 
 UNPRIVILEGED = 65534  # the user that a worker becomes when the grader is root
 GRADER = "/grader"  # where the two packages are found inside

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 _MEBIBYTE = 1 << 20
 _GIBIBYTE = 1 << 30
+_BACKSTOP_STEPS = 100
 
 
 def _cores() -> int:
@@ -33,6 +34,7 @@ class Limits:
         file_bytes: size of one file.
         tmp_bytes: size of everything written, /dev/shm included.
         reply_bytes: size of the arrays that one probe may return.
+        pipes: pipes that are open at once. The kernel gives all processes of a user 1024 of full size.
     """
 
     cpu_seconds_per_step: float = 30.0
@@ -43,6 +45,12 @@ class Limits:
     file_bytes: int = 256 * _MEBIBYTE
     tmp_bytes: int = 256 * _MEBIBYTE
     reply_bytes: int = 64 * _MEBIBYTE
+    pipes: int = 128
+
+    @property
+    def cpu_seconds_per_process(self) -> float:
+        """Return the CPU seconds at which the kernel ends a process: a backstop far beyond what a step may use."""
+        return self.cpu_seconds_per_step * _BACKSTOP_STEPS
 
     def wall_seconds(self, cpu_seconds: float) -> float:
         """Return how long a step with a budget of `cpu_seconds` may take by the clock."""

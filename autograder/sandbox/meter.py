@@ -43,9 +43,9 @@ class ProcessTree:
         self.descriptor = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
         self._cpu_seconds = 0.0
         self._group: groups.ControlGroup | None = None
-        if memory_bytes is not None and isinstance(place := groups.find(), groups.Place):
+        if memory_bytes is not None and isinstance(parent := groups.find(), Path):
             with contextlib.suppress(OSError):
-                self._group = groups.ControlGroup(place, pid, memory_bytes)
+                self._group = groups.ControlGroup(parent, pid, memory_bytes)
         self._schedule = _schedule(pid, pid)[1:]
 
     def cpu_seconds(self) -> float:
@@ -108,6 +108,17 @@ class ProcessTree:
             with contextlib.suppress(psutil.Error):
                 count += process.num_threads()
         return count
+
+    def pipes(self) -> int:
+        """Return the number of pipes that are open; 0 where the kernel does not list descriptors."""
+        found: set[str] = set()
+        for process in self._processes():
+            folder = f"/proc/{process.pid}/fd"
+            with contextlib.suppress(OSError):
+                for descriptor in os.listdir(folder):
+                    with contextlib.suppress(OSError):
+                        found.add(os.readlink(f"{folder}/{descriptor}"))
+        return sum(name.startswith("pipe:") for name in found)
 
     def kill(self) -> bool:
         """End every process of the tree; return whether all of it is gone."""

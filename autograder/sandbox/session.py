@@ -32,6 +32,7 @@ _LAST_BREATH = 10.0  # seconds from the end of a connection to the end of its pr
 _MOST_COUNTED = 1.0  # of the seconds between two looks; when more have passed, the grader itself was not running
 _CHUNK_BYTES = 1 << 18
 _CREDENTIALS = struct.Struct("iII")
+_NEARLY = 0.9  # of a limit of CPU time that the kernel keeps: it counts in other steps than the meter
 _SEALS = {"namespaces", "system-call filter"}  # without these, code can have itself killed
 
 
@@ -257,7 +258,8 @@ class Session:
         """The runner has hung up: find out by whose doing.
 
         Behind its walls nothing can send the first process of a namespace SIGKILL but the kernel and the machine's
-        users. They do when the machine runs out of memory, which is the submission's own doing if it holds a lot.
+        users. They do when the machine runs out of memory, which is the submission's own doing if it holds a lot, and
+        when a process reaches its limit of CPU time.
         """
         assert self._tree is not None  # a request was under way
         if self._tree.ran_out_of_memory():
@@ -272,6 +274,8 @@ class Session:
         if killed and _SEALS.issubset(wall.name for wall in self.walls if wall.stands):
             if self._is_large:
                 self._raise_lost("memory", "the machine ran out of memory, and it held a lot of it", used)
+            if self._tree.cpu_seconds() > _NEARLY * self._limits.cpu_seconds_per_process:
+                self._raise_lost("timeout", "it used up the seconds of computing that one process has", used)
             self._end(WorkerLost("its process was killed from outside"))
         self._raise_lost("crashed", "the process ended", used)
 
@@ -305,6 +309,8 @@ class Session:
                     self._end(WorkerLost(f"in {meter.elapsed:.0f} seconds the machine gave its code {used.cpu:.1f}"))
                 if self._tree.tasks() >= self._limits.processes * 0.9:
                     self._raise_lost("memory", f"as many processes and threads as {self._limits.processes}", used)
+                if self._tree.pipes() > self._limits.pipes:
+                    self._raise_lost("memory", f"more than {self._limits.pipes} pipes at once", used)
                 if self._tree.holds_more_than(self._limits.memory_bytes):
                     limit = self._limits.memory_bytes / (1 << 30)
                     self._raise_lost("memory", f"more than {limit:.3g} GiB of memory", used)

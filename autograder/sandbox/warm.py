@@ -37,7 +37,6 @@ _START_SECONDS = 600.0  # it loads TensorFlow, on a machine that may be busy; on
 _ANSWER_SECONDS = 120.0
 _STOP_SECONDS = 60.0
 _PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds, before a process is asked for again
-_BACKSTOP_STEPS = 100
 
 
 class SandboxUnavailable(Exception):
@@ -242,7 +241,7 @@ class _Worker:
             "file_bytes": limits.file_bytes,
             "tmp_bytes": limits.tmp_bytes,
             "reply_bytes": limits.reply_bytes,
-            "cpu_seconds": int(limits.cpu_seconds_per_step * _BACKSTOP_STEPS) + 1,
+            "cpu_seconds": int(limits.cpu_seconds_per_process) + 1,
             "probes": probes,
         }
         try:

@@ -1,22 +1,31 @@
 """Finds, reads and repairs submissions: any file a student hands in becomes a plan to grade, or a reason why not."""
 
+from autograder.submission.child import Children, ReaderLost
 from autograder.submission.choosing import FoundSubmission, PassedOver
 from autograder.submission.file_names import student_id
 from autograder.submission.finding import Found, find_submissions
+from autograder.submission.lab_reader import LabReader, NotebookReader, Reading, Rules
+from autograder.submission.opening import FileSource, KeptSource
 from autograder.submission.reading import SubmittedNotebook, Unreadable, read_notebook
 from autograder.submission.repair import CellStep, ManualCell, Plan, ProbeStep, read_plan, repair
 from autograder.submission.skeleton import read_release
-from autograder.submission.tree import FileSource
 
 __all__ = [
     "CellStep",
+    "Children",
     "FileSource",
     "Found",
     "FoundSubmission",
+    "KeptSource",
+    "LabReader",
     "ManualCell",
+    "NotebookReader",
     "PassedOver",
     "Plan",
     "ProbeStep",
+    "ReaderLost",
+    "Reading",
+    "Rules",
     "SubmittedNotebook",
     "Unreadable",
     "find_submissions",

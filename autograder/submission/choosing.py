@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from autograder.printable import printable
+from autograder.course.printable import printable
 from autograder.submission.file_names import ATTEMPT, LabNames, place_of, shown_place, stem_of, student_id
+from autograder.submission.opening import Source
 from autograder.submission.reading import Unreadable
 from autograder.submission.times import as_time
-from autograder.submission.tree import Item, Source, Tree, is_notebook, read_each
+from autograder.submission.tree import Item, Tree, is_notebook, read_each
 
 MAX_CANDIDATES = 20  # notebooks of one student that are read to find the lab's among them
 

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping
 
-from autograder.printable import printable
+from autograder.course.printable import printable
 from autograder.submission.tree import Item, Tree, is_notebook
 
 _MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
@@ -26,10 +26,11 @@ _CANVAS = tuple(
 INBOUND = re.compile(r"(?P<who>[^+]+)\+(?P<lab>[^+]+)\+(?P<time>[^+]+)(?:\+.*)?", re.DOTALL)
 # `-submission` is what packing adds to a notebook's name
 ENDING = re.compile(r"(?i)(-submission)?(\.ipynb)(\.txt|\.json)?$")
-_COPY = re.compile(r"(?i)(?:\s*\(\d+\)|-copy\d*|[-_]v?\d+| - copy|-submission)+$")
+_COPY = re.compile(r"(?i)(?:\(\d+\)|-copy\d*|[-_]v?\d+| - copy|-submission)$")
 ATTEMPT = re.compile(r"-(\d+)$")
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
 _UNSAFE = re.compile(r'[\n/\\:*?"<>|+;]')
+_EDGES = "." + "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 MAX_ID_BYTES = 110  # the gradebook has room for 128 characters, with the suffix of an id that is claimed twice
 
@@ -48,7 +49,9 @@ class LabNames:
 
     def is_copy(self, stem: str) -> bool:
         """Say whether a notebook is named like the lab, but for what copying adds (`-1`, ` (2)`, `-Copy1`)."""
-        return self.is_lab(stem) or self.is_lab(_COPY.sub("", stem).removeprefix("copy of ").strip())
+        while not self.is_lab(stem) and (copied := _COPY.search(stem)):
+            stem = stem[: copied.start()].rstrip()
+        return self.is_lab(stem) or self.is_lab(stem.removeprefix("copy of ").strip())
 
     def score(self, data: bytes) -> int:
         """Count the lab's grade_ids in a notebook."""
@@ -57,7 +60,7 @@ class LabNames:
 
 def student_id(name: str) -> str:
     """Return a name as an id that is a safe file name everywhere and the same however its accents are encoded."""
-    cleaned = re.sub(r"^[\s.]+|[\s.]+$", "", _UNSAFE.sub("_", printable(unicodedata.normalize("NFC", name))))
+    cleaned = _UNSAFE.sub("_", printable(unicodedata.normalize("NFC", name))).strip(_EDGES)
     cleaned = cleaned.encode()[:MAX_ID_BYTES].decode(errors="ignore").rstrip(" .")
     return "_" + cleaned[1:] if cleaned.startswith("-") else cleaned or "unnamed"
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from autograder.printable import printable
+from autograder.course.printable import printable
 from autograder.submission.choosing import MAX_CANDIDATES, Chooser, Claim, FoundSubmission, PassedOver
 from autograder.submission.file_names import (
     ENDING,
@@ -24,11 +24,10 @@ from autograder.submission.file_names import (
     stem_of,
     student_by_lms,
 )
+from autograder.submission.opening import FileSource, Source
 from autograder.submission.times import as_time
 from autograder.submission.tree import (
-    FileSource,
     Item,
-    Source,
     Tree,
     is_archive,
     is_notebook,
@@ -99,14 +98,18 @@ class _Search:
 
     def claims(self, paths: list[Path]) -> list[Claim]:
         """Return who hands something in; what is nobody's is noted in `passed_over`."""
-        for path in paths:
+        above = Path(os.path.commonpath(paths)) if len(paths) > 1 else None
+        direct = [path for path in paths if above is None or not _is_behind_link(path, above)]
+        reason = "It is a link, or behind one. Name what it leads to."
+        self.passed_over += (PassedOver(shown_place(str(path)), reason) for path in paths if path not in direct)
+        for path in direct:
             if not path.exists():
                 raise FileNotFoundError(f"{path}: there is no such file or folder")
         if len(paths) == 1 and not is_named_by_system(paths[0].name):
-            tree = _read(paths[0])
+            tree = _read(paths[0], None)
             if tree is not None:
                 return self._claims_of_one(tree, paths[0])
-        return self._claims_of_several(paths)
+        return self._claims_of_several(direct, above)
 
     def _claims_of_one(self, tree: Tree, path: Path) -> list[Claim]:
         owner = path.parent.name if self.names.is_lab(tree.name) else tree.name
@@ -119,13 +122,16 @@ class _Search:
         self.passed_over += passed_over
         return sorted_
 
-    def _claims_of_several(self, paths: list[Path]) -> list[Claim]:
-        """Return the claims of paths of which each is one student's, or each a class."""
+    def _claims_of_several(self, paths: list[Path], trusted: Path | None) -> list[Claim]:
+        """Return the claims of paths of which each is one student's, or each a class.
+
+        Below the `trusted` folder their names may be students' own, for a pattern such as `inbox/*` found them.
+        """
         collected = Tree("", place="")
         parents = Counter(path.parent for path in paths)
         for path in paths:
-            tree = _read(path)
-            item = Item(path.name, FileSource(path.resolve()))
+            tree = _read(path, trusted)
+            item = Item(path.name, _named(path, trusted))
             if not self.names.is_lab(tree.name if tree else stem_of(path.name)):
                 if tree is None:
                     collected.items.append(item)
@@ -305,13 +311,25 @@ def _newest(who: str, tries: list[tuple[datetime | None, Tree]]) -> Claim:
     return Claim(who, tree, timestamp=time, note=note)
 
 
-def _read(path: Path) -> Tree | None:
+def _named(path: Path, trusted: Path | None) -> FileSource:
+    """Return what a path on the command line stands for; links are followed down to the `trusted` folder, if any."""
+    if trusted is None or path == trusted:
+        return FileSource(Path(os.path.realpath(path)))
+    return FileSource(Path(os.path.realpath(trusted)), path.relative_to(trusted).parts)
+
+
+def _is_behind_link(path: Path, above: Path) -> bool:
+    return any(each.is_symlink() for each in (path, *path.parents) if each != above and each.is_relative_to(above))
+
+
+def _read(path: Path, trusted: Path | None) -> Tree | None:
     """Return the tree of a folder or an archive by its name on the command line, None for any other file."""
+    named = _named(path, trusted)
     if path.is_dir():
-        tree = read_folder(path)
+        tree = read_folder(named.root, named.parts)
         tree.name = path.name or tree.name
         return tree
-    return read_archive(path.resolve()) if is_archive(path.name) else None
+    return read_archive(named) if is_archive(path.name) else None
 
 
 def _with_unique_ids(found: list[tuple[FoundSubmission, str]]) -> tuple[list[FoundSubmission], list[str]]:

@@ -10,7 +10,7 @@ from autograder.submission.names import defined_names, parse
 from autograder.submission.repair import CellStep, ProbeStep
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_MODULE_OR_FOLDER = re.compile(r"^\s*%(?:%writefile|%file|run|cd|load|mkdir)\b", re.MULTILINE)
+_MODULE_OR_FOLDER = re.compile(r"^[^\S\n]*%(?:%writefile|%file|run|cd|load|mkdir)\b", re.MULTILINE)
 
 
 def helper_cells(steps: Sequence[CellStep | ProbeStep]) -> frozenset[int]:

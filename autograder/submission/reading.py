@@ -13,7 +13,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder.printable import printable
+from autograder.course.printable import printable
 from autograder.submission import slimming
 from coursekit import source
 

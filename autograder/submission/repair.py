@@ -10,14 +10,14 @@ from itertools import pairwise
 
 from nbformat import NotebookNode, from_dict
 
-from autograder.nbgrader_cells import grade_id
+from autograder.course.cells import grade_id
 from autograder.submission.names import checked_exercise, defined_names, only_checks
 from autograder.submission.reading import SubmittedNotebook, Unreadable, free_id, read_notebook, tidy
 from autograder.submission.skeleton import PRELUDE, Release, ReleaseCell, Role, bare, read_release
 
 MAX_CELL_BYTES = 2**20
 _START_LAB = re.compile(r"""start_lab\(\s*["']([\w.-]+)["']""")
-_RESET = re.compile(r"^\s*%reset\b|magic\(\s*[\"']%?reset\b", re.MULTILINE)
+_RESET = re.compile(r"^[^\S\n]*%reset\b|magic\(\s*[\"']%?reset\b", re.MULTILINE)
 _FIXED = (Role.LOCKED, Role.TEST, Role.TASK)
 
 
@@ -133,7 +133,7 @@ class _Entry:
     def stands_alone(self, solution: ReleaseCell) -> bool:
         """Say whether this defines what the stub defines, rather than changing it."""
         return self.defines(solution) and any(
-            re.search(rf"^\s*(?:async\s+def|def|class)\s+{re.escape(name)}\b", self.source, re.MULTILINE)
+            re.search(rf"^[^\S\n]*(?:async[ \t]+def|def|class)[ \t]+{re.escape(name)}\b", self.source, re.MULTILINE)
             for name in solution.key
         )
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from nbformat import NotebookNode
 
-from autograder.nbgrader_cells import details, grade_id
+from autograder.course.cells import details, grade_id
 from autograder.submission.names import defined_names
 
 PRELUDE = ("setup", "imports")

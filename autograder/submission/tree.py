@@ -7,56 +7,41 @@ import os
 import re
 import stat
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from autograder.submission.opening import FileSource, descriptor, limited
 from autograder.submission.reading import MAX_FILE_BYTES, Unreadable
 
 MAX_MEMBERS = 100_000
 MAX_TOTAL_BYTES = 16 * 2**30
+MAX_INNER_MEMBERS = 20_000  # of an archive inside another one that lies in a folder
 MAX_RATIO = 200
-RATIO_FROM_BYTES = 64 * 2**20
+RATIO_FROM_BYTES = 2**20
 MAX_NESTING = 3
 MAX_DEPTH = 40
 MAX_NAME = 255
 _LEFT_BY_PROGRAMS = ("__MACOSX", "__pycache__", "Thumbs.db")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _DIRECTORY_ENTRY = b"PK\x01\x02"
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError, ValueError)
-
-
-@dataclass(frozen=True)
-class FileSource:
-    """A file on disk. Read without following a link, so that swapping it later for a link leads nowhere."""
-
-    path: Path
-
-    def read(self) -> bytes:
-        """Return the bytes of the file.
-
-        Raises:
-            Unreadable: it is gone, no regular file, too large or not permitted.
-        """
-        try:
-            handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-            with open(handle, "rb") as file:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
-                    raise Unreadable("The submission is not a regular file.")
-                return _read_limited(file)
-        except OSError as error:
-            raise Unreadable(f"The file cannot be read ({error.strerror}).") from None
+_UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others' unpackers are large, and nobody needs them
 
 
 @dataclass(frozen=True)
 class ZipSource:
     """A member of a zip archive; with several `members`, of an archive inside an archive."""
 
-    path: Path
+    file: FileSource
     members: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """The archive on disk."""
+        return self.file.path
 
     def read(self) -> bytes:
         """Return the uncompressed bytes of the member.
@@ -64,39 +49,64 @@ class ZipSource:
         Raises:
             Unreadable: the archive or the member is damaged, encrypted or too large.
         """
-        data = b""
-        try:
+        return self.read_with_time()[0]
+
+    def read_with_time(self) -> tuple[bytes, float]:
+        """Return the bytes, and when the archive on disk was changed. Raises Unreadable, as `read` does."""
+        with _sentence("The file cannot be unpacked"), self.file.opened() as outermost:
+            changed, data = os.fstat(outermost.fileno()).st_mtime, b""
             for depth, member in enumerate(self.members):
-                with zipfile.ZipFile(io.BytesIO(data) if depth else self.path) as archive, archive.open(member) as file:
-                    data = _read_limited(file)
-        except KeyError:
-            raise Unreadable("The file is no longer in the archive.") from None
-        except _ZIP_ERRORS as error:
-            raise Unreadable(f"The file cannot be unpacked ({error}).") from None
-        return data
+                with zipfile.ZipFile(io.BytesIO(data) if depth else outermost) as archive:
+                    data = _unpacked(archive, member)
+            return data, changed
 
 
-Source = FileSource | ZipSource
+FoundSource = FileSource | ZipSource
 
 
-def read_each(sources: Iterable[Source]) -> Iterator[bytes]:
+@contextmanager
+def _sentence(what: str) -> Iterator[None]:
+    """Whatever `zipfile` makes of a damaged archive is a reason: it raises errors of a dozen kinds."""
+    try:
+        yield
+    except Unreadable:
+        raise
+    except KeyError:
+        raise Unreadable("The file is no longer in the archive.") from None
+    except Exception as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Unreadable(f"{what} ({reason or type(error).__name__}).") from None
+
+
+def _unpacked(archive: zipfile.ZipFile, member: str | zipfile.ZipInfo) -> bytes:
+    info = archive.getinfo(member) if isinstance(member, str) else member
+    if info.compress_type not in _UNPACKED:
+        raise Unreadable("The file is packed by a method that is not read: pack it as an ordinary zip archive.")
+    with archive.open(info) as file:
+        return limited(file)
+
+
+def read_each(sources: Iterable[FoundSource]) -> Iterator[bytes]:
     """Yield the bytes of each source, none of one that cannot be read; an archive is opened once for those in a row."""
     with ExitStack() as stack:
-        last: tuple[Path, tuple[str, ...]] | None = None
+        last: tuple[FileSource, tuple[str, ...]] | None = None
         archive: zipfile.ZipFile | None = None
         for source in sources:
             data = b""
-            with suppress(Unreadable, KeyError, *_ZIP_ERRORS):
+            with suppress(Unreadable), _sentence(""):
                 if isinstance(source, FileSource):
                     data = source.read()
-                elif (around := (source.path, source.members[:-1])) != last:
+                elif (around := (source.file, source.members[:-1])) != last:
                     stack.close()
                     last, archive = around, None
-                    file = io.BytesIO(ZipSource(*around).read()) if source.members[:-1] else source.path
+                    file = (
+                        io.BytesIO(ZipSource(*around).read())
+                        if source.members[:-1]
+                        else stack.enter_context(source.file.opened())
+                    )
                     archive = stack.enter_context(zipfile.ZipFile(file))
                 if archive is not None and isinstance(source, ZipSource):
-                    with archive.open(source.members[-1]) as member:
-                        data = _read_limited(member)
+                    data = _unpacked(archive, source.members[-1])
             yield data
 
 
@@ -105,7 +115,7 @@ class Item:
     """A file of a tree, or in `problem` why it must not be opened."""
 
     name: str
-    source: Source | None = None
+    source: FoundSource | None = None
     problem: str | None = None
 
 
@@ -168,92 +178,125 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(".zip")
 
 
-def read_folder(path: Path) -> Tree:
-    """Return the tree of a folder; archives in it count as folders.
+def read_folder(root: Path, parts: tuple[str, ...] = ()) -> Tree:
+    """Return the tree of a folder, reached from a trusted one; archives in it count as folders.
 
     Links are followed only to files beside them, in a folder below this one. Hidden files and what programs leave
     behind (`.ipynb_checkpoints`, `__MACOSX`) are passed over.
     """
-    root = Path(os.path.realpath(path))
-    return _Lister(root).folder(root, depth=0)
+    return _Lister().folder(root, parts, depth=0)
 
 
-def read_archive(path: Path) -> Tree:
-    """Return the tree of a zip archive; archives in it count as folders. Nothing is unpacked to disk."""
-    tree = Tree(path.stem, str(path), archives=1)
-    _Lister(path.parent).archive(tree, path, path, members=())
+def read_archive(source: FileSource) -> Tree:
+    """Return the tree of a zip archive; archives in it count as folders. Nothing is unpacked to disk.
+
+    Each archive inside it may be one student's, and has limits of its own.
+    """
+    tree = Tree(source.path.stem, str(source.path), archives=1)
+    _Lister(is_class=True).archive(tree, source, None, members=())
     return tree
 
 
 class _Lister:
     """Lists one tree and counts how many files and bytes it may still hold.
 
-    An archive inside the outermost folder or archive may be one student's: it is listed with limits of its own, which
-    count all archives inside it, so that nobody uses up what the others may hold.
+    An archive that lies in the outermost folder, or in the archive of a class, may be one student's. It is listed with
+    limits of its own, which count all archives inside it at any depth, so that nobody uses up what the others may hold.
+
+    Args:
+        within: the lister of the archive around this one; what is taken here is taken there too.
+        members: how many files this one may list; `MAX_MEMBERS` where nothing is said.
+        is_class: each archive inside is one student's, and counts for itself.
     """
 
-    def __init__(self, root: Path):
-        self.root = root
-        self.members_left = MAX_MEMBERS
-        self.bytes_left = MAX_TOTAL_BYTES
+    def __init__(self, within: _Lister | None = None, *, members: int | None = None, is_class: bool = False):
+        self._within = within
+        self._members_left = MAX_MEMBERS if members is None else members
+        self._bytes_left = MAX_TOTAL_BYTES
+        self._is_class = is_class
+
+    @property
+    def members_left(self) -> int:
+        own = self._members_left
+        return own if self._within is None else min(own, self._within.members_left)
+
+    @property
+    def bytes_left(self) -> int:
+        return self._bytes_left if self._within is None else min(self._bytes_left, self._within.bytes_left)
+
+    def _take(self, *, members: int = 0, size: int = 0) -> None:
+        self._members_left -= members
+        self._bytes_left -= size
+        if self._within is not None:
+            self._within._take(members=members, size=size)
 
     # -- folders -------------------------------------------------------------------------------------------------
 
-    def folder(self, path: Path, depth: int) -> Tree:
+    def folder(self, root: Path, parts: tuple[str, ...], depth: int) -> Tree:
+        path = root.joinpath(*parts)
         tree = Tree(path.name, str(path))
         try:
-            with os.scandir(path) as scan:
-                entries = sorted((entry for entry in scan if not _is_hidden(entry.name)), key=lambda e: e.name)
+            with descriptor(root, parts) as here, os.scandir(here) as scan:
+                kept = (entry for entry in scan if not _is_hidden(entry.name))
+                entries = sorted(islice(kept, max(self.members_left, 0) + 1), key=lambda entry: entry.name)
+                self._take(members=len(entries))
+                if depth > MAX_DEPTH or self.members_left < 0:
+                    tree.problem = "The folder is too deep or holds too many files."
+                    return tree
+                for entry in entries:
+                    try:
+                        self._add_entry(tree, entry, here, root, parts, depth)
+                    except OSError as error:
+                        _refuse(tree, entry.name, f"“{entry.name}” cannot be read ({error.strerror}).")
         except OSError as error:
             tree.problem = f"The folder cannot be read ({error.strerror})."
-            return tree
-        self.members_left -= len(entries)
-        if depth > MAX_DEPTH or self.members_left < 0:
-            tree.problem = "The folder is too deep or holds too many files."
-            return tree
-        for entry in entries:
-            try:
-                self._add_entry(tree, entry, depth)
-            except OSError as error:
-                _refuse(tree, entry.name, f"“{entry.name}” cannot be read ({error.strerror}).")
         return tree
 
-    def _add_entry(self, tree: Tree, entry: os.DirEntry, depth: int) -> None:
-        path = Path(entry.path)
+    def _add_entry(
+        self, tree: Tree, entry: os.DirEntry, here: int, root: Path, parts: tuple[str, ...], depth: int
+    ) -> None:
+        below = (*parts, entry.name)
         if entry.is_symlink():
             # Not further than its own folder, and not among files of many students: it would hand in another's work.
-            path, home = Path(os.path.realpath(path)), path.parent
-            if not (path.is_file() and home != self.root and path.is_relative_to(home)):
+            target = PurePosixPath(root.joinpath(*parts), os.readlink(entry.name, dir_fd=here))
+            inside = target.is_relative_to(root.joinpath(*parts)) and ".." not in target.parts
+            below = target.relative_to(root).parts if inside else below
+            if depth == 0 or not inside or not _is_file(root, below):
                 _refuse(tree, entry.name, f"“{entry.name}” is a link that leads out of its folder or to no file.")
                 return
-        if entry.is_dir():
-            tree.folders[entry.name] = self.folder(path, depth + 1)
-        elif not entry.is_file():
+        elif entry.is_dir(follow_symlinks=False):
+            tree.folders[entry.name] = self.folder(root, below, depth + 1)
+            return
+        elif not entry.is_file(follow_symlinks=False):
             _refuse(tree, entry.name, f"“{entry.name}” is a device or pipe, no file.")
-        elif is_archive(entry.name):
+            return
+        source = FileSource(root, below)
+        if is_archive(entry.name):
             inner = tree.folders[entry.name] = tree.inner(entry.name)
-            _Lister(self.root).archive(inner, path, path, members=())
+            _Lister().archive(inner, source, None, members=())
         else:
-            tree.items.append(Item(entry.name, FileSource(path)))
+            tree.items.append(Item(entry.name, source))
 
     # -- archives ------------------------------------------------------------------------------------------------
 
-    def archive(self, tree: Tree, file: Path | IO[bytes], path: Path, members: tuple[str, ...]) -> None:
-        """Add to `tree` what an open archive holds; `members` leads to it through the archives around it."""
+    def archive(self, tree: Tree, source: FileSource, data: bytes | None, members: tuple[str, ...]) -> None:
+        """Add to `tree` what an archive holds: the file itself, or what `members` lead to in it, unpacked as `data`."""
         if len(members) >= MAX_NESTING:
             tree.problem = "The archive is packed inside too many others."
             return
         try:
-            with _opened(file) as opened, zipfile.ZipFile(_Listed(opened, self.members_left)) as archive:
+            with _sentence("The archive cannot be opened"), ExitStack() as stack:
+                file = stack.enter_context(source.opened()) if data is None else io.BytesIO(data)
+                archive = stack.enter_context(zipfile.ZipFile(_Listed(file, self.members_left)))
                 infos = {info.filename: info for info in archive.infolist()}
-                self.members_left -= len(infos)
+                self._take(members=len(infos))
                 for info in infos.values():
-                    self._add_member(tree, archive, info, path, members)
-        except _ZIP_ERRORS as error:
-            tree.problem = f"The archive cannot be opened ({error})."
+                    self._add_member(tree, archive, info, source, members)
+        except Unreadable as error:
+            tree.problem = error.reason
 
     def _add_member(
-        self, tree: Tree, archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, members: tuple[str, ...]
+        self, tree: Tree, archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: FileSource, members: tuple[str, ...]
     ) -> None:
         parts = _parts(info)
         if any(_is_hidden(part) for part in parts if part != ".."):
@@ -272,21 +315,26 @@ class _Lister:
         if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
             _refuse(home, name, f"“{name}” is a link or device in the archive, no file.")
         elif not (is_notebook(name) or is_archive(name)):
-            home.items.append(Item(name, ZipSource(path, (*members, info.filename))))
+            home.items.append(Item(name, ZipSource(source, (*members, info.filename))))
         elif danger := self._danger(info):
             _refuse(home, name, f"“{name}” {danger}.")
         elif is_notebook(name):
-            home.items.append(Item(name, ZipSource(path, (*members, info.filename))))
+            home.items.append(Item(name, ZipSource(source, (*members, info.filename))))
         else:
             inner = home.folders[name] = home.inner(name)
             try:
-                with archive.open(info) as file:
-                    data = _read_limited(file)
-            except (Unreadable, *_ZIP_ERRORS) as error:
-                inner.problem = f"The archive “{name}” cannot be opened ({error})."
+                with _sentence(f"The archive “{name}” cannot be opened"):
+                    data = _unpacked(archive, info)
+            except Unreadable as error:
+                inner.problem = error.reason
                 return
-            lister = self if members else _Lister(self.root)
-            lister.archive(inner, io.BytesIO(data), path, (*members, info.filename))
+            self._inside(members).archive(inner, source, data, (*members, info.filename))
+
+    def _inside(self, members: tuple[str, ...]) -> _Lister:
+        """The lister of an archive inside this one."""
+        if members:
+            return self
+        return _Lister() if self._is_class else _Lister(self, members=MAX_INNER_MEMBERS)
 
     def _danger(self, info: zipfile.ZipInfo) -> str | None:
         """Return why a member must not be unpacked, by what the archive says of it."""
@@ -294,9 +342,11 @@ class _Lister:
             return "is encrypted"
         if info.file_size > MAX_FILE_BYTES:
             return f"has more than {MAX_FILE_BYTES // 2**20} MB"
+        if info.compress_type not in _UNPACKED:
+            return "is packed by a method that is not read: pack it as an ordinary zip archive"
         if info.file_size > RATIO_FROM_BYTES and info.file_size > MAX_RATIO * max(info.compress_size, 1):
             return "is packed so tightly that it looks like a trap for unpackers"
-        self.bytes_left -= info.file_size
+        self._take(size=info.file_size)
         return "is past the limit on all files of the archive together" if self.bytes_left < 0 else None
 
 
@@ -322,15 +372,12 @@ class _Listed:
         return getattr(self._file, name)
 
 
-def _opened(file: Path | IO[bytes]) -> IO[bytes]:
-    return open(file, "rb") if isinstance(file, Path) else file
-
-
-def _read_limited(file: IO[bytes]) -> bytes:
-    data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise Unreadable(f"The file has more than {MAX_FILE_BYTES // 2**20} MB.")
-    return data
+def _is_file(root: Path, parts: tuple[str, ...]) -> bool:
+    try:
+        with descriptor(root, parts) as found:
+            return stat.S_ISREG(os.fstat(found).st_mode)
+    except OSError:
+        return False
 
 
 def _is_hidden(name: str) -> bool:

@@ -235,6 +235,8 @@ def die_first() -> None:
 # Also how many descriptors may be under way in sockets, for all processes of a user together. Below the usual 1024: the
 # grader may be the same user, and hands its own to the worker.
 OPEN_FILES = 512
+# Timers and signals under way: a user has a fixed number, whose memory no limit counts.
+PENDING_SIGNALS = 256
 
 
 def limit_resources(*, memory: int, processes: int, file_size: int, cpu_seconds: int) -> None:
@@ -250,6 +252,7 @@ def limit_resources(*, memory: int, processes: int, file_size: int, cpu_seconds:
         wanted[resource.RLIMIT_AS] = memory
         wanted[resource.RLIMIT_MSGQUEUE] = 0
         wanted[resource.RLIMIT_MEMLOCK] = 1 << 20
+        wanted[resource.RLIMIT_SIGPENDING] = PENDING_SIGNALS
     for kind, limit in wanted.items():
         hard = resource.getrlimit(kind)[1]
         if hard != resource.RLIM_INFINITY:
@@ -282,7 +285,7 @@ _AF_UNIX = 1
 _TIOCSTI = 0x5412
 _MAP_HUGETLB = 0x40000
 _F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW = 6, 7, 37, 38
-_F_SETLEASE, _F_NOTIFY = 1024, 1026
+_F_SETLEASE, _F_NOTIFY, _F_SETPIPE_SZ = 1024, 1026, 1031
 _SO_SNDBUFFORCE = 32
 _UNKNOWN_CALL = -1
 
@@ -323,7 +326,7 @@ def system_call_filter() -> Any:
     # Files that are shown belong to the machine: a lock on one of them would be a lock on the machine's.
     for command in (_F_SETLK, _F_SETLKW, _F_OFD_SETLK, _F_OFD_SETLKW):
         _add(rules, done, "fcntl", argument(1, command))
-    for command in (_F_SETLEASE, _F_NOTIFY):
+    for command in (_F_SETLEASE, _F_NOTIFY, _F_SETPIPE_SZ):
         _add(rules, denied, "fcntl", argument(1, command))
     # The meter relies on the size that the system gives to a socket's buffer.
     for option in (socket.SO_SNDBUF, _SO_SNDBUFFORCE):

@@ -13,6 +13,7 @@ from coursekit.data.ag_news import NEWS_CLASSES, news
 from coursekit.data.files import DataError, chosen_source
 from coursekit.data.image_sets import CIFAR10_CLASSES, FASHION_CLASSES, images
 from coursekit.data.imdb import reviews
+from coursekit.data.library import library_functions
 from coursekit.data.multi30k import sentence_pairs
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "DataError",
     "chosen_source",
     "images",
+    "library_functions",
     "news",
     "reviews",
     "sentence_pairs",

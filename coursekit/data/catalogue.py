@@ -73,6 +73,7 @@ SETS = (
     DataSet("news", "sample", "news, 4 classes", "1,200", "news()", _OURS),
     DataSet("sentences", "sample", "English–German", "3,000", "sentence_pairs()", _OURS),
     DataSet("digits", "real", "8 × 8 digits", "1,437", 'images("digits")', "CC BY 4.0"),
+    DataSet("functions", "real", "Python code", "~11,800", "library_functions()", "PSF"),
     DataSet(
         name="imdb",
         kind="real",
@@ -82,7 +83,7 @@ SETS = (
         licence="research",
         size="80 MB",
         load=partial(imdb.reviews, "real"),
-        local=(imdb.FILES,),
+        local=(imdb.WHOLE, imdb.FILES),
         keeper="tensorflow_datasets",
         kept=("imdb_reviews/plain_text/*/dataset_info.json",),
     ),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
+import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,14 +14,19 @@ SOURCES = ("sample", "real")
 SOURCE_VARIABLE, FOLDER_VARIABLE = "COURSE_SOURCE", "COURSE_DATA"
 SHUFFLE_SEED = 2017  # of sets whose files are sorted by class
 
-# SHA-256 of files of the real sets, by their place in a folder of local files.
+# SHA-256 of files of the real sets, by their place in a folder of local files. "unpacked:" marks those of what a packed
+# file holds (`unpacked_sum`): who packs it again gets the same. For the whole AG News the MD5 that torchtext states.
 CHECKSUMS = {
+    "ag_news/train.csv": "md5:b1a00f826fdfbd249f79597b59e1dc12",
     "ag_news/test.csv": "521465c2428ed7f02f8d6db6ffdd4b5447c1c701962353eb2c40d548c3c85699",
     "ag_news/train_subset_10000.csv": "d20fb3ee085c597e9d39f2b23f1dc0477e8a4dd7cab823e03f90ccb66fc8f208",
-    "cifar10/cifar10_jpegs.tar.gz": "82171603a4e405a2f77d0ecdaba6c5e4b47fcf6bd6bfa89104f61c3d7a8a5089",
+    "chest_xray_pneumoniamnist/pneumoniamnist.npz": "f36c2b3e34de9d60c5c734118bc6daff281eaf76b67a57d26ad958da948274b0",
+    "cifar10/cifar10_jpegs.tar.gz": "unpacked:cab9d0dd9f093e7c0ce3d5bb14b7a8f156116071f97a80f383eafa3d736c4f5a",
     "fashion_mnist/fashion_mnist.npz": "cd85ed4cde4177cec1d86a170fcc16b1ad3a7ae3c8b9b1160647738d0ecdc5ca",
-    "imdb/imdb_test.csv.gz": "c1723315299e851e873cc59559c6e64def0793676be4a776c682b8fb67641e1b",
-    "imdb/imdb_train.csv.gz": "f77ccc8d378d7ec2361efc680370a6e200802d3dcabe648127f8047c36e5d1d3",
+    "imdb/imdb_test.csv.gz": "unpacked:591a2bef7cb029a548617608bf749297e14a84af77541ebd2d63189f884244c3",
+    "imdb/imdb_titles.csv.gz": "unpacked:2fba498175c8181cc04cfb92428fff9f1535737b3aa67cc9dee3e1c172bbff8f",
+    "imdb/imdb_train.csv.gz": "unpacked:8cb9a3a74ae98a0de0c3273d02bc6f19b0f7e18334b57d678483399554158546",
+    "imdb/imdb_unsup.csv.gz": "unpacked:e20e6fb9abf7aff0015e0bfd74726f9ed33b70a7b56bb25b8eeea30def37b4f0",
     "translation/multi30k/test_2016_flickr.de.gz": "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8",
     "translation/multi30k/test_2016_flickr.en.gz": "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
     "translation/multi30k/test_2016_flickr.fr.gz": "6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90",
@@ -91,20 +98,41 @@ def local_files(names: Sequence[str], path: str | os.PathLike | None, *, sample:
 
 
 def check_sum(path: Path, expected: str | None) -> None:
-    """Compare a file's SHA-256 with the one it should have; nothing is compared when none is known.
+    """Compare a file's checksum with the one it should have; nothing is compared when none is known.
+
+    Args:
+        path: the file.
+        expected: a SHA-256; behind "unpacked:" that of what a packed file holds, behind "md5:" an MD5.
 
     Raises:
         DataError: they differ.
     """
     if expected is None:
         return
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != expected:
+    kind, _, digest = expected.rpartition(":")
+    if kind == "unpacked":
+        found = unpacked_sum(path)
+    else:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, kind or "sha256").hexdigest()
+    if found != digest:
         raise DataError(
-            f"{path} is not the file it should be: its SHA-256 is {found[:12]}…, expected {expected[:12]}…. It was "
-            "changed, or its download broke off. Delete it and fetch it again."
+            f"{path} is not the file it should be: its {'MD5' if kind == 'md5' else 'SHA-256'} is {found[:12]}…, "
+            f"expected {digest[:12]}…. It was changed, or its download broke off. Delete it and fetch it again."
         )
+
+
+def unpacked_sum(path: Path) -> str:
+    """The SHA-256 of what a .gz file holds; of a .tar.gz, of each file's name, a zero and its content, by name."""
+    if path.name.endswith(".tar.gz"):
+        found = hashlib.sha256()
+        with tarfile.open(path) as archive:
+            contents = {member.name: archive.extractfile(member).read() for member in archive if member.isfile()}  # type: ignore[union-attr]
+        for name in sorted(contents):
+            found.update(name.encode() + b"\0" + contents[name])
+        return found.hexdigest()
+    with gzip.open(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

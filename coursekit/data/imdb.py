@@ -9,11 +9,24 @@ from pathlib import Path
 
 import numpy as np
 
-from coursekit.data.files import SHUFFLE_SEED, announce, check_request, fetching, local_files
+from coursekit.data.files import FOLDER_VARIABLE, SHUFFLE_SEED, announce, check_request, fetching, local_files
 from coursekit.data.samples.reviews import sample_reviews
 from coursekit.data.tfds_sets import tfds_parts
 
-FILES = ("imdb/imdb_train.csv.gz", "imdb/imdb_test.csv.gz")
+
+def place(part: str, *, whole: bool = False) -> str:
+    """Where a part (train, test, unsup, titles) lies in a folder of local files; `whole`: with all 50,000 reviews."""
+    return f"imdb/imdb_{part}{'_whole' if whole else ''}.csv.gz"
+
+
+def local_file(folder: Path, part: str) -> Path:
+    """The file of a part in a folder: the one with all reviews where it is there, else the one of the records."""
+    whole = folder / place(part, whole=True)
+    return whole if whole.is_file() else folder / place(part)
+
+
+FILES = (place("train"), place("test"))
+WHOLE = (place("train", whole=True), place("test", whole=True))
 SAMPLE = 'the sample: source="sample"'
 
 Part = tuple[list[str], np.ndarray]
@@ -36,7 +49,7 @@ def reviews(source: str = "sample", path: str | os.PathLike | None = None) -> tu
     if source == "sample":
         parts: tuple[tuple[list[str], list[int]], ...] = sample_reviews("train"), sample_reviews("test")
         origin = "sample (synthetic, this project's grammar)"
-    elif (files := local_files(FILES, path, sample=SAMPLE)) is not None:
+    elif (files := local_files(_names(path), path, sample=SAMPLE)) is not None:
         parts = tuple(_read(file) for file in files)
         origin = "real (IMDB, local files)"
     else:
@@ -48,6 +61,12 @@ def reviews(source: str = "sample", path: str | os.PathLike | None = None) -> tu
     )
     announce("reviews", origin, training=len(train_texts), testing=len(test_texts))
     return (train_texts, train_labels), (test_texts, test_labels)
+
+
+def _names(path: str | os.PathLike | None) -> tuple[str, ...]:
+    """The files with all reviews where a folder holds them, else those of the records."""
+    folder = Path(path or os.environ.get(FOLDER_VARIABLE) or "").expanduser()
+    return WHOLE if all((folder / name).is_file() for name in WHOLE) else FILES
 
 
 def _read(path: Path) -> tuple[list[str], list[int]]:

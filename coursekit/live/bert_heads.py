@@ -16,7 +16,7 @@ from coursekit.diagrams import PALETTE
 from coursekit.live.figure import LiveFigure, blues, figure, menu, places
 
 LONGEST = 20  # pieces of a sentence, [CLS] and [SEP] included; more of them cannot be read in a map
-_SMALL, _LARGE = 64, 290  # pixels of a map's side
+_SMALL, _LARGE = 56, 220  # pixels of a map's side
 
 
 def heads(*sentences: str) -> LiveFigure:
@@ -102,19 +102,10 @@ def attention_of(sentence: str) -> tuple[list[str], np.ndarray]:
     Raises:
         ValueError: it has more than LONGEST pieces.
     """
-    preprocess, encoder, matrices = _small_bert()
-    cut = preprocess.tokenize([sentence])
-    length = int(cut.merge_dims(1, 2).row_lengths()[0]) + 2  # [CLS] and [SEP]
-    if length > LONGEST:
-        raise ValueError(f"this sentence has {length} pieces, more than {LONGEST}: {sentence!r}; take a shorter one")
-    row = preprocess.bert_pack_inputs([cut], seq_length=length)
-    ids = np.asarray(row["input_word_ids"])[0]  # (T,)
-    vocabulary = (Path(bert.PREPROCESS) / "assets" / "vocab.txt").read_text("utf-8").split("\n")
-    start = matrices["words/embeddings"][ids] + matrices["segments/embeddings"][0]
-    start = start + matrices["positions/table"][:length]  # (T, D)
-    after = [np.asarray(each)[0] for each in encoder(row)["encoder_outputs"]]  # L times (T, D)
+    pieces, states = tokens_by_block(sentence)
+    _, _, matrices = _small_bert()
     weights = []
-    for block, state in enumerate([_normed(start, matrices, "embedding_norm"), *after[:-1]]):
+    for block, state in enumerate(states[:-1]):
         x = _normed(state, matrices, f"norm_1_{block}")
         q, k = (
             np.einsum("td,dhk->htk", x, matrices[f"attention_{block}/{part}/kernel"])
@@ -124,7 +115,32 @@ def attention_of(sentence: str) -> tuple[list[str], np.ndarray]:
         scores = q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1])  # (H, T, T)
         exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
         weights.append(exponentials / exponentials.sum(axis=-1, keepdims=True))
-    return [vocabulary[each] for each in ids], np.stack(weights)
+    return pieces, np.stack(weights)
+
+
+def tokens_by_block(sentence: str) -> tuple[list[str], np.ndarray]:
+    """The pieces (T,) of a sentence, and their vectors (L + 1, T, D) in the small BERT: at its start, after each block.
+
+    Raises:
+        ValueError: it has more than LONGEST pieces.
+    """
+    preprocess, encoder, matrices = _small_bert()
+    cut = preprocess.tokenize([sentence])
+    length = int(cut.merge_dims(1, 2).row_lengths()[0]) + 2  # [CLS] and [SEP]
+    if length > LONGEST:
+        raise ValueError(f"this sentence has {length} pieces, more than {LONGEST}: {sentence!r}; take a shorter one")
+    row = preprocess.bert_pack_inputs([cut], seq_length=length)
+    ids = np.asarray(row["input_word_ids"])[0]  # (T,)
+    vocabulary = (Path(bert.PREPROCESS) / "assets" / "vocab.txt").read_text("utf-8").split("\n")
+    start = matrices["words/embeddings"][ids] + matrices["segments/embeddings"][0]
+    start = _normed(start + matrices["positions/table"][:length], matrices, "embedding_norm")  # (T, D)
+    after = [np.asarray(state)[0] for state in encoder(row)["encoder_outputs"]]  # L times (T, D)
+    return [vocabulary[number] for number in ids], np.stack([start, *after])
+
+
+def position_table() -> np.ndarray:
+    """The learned position vectors (positions, D) of the small BERT."""
+    return _small_bert()[2]["positions/table"]
 
 
 def _normed(x: np.ndarray, matrices: dict[str, np.ndarray], name: str) -> np.ndarray:

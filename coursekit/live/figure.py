@@ -8,7 +8,6 @@ when vl-convert-python is installed.
 from __future__ import annotations
 
 import base64
-import html
 import importlib.util
 import io
 import sys
@@ -25,6 +24,7 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
 from coursekit.diagrams import PALETTE
+from coursekit.plots import below_figure
 
 # The newest Vega-Lite that JupyterLab draws; the figures keep to what it knows.
 MIME = "application/vnd.vegalite.v5+json"
@@ -33,7 +33,7 @@ _CONVERTER = "5.20"
 
 _STYLE = {
     "font": "DejaVu Sans, Verdana, sans-serif",
-    "background": "white",
+    "background": "transparent",
     "padding": 8,
     "view": {"stroke": None},
     "axis": {
@@ -42,7 +42,8 @@ _STYLE = {
         "titleFontWeight": "normal",
         "labelFontSize": 11,
         "titleFontSize": 11,
-        "gridColor": PALETTE["neutral"],
+        "gridColor": PALETTE["residual"],
+        "gridOpacity": 0.25,
         "domainColor": PALETTE["residual"],
         "tickColor": PALETTE["residual"],
     },
@@ -97,7 +98,9 @@ class LiveFigure:
 
         drawn = vl_convert.vegalite_to_png(self.specification(), vl_version=_CONVERTER, scale=1.5)
         small = io.BytesIO()  # of few colours: a fifth of the bytes
-        Image.open(io.BytesIO(drawn)).convert("RGB").quantize(64).save(small, "png", optimize=True)
+        Image.open(io.BytesIO(drawn)).convert("RGBA").quantize(64, Image.Quantize.FASTOCTREE).save(
+            small, "png", optimize=True
+        )
         return small.getvalue()
 
     def bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -115,9 +118,7 @@ class LiveFigure:
     def _ipython_display_(self) -> None:
         forms, metadata = self.bundle()
         display(forms, raw=True, metadata=metadata)
-        words = f"<small>{html.escape(self.words)}</small>"
-        folded = f"<details><summary><small>Figure in words</small></summary>{words}</details>"
-        display({"text/html": folded, "text/plain": ""}, raw=True)
+        display({"text/html": below_figure(self.words), "text/plain": ""}, raw=True)
 
 
 def _taken_out(part: Any, datasets: dict[str, Any]) -> dict[str, Any]:

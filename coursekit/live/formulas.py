@@ -10,13 +10,14 @@ from coursekit.diagrams import PALETTE
 from coursekit.live.figure import Chart, LiveFigure, figure, menu, slider
 
 
-def layer_norm(token: Sequence[float]) -> LiveFigure:
+def layer_norm(token: Sequence[float], *, power: float = 0) -> LiveFigure:
     """Layer norm of one token (D,): what its length, its mean and ε do to x̂, and what γ and β do to the output.
 
-    Ba et al. 2016; ε stands under the root. γ and β change one feature, as each feature has its own.
+    Ba et al. 2016; ε stands under the root. γ and β change one feature, as each feature has its own. The figure starts
+    with the token times 10 to the `power`.
     """
     features = [f"feature {i}" for i in range(len(token))]
-    length = slider("length", "length: times 10 to the power", -5, 2, 0.5, 0)
+    length = slider("length", "length: times 10 to the power", -5, 2, 0.5, power)
     shift = slider("shift", "added to every feature", -20, 20, 1, 0)
     epsilon = slider("epsilon", "ε: 10 to the power", -12, 1, 0.5, -6)
     which = menu("which", "γ and β of", features)

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from coursekit.diagrams import PALETTE
+from coursekit.diagrams import DARK_TEXT, PALETTE
 from coursekit.live.figure import LiveFigure, blues, choice, figure, menu, pointed, slider
 
 _SIDE = 200  # pixels of an image on the page
@@ -74,7 +74,7 @@ def _panels(
     image = image.transform_calculate(x=f"(datum.n % {width}) * {cell}", y=f"floor(datum.n / {width}) * {cell}")
     image = image.transform_calculate(right=f"datum.x + {cell}", bottom=f"datum.y + {cell}")
     box = {"x": alt.X("x:Q", **across), "x2": "right:Q", "y": alt.Y("y:Q", **down), "y2": "bottom:Q"}
-    greys = alt.Scale(domain=[0, 1], range=["white", PALETTE["ink"]], interpolate="rgb")
+    greys = alt.Scale(domain=[0, 1], range=["white", DARK_TEXT], interpolate="rgb")
     grey = image.mark_rect(aria=False).encode(**box, color=alt.Color("ink:Q", scale=greys, legend=None))
 
     patches = alt.Chart(alt.Data(values=rows))
@@ -110,7 +110,7 @@ def _panels(
     numbers = chosen.transform_calculate(cx="(datum.x + datum.right) / 2", cy="(datum.y + datum.bottom) / 2")
     numbers = numbers.mark_text(**label).encode(
         x=alt.X("cx:Q", **across), y=alt.Y("cy:Q", **down), text=alt.Text("share:Q", format=".2f"),
-        color=alt.when("datum.share > 0.17").then(alt.value("white")).otherwise(alt.value(PALETTE["ink"])),
+        color=alt.when("datum.share > 0.17").then(alt.value("white")).otherwise(alt.value(DARK_TEXT)),
     )  # fmt: skip
     # Its own pixels are pale here, so that the numbers can be read.
     pale = grey.encode(opacity=alt.value(0.35))

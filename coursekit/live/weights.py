@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from coursekit.diagrams import PALETTE
+from coursekit.diagrams import DARK_TEXT, PALETTE
 from coursekit.live.figure import Chart, LiveFigure, blues, choice, figure, places, pointed, slider, switch
 
 CELL = 34  # pixels of one cell of a map
@@ -42,7 +42,7 @@ def heat_map(
     y = alt.Y("query:N", sort=list(labels), title="query: attends from")
     colour = alt.Color(f"{value}:Q", scale=blues(0, 1), legend=None)
     cells = chart.mark_rect().encode(x=x, y=y, color=colour)
-    shade = alt.when(alt.datum[value] > 0.5).then(alt.value("white")).otherwise(alt.value(PALETTE["ink"]))
+    shade = alt.when(alt.datum[value] > 0.5).then(alt.value("white")).otherwise(alt.value(DARK_TEXT))
     numbers = chart.mark_text(fontSize=10, aria=False).encode(
         x=x, y=y, text=alt.Text(f"{value}:Q", format=".2f"), color=shade
     )
@@ -202,7 +202,7 @@ def masks(scores: np.ndarray, words: Sequence[str], *, padding: int = 2) -> Live
     cells = base.mark_rect().encode(x=x, y=y, color=shade.otherwise(alt.value(PALETTE["mask"])))
     text = alt.Text("shown:N")
     shown = base.transform_calculate(shown="datum.open ? format(datum.score, '.1f') : '✕'")
-    ink = alt.when("datum.open && datum.score > 0.8").then(alt.value("white")).otherwise(alt.value(PALETTE["ink"]))
+    ink = alt.when("datum.open && datum.score > 0.8").then(alt.value("white")).otherwise(alt.value(DARK_TEXT))
     left = alt.layer(cells, shown.mark_text(fontSize=10, aria=False).encode(x=x, y=y, text=text, color=ink))
     left = left.properties(width=CELL * count, height=CELL * count, title="scores; ✕ is blocked")
     sums = base.transform_aggregate(row_sum="sum(weight)", groupby=["query"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 
-from coursekit.probes.driving import Probe, described
+from coursekit.probes.description import described
+from coursekit.probes.driving import Probe
 
 __all__ = ["described", "load_probe"]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from coursekit import bert
-from coursekit.probes.driving import ContractError, answers, find, numbers
+from coursekit.probes.driving import ContractError, find, numbers
 from coursekit.probes.naming import kind_of
 from coursekit.probes.news_classifier import build_news_classifier
 from coursekit.probes.token_masking import mask_tokens
-from coursekit.probes.transfer import mended, prediction
+from coursekit.probes.transfer import mended
 
 
 def _wordpiece_tokenize(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -130,6 +130,4 @@ PROBES = {
     "build_news_classifier": build_news_classifier,
     "predict_class_names": _predict_class_names,
     "find_the_bug": mended(_warmup_linear_decay, "warmup_linear_decay"),
-    "predict": prediction(),
-    "answers": answers(),
 }

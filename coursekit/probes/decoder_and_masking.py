@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, Probe, _in_graph, answers, find, function, unpack
+from coursekit.probes.driving import BuiltLayer, ContractError, Probe, _in_graph, find, function, unpack
 from coursekit.probes.sharing import LayerKey, current_cache
-from coursekit.probes.transfer import mended, prediction
+from coursekit.probes.transfer import mended
 
 
 def _combine_masks(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -376,18 +376,9 @@ def _loaded_everywhere() -> Iterator[set[float]]:
 
 
 PROBES = {
-    "causal_mask": function("causal_mask", "length"),
-    "padding_mask": function("padding_mask", "ids", optional=("pad_id",)),
     "combine_masks": _combine_masks,
-    "shift_right": function("shift_right", "ids", "start_id"),
     "DecoderBlock": _decoder_block,
     "Transformer": _transformer,
-    "cross_entropy": _number(function("cross_entropy", "p", "q")),
-    "kl_divergence": _number(function("kl_divergence", "p", "q")),
-    "js_divergence": _number(function("js_divergence", "p", "q")),
     "masked_cross_entropy": _masked_cross_entropy,
-    "transformer_schedule": function("transformer_schedule", "step", "d_model", optional=("warmup_steps",)),
     "find_the_bug": mended(_masked_cross_entropy, "masked_cross_entropy"),
-    "predict": prediction(),
-    "answers": answers(),
 }

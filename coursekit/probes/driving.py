@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.guard import ForbiddenCall
+from coursekit.probes.arguments import ContractError, copied, refuse_changed, shorter, tensors
 from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import LayerKey, current_cache, mark_as_built
 
@@ -28,11 +29,7 @@ Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
 
 
 class NotFound(Exception):
-    """The notebook defines nothing under the exercise's name."""
-
-
-class ContractError(Exception):
-    """The student's object does not keep the contract: a wrong number of results, a missing attribute."""
+    """The notebook defines nothing under the exercise's name, or nothing is written in it yet."""
 
 
 def find(namespace: Mapping[str, Any], name: str) -> Any:
@@ -66,12 +63,6 @@ def _is_numeric_list(value: Sequence[Any]) -> bool:
         return np.asarray(value).dtype.kind in "biuf"
     except (ValueError, TypeError):
         return False
-
-
-def _tensors(value: Any) -> Any:
-    import tensorflow as tf
-
-    return tf.convert_to_tensor(value) if isinstance(value, np.ndarray) else value
 
 
 def function(
@@ -110,11 +101,13 @@ def function(
         target = find(namespace, name)
         if mode == "graph":
             return in_graph(target, inputs)
-        convert = _tensors if mode == "tensor" else _copy
-        arguments = [convert(inputs[key]) for key in positional]
-        keywords = {key: convert(inputs[key]) for key in optional if key in inputs}
-        shown = ", ".join([*positional, *(f"{key}=…" for key in keywords)])
-        return unpack(target(*arguments, **keywords), returns, f"{name}({shown})")
+        convert = (lambda value: tensors(copied(value))) if mode == "tensor" else copied
+        given = {key: convert(inputs[key]) for key in (*positional, *optional) if key in positional or key in inputs}
+        keywords = {key: value for key, value in given.items() if key not in positional}
+        shown = f"{name}({', '.join([*positional, *(f'{key}=…' for key in keywords)])})"
+        result = target(*(given[key] for key in positional), **keywords)
+        refuse_changed(inputs, given, shown)
+        return unpack(result, returns, shown)
 
     return probe
 
@@ -124,11 +117,13 @@ def record(name: str, *positional: str, optional: Sequence[str] = (), fields: Se
 
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
         target = find(namespace, name)
+        given = {key: copied(inputs[key]) for key in (*positional, *optional) if key in positional or key in inputs}
+        shown = f"{name}({', '.join(positional)})"
         result = target(
-            *(_copy(inputs[key]) for key in positional),
-            **{key: _copy(inputs[key]) for key in optional if key in inputs},
+            *(given[key] for key in positional), **{key: given[key] for key in given if key not in positional}
         )
-        return _fields(result, fields, f"{name}({', '.join(positional)})")
+        refuse_changed(inputs, given, shown)
+        return _fields(result, fields, shown)
 
     return probe
 
@@ -160,7 +155,7 @@ def answers(name: str = "answers") -> Probe:
         entry = inputs["entry"]
         value = _fields(find(namespace, name), (entry,), f"`{name}`")[entry]
         if value is None or (isinstance(value, str) and not value.strip()):
-            raise NotImplementedError(f'{name}["{entry}"] is not answered yet.')
+            raise NotFound(f'{name}["{entry}"] is not answered yet.')
         if isinstance(value, str):
             return {"answer": value.strip(" \t\n.()\"'").lower()}
         return {"answer": np.asarray(value, dtype="float64")}
@@ -168,8 +163,11 @@ def answers(name: str = "answers") -> Probe:
     return probe
 
 
-def value(name: str) -> Probe:
-    """Probe that reads the variable `name`; where a case has the input ``entry``, that entry of a dictionary."""
+def value(name: str, *, number: bool = False) -> Probe:
+    """Probe that reads the variable `name`; where a case has the input ``entry``, that entry of a dictionary.
+
+    With `number` the variable is one number, in whatever brackets.
+    """
     one_entry = answers(name)
 
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -177,26 +175,15 @@ def value(name: str) -> Probe:
             return one_entry(namespace, inputs, mode)
         found = find(namespace, name)
         if found is None:
-            raise NotImplementedError(f"`{name}` is None: nothing is written yet.")
-        return {"value": found}
+            raise NotFound(f"`{name}` is None: nothing is written yet.")
+        if not number:
+            return {"value": found}
+        array = numbers(found, f"`{name}`").astype("float64")
+        if array.size != 1:
+            raise ContractError(f"`{name}` has {array.size} numbers; expected one.")
+        return {"value": array.item()}
 
     return probe
-
-
-def described(name: str, description: Mapping[str, Any]) -> Probe:
-    """The probe of an exercise that brings no code of its own: a function, or a value.
-
-    Args:
-        name: the name of the student's object.
-        description: ``{"kind": "value"}``, or ``{"kind": "function", "call": [...], "optional": [...],
-            "returns": [...]}`` with lists of names as in `function`.
-
-    Raises:
-        KeyError: it describes neither.
-    """
-    if description["kind"] == "value":
-        return value(name)
-    return function(name, *description["call"], optional=description["optional"], returns=description["returns"])
 
 
 def refusing(probe: Probe) -> Probe:
@@ -269,9 +256,9 @@ def layer(
         cls = find(namespace, name)
         positional = [inputs[key] for key in init]
         named = {key: inputs[key] for key in init_keywords if key in inputs}
-        arguments = [_tensors(_copy(inputs[key])) for key in call]
+        arguments = [tensors(copied(inputs[key])) for key in call]
         keywords = {
-            _argument(cls, key, (renamed or {}).get(key, key)): _tensors(_copy(inputs[key]))
+            _argument(cls, key, (renamed or {}).get(key, key)): tensors(copied(inputs[key]))
             for key in optional
             if key in inputs
         }
@@ -284,10 +271,17 @@ def layer(
         def call_with(built: Any, *tensors: Any) -> dict[str, Any]:
             return unpack(built(*tensors, **keywords), names, shown)
 
+        def first_call(built: Any) -> None:
+            """On a shorter input, and without what is optional: a layer may keep nothing of what it was called on."""
+            try:
+                built(*map(shorter, arguments))
+            except Exception:  # it cannot take this one: then it gets what the case has
+                call_with(built, *arguments)
+
         with current_cache().layer(
             LayerKey(cls, positional, named, arguments),
             make=lambda: _construct(cls, name, positional, named),
-            call=lambda built: call_with(built, *arguments),
+            call=lambda built: first_call(built),
             keep=not modes or mode not in modes or mode in harmless,
         ) as built:
             run = partial(call_with, built)
@@ -344,10 +338,6 @@ def _in_graph(compiled: Callable[..., dict[str, Any]], arguments: Sequence[Any])
 def _shape_in_graph(shape: Sequence[int], unknown_axes: Sequence[int] | None) -> list[int | None]:
     unknown = range(len(shape) - 1) if unknown_axes is None else unknown_axes
     return [None if axis in unknown else size for axis, size in enumerate(shape)]
-
-
-def _copy(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _argument(cls: Any, old: str, new: str) -> str:
@@ -411,7 +401,7 @@ def _is_reached(built: Any, path: str) -> bool:
 
 def _unpacked(built: Any, values: np.ndarray, paths: Sequence[str], name: str) -> dict[str, np.ndarray]:
     """Cut one vector into the weights at `paths`, each in the shape that the layer gave it."""
-    shapes = {path: tuple(_variable(built, path).shape) for path in paths}
+    shapes = {path: tuple(_weight(built, path).shape) for path in paths}
     sizes = [int(np.prod(shape)) for shape in shapes.values()]
     if sum(sizes) != len(values):
         raise ContractError(
@@ -422,19 +412,24 @@ def _unpacked(built: Any, values: np.ndarray, paths: Sequence[str], name: str) -
     return {path: piece.reshape(shape) for (path, shape), piece in zip(shapes.items(), pieces, strict=True)}
 
 
-def _assign_all(built: Any, inputs: Mapping[str, Any], weights: Sequence[str]) -> None:
+def _weight(built: Any, path: str) -> Any:
+    """The weight at a dotted path. Raises ContractError where something else is there, such as a layer."""
     import keras
 
+    variable = _variable(built, path)
+    if not (hasattr(variable, "shape") and hasattr(variable, "assign")):
+        kind = "a Keras layer" if isinstance(variable, keras.Layer) else "no weight"
+        raise ContractError(
+            f"`{path}` is {kind} ({type(variable).__name__}); expected a weight, as `self.add_weight` makes it."
+        )
+    return variable
+
+
+def _assign_all(built: Any, inputs: Mapping[str, Any], weights: Sequence[str]) -> None:
     for path in weights:
         if path not in inputs or not _is_reached(built, path):
             continue
-        variable = _variable(built, path)
-        value = inputs[path]
-        if not (hasattr(variable, "shape") and hasattr(variable, "assign")):
-            kind = "a Keras layer" if isinstance(variable, keras.Layer) else "no weight"
-            raise ContractError(
-                f"`{path}` is {kind} ({type(variable).__name__}); expected a weight, as `self.add_weight` makes it."
-            )
+        variable, value = _weight(built, path), inputs[path]
         if tuple(variable.shape) != value.shape:
             other = _exchanged_with(built, inputs, weights, path)
             advice = f" With `{other}` it is the other way round: are the two exchanged?" if other else ""
@@ -448,7 +443,7 @@ def _exchanged_with(built: Any, inputs: Mapping[str, Any], weights: Sequence[str
     for other in weights:
         if other not in inputs or not _is_reached(built, other):
             continue
-        if (inputs[other].shape, tuple(_variable(built, other).shape)) == (has, should_have):
+        if (inputs[other].shape, tuple(getattr(_variable(built, other), "shape", ()))) == (has, should_have):
             return other
     return None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, find, function, layer, unpack, value
+from coursekit.probes.driving import BuiltLayer, ContractError, find, layer, unpack
 
 FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
 BLOCK = (
@@ -156,8 +156,6 @@ MODES = {
 SIZES = ("d_model", "num_heads", "d_ff")
 
 PROBES = {
-    "layer_norm": function("layer_norm", "x", "gamma", "beta", optional=("eps",)),
-    "FeedForward": layer("FeedForward", init=("d_model", "d_ff"), call=("x",), optional=(), weights=FEED_FORWARD),
     "EncoderBlock": layer(
         "EncoderBlock",
         init=SIZES,
@@ -180,8 +178,5 @@ PROBES = {
         modes=MODES,
         harmless=tuple(MODES),
     ),
-    "encoder_parameter_count": function("encoder_parameter_count", *SIZES, optional=("key_dim",)),
-    "rms_norm": function("rms_norm", "x", "gamma", optional=("eps",)),
     "find_the_bug": _find_the_bug,
-    "predict": value("predict"),
 }

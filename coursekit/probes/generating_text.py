@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import ContractError, find, function, numbers, unpack
+from coursekit.probes.driving import ContractError, find, numbers, unpack
 from coursekit.probes.naming import kind_of
-from coursekit.probes.transfer import mended, prediction
 
 Step = Callable[[Sequence[int]], np.ndarray]
 
@@ -44,8 +43,16 @@ def _sentence(value: Any, call: str) -> str:
 
 
 def _greedy_decode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    step = table_step(inputs["table"], inputs["kind"])
-    result = find(namespace, "greedy_decode")(step, inputs["start_id"], inputs["end_id"], inputs["max_length"])
+    """Call the function; in the mode ``asked`` the result is whether it asks `step_fn` at all."""
+    step, asked = table_step(inputs["table"], inputs["kind"]), []
+
+    def counted(prefix: Sequence[int]) -> np.ndarray:
+        asked.append(len(prefix))
+        return step(prefix)
+
+    result = find(namespace, "greedy_decode")(counted, inputs["start_id"], inputs["end_id"], inputs["max_length"])
+    if mode == "asked":
+        return {"asked": bool(asked)}
     call = "greedy_decode(step_fn, …)"
     return {"tokens": _sentence(unpack(result, ("tokens",), call)["tokens"], call)}
 
@@ -88,21 +95,8 @@ def _cached_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     return {"output": np.concatenate(outputs, axis=2), "keys": cache[0], "values": cache[1]}
 
 
-def _perplexity(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Call the function; a plain number and a tensor come back as an array without axes, as references hold them."""
-    found = PERPLEXITY(namespace, inputs, mode)
-    return {"perplexity": numbers(found["perplexity"], "the result of perplexity(logits, targets)")}
-
-
-PERPLEXITY = function("perplexity", "logits", "targets", returns=("perplexity",))
-TOP_P = function("top_p", "probabilities", "p")
-
 PROBES = {
     "greedy_decode": _greedy_decode,
     "beam_search": _beam_search,
-    "top_p": TOP_P,
     "cached_attention": _cached_attention,
-    "perplexity": _perplexity,
-    "find_the_bug": mended(TOP_P, "top_p"),
-    "predict": prediction(),
 }

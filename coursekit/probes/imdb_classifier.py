@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from coursekit.generator import Generator
-from coursekit.probes.driving import ContractError, answers, find, function, numbers, record, unpack
+from coursekit.probes.driving import ContractError, find, function, numbers, record, unpack
 from coursekit.probes.naming import kind_of
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
-from coursekit.probes.transfer import mended, prediction
+from coursekit.probes.transfer import mended
 
 GUESSING = 0.66  # a binary cross-entropy above it is as good as that of a coin, ln 2 = 0.69
 SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
@@ -472,6 +472,4 @@ PROBES = {
     "evaluate_predictions": _evaluate_predictions,
     "linear_baseline": function("linear_baseline", "train_texts", "train_labels", "texts"),
     "find_the_bug": mended(_masked_mean, "masked_mean"),
-    "predict": prediction(),
-    "answers": answers(),
 }

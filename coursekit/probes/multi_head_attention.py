@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import ContractError, find, function, layer, refusing, value
+from coursekit.probes.driving import ContractError, find, function
 from coursekit.probes.sharing import LayerKey, current_cache
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")
-DENSE_WEIGHTS = tuple(f"{name}.{variable}" for name in DENSE for variable in ("kernel", "bias"))
 
 
 def _load_keras_weights(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -81,34 +80,5 @@ def _stand_in(d_model: int, tokens: Any) -> Any:
 PROBES = {
     "split_heads": function("split_heads", "x", "num_heads", unknown_axes={"x": (0, 1)}),
     "merge_heads": function("merge_heads", "x", unknown_axes={"x": (0, 2)}),
-    "MultiHeadAttention": refusing(
-        layer(
-            "MultiHeadAttention",
-            init=("d_model", "num_heads"),
-            call=("query", "key", "value"),
-            weights=DENSE_WEIGHTS,
-            with_weights="weights",
-            renamed={"mask": "attention_mask"},
-        )
-    ),
-    "mha_parameter_count": function(
-        "mha_parameter_count", "d_model", "num_heads", optional=("key_dim", "value_dim", "use_bias")
-    ),
     "load_keras_weights": _load_keras_weights,
-    "ablate_heads": function("ablate_heads", "head_outputs", "keep"),
-    "GroupedQueryAttention": refusing(
-        layer(
-            "GroupedQueryAttention",
-            init=("d_model", "num_heads", "num_kv_heads"),
-            call=("query", "key", "value"),
-            weights=DENSE_WEIGHTS,
-            with_weights="weights",
-            renamed={"mask": "attention_mask"},
-        )
-    ),
-    "kv_cache_numbers": function(
-        "kv_cache_numbers", "length", "num_layers", "num_kv_heads", "head_dim", optional=("batch",)
-    ),
-    "find_the_bug": function("find_the_bug", "q", "k", "v"),
-    "predict": value("predict"),
 }

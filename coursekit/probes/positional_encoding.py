@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from coursekit.generator import Generator
-from coursekit.probes.driving import find, function, layer, refusing, unpack, value
+from coursekit.probes.driving import find, function, layer, refusing, unpack
 
 
 def token_map(name: str, width: int) -> Callable[[Any], Any]:
@@ -90,7 +90,6 @@ def _is_permutation_equivariant(namespace: Mapping[str, Any], inputs: Mapping[st
 
 PROBES = {
     "sinusoidal_positions": refusing(function("sinusoidal_positions", "length", "d_model")),
-    "shift_matrix": function("shift_matrix", "offset", "d_model"),
     "TokenAndPositionEmbedding": layer(
         "TokenAndPositionEmbedding",
         init=("max_length", "vocab_size", "d_model"),
@@ -108,7 +107,4 @@ PROBES = {
         unknown_axes=(0, 1),
     ),
     "is_permutation_equivariant": _is_permutation_equivariant,
-    "rotary": function("rotary", "x", "positions"),
-    "find_the_bug": function("find_the_bug", "q", "k", "positions"),
-    "predict": value("predict"),
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import answers, find, function, layer, record, value
+from coursekit.probes.driving import find, function
 
 # A graph of all blocks would take half a second, and its tensors are no larger than those of the first ones.
 _BLOCKS_TO_TRACE = 4
@@ -55,24 +55,4 @@ def _largest_tensor(target: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, bl
     return max((int(np.prod(shape)) for shape in shapes if shape.is_fully_defined()), default=0)
 
 
-PROBES = {
-    "self_attention_loops": function("self_attention_loops", "x"),
-    "self_attention_matrix": function("self_attention_matrix", "x"),
-    "project_qkv": function("project_qkv", "x", "w_q", "w_k", "w_v", returns=("q", "k", "v")),
-    "scaled_dot_product_attention": function(
-        "scaled_dot_product_attention", "q", "k", "v", optional=("mask",), returns=("output", "weights")
-    ),
-    "SelfAttention": layer(
-        "SelfAttention",
-        init=("d_k", "d_v"),
-        call=("x",),
-        weights=("w_q.kernel", "w_k.kernel", "w_v.kernel"),
-        with_weights="weights",
-        renamed={"mask": "attention_mask"},
-    ),
-    "attention_cost": record("attention_cost", "length", "d_model", fields=("multiply_adds", "weights_entries")),
-    "answers": answers(),
-    "online_attention": _online_attention,
-    "find_the_bug": function("find_the_bug", "x", "w_q", "w_k", "w_v"),
-    "predict": value("predict"),
-}
+PROBES = {"online_attention": _online_attention}

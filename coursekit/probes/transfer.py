@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coursekit.probes.driving import ContractError, Probe, find, numbers
+from coursekit.probes.driving import ContractError, NotFound, Probe, find, numbers
 
 
 def mended(probe: Probe, original: str, name: str = "find_the_bug") -> Probe:
@@ -23,7 +23,7 @@ def prediction(name: str = "predict") -> Probe:
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
         found = find(namespace, name)
         if found is None:
-            raise NotImplementedError(f"`{name}` is None: nothing is predicted yet.")
+            raise NotFound(f"`{name}` is None: nothing is predicted yet.")
         number = numbers(found, f"`{name}`").astype("float64")
         if number.size != 1:
             raise ContractError(f"`{name}` has {number.size} numbers; expected one.")

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, answers, find, function, layer, refusing
+from coursekit.probes.driving import BuiltLayer, ContractError, find, function, layer, refusing
 from coursekit.probes.naming import kind_of
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
-from coursekit.probes.transfer import prediction
 
 EMBEDDING = ("projection.kernel", "projection.bias", "class_token", "position_embedding")
 MODEL_SIZES = ("image_shape", "patch_size", "num_classes", "num_layers", "d_model", "num_heads", "d_ff")
@@ -342,7 +341,6 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
 
 PROBES = {
     "extract_patches": refusing(function("extract_patches", "images", "patch_size")),
-    "merge_patches": function("merge_patches", "patches", "height", "width", "channels"),
     "PatchEmbedding": layer(
         "PatchEmbedding",
         init=("patch_size", "num_patches", "d_model"),
@@ -353,20 +351,6 @@ PROBES = {
         modes={"gradient": _embedding_gradients},
     ),
     "build_vit": _build_vit,
-    "vit_parameter_count": function(
-        "vit_parameter_count",
-        "image_size",
-        "patch_size",
-        "channels",
-        "d_model",
-        "num_layers",
-        "d_ff",
-        optional=("num_classes",),
-    ),
     "train_vit": _train_vit,
-    "attention_rollout": function("attention_rollout", "attentions"),
     "extract_tubelets": refusing(function("extract_tubelets", "video", "frames", "patch_size")),
-    "find_the_bug": function("find_the_bug", "attentions"),
-    "predict": prediction(),
-    "answers": answers(),
 }

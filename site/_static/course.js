@@ -12,11 +12,21 @@ window.addEventListener("afterprint", () => {
   document.documentElement.dataset.theme = theme;
 });
 
-// A result of the search opens its page at the words that were looked for: the browser finds and marks them.
+// A figure opens at its full size, in a box that Escape, its button or another click closes.
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("#search-results a[href]");
-  const field = link && [...document.querySelectorAll("input[name=q]")].find((each) => each.value.trim());
-  if (!field || link.href.includes(":~:")) return;
-  const words = encodeURIComponent(field.value.trim()).replaceAll("-", "%2D");
-  link.href += `${link.hash ? "" : "#"}:~:text=${words}`;
-}, true);
+  const picture = event.target.closest(".course-figure img");
+  if (!picture) return;
+  const large = document.createElement("dialog");
+  large.className = "course-large";
+  const close = document.createElement("button");
+  close.textContent = "Close";
+  close.className = "btn btn-outline-primary";
+  const copy = document.createElement("img");
+  copy.src = picture.currentSrc || picture.src;
+  copy.alt = picture.alt;
+  large.append(close, copy);
+  large.addEventListener("click", () => large.close());
+  large.addEventListener("close", () => large.remove());
+  document.body.append(large);
+  large.showModal();
+});

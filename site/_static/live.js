@@ -24,10 +24,12 @@
     picture.before(place);
     try {
       const options = { mode: "vega-lite", actions: false, renderer: "svg" };
-      const drawn = await window.vegaEmbed(place, chart, options);
-      if (chart.columns > 1 && place.querySelector("svg").getAttribute("width") > figure.clientWidth) {
+      let columns = chart.columns ?? 1;
+      let drawn = await window.vegaEmbed(place, chart, options);
+      while (columns > 1 && place.querySelector("svg").getAttribute("width") > figure.clientWidth) {
+        columns -= 1; // as many panels side by side as there is room for
         drawn.finalize();
-        await window.vegaEmbed(place, { ...chart, columns: 1 }, options);
+        drawn = await window.vegaEmbed(place, { ...chart, columns }, options);
       }
     } catch (error) {
       place.remove(); // the picture stays

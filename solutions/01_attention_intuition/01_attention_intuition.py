@@ -508,7 +508,7 @@ check("BahdanauAttention")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-11", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 11 · Attention over the places of an image
 #
-# You write one of the two attention modules in the network of [lecture 01b](../../lectures/01b_visual_attention.ipynb), section 5. (There
+# You write one of the two attention modules in the network of [lecture 01b](../../lectures/01b_visual_attention.ipynb), section 3. (There
 # the result is also summed over the places; here it is not.) The values are the features of a middle layer. The global features come from
 # the last layer, are coarser, have other channels, and say what is searched for.
 #

@@ -292,8 +292,8 @@ print({name: int((fate == kind).sum()) for kind, name in enumerate(["not chosen"
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · Up, then down
 #
-# ●●○○○ · Fine-tuning begins with a head that knows nothing on an encoder that knows much. Large first steps
-# would spoil the encoder.
+# ●●○○○ · Fine-tuning begins with a head that knows nothing on an encoder that knows much. The paper's recipe
+# begins with small steps.
 #
 # The learning rate climbs in a straight line from **0** at step 0 to `peak` at `warmup_steps`, then falls in a straight line to
 # **0** at `total_steps`. From there on it is 0. With `warmup_steps=0` there is no climb: step 0 has the peak, and only the

@@ -20,7 +20,7 @@
 # Nothing here needs your model of lab 08: a language model of counted words stands in for it, and so a search takes no
 # time.
 #
-# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 2 to 4 and 6. **Time:** about 100 minutes.
+# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 1 to 3. **Time:** about 100 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -422,7 +422,7 @@ plots.show(figure, alt="Milliseconds for a step by the place of its token: with 
 #
 # The sum runs over the N real tokens of **all rows together**, so each counts the same, in a long row or a short one. A
 # model that chooses between 12 equally probable words has the perplexity 12. Smaller is better, and 1 is the least.
-# [Lecture 08b](../../lectures/08b_generating_text.ipynb), section 6, compares counted words with a Transformer this way.
+# The [evidence of lecture 08b](../../lectures/evidence/08.ipynb#language-model) compares counted words with a Transformer this way.
 #
 # - `logits` are scores **before** the softmax. The softmax over `logits[b, t]` gives the probabilities for
 #   `targets[b, t]`: nothing has to be shifted.

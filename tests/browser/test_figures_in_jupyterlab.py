@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from workplace import NotebookWindow, Server, Window
 
-from autograder.course import load_course
+from autograder.course.settings import load_course
 from autograder.releasing.publish import publish
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]

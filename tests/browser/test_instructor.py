@@ -37,12 +37,12 @@ def course(tmp_path_factory) -> Path:
     root.mkdir()
     for name in ("course.toml", "nbgrader_config.py"):
         shutil.copy(ROOT / name, root)
-    for folder in ("solutions", "labs"):
-        shutil.copytree(ROOT / folder / LAB, root / folder / LAB)
+    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
+        shutil.copytree(ROOT / folder, root / folder)
     with_points(root / "labs" / LAB / f"{LAB}.ipynb")
     path = root / "submitted" / "ada" / LAB / f"{LAB}.ipynb"
     path.parent.mkdir(parents=True)
-    shutil.copy(ROOT / "autograder" / "samples" / LAB / SAMPLE / f"{LAB}.ipynb", path)
+    shutil.copy(ROOT / "exercises" / "samples" / LAB / SAMPLE / f"{LAB}.ipynb", path)
     return root
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from selenium.webdriver import ActionChains, Keys
-from test_web_site import SIZES, SOME, show
+from test_web_site import RESULTS, SIZES, SOME, show
 from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
 from workplace import Window
@@ -54,7 +54,7 @@ def test_a_search_needs_no_mouse(window, home):
     ActionChains(window.driver).key_down(Keys.CONTROL).send_keys("k").key_up(Keys.CONTROL).perform()
     window.wait(lambda: window.driver.switch_to.active_element.get_attribute("name") == "q", "the field of the search")
     press(window, "cross-attention", Keys.ENTER)
-    results = window.find("#search-results li a")
+    results = window.find(RESULTS)
     for _ in range(60):
         press(window, Keys.TAB)
         if window.driver.switch_to.active_element == results:

@@ -62,6 +62,22 @@ def test_the_keyboard_reaches_every_control_and_every_control_changes_the_drawin
         assert not waiting, f"{page}: {[names[number] for number in waiting]} change nothing"
 
 
+@pytest.mark.parametrize("size", ["wide", "laptop"])
+@pytest.mark.parametrize("page", LIVE)
+def test_a_live_figure_is_on_one_screen_with_its_controls_above_it(window, home, page, size):
+    show(window, f"{home}/{page}.html", size)
+    screen = window.driver.execute_script("return innerHeight - document.querySelector('.bd-header').offsetHeight")
+    for figure in draw(window):
+        place = ".course-live-chart"
+        boxes = [
+            window.driver.execute_script("return arguments[0].getBoundingClientRect().toJSON()", part)
+            for part in figure.find_elements(By.CSS_SELECTOR, f"{place} .vega-bindings, {place} svg")
+        ]
+        chart, controls = sorted(boxes, key=lambda box: -box["height"])
+        assert controls["bottom"] <= chart["top"] + 1, f"{page}: controls below the chart"
+        assert chart["bottom"] - controls["top"] <= screen, f"{page}: taller than the screen"
+
+
 @pytest.fixture
 def finger(window):
     """The window is a touch screen while a test runs."""
@@ -91,13 +107,13 @@ def test_a_finger_chooses_what_is_shown(window, home, finger, page, mark, contro
     assert drawing(figure) != before
 
 
-def test_a_finger_moves_a_slider_and_turns_a_switch(window, home, finger):
-    show(window, f"{home}/lectures/08_decoder_and_masking.html", "narrow")
-    masks, warm_up = draw(window)
-    for figure, kind in ((masks, "checkbox"), (warm_up, "range")):
-        before = drawing(figure)
-        control = figure.find_element(By.CSS_SELECTOR, f"input[type={kind}]")
-        value = control.get_attribute("value"), control.is_selected()
-        tap(window, control)
-        window.wait(lambda f=figure, b=before: drawing(f) != b, f"a finger on a {kind}")
-        assert (control.get_attribute("value"), control.is_selected()) != value
+@pytest.mark.parametrize(("page", "kind"), [("08_decoder_and_masking", "checkbox"), ("08b_generating_text", "range")])
+def test_a_finger_moves_a_slider_and_turns_a_switch(window, home, finger, page, kind):
+    show(window, f"{home}/lectures/{page}.html", "narrow")
+    figure = draw(window)[0]
+    before = drawing(figure)
+    control = figure.find_element(By.CSS_SELECTOR, f"input[type={kind}]")
+    value = control.get_attribute("value"), control.is_selected()
+    tap(window, control)
+    window.wait(lambda: drawing(figure) != before, f"a finger on a {kind}")
+    assert (control.get_attribute("value"), control.is_selected()) != value

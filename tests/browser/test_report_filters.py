@@ -10,6 +10,7 @@ from selenium.webdriver.support.ui import Select
 from tiny_course import LAB, released
 from workplace import Window
 
+from autograder.grading.marks import automatic_mark
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.pages.class_report import write_report
 
@@ -30,7 +31,8 @@ def show_class(tmp_path, monkeypatch, window) -> None:
     monkeypatch.setattr("autograder.pages.class_report.declared_exercises", lambda course, lab: declared)
     students = {"Ada": 2, "bob": 0, "<b>eve</b>": 1}
     results = [
-        LabResult(name, LAB, (ExerciseResult("double", score, 2, "graded"),)) for name, score in students.items()
+        automatic_mark(LabResult(name, LAB, (ExerciseResult("double", score, 2, "graded"),)))
+        for name, score in students.items()
     ]
     write_report(course, results, tmp_path / "report.html")
     window.driver.get((tmp_path / "report.html").as_uri())

@@ -9,7 +9,7 @@ import pytest
 from hostile.making import FULL, POINTS
 from workplace import NARROW, WIDE, NotebookWindow, Server
 
-from autograder.course import load_course
+from autograder.course.settings import load_course
 from autograder.releasing.publish import publish
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +59,9 @@ def window(published, tmp_path_factory):
 
 
 def test_a_failed_check_is_read_and_mended(window):
-    window.write(EXERCISE + "-code", "def self_attention_matrix(x):\n    raise NotImplementedError")
+    window.write(
+        EXERCISE + "-code", "def self_attention_matrix(x):\n    raise NotImplementedError('Write your code here')"
+    )
     window.run(EXERCISE + "-code")
     assert "not started yet" in window.check(EXERCISE).text
 
@@ -68,7 +70,8 @@ def test_a_failed_check_is_read_and_mended(window):
     report = window.check(EXERCISE).text
     assert "0 of 4 checks pass" in report and "the softmax runs over the queries instead of the keys" in report
     window.shot("failed")
-    assert "Hint 1" not in report and "Hint 1" in window.check(EXERCISE).text
+    # The mistake has a name, so no hint speaks of anything else, however often the check is run.
+    assert "Hint" not in report and "Hint" not in window.check(EXERCISE).text
 
     window.write(EXERCISE + "-code", OVER_QUERIES.replace("axis=-2", "axis=-1"))
     window.run(EXERCISE + "-code")

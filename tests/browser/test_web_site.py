@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
+import nbformat
 import pytest
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
@@ -18,14 +20,18 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 from workplace import PATIENCE, Window
 
+from autograder.integrations.site.notebooks import subtitle_of
+
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
+SCREENS = {**SIZES, "laptop": (1440, 900)}
 THEMES = ("light", "dark")
 # One page of each kind, for what takes long on a page.
 SOME = ("index", "lectures/02_self_attention", "labs/02_self_attention/02_self_attention", "docs/running", "search")
 COURSE = Path(__file__).parents[2]
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+RESULTS = "#course-search .pagefind-ui__result-link"
 FIRST_PAINT = 2.0  # seconds, from a local server
 
 
@@ -64,7 +70,7 @@ def pages(site: Path) -> list[str]:
 
 def show(window: Window, address: str, size: str = "wide", theme: str = "light") -> None:
     """Open a page in a window of that size and theme, and wait until it is whole, formulas included."""
-    width, height = SIZES[size]
+    width, height = SCREENS[size]
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "narrow"}
     window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     media = [{"name": "prefers-color-scheme", "value": theme}]
@@ -247,23 +253,53 @@ def test_the_start_page_fits_on_one_screen(window, home):
     assert window.driver.execute_script("return document.querySelector('.course-check img').naturalWidth") > 300
     assert "make demo" in window.find(".course-claim pre").text
     topics = [each.text.split()[0] for each in window.all(".course-topics li")]
-    assert topics == [str(number) for number in range(1, 10)]
+    numbers = {int(re.match(r"\d+", path.stem).group()) for path in (COURSE / "lectures").glob("[0-9]*.ipynb")}
+    assert topics == [str(number) for number in sorted(numbers)]
     linked = {Path(urlsplit(each.get_attribute("href")).path).stem for each in window.all(".course-topics a")}
     assert linked == {path.stem for path in (COURSE / "lectures").glob("*.ipynb")}, "second parts, too"
 
 
-def test_search_finds_cross_attention_and_lands_on_it(window, home):
-    show(window, f"{home}/search.html?q=cross-attention")
-    first = window.find("#search-results li a")
-    assert any("Decoder and masking" in each.text for each in window.all("#search-results li a")[:5])
-    first.click()
+@pytest.mark.parametrize(
+    ("words", "heading"),
+    [("cross-attention", "cross-attention"), ("why divide by √", "√|sqrt|divide"), ("softmax", "softmax")],
+)
+def test_a_hit_of_the_search_leads_to_its_section(window, home, words, heading):
+    show(window, f"{home}/search.html?q={quote(words)}")
+    window.find(RESULTS)
+    nested = ".pagefind-ui__result-nested .pagefind-ui__result-link"
+    hit = next(link for link in window.all(nested) if re.search(heading, link.text, re.IGNORECASE))
+    hit.click()
     window.wait(lambda: "search.html" not in window.driver.current_url, "the page that was found")
     in_sight = (
-        "return [...document.querySelectorAll('.bd-article :is(h2, h3, li, p, td)')].some(each => {"
-        " const box = each.getBoundingClientRect();"
-        " return /cross-attention/i.test(each.textContent) && box.bottom > 0 && box.top < innerHeight; })"
+        "const box = document.querySelector(':target')?.getBoundingClientRect();"
+        "return box && box.bottom > 0 && box.top < innerHeight;"
     )
-    assert window.wait(lambda: window.driver.execute_script(in_sight), "the words that were looked for, in sight")
+    assert window.wait(lambda: window.driver.execute_script(in_sight), "the heading of the section, in sight")
+
+
+def test_who_asks_how_to_hand_in_gets_the_students_guide_first(window, home):
+    show(window, f"{home}/search.html?q={quote('how do I hand in')}")
+    assert "/docs/students" in (window.find(RESULTS).get_attribute("href") or "")
+
+
+def test_a_figure_opens_at_its_full_size_and_escape_closes_it(window, home):
+    show(window, f"{home}/lectures/03_multi_head_attention.html", "narrow")
+    picture = next(image for image in window.all(".course-figure img") if image.is_displayed())
+    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", picture)
+    small = picture.size["width"]
+    picture.click()
+    large = window.find("dialog.course-large img")
+    assert large.size["width"] > 1.5 * small and large.get_attribute("alt") == picture.get_attribute("alt")
+    ActionChains(window.driver).send_keys(Keys.ESCAPE).perform()
+    window.wait(lambda: not window.all("dialog.course-large"), "the picture closed")
+
+
+def test_a_page_says_what_it_is_about(window, home):
+    show(window, f"{home}/lectures/02_self_attention.html")
+    notebook = nbformat.read(COURSE / "lectures" / "02_self_attention.ipynb", as_version=4)
+    for name in ("meta[name=description]", "meta[property='og:description']"):
+        said = window.driver.execute_script("return document.querySelector(arguments[0])?.content", name)
+        assert said == subtitle_of(notebook)
 
 
 def test_an_answer_is_folded_and_opens_by_keyboard(window, home):

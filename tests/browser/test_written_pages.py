@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from test_sample_submissions import EXPECTED, LAB, ROOT, SAMPLES, run
+from test_sample_submissions import LAB, ROOT, SAMPLES, TOLD, run
 from test_web_site import SIZES, THEMES, violations
 from workplace import Window
 
@@ -17,7 +17,7 @@ from coursekit.notebook import check_notebook
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.long]
 
-FEEDBACK = [f"feedback/{student}/{LAB}.html" for student in EXPECTED]
+FEEDBACK = [f"feedback/{student}/{LAB}.html" for student in TOLD]
 PAGES = [*FEEDBACK, "report.html", "similar.html", "status.html", "checks.html"]
 
 
@@ -28,8 +28,8 @@ def written(tmp_path_factory) -> Path:
     course.mkdir()
     for name in ("course.toml", "nbgrader_config.py"):
         shutil.copy(ROOT / name, course / name)
-    for folder in ("solutions", "labs"):
-        shutil.copytree(ROOT / folder / LAB, course / folder / LAB)
+    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
+        shutil.copytree(ROOT / folder, course / folder)
     run("course", "grade", LAB, str(SAMPLES), "--workers", "2", cwd=course)
     run("course", "report", cwd=course)
     run("course", "similar", LAB, str(SAMPLES), cwd=course)

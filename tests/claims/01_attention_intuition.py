@@ -2,254 +2,107 @@
 
 from __future__ import annotations
 
-import numpy as np
 from claims.page import Page
-
-NUMBER = r"([\d.]+)"
-SCORES = ("content (cosine)", "additive", "location-based", "general", "dot", "scaled dot")
-
-CHART = "application/vnd.vegalite.v5+json"
 
 
 def claims(page: Page) -> None:
-    page.given("about 86 minutes to read", because="counted by tests/test_lectures.py")
-    one_state(page)
-    limits_of_recurrence(page)
-    pooling(page)
     alignment(page)
+    by_hand(page)
+    database(page)
+    bandwidth(page)
     scores(page)
-    soft_and_hard(page)
-    mistakes_and_questions(page)
-    live_figure(page)
-
-
-def one_state(page: Page) -> None:
-    page.given("A page of 5 by 8", because="how the page is drawn")
-    page.says("a frame stands around each of its two sevens", holds=page.number("7f33fe62", r"page: (\d+)") == 2)
-    page.given(
-        "the state of 128 numbers", "4 × 32 = 128 numbers", "a vector of 64 numbers", because="sizes of the model"
-    )
-    page.given(
-        "with 32 units in each direction", "(an LSTM has two states, in two directions)", because="sizes of the model"
-    )
-    shares = page.numbers("4562c9a9", r"(\d+)% of the dates")
-    page.says("So the shares {:.0f} %, {:.0f} % and {:.0f} %", *shares)
-    ratios = [100 / count - share for count, share in zip((1, 2, 3), shares, strict=True)]
-    page.says("are close to 1, 1/2 and 1/3", holds=max(map(abs, ratios)) < 5)
-    first_of_three, *others = page.numbers("4562c9a9", rf"3 per line.*\[{NUMBER} +{NUMBER} +{NUMBER} *\]")
-    page.says(
-        "for one date of each line , the first, and for hardly any other",
-        holds=[first_of_three > 0.8, max(others) < 0.1],
-    )
-    places = page.numbers("4562c9a9", rf"(?:\[| ){NUMBER}(?=[ \]])")
-    page.says(
-        "In our run the place of the date decides.",
-        holds=[min(places[0], places[1], places[3]) > 0.9, max(places[2], *places[4:]) < 0.1],
-    )
-    page.given(
-        "Three dates are about 45 bits (each is one of some 36,500 days), and the state holds 128", because="by hand"
-    )
-
-
-def limits_of_recurrence(page: Page) -> None:
-    plain, open_gate, half_open = page.numbers("0d34e188", rf"times {NUMBER} a step")
-    falls_as_drawn = open_gate > plain > half_open
-    page.says(
-        "The LSTM of Keras falls most slowly. With a forget bias of 0 it falls faster than the simple RNN.",
-        holds=falls_as_drawn,
-    )
-    page.says(
-        "the LSTM with forget bias 1 most slowly, the LSTM with forget bias 0 fastest, the simple RNN between them",
-        holds=falls_as_drawn,
-    )
-    page.says("every step back multiplies by a factor below one", holds=max(plain, open_gate, half_open) < 1)
-    page.given("spreads its weight over 59 tokens", "Step 100 needs step 99", because="by definition")
-    page.given(
-        "forget gate at 1, so the gate lets about σ(1) = 0.73",
-        "with bias 0 it lets about σ(0) = 0.5",
-        because="by hand",
-    )
-    page.given("| T | 1 |", because="by definition")
-
-
-def pooling(page: Page) -> None:
-    approximate = page.number("8faf8b62", rf"approximate {NUMBER}")
-    page.says("The exact query fails", holds="no such key" in page.output("8faf8b62") and approximate == 15)
-    page.given(
-        "the weights sum to 1",
-        "all its weights are 0",
-        "| 1 where the key equals",
-        "| 1 for the nearest key, 0",
-        because="by definition",
-    )
-    page.given(
-        "| 1/k for the k nearest, 0 elsewhere",
-        "weights come out and sum to 1",
-        "sum to 1 for every step i",
-        because="by definition",
-    )
-    page.given("at the distance σ a key has 61 % of the kernel that it has at distance 0", because="by hand: exp(−1/2)")
-    page.given(
-        "Keys 0, 1, 3 with values 2, 4, 0; query 1; σ = 1.",
-        "| 1 | −0.5 | 0.607 |",
-        "| 3 | 4 | −2 | 0.135 |",
-        because="by hand",
-    )
-    weights = page.numbers("0e5eaccd", rf"\[{NUMBER} {NUMBER} {NUMBER}\]")
-    page.says("| 0 | 1 | −0.5 | 0.607 | 0.607 / 1.742 = {:.3f} | 0.696 |", weights[0])
-    page.says("| 1 | 0 | 0 | 1 | 1 / 1.742 = {:.3f} | 2.296 |", weights[1])
-    page.says("| 3 | 4 | −2 | 0.135 | 0.135 / 1.742 = {:.3f} | 0 |", weights[2])
-    page.says("| sum | 1.742 | 1 | {:.3f} |", page.number("0e5eaccd", rf"output {NUMBER}"))
-
-    page.given(
-        "150 noisy measurements", "150 noisy points with bandwidths 0.02, 0.2 and 3", because="what the cell draws"
-    )
-    page.given(
-        "at σ = 3 the darkest and the lightest cell differ by a factor of about four", because="by hand: exp(25/18)"
-    )
-    errors = page.numbers("04ffbe74", rf"error at σ = {NUMBER}")
-    on_data, left_out, true = errors
-    page.says(
-        "(a) at the smallest σ of all, (b) and (c) somewhere in the middle",
-        holds=[on_data == 0.01, 0.05 < left_out < 1, 0.05 < true < 1],
-    )
-    page.says("finds nearly the same σ as (c)", holds=0.7 < left_out / true < 1.4)
-    page.says("Check it with vectors", holds="True" in page.output("d9a26f6c") and page.numbers("d9a26f6c")[0] < 0.01)
+    translators(page)
+    questions(page)
 
 
 def alignment(page: Page) -> None:
-    page.given("i − 1", "sections 11.1 to 11.3", because="by definition, or cited")
-    page.given("tanh gives (0.964, 0)", "exp: 2.622, 4.586, 5.616; sum 12.824", because="by hand")
-    weights = page.numbers("69bddc40", rf"weights \[{NUMBER} {NUMBER} {NUMBER}\]")
-    context = page.numbers("69bddc40", rf"context \[{NUMBER} {NUMBER}\]")
-    page.says("Weights {:.3f}, {:.3f}, {:.3f} .", *weights)
-    page.says("{:.3f} · 1 + {:.3f} · 0 + {:.3f} · 1 = {:.3f} , second", *weights, context[0])
-    page.says("second {:.3f} + {:.3f} = {:.3f} .", *weights[1:], context[1])
-    page.given("had 16 epochs, this one only 5", because="how the cells train")
-    without, with_attention = page.numbers("a74e9342", r"parameters: ([\d,]+) without, ([\d,]+) with")
-    page.says("and {:.0f} % more parameters, the second network reads every line", 100 * with_attention / without - 100)
-    right = page.numbers("6caa92c5", r"(\d+)% right without, (\d+)% with")
+    page.given(
+        "A small translator has read 29,000 pairs", "numbers from 0 to 1 that sum to 1", because="cited; by definition"
+    )
+    found = page.recorded("recurrent_translation")["results"]["alignment"]
+    weights, french = found["weights"]["Luong, additive"], found["french"]
+    looked_at = {
+        word: french[max(range(len(row)), key=row.__getitem__)]
+        for word, row in zip(found["english"], weights, strict=True)
+    }
     page.says(
-        "Close to all of them, and hardly less for three dates than for one",
-        holds=[min(right[1::2]) > 95, right[1] - right[5] < 4],
+        'The next English word is "red"', holds=[found["english"][4:6] == ["red", "shirt"], looked_at["red"] == "rouge"]
     )
-    page.says("with attention every place is near 1", holds=95 < min(right[1::2]) <= max(right) <= 100)
-    first_of_three, *others = page.numbers("4562c9a9", rf"3 per line.*\[{NUMBER} +{NUMBER} +{NUMBER} *\]")
-    page.says(
-        "without it the first date is near 1 and all later ones are near 0",
-        holds=[first_of_three > 0.85, max(others) < 0.1],
+    page.says('and then comes back for "shirt"', holds=looked_at["shirt"] == "T-shirt")
+    first, second, third, equal = page.numbers("cell-8", r"(0\.\d+)")
+    page.says("and it can learn to find it", holds=min(first, second, third) > 5 * equal)
+
+
+def by_hand(page: Page) -> None:
+    first, second, _ = page.numbers("cell-14", r"weights \[\[([\d.]+) ([\d.]+) ([\d.]+)\]")
+    context = page.number("cell-14", r"context \[\[([\d.]+)\]")
+    page.says("The weights are 2.718/6.436 = {:.4f}, 1/6.436 = {:.4f}", first, second)
+    page.says("0.4223·10 + 0.1554·20 + 0.4223·0 = {:.2f}", context)
+    page.given(
+        "Three keys: (1, 0), (0, 1), (1, 1)", "Their values: 10, 20, 0", "The query is (1, 0)", because="an example"
     )
-    page.given("17 written tokens by 18 source tokens", because="the sizes of the matrix")
-    alone, attentive = (
-        page.numbers("a97fea05", rf"right: \[{NUMBER} +{NUMBER} +{NUMBER} +{NUMBER} *\]")[:4],
-        page.numbers("a97fea05", rf"with +attention.*\[{NUMBER} +{NUMBER} +{NUMBER} +{NUMBER} *\]"),
+    page.given(
+        "The scores are 1, 0 and 1. Their exponentials are 2.718, 1 and 2.718, with the sum 6.436", because="by hand"
     )
-    page.says("With the second date, yes: it is lost without attention. (The first is right in both networks.)",
-              holds=[alone[1] < 0.1, attentive[1] > 0.8, alone[0] > 0.8, attentive[0] > 0.8])  # fmt: skip
-    page.says(
-        "the third date is lost and some of the fourth are right", holds=[attentive[2] < 0.1, 0.1 < attentive[3] < 0.9]
-    )
+    page.given("and again 0.4223", because="by hand")
+    page.says("Attention is an average whose weights are computed from the query.")
+
+
+def database(page: Page) -> None:
+    nearest, top, soft = page.numbers("cell-17", r"(?:nearest|top 3|soft) +([\d.]+)")
+    page.says("The nearest key ignores all others", holds=[nearest == 15, top == 16, 13 < soft < 20])
+    page.says("An exact query fails between the keys", holds="no such key" in page.output("cell-17"))
+    page.given("Top 3 treats its three alike", because="by definition")
+
+
+def bandwidth(page: Page) -> None:
+    itself, out = page.numbers("cell-26", r"σ = ([\d.]+)")
+    page.given("Here are 150 noisy measurements", "Set the query to 2.5", because="the cell's data")
+    page.says("leaving each point out, it has a minimum in between", holds=[
+        itself == 0.02, 0.05 < out < 1
+    ])  # fmt: skip
+    page.says("The bandwidth decides between copying and averaging.")
 
 
 def scores(page: Page) -> None:
-    page.given("succeeds or guesses (1 of 5)?", because="a question")
-    figure = "the numbers in the figure's cells"
-    page.given("Same language: all but location-based.", "By place: only location-based", because=figure)
-    page.given("its scores lie between −1 and 1", because="by definition")
-    sharp = page.numbers("ed3df632", rf"item {NUMBER}")
+    page.given("Cosine lies between −1 and 1", "guessing is 0.20", because="by definition")
+    page.says("A score without parameters can only compare")
+
+
+def translators(page: Page) -> None:
+    trained = page.numbers("cell-33", r"'([\d.]+)'")
+    page.says("with it all", holds=[min(trained) > 0.95, max(trained) <= 1])
+    runs = page.recorded("date_translators")["results"]
+    with_it = [share for run in runs["with attention"] for count in "123" for share in run["correct"][count]]
+    first = [run["correct"][count][0] for run in runs["without attention"] for count in "123"]
+    later = [share for run in runs["without attention"] for count in "23" for share in run["correct"][count][1:]]
+    page.says("Without attention training finds one date of a line, with it all.", holds=[
+        min(with_it) > 0.95, min(first) > 0.6, max(later) < 0.35
+    ])  # fmt: skip
+    page.says("the first date comes out, and hardly any other", holds=sorted(later)[len(later) // 2] < 0.1)
+    epochs = {run["epochs"] for run in runs["without attention"]}, {run["epochs"] for run in runs["with attention"]}
+    page.says("The same network without attention trains three times as long", holds=epochs == ({16}, {5}))
+    page.given("week 3; new is that a line holds one, two or three dates", because="cited")
+    page.given("about 48 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("It sees one state of 128 numbers", because="an LSTM of 64 units has two states")
+    last = [run["correct"]["4"][2] for run in runs["with attention"]]
+    page.says("lines of four dates, which were never trained, fail", holds=max(last) < 0.5)
+    caption = page.recorded("caption_alignment")["results"]["caption"]
+    row = caption["weights"][caption["english"].index("brown")]
+    on_dog = caption["french"][row.index(max(row))] == "chien"
+    page.says('one translator wrote "brown" of our caption while it looked at chien', holds=[
+        on_dog, caption["written"].startswith("A brown dog")
+    ])  # fmt: skip
+
+
+def questions(page: Page) -> None:
+    padding = page.numbers("cell-41", r"weight on padding ([\d.]+)")
     page.says(
-        "so the softmax of five stays nearly even", holds=[sharp[0] < 0.5, sharp == sorted(sharp), sharp[-1] > 0.95]
+        "The score of a padding vector is a score like any other",
+        holds=[padding[0] > 0.5, padding[1] > 0.4, padding[2] == 0],
     )
-    page.given("With D = 16 its scores have a standard deviation of about 4", because="by hand: the root of D")
-    counts = page.numbers("1d858e6d", r"(\d+) learnable")
-    page.says(
-        "Six scores: additive, location-based and general have parameters",
-        holds=[bool(count) for count in counts] == [False, True, True, True, False, False],
-    )
-
-
-def soft_and_hard(page: Page) -> None:
-    kinds = page.numbers("c12c7803", r"'(\d+)% right'")
-    page.says(
-        "Nearly as many as with all places", holds=[kinds == sorted(kinds, reverse=True), kinds[0] - min(kinds) <= 6]
-    )
-
-
-def mistakes_and_questions(page: Page) -> None:
-    page.given(
-        "Masked scores set to 0",
-        "A score of 0 is a score",
-        "no longer sum to 1",
-        "the sum over S must be 1",
-        "exp(1000) is infinite",
-        because="by definition",
-    )
-    masked = page.numbers("3ccb8600", rf"right item {NUMBER}, padding {NUMBER}")
-    page.says("How bad it is depends on the scores", holds=masked[1] > 2 * masked[5] > 0)
-    page.says("hardly any weight goes to padding", holds=page.number("21ae6d8a", rf"out: {NUMBER}%") < 1)
-    to_zero = page.numbers("cf9e18c1", r"set to 0: +" + r"\[" + r" *([\d.]+)" * 5)
-    page.says("First row: padding gets nearly half of the weight", holds=0.4 < sum(to_zero[3:]) < 0.5)
-    page.says("Third row: the mask came after the softmax", holds=page.number("cf9e18c1", rf"sum {NUMBER}") < 0.9)
-    page.says(
-        "With `axis=-2` the queries compete for every key",
-        holds="axis=-2: sums over the keys [1.46 2.54]" in page.output("3f53bea4"),
-    )
-    page.says(
-        "Subtracting the largest score changes nothing else",
-        holds=page.numbers("cb5fcd57", r"subtracted: +\[([\d.]+) ([\d.]+)") == [0.245, 0.665],
-    )
-    page.given("see mistake 1.", because="a reference")
-    page.says(  # where the smallest numbers of float32 are flushed to 0, it is 88 below; where they are kept, 104
-        "(in float32 it rounds to 0 about a hundred below the largest score)",
-        holds=np.exp(-87.0) > 2.0**-126 > np.exp(-88.0) > np.exp(-103.0) > 2.0**-150 > np.exp(-104.0),
-    )
-    page.says("There are two softmaxes", holds=page.numbers("ddcb1bcd", r"sum ([\d.]+)") == [1, 1])
-    page.given("the scores 2, 2, 2, 2", "the scores 100, 100, 100, 100", "¼ each", because="a question")
-    page.given(
-        "all values are 5",
-        "Answer 5. The weights sum to 1",
-        "T = 7 decoder states of width 64 ask S = 11 annotations of width 48",
-        because="a question",
-    )
-    page.given(
-        "connect width 64 with width 48",
-        "do not sum to 1 |",
-        "2,000 lines in place of 4,000, and fewer",
-        "`UNITS = 128` and 24 epochs",
-        because="a question, or advice",
-    )
-    page.given("through a softmax, and sum to 1", because="by definition")
-
-
-def live_figure(page: Page) -> None:
-    """The answer below the measurements is computed from the numbers that the figure stores."""
-    shown = next(each.data[CHART] for each in page.cells["live-bandwidth"].outputs if CHART in each.data)
-    (rows,) = shown["datasets"].values()
-    keys, values = (np.array([row[name] for row in rows]) for name in ("key", "value"))
-
-    def pooled(query: float, sigma: float) -> tuple[np.ndarray, float]:
-        weights = np.exp(-(((query - keys) / sigma) ** 2) / 2)
-        weights /= weights.sum()
-        return weights, float(weights @ values)
-
-    narrow, wide = (abs(pooled(2.6, sigma)[1] - pooled(2.5, sigma)[1]) for sigma in (0.02, 3))
-    near = int((pooled(2.5, 0.02)[0] > 0.01).sum())
-    page.says(
-        "so there are about three on a stretch of 0.1, which is the width of the bell at σ = 0.02.", holds=near == 3
-    )
-    page.says(
-        "the largest weight is {:.1f} times the smallest.", np.ptp(pooled(2.5, 3)[0]) / pooled(2.5, 3)[0].min() + 1
-    )
-    page.says("changes more, by {:.2f}: at 2.6 it is an average of other measurements.", narrow)
-    page.says("The estimate with σ = 3 changes by {:.2f}.", wide)
-    page.given(
-        "The same 150 measurements",
-        "one row of the maps above",
-        "Set the query to 2.5.",
-        "How many of the 150 bars are high enough to be seen at σ = 0.02? And at σ = 3? Then move the query to 2.6",
-        "The 150 measurements lie on a stretch of length 5",
-        "At σ = 3 all 150 bars can be seen",
-        "The estimate with σ = 0.02 changes more",
-        "at 2.6 it is",
-        because="the controls of the figure, and the cell that draws the measurements",
-    )
+    sums = page.numbers("cell-41", r"row sums \[([\d.]+) +([\d.]+) +([\d.]+) *\]")
+    page.says("and a query can lose everywhere", holds=min(sums) < 0.05)
+    page.given("scores 100, 100, 100 and 100", "All values are 5", "5. The weights sum to 1", because="an example")
+    page.given("Queries have width 64, keys have width 48", because="an example")
+    page.given("positive and sum to 1", because="by definition")

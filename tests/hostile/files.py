@@ -83,6 +83,30 @@ def _many_trees() -> bytes:
     return as_bytes(notebook)
 
 
+def _slow_magics() -> bytes:
+    """Options of magics that can be split in many ways, and names by the thousand beside cells that are not read."""
+    notebook = answered()
+    sources = [f"%{name} " + "-a" * 60 + "!" for name in ("time", "timeit", "capture", "prun", "debug")]
+    sources += ["%%time\n%time " + "-a-b " * 9000, ";".join(f"n{at}" for at in range(9000))]
+    notebook["cells"] += map(code_cell, sources)
+    return as_bytes(notebook)
+
+
+def _empty_lines() -> bytes:
+    notebook = answered()
+    notebook["cells"] += [code_cell("\n" * 190_000) for _ in range(40)] + [code_cell("\n" * 1_000_000)]
+    return as_bytes(notebook)
+
+
+def _large_unread_cells() -> bytes:
+    """Cells that are too large to be read, and an answer with a thousand names to look for in them."""
+    notebook = answered()
+    notebook["cells"][3:3] = [code_cell("a = 1\n" * 160_000) for _ in range(15)]
+    names = "\n".join(f"    n{at} = m{at}" for at in range(1000))
+    notebook["cells"].append(code_cell(f"def unused(x):\n{names}"))
+    return as_bytes(notebook)
+
+
 def _deep_source() -> bytes:
     notebook = answered()
     notebook["cells"].insert(3, code_cell("x = " + "(" * 5000 + ")" * 5000 + "\ny = " + "-" * 100_000 + "1"))
@@ -140,6 +164,9 @@ FILES: tuple[Damaged, ...] = (
     _bytes("wide-cell", "a million characters of four bytes each", _wide_cell, "more than 1 MB", FULL),
     _bytes("deep-source", "a source nested too deep for the parser", _deep_source, "", FULL),
     _bytes("many-trees", "two megabytes of the smallest statements", _many_trees, "more code than", FULL),
+    _bytes("slow-magics", "options of magics that can be split in many ways", _slow_magics, "", FULL),
+    _bytes("empty-lines", "nine million empty lines", _empty_lines, "", FULL),
+    _bytes("large-unread-cells", "large cells that no rule can read", _large_unread_cells, "", FULL),
     _bytes("nested-empties", "sixty megabytes of nothing", lambda: nested_empties(60), "clear the outputs"),
     _bytes("odd-characters", "halves of characters and zero bytes", _odd_characters, "", FULL),
     _bytes("huge-number", "a format number of a hundred thousand digits", _huge_number, "", FULL),
@@ -160,7 +187,7 @@ NAMES: tuple[str, ...] = (
 
 def tricky_archive(path: Path) -> None:
     """An archive with paths out of it, links, bombs and other archives, and two sound notebooks among them."""
-    bomb = io.BytesIO()
+    bomb, lzma = io.BytesIO(), list[zipfile.ZipInfo]()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as inner:
         inner.writestr(f"{LAB}.ipynb", b"\0" * (300 << 20))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -175,6 +202,14 @@ def tricky_archive(path: Path) -> None:
         archive.writestr("zip-broken/work.zip", b"PK\x03\x04 not an archive")
         archive.writestr("zip-empty/readme.txt", "nothing")
         archive.writestr("zip-endless/work.zip", endless_directory(200_000))
+        for name in (f"zip-lzma/{LAB}.ipynb", "zip-lzma-inside/work.zip"):
+            archive.writestr(name, _notebook(), compress_type=zipfile.ZIP_LZMA)
+            lzma.append(archive.getinfo(name))
+    data = bytearray(path.read_bytes())
+    for info in lzma:  # damaged, for whoever unpacks it
+        begins = info.header_offset + 30 + len(info.filename) + 12
+        data[begins : begins + 400] = bytes(400)
+    path.write_bytes(data)
 
 
 ARCHIVED = {
@@ -187,4 +222,6 @@ ARCHIVED = {
     "zip-broken": 0,
     "zip-empty": 0,
     "zip-endless": 0,
+    "zip-lzma": 0,
+    "zip-lzma-inside": 0,
 }

@@ -18,10 +18,10 @@ import psutil
 
 sys.path.insert(0, "/autograder/source/grader")
 
-from autograder.course import load_course
-from autograder.gradescope import run
+from autograder.course.settings import load_course
 from autograder.grading.lab_grader import LabGrader
 from autograder.grading.preloading import limits_of, preload_of
+from autograder.integrations.gradescope import run
 from autograder.sandbox import Sandbox
 from autograder.sandbox.other_user import OtherUser
 from autograder.submission import FileSource, FoundSubmission
@@ -42,7 +42,7 @@ def main() -> None:
     threading.Thread(target=lambda: [calls.append(server.accept()) for _ in iter(int, 1)], daemon=True).start()
     with (
         open("/autograder/results/corpus.jsonl", "w", encoding="utf-8") as told,
-        Sandbox(limits_of(course), preload=preload_of(grader.lab), other_user=other) as sandbox,
+        Sandbox(limits_of(course), preload=preload_of(course, grader.lab), other_user=other) as sandbox,
     ):
         for path in sorted(Path("/autograder/corpus").glob("*.ipynb")):
             verdict: dict[str, object] = {}

@@ -24,8 +24,8 @@ THEFTS = [
     """),
     theft("imports-autograder", "imports the oracles", """
         def loot():
-            from autograder.exercises import load_lab
-            return load_lab
+            from exercises.formulas.attention import softmax
+            return softmax
     """),
     theft("reads-environment", "looks for a secret in its own and every other environment", """
         import glob, os

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from tight_sandbox import LAB, Q, output
+from tight_sandbox import Q, drive, output
 
 from autograder.sandbox import SessionLost
 
@@ -104,7 +104,7 @@ def test_a_pickle_is_never_opened(session, tmp_path):
         ("failed", "get_ipython().display_formatter = get_ipython().displayhook = None"),
         ("crashed", "import worker.protocol as p; p.encode = p.receive = p.decode = None"),
         ("forged", "import coursekit.plain as p; p.plain = p._plain = lambda *a: {'score': 100}"),
-        ("forged", "import coursekit.probes as p; p.load_probe = lambda *a: lambda *b: {'output': 1}"),
+        ("forged", "import coursekit.probes as p; p.described = lambda *a: lambda *b: {'output': 1}"),
         ("right", "import os, socket; os._exit = socket.socket.sendall = None"),
         ("right", "import atexit; atexit.register(lambda: 1 / 0)"),
         ("right", "import gc\nfor x in gc.get_objects():\n    if isinstance(x, dict) and 'id' in x: x['id'] = 'other'"),
@@ -116,7 +116,7 @@ def test_sabotage_costs_the_saboteur_at_most_a_step(session, outcome, sabotage):
     try:
         session.run_cell(sabotage)
         session.run_cell("def self_attention_loops(x): return x")
-        reply = session.probe(LAB, "self_attention_loops", {"x": Q})
+        reply = drive(session, "self_attention_loops", {"x": Q})
     except SessionLost as lost:
         assert lost.reason == outcome
         return
@@ -135,5 +135,5 @@ def test_a_result_that_runs_code_when_looked_at_is_looked_at_inside(session):
         "def self_attention_loops(x): return Trap()"
     )
     with pytest.raises(SessionLost) as lost:
-        session.probe(LAB, "self_attention_loops", {"x": Q})
+        drive(session, "self_attention_loops", {"x": Q})
     assert lost.value.reason == "timeout"

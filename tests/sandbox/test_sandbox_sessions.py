@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from tight_sandbox import LAB, Q, output
+from tight_sandbox import Q, drive, output
 
 from autograder.sandbox import Limits, Sandbox
 
@@ -51,7 +51,7 @@ def test_a_function_is_driven_and_its_raw_outputs_come_back(session):
         "def scaled_dot_product_attention(q, k, v, mask=None):\n"
         "    return q @ k.T, [np.float64(1), (2, 'three'), {'four': np.arange(4)}, None, True, b'five']"
     )
-    outputs = session.probe(LAB, "scaled_dot_product_attention", {"q": Q, "k": Q, "v": Q}).outputs
+    outputs = drive(session, "scaled_dot_product_attention", {"q": Q, "k": Q, "v": Q}).outputs
     assert outputs["output"].dtype == np.float32 and outputs["output"].shape == (3, 3)
     first, second, third, *rest = outputs["weights"]
     assert first == 1.0 and first.dtype == np.float64 and second == [2, "three"] and rest == [None, True, "five"]
@@ -62,7 +62,8 @@ def test_a_function_is_driven_and_its_raw_outputs_come_back(session):
     ("kind", "body"),
     [
         ("missing", None),
-        ("missing", "raise NotImplementedError"),
+        ("missing", 'raise NotImplementedError("Write your code here")'),
+        ("error", "raise NotImplementedError"),
         ("contract", "return None"),
         ("contract", "return q, object()"),
         ("contract", "return q, q.astype('complex64')"),
@@ -77,14 +78,14 @@ def test_a_function_is_driven_and_its_raw_outputs_come_back(session):
 def test_a_failure_says_of_which_kind_it_is(session, kind, body):
     if body:
         session.run_cell(f"import numpy as np\ndef scaled_dot_product_attention(q, k, v, mask=None):\n    {body}")
-    reply = session.probe(LAB, "scaled_dot_product_attention", {"q": Q, "k": Q, "v": Q}, forbidden=["numpy.matmul"])
+    reply = drive(session, "scaled_dot_product_attention", {"q": Q, "k": Q, "v": Q}, forbidden=["numpy.matmul"])
     assert reply.outputs is None
     assert reply.failure.kind == kind, reply.failure
 
 
 def test_probes_do_not_depend_on_the_random_numbers_drawn_before(session):
     session.run_cell("import numpy as np\ndef self_attention_loops(x):\n    return x + np.random.normal(size=x.shape)")
-    first, second = (session.probe(LAB, "self_attention_loops", {"x": Q}).outputs["output"] for _ in range(2))
+    first, second = (drive(session, "self_attention_loops", {"x": Q}).outputs["output"] for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
@@ -152,14 +153,14 @@ def test_tensorflow_and_keras_work_behind_the_walls(warm_sandbox):
             "    def call(self, x, mask=None):\n        return self.w_q(x) + self.w_v(x)[..., :1]\n",
         )
         inputs = {"d_k": 5, "d_v": 3, "x": np.ones((2, 7, 4), "float32"), "w_q.kernel": np.ones((4, 5), "float32")}
-        reply = session.probe(LAB, "SelfAttention", inputs, forbidden=["keras.layers.MultiHeadAttention"])
+        reply = drive(session, "SelfAttention", inputs, forbidden=["keras.layers.MultiHeadAttention"])
         assert reply.failure is None and reply.outputs["output"].shape == (2, 7, 5)
         session.run_cell(
             "def self_attention_loops(x): return tf.cast(x, 'bfloat16')\n"
             "def self_attention_matrix(x): return tf.constant(['a', 'b'])"
         )
-        assert session.probe(LAB, "self_attention_loops", {"x": Q}).outputs["output"].dtype == np.float32
-        assert session.probe(LAB, "self_attention_matrix", {"x": Q}).outputs["output"] == ["a", "b"]
+        assert drive(session, "self_attention_loops", {"x": Q}).outputs["output"].dtype == np.float32
+        assert drive(session, "self_attention_matrix", {"x": Q}).outputs["output"] == ["a", "b"]
 
 
 def test_a_small_submission_takes_a_fraction_of_a_second(warm_sandbox):
@@ -169,7 +170,7 @@ def test_a_small_submission_takes_a_fraction_of_a_second(warm_sandbox):
             session.run_cell("import keras, tensorflow as tf")
             session.run_cell("def self_attention_loops(x): return tf.nn.softmax(x @ tf.transpose(x)) @ x")
             for _ in range(5):
-                assert session.probe(LAB, "self_attention_loops", {"x": Q}, mode="tensor").outputs
+                assert drive(session, "self_attention_loops", {"x": Q}, mode="tensor").outputs
         return time.monotonic() - started
 
     grade()

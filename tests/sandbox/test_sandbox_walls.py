@@ -37,7 +37,7 @@ def test_the_course_the_system_and_others_work_are_out_of_sight(session, tmp_pat
     assert set(output(session, "print(*os.listdir('/grader'))").split()) <= shown
 
 
-@pytest.mark.parametrize("module", ["autograder", "autograder.oracles", "autograder.worker", "solutions"])
+@pytest.mark.parametrize("module", ["autograder", "exercises.formulas", "autograder.worker", "solutions"])
 def test_the_instructors_packages_cannot_be_imported(session, module):
     assert session.run_cell(f"import {module}").error.type == "ModuleNotFoundError"
 

@@ -116,8 +116,8 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
 ]
 
 WRONG = [
-    ("labels_zero", masking(labels="np.where(chosen, ids, 0)")),
-    ("labels_minus_one", masking(labels="np.where(chosen, ids, -1)")),
+    ("", masking(labels="np.where(chosen, ids, 0)")),
+    ("", masking(labels="np.where(chosen, ids, -1)")),
     ("labels_everywhere", masking(labels="ids.copy()")),
     ("labels_inverted", masking(labels="np.where(chosen, -100, ids)")),
     ("labels_after_masking", masking(labels="np.where(chosen, inputs, -100)")),
@@ -197,7 +197,7 @@ WRONG = [
         ),
     ),
     (None, masking().replace("return inputs, labels", "return labels, inputs")),
-    ("same_in_every_row", masking(chosen="(rng.random(ids.shape[-1]) < rate) & ~np.isin(ids, special_ids)")),
+    ("", masking(chosen="(rng.random(ids.shape[-1]) < rate) & ~np.isin(ids, special_ids)")),
     (
         "neighbours_together",
         masking(chosen="np.repeat(rng.random(ids.shape)[..., ::2] < rate, 2, -1)[..., : ids.shape[-1]] & ~np.isin(ids, special_ids)"),

@@ -113,21 +113,6 @@ def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalt
     best = max(beam, key=lambda each: each.score(length_penalty))
     return list(best.tokens), best.score(length_penalty)
 """,
-    # ranked by the sums, the penalty for the final choice; finished ones leave the beam, which is filled up
-    """
-def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
-    open_ones, over = [([start_id], 0.0)], []
-    for _ in range(max_length - 1):
-        grown = [(t + [v], s + lp) for t, s in open_ones for v, lp in enumerate(step_fn(t))]
-        grown = sorted(grown, key=lambda pair: pair[1], reverse=True)[:beam_width]
-        over += [pair for pair in grown if pair[0][-1] == end_id]
-        open_ones = [pair for pair in grown if pair[0][-1] != end_id]
-        if not open_ones:
-            break
-    ranked = [(s / ((5 + len(t) - 1) / 6) ** length_penalty, t) for t, s in over + open_ones]
-    score, tokens = max(ranked, key=lambda pair: pair[0])
-    return tokens, score
-""",
     # tensors for the sums
     """
 def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
@@ -188,6 +173,44 @@ def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalt
         live = [pair for pair in pool if pair[1][-1] != end_id]
     total, tokens = max(done + live, key=lambda pair: norm(pair[1], pair[0]))
     return tokens, norm(tokens, total)
+""",
+    ),
+    # finished ones leave the beam, which is filled up at once
+    (
+        "finished_kept_apart",
+        """
+def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
+    def score(pair):
+        return pair[1] / ((5 + len(pair[0]) - 1) / 6) ** length_penalty
+
+    beam, finished = [([start_id], 0.0)], []
+    for _ in range(max_length - 1):
+        grown = [(t + [v], s + lp) for t, s in beam for v, lp in enumerate(step_fn(t))]
+        grown.sort(key=score, reverse=True)
+        finished += [pair for pair in grown[:beam_width] if pair[0][-1] == end_id]
+        beam = [pair for pair in grown if pair[0][-1] != end_id][:beam_width]
+        if len(finished) >= beam_width or not beam:
+            break
+    best = max(finished + beam, key=score)
+    return best[0], score(best)
+""",
+    ),
+    # ranked by the sums, the penalty for the final choice; finished ones leave the beam
+    (
+        "finished_kept_apart",
+        """
+def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
+    open_ones, over = [([start_id], 0.0)], []
+    for _ in range(max_length - 1):
+        grown = [(t + [v], s + lp) for t, s in open_ones for v, lp in enumerate(step_fn(t))]
+        grown = sorted(grown, key=lambda pair: pair[1], reverse=True)[:beam_width]
+        over += [pair for pair in grown if pair[0][-1] == end_id]
+        open_ones = [pair for pair in grown if pair[0][-1] != end_id]
+        if not open_ones:
+            break
+    ranked = [(s / ((5 + len(t) - 1) / 6) ** length_penalty, t) for t, s in over + open_ones]
+    score, tokens = max(ranked, key=lambda pair: pair[0])
+    return tokens, score
 """,
     ),
     ("generated_counted", beam(rounds="max_length")),

@@ -59,7 +59,7 @@ WRONG = [
         RIGHT.replace("np.swapaxes(keys,", "np.swapaxes(key,").replace("values),", "value),"),
     ),
     (
-        "pair_swapped",
+        "",
         RIGHT.replace(
             "(np.concatenate([cache[0], key], axis=2), np.concatenate([cache[1],",
             "(np.concatenate([cache[1], key], axis=2), np.concatenate([cache[0],",

@@ -46,7 +46,7 @@ WRONG = [
     ("heads_removed", "def ablate_heads(x, keep):\n    return np.asarray(x)[:, sorted(keep)]"),
     ("first_heads_stay", "def ablate_heads(x, keep):\n    x = np.array(x)\n    x[:, len(keep) :] = 0\n    return x"),
     ("empty_keep_keeps_all", "def ablate_heads(x, keep):\n    if not keep:\n        return x\n    x = np.array(x)\n    x[:, [h for h in range(x.shape[1]) if h not in keep]] = 0\n    return x"),
-    ("sequences_ablated", "def ablate_heads(x, keep):\n    x = np.array(x)\n    x[[b for b in range(len(x)) if b not in keep]] = 0\n    return x"),
+    ("", "def ablate_heads(x, keep):\n    x = np.array(x)\n    x[[b for b in range(len(x)) if b not in keep]] = 0\n    return x"),
     ("tokens_ablated", "def ablate_heads(x, keep):\n    x = np.array(x)\n    x[:, :, [t for t in range(x.shape[2]) if t not in keep]] = 0\n    return x"),
     ("others_rescaled", "def ablate_heads(x, keep):\n    x = np.array(x)\n    x[:, [h for h in range(x.shape[1]) if h not in keep]] = 0\n    return x * (x.shape[1] / max(len(keep), 1))"),
 ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""The `course` command, one module a command."""

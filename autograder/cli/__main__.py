@@ -1,0 +1,5 @@
+"""`python -m autograder.cli`: the `course` command."""
+
+from autograder.cli.app import main
+
+main()

@@ -1,0 +1,523 @@
+"""The `course` command: what an instructor types."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from autograder.cli import exporting, scaffold, watching
+from autograder.cli.hub import roster
+from autograder.cli.importing import import_
+from autograder.cli.mark import mark
+from autograder.cli.mistake import mistake
+from autograder.cli.mutants import mutants
+from autograder.cli.similarity import similar
+from autograder.course.printable import printable
+from autograder.course.settings import Course, CourseError, load_course
+from autograder.grading.results import STATUSES
+from coursekit import terminal
+
+if TYPE_CHECKING:
+    from autograder.grading.marking import Marking
+    from autograder.grading.marks import Mark
+    from autograder.integrations.cluster.client import Cluster
+
+LONGEST_TABLE = 60
+MOST_PASSED_OVER = 20
+
+app = typer.Typer(
+    name="course",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    help="Release labs, grade submissions in a sandbox, explain every mark.\n\n"
+    "The settings are in **course.toml**, in this folder or above it. Start with:\n\n"
+    "  course release\n\n  course grade 02_self_attention submissions.zip\n\n  course report",
+)
+out = Console()
+err = Console(stderr=True)
+
+
+def main() -> None:
+    """Run the command. An error that a person can correct becomes a sentence, without a traceback."""
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    try:
+        app()
+    except CourseError as error:
+        _stop(str(error), 2)
+    except OSError as error:  # somebody's folder, file or disk; a fault of a submission never comes this far
+        where = error.filename2 or error.filename
+        _stop(f"{where}: {error.strerror}: correct this, or name another path" if where else str(error), 2)
+
+
+def _stop(message: str, code: int = 1) -> NoReturn:
+    err.print(f"[bold red]course:[/] {escape(printable(message))}", highlight=False)
+    raise SystemExit(code)
+
+
+@app.command()
+def release(
+    labs: Annotated[list[str] | None, typer.Argument(help="Labs to release; all of them when none is named.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if something would change.")] = False,
+    directory: Annotated[
+        Path | None, typer.Option("--publish", metavar="DIR", help="Write the students' repository as well.")
+    ] = None,
+) -> None:
+    """Make the students' labs and the reference outputs from the solutions. --publish also writes their repository.
+
+    Run it after every edit of a solution, of an exercise or of course.toml. It refuses, and changes nothing, when a
+    published file would leak a solution, when a lab's notebook and its declared exercises disagree, or when the
+    solution of a changed lab no longer passes every check.
+    """
+    from autograder.releasing.release import ReleaseRefused
+    from autograder.releasing.release import release as make_release
+
+    if check and directory:
+        _stop("--check changes nothing, and --publish writes: give one of them", 2)
+    course = load_course()
+    try:
+        with out.status("Releasing; the solutions of changed labs run …"):
+            summary = make_release(course, labs or None, check=check, publish_to=directory)
+    except ReleaseRefused as refusal:
+        for reason in refusal.reasons:
+            err.print(f"[red]✗[/] {escape(reason)}", highlight=False, soft_wrap=True)
+        _stop("nothing was released; correct what is named above and run it again")
+    if not summary.changed:
+        out.print("Everything is up to date.")
+    for path in summary.changed:
+        out.print(f"{'would change' if check else 'wrote'}  {escape(path)}", highlight=False)
+    for line in summary.fixed:
+        out.print(f"the same for every seed: {escape(line)}", highlight=False)
+    for line in summary.students if directory is None else ():  # publishing says what is new for those who have DIR
+        out.print(f"for students: {escape(line)}", highlight=False)
+    if check and summary.changed:
+        raise typer.Exit(1)
+    for sentence in () if check else _behind(course, labs):
+        out.print(f"graded work: {escape(sentence)}", highlight=False, soft_wrap=True)
+    if directory:
+        publish(directory, None)
+
+
+def _behind(course: Course, labs: list[str] | None) -> Iterator[str]:
+    """What the release means for work that is graded already; the gradebook learns of the labs' cells by the way."""
+    from autograder.grading.gradebook import GradebookWriter, recorded_marks
+    from autograder.grading.marks import sentences_on_waiting
+
+    try:
+        if not recorded_marks(course, course.db_url):
+            return
+        with GradebookWriter(course.db_url, course) as gradebook:
+            for lab in gradebook.labs():
+                if not labs or lab in labs:
+                    gradebook.settle(lab)
+                    behind = [mark for mark in gradebook.marks(lab) if mark.waiting_for("grader")]
+                    yield from sentences_on_waiting(behind)
+    except CourseError as error:
+        yield f"the gradebook does not know of this release yet: {error}"
+
+
+@app.command()
+def grade(
+    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    paths: Annotated[list[Path], typer.Argument(help="Notebooks, folders of submissions, or zip files from an LMS.")],
+    out_dir: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where tables and feedback go.")] = Path(
+        "grades"
+    ),
+    workers: Annotated[
+        int, typer.Option(min=1, help="How many submissions to grade at the same time; the number of cores is good.")
+    ] = 1,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the hidden cases. [default: the course's secret seed]")
+    ] = None,
+    db: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db. [default: the course's own]"),
+    ] = None,
+    unsafe: Annotated[
+        bool,
+        typer.Option("--unsafe", help="Grade without the sandbox where it cannot be built. Only for code you trust."),
+    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also grade submissions that are graded already.")] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
+    ] = None,
+    cluster_wait: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for the cluster before giving up.")
+    ] = 300.0,
+) -> None:
+    """Grade submissions in the sandbox, with hidden cases.
+
+    The command writes the gradebook, DIR/results.csv (one row per exercise), DIR/grades.csv (one row per student) and
+    DIR/feedback/STUDENT/LAB.html. A folder may hold STUDENT/LAB/LAB.ipynb, STUDENT/LAB.ipynb or STUDENT.ipynb.
+
+    You can stop it at any moment: the next run continues. It grades only submissions that are new or have changed.
+    """
+    from autograder.grading.preloading import start_sandbox
+    from autograder.sandbox import SandboxUnavailable
+
+    course = load_course()
+    course.lab(lab)  # a lab that is not there is told before a sandbox is started for it
+    if cluster is not None and (unsafe or workers > 1):
+        _stop("--workers and --unsafe are for this machine; --cluster grades in the sandboxes of its workers", 2)
+    try:
+        with _on_cluster(cluster, cluster_wait) if cluster else start_sandbox(course, lab, unsafe=unsafe) as warm:
+            from autograder.grading.marking import Marking  # slow to import: meanwhile the sandbox warms up
+
+            marking = Marking(course, lab, out_dir, db_url=course.gradebook_at(db), seed=seed, again=again)
+            found = marking.find(paths)
+            if not found:
+                _show_passed_over(marking)
+                _stop(f"no submission of {lab} in {', '.join(map(str, paths))}", 2)
+            with Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                TextColumn("{task.fields[last]}"),
+                console=err,
+            ) as progress:
+                task = progress.add_task(
+                    f"Grading {lab}",
+                    total=len(found),
+                    last="waiting for the cluster" if cluster else "starting the sandbox",
+                )
+                for result in marking.run(found, warm, workers=workers):
+                    progress.update(task, advance=1, last=escape(f"{result.student}: {result.score:g}"))
+    except SandboxUnavailable as error:
+        remedy = "" if cluster else " `course doctor` explains; --unsafe grades without the sandbox."
+        done = f"{len(marking.results)} of {len(found)} submissions have a verdict, which is recorded and in the tables"
+        if marking.results:
+            _stop(f"{error}\n{done}. Correct that and run it again; it continues from there.", 3)
+        _stop(f"{error}\nNothing was graded.{remedy}", 3)
+    _show(marking)
+    _show_passed_over(marking)
+    if marking.failures:
+        for student, reason in marking.failures.items():
+            err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
+        _stop("some submissions have no verdict: the grader failed, and no mark was written for them")
+
+
+@contextmanager
+def _on_cluster(address: str, wait_seconds: float) -> Iterator[Cluster]:
+    from autograder.integrations.cluster.client import Cluster
+
+    def tell(sentence: str) -> None:
+        err.print(f"[bold yellow]cluster[/]  {escape(printable(sentence))}", highlight=False, soft_wrap=True)
+
+    yield Cluster(address, wait_seconds=wait_seconds, tell=tell)
+
+
+def _show(marking: Marking) -> None:
+    from autograder.grading.database import shown_url
+    from autograder.grading.marks import sentences_on_waiting
+
+    results = sorted(marking.results, key=lambda each: each.student)
+    if len(results) <= LONGEST_TABLE:
+        table = Table(box=SIMPLE_HEAD, title=marking.lab, title_justify="left", title_style="bold", pad_edge=False)
+        table.add_column("student", no_wrap=True)
+        table.add_column("points", no_wrap=True, justify="right")
+        table.add_column("%", no_wrap=True, justify="right")
+        table.add_column("what was found", overflow="fold")
+        for result in results:
+            table.add_row(
+                escape(result.student),
+                f"{result.score:g}/{result.max_score:g}",
+                f"{result.percent:.0f}",
+                "\n".join(_findings(result)),
+            )
+        out.print(table)
+    else:
+        mean = sum(result.percent for result in results) / len(results)
+        out.print(f"{len(results)} submissions, mean {mean:.0f} %")
+    for sentence in sentences_on_waiting(results):
+        out.print(f"{escape(sentence)}\n", highlight=False, soft_wrap=True)
+    out.print(
+        f"gradebook   {shown_url(marking.db_url)}\ntables      {marking.results_csv}, {marking.grades_csv}",
+        highlight=False,
+    )
+    out.print(f"feedback    {marking.feedback}/<student>/{marking.lab}.html", highlight=False)
+
+
+def _show_passed_over(marking: Marking) -> None:
+    """Name in the terminal what has no row in the tables, and ids that are not what an instructor expects."""
+    for sentence in marking.claimed_twice:
+        err.print(f"[bold yellow]an id claimed twice[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
+    for each in marking.passed_over[:MOST_PASSED_OVER]:
+        shown = f"[bold yellow]passed over[/]  {escape(each.path)}: {escape(each.reason)}"
+        err.print(shown, highlight=False, soft_wrap=True)
+    if (more := len(marking.passed_over) - MOST_PASSED_OVER) > 0:
+        err.print(f"[bold yellow]passed over[/]  and {more} more: see {marking.passed_over_csv}", highlight=False)
+
+
+def _findings(result: Mark) -> Iterator[str]:
+    """Lines on a result: named mistakes, groups that fail without one, exercises without a verdict, what is by hand."""
+    if result.penalty:
+        yield f"late: {result.penalty:g} of {result.earned:g} points lost"
+    for part in result.parts:
+        if part.by_hand is not None:
+            yield f"{part.name}: {part.by_hand:g} of {part.max_score:g} by hand"
+    if result.reason:
+        yield escape(result.reason)
+        return
+    for exercise in result.exercises:
+        if exercise.misconceptions:
+            yield f"{exercise.exercise}: {', '.join(exercise.misconceptions)}"
+        elif exercise.status == "graded" and not exercise.passed:
+            failed = ", ".join(group.name for group in exercise.groups if not group.passed)
+            yield f"{exercise.exercise}: fails {failed}"
+    for status in STATUSES[1:]:
+        names = [exercise.exercise for exercise in result.exercises if exercise.status == status]
+        if names:
+            yield f"{status}: {', '.join(names)}"
+
+
+app.command()(watching.watch)
+app.add_typer(scaffold.app, name="new")
+app.add_typer(exporting.app, name="export")
+app.command()(similar)
+app.command()(mark)
+app.command()(mistake)
+app.command()(mutants)
+app.command()(roster)
+app.command(name="import")(import_)
+app.command()(terminal.check)
+app.command()(terminal.pack)
+
+
+@app.command()
+def publish(
+    directory: Annotated[Path, typer.Argument(help="Where the students' repository is made.")],
+    site_directory: Annotated[
+        Path | None, typer.Option("--site", metavar="SITE", help="Build the web site as well, into SITE.")
+    ] = None,
+) -> None:
+    """Write the students' repository: lectures, labs, coursekit, data. Refuse if it holds an answer."""
+    from autograder.releasing.publish import PublishRefused
+    from autograder.releasing.publish import publish as make
+
+    try:
+        course = load_course()
+        summary = make(course, directory)
+    except PublishRefused as refusal:
+        for reason in refusal.reasons:
+            err.print(f"[red]✗[/] {escape(reason)}", highlight=False, soft_wrap=True)
+        _stop("nothing was published")
+    changed = len(summary.written) + len(summary.removed)
+    out.print(f"{directory}: {changed} files changed" if changed else f"{directory} is up to date", highlight=False)
+    for line in summary.students:
+        out.print(f"for students: {escape(line)}", highlight=False)
+    if changed:
+        out.print(f"Look at it, then publish it: git -C {directory} add -A, commit, push", highlight=False)
+        if course.repository:
+            out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
+    if site_directory:
+        site(site_directory)
+
+
+@app.command()
+def site(
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the site is written.")] = Path("build/site"),
+) -> None:
+    """Build the web site from the executed lectures, the released labs and the docs. Refuse if it holds an answer.
+
+    The command runs no notebook and replaces all of DIR. The pages load nothing from other servers, so any web server,
+    or GitHub Pages, can serve them.
+    """
+    from autograder.integrations.site.build import SiteRefused, build_site
+
+    course = load_course()
+    try:
+        with out.status("Building the site …"):
+            summary = build_site(course, directory)
+    except SiteRefused as refusal:
+        for reason in refusal.reasons:
+            err.print(f"[red]✗[/] {escape(reason)}", highlight=False, soft_wrap=True)
+        _stop("no site was written; correct what is named above and run it again")
+    out.print(f"{directory}: {summary.pages} pages, {summary.bytes / 1e6:.0f} MB", highlight=False)
+    out.print(f"Look at it: python -m http.server -d {directory}, then http://localhost:8000", highlight=False)
+
+
+REPORT = Path("grades/report.html")
+
+
+def _folder_of(report: Path, db: str | None) -> Path | None:
+    """The folder whose tables and pages a report brings up to date: its own, unless it is of another gradebook."""
+    is_its_own = db is None or report != REPORT
+    return report.parent if is_its_own and (report.parent / "feedback").is_dir() else None
+
+
+@app.command()
+def report(
+    target: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = REPORT,
+    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook to read.")] = None,
+    last_year: Annotated[
+        Path | None, typer.Option("--last-year", metavar="CSV", help="A results.csv of last year to compare with.")
+    ] = None,
+) -> None:
+    """Write one page about the class: marks, hard exercises, common mistakes, progress, who may need help.
+
+    It also writes everything behind the page as CSV into a folder beside FILE, one row for each lab, exercise, group of
+    tests, mistake, submission and student.
+    """
+    from autograder.grading.database import shown_url
+    from autograder.grading.gradebook import known_students
+    from autograder.grading.marks import sentences_on_waiting
+    from autograder.grading.results_folder import current_marks
+    from autograder.pages.class_report import write_report
+
+    course = load_course()
+    url = course.gradebook_at(db)
+    results = current_marks(course, url, _folder_of(target, db))
+    if not results:
+        _stop(f"the gradebook {shown_url(url)} holds no results yet; run course grade first", 2)
+    write_report(course, results, target, last_year=last_year, enrolled=known_students(url))
+    out.print(f"{target}: {len(results)} submissions; tables in {target.with_suffix('')}", highlight=False)
+    for sentence in sentences_on_waiting(results):
+        out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def data(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]…", help="Sets to fetch or check; “samples” rebuilds samples.")
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Check the files of this folder instead of fetching anything.")
+    ] = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="ARCHIVE", help="Build the files in --path DIR from what the authors publish."),
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Of IMDB, with the eight reviews that the course's records leave out.")
+    ] = False,
+) -> None:
+    """Show the data sets, fetch real ones, build them from published archives, or rebuild the samples.
+
+    Without a NAME the command shows a table of all sets: where each is, its size, its licence. With a NAME it fetches
+    that set through the library that keeps it, shows the progress, and says how many examples the set has:
+
+      course data imdb
+
+      course data imdb cifar10 --path ~/datasets
+
+    With --from it makes the files that the experiments and the loaders of local files read, and compares their
+    checksums with those of the course's records. The archive is as its authors publish it (tar, zip, or unpacked);
+    data/README.md gives the addresses:
+
+      course data imdb --from aclImdb_v1.tar.gz --path ~/datasets
+
+      course data samples
+
+    Notebooks take the samples unless COURSE_SOURCE=real is set. With COURSE_DATA=DIR, notebooks and this command read a
+    folder of local files; data/README.md says which files such a folder holds.
+    """
+    from coursekit.data import DataError
+    from coursekit.data.catalogue import SETS
+    from coursekit.data.samples.files import digest, write_samples
+
+    if archive is not None:
+        _build_set(names or [], archive, path, whole)
+        return
+    known = {each.name: each for each in SETS}
+    if unknown := [name for name in names or () if name != "samples" and name not in known]:
+        _stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join(known)}", 2)
+    if path is not None and not names:
+        _stop("--path needs the name of a set, such as: course data imdb --path DIR", 2)
+    if not names:
+        _show_sets()
+        return
+    for name in names:
+        if name == "samples":
+            written = write_samples(load_course().root / "data" / "samples")
+            for file in written:
+                out.print(f"wrote  data/samples/{file.name}  {digest(file.read_text('utf-8'))[:12]}…", highlight=False)
+            if not written:
+                out.print("The samples are up to date.")
+            else:
+                out.print("Their checksums are in data/README.md: update that file.")
+        elif (load := known[name].load) is None:
+            out.print(f"{name}: nothing to fetch, it is {known[name].where()}", highlight=False)
+        else:
+            try:
+                load(path)
+            except DataError as error:
+                _stop(str(error))
+
+
+def _build_set(names: list[str], archive: Path, path: Path | None, whole: bool) -> None:
+    from coursekit.data import DataError
+    from coursekit.data.archives import BUILDERS, build
+
+    if len(names) != 1 or names[0] not in BUILDERS:
+        _stop(f"--from needs the name of one set, of {', '.join(BUILDERS)}: course data imdb --from ARCHIVE", 2)
+    if path is None:
+        _stop("--from needs a folder to write into: course data imdb --from ARCHIVE --path DIR", 2)
+    try:
+        built = build(names[0], archive, path, whole=whole)
+    except DataError as error:
+        _stop(str(error))
+    for file, compared in built:
+        verdict = "as in the course's records" if compared else "checksum not checked: none is known"
+        out.print(f"wrote  {escape(str(file))}  {verdict}", highlight=False, soft_wrap=True)
+
+
+def _show_sets() -> None:
+    from coursekit.data.catalogue import HOMES, SETS
+    from coursekit.data.files import FOLDER_VARIABLE
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("set", "kind", "what", "training", "here", "size", "licence"):
+        table.add_column(heading, justify="right" if heading in ("training", "size") else "left")
+    for each in SETS:
+        where = each.where() or "[yellow]absent[/]"
+        table.add_row(each.name, each.kind, each.what, each.training, where, each.size, each.licence)
+    out.print(table)
+    for library, (word, home) in HOMES.items():
+        out.print(f"{word}: kept by {library} in {escape(str(home()))}", highlight=False)
+    folder = os.environ.get(FOLDER_VARIABLE)
+    said = escape(folder) if folder else "not set; it can name a folder of local files"
+    out.print(f"folder: {FOLDER_VARIABLE} is {said}", highlight=False)
+    out.print("\ncourse data NAME fetches a set. data/README.md says where each comes from.", highlight=False)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what works on this machine, and how to repair the rest. Exit 1 when grading would refuse to run."""
+    from autograder.cli.doctor import findings
+
+    fine = True
+    table = Table("", "what", show_lines=False)
+    for heading in ("finding", "what to do"):
+        table.add_column(heading, overflow="fold")  # a command to type is shown whole
+    with out.status("Looking …"):
+        for finding in findings(load_course()):
+            fine = fine and (finding.works or not finding.needed)
+            sign = "[green]✓[/]" if finding.works else "[red]✗[/]" if finding.needed else "[yellow]–[/]"
+            table.add_row(sign, finding.name, escape(finding.text), escape(finding.remedy))
+    out.print(table)
+    if not fine:
+        raise typer.Exit(1)

@@ -1,0 +1,95 @@
+"""What `course doctor` looks at: Python, TensorFlow, data, the walls of the sandbox, nbgrader, the released labs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from autograder.course.settings import Course
+
+_COUNTING = "memory and CPU time"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: whether it works, whether grading needs it, and what to do if it does not work."""
+
+    name: str
+    works: bool
+    text: str
+    remedy: str = ""
+    needed: bool = True
+
+
+def findings(course: Course) -> Iterator[Finding]:
+    """Look at one thing after the other; the walls take a second."""
+    right = (3, 11) <= sys.version_info[:2] <= (3, 13)
+    yield Finding("Python", right, sys.version.split()[0], "" if right else "use Python 3.11, 3.12 or 3.13")
+    for package in ("tensorflow", "keras", "nbgrader"):
+        yield _package(package)
+    yield _package("tensorflow-text", needed=False, remedy="on Windows use WSL 2 or Docker; lab 07 needs it")
+    yield _gpu()
+    yield _data()
+    from autograder.sandbox import check_walls
+
+    for wall in check_walls():
+        yield Finding(
+            f"wall: {wall.name}", wall.stands, "works" if wall.stands else wall.why, wall.remedy, wall.required
+        )
+    yield _counting()
+    alembic = shutil.which("alembic")
+    yield Finding(
+        "nbgrader's database tool",
+        alembic is not None,
+        alembic or "alembic is not on the PATH",
+        "" if alembic else "activate the environment: source .venv/bin/activate",
+        needed=False,
+    )
+    for lab in course.labs:
+        if course.solution_notebook(lab.name).exists():
+            released = course.release_notebook(lab.name).exists()
+            remedy = "" if released else f"course release {lab.name}"
+            yield Finding(f"lab {lab.name}", released, "released" if released else "not released", remedy, needed=False)
+
+
+def _counting() -> Finding:
+    from autograder.sandbox import groups
+
+    found = groups.find()
+    if isinstance(found, Path):
+        return Finding(_COUNTING, True, "counted by the kernel: control groups", needed=False)
+    user = "" if os.geteuid() == 0 else " --user"
+    remedy = f"on Linux with systemd, the kernel counts: systemd-run{user} --scope -p Delegate=yes course grade …"
+    return Finding(_COUNTING, False, f"sampled four times a second: {found}", remedy, needed=False)
+
+
+def _package(name: str, *, needed: bool = True, remedy: str = "make setup") -> Finding:
+    try:
+        return Finding(name, True, version(name), needed=needed)
+    except PackageNotFoundError:
+        return Finding(name, False, "not installed", remedy, needed)
+
+
+def _data() -> Finding:
+    from coursekit.data.catalogue import SETS
+
+    fetched = [each for each in SETS if each.load is not None]
+    present = [each.name for each in fetched if each.where()]
+    absent = [each.name for each in fetched if each.name not in present]
+    text = "samples; real: " + (", ".join(present) or "none")
+    return Finding("data", not absent, text, f"course data {absent[0]}, and so on" if absent else "", needed=False)
+
+
+def _gpu() -> Finding:
+    driver = Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
+    text = (
+        "an NVIDIA driver is present; make gpu-check shows what TensorFlow sees"
+        if driver
+        else "none; the CPU is enough"
+    )
+    return Finding("GPU", driver, text, needed=False)

@@ -1,0 +1,287 @@
+"""`course export canvas`, `moodle` and `csv`: what is typed, and what is said afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+if TYPE_CHECKING:
+    from autograder.course.settings import Course
+    from autograder.integrations.exporting.roster import Roster
+    from autograder.integrations.exporting.tables import Marks, Row, Table
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Write what another system imports: a table of marks, an archive of feedback pages.\n\n"
+    "The marks are those of the gradebook. They include marks given by hand, extensions, and penalties for late work. "
+    "If a student is not in the roster, or is in it twice, nothing is written, and a sentence names each such student.",
+)
+
+Labs = Annotated[list[str], typer.Argument(metavar="LAB…", help="The labs, such as 02_self_attention.")]
+RosterPath = Annotated[
+    Path, typer.Option("--roster", metavar="CSV", help="The list of people that the platform exports.")
+]
+Without = Annotated[
+    list[str] | None, typer.Option(metavar="STUDENT", help="Leave out this student of the gradebook; may be repeated.")
+]
+Zeros = Annotated[
+    bool, typer.Option("--zeros", help="Write 0 for people in the roster who handed in nothing; empty by default.")
+]
+Columns = Annotated[
+    list[str] | None, typer.Option("--column", metavar="LAB=HEADING", help="The lab's column on the platform.")
+]
+Database = Annotated[str | None, typer.Option(metavar="URL", help="Gradebook to read; the course's own by default.")]
+PAGES = Path("grades/feedback")
+Pages = Annotated[Path, typer.Option(metavar="DIR", help="Feedback pages, as course grade writes them.")]
+FeedbackArchive = Annotated[
+    Path | None,
+    typer.Option("--feedback", metavar="ZIP", help="Also pack the lab's feedback pages into this archive."),
+]
+
+
+@app.command()
+def canvas(
+    labs: Labs,
+    roster: RosterPath,
+    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/canvas.csv"),
+    column: Columns = None,
+    zeros: Zeros = False,
+    without: Without = None,
+    feedback: FeedbackArchive = None,
+    download: Annotated[
+        Path | None, typer.Option(metavar="ZIP", help="With --feedback: the submissions, as Canvas packed them.")
+    ] = None,
+    pages: Pages = PAGES,
+    db: Database = None,
+) -> None:
+    """Write the table for Canvas's gradebook, and the archive that gives feedback pages back.
+
+    The roster is the file that Canvas exports: Grades › Export › Export Entire Gradebook. It has the students' numbers,
+    SIS ids and sections, and the columns of the assignments. Afterwards, upload in Canvas:
+
+      Grades › Import: grades/canvas.csv
+
+      the assignment › Upload Submissions: the archive of pages (each becomes a comment with a file)
+
+    For example:
+
+      course export canvas 02_self_attention --roster Grades.csv --feedback pages.zip --download submissions.zip
+    """
+    from autograder.course.settings import CourseError
+    from autograder.integrations.exporting.feedback_archives import canvas_names
+    from autograder.integrations.exporting.tables import canvas_table
+
+    if feedback and download is None:
+        raise CourseError(
+            "--feedback needs --download with the archive of submissions from Canvas, because Canvas matches pages by "
+            "the names of the files in it"
+        )
+    made = _Export(labs, roster, without, column, zeros, db, pages)
+    table = made.table(canvas_table)
+    archive = None
+    if feedback and download:
+        lab = made.only_lab()
+        archive = made.archive(pages, canvas_names(made.course, lab, made.marks[lab].keys() & made.people, download))
+    made.write(table, out, archive, feedback)
+
+
+@app.command()
+def moodle(
+    labs: Labs,
+    roster: RosterPath,
+    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/moodle.csv"),
+    column: Columns = None,
+    zeros: Zeros = False,
+    without: Without = None,
+    feedback: FeedbackArchive = None,
+    pages: Pages = PAGES,
+    db: Database = None,
+) -> None:
+    """Write the table for Moodle, and the archive that gives feedback pages back.
+
+    The roster is the assignment's grading worksheet: View all submissions › Download grading worksheet. Its headings
+    have to be in English. The command fills in the grades. Afterwards, upload in Moodle:
+
+      View all submissions › Upload grading worksheet: grades/moodle.csv
+
+      View all submissions › Upload multiple feedback files in a zip: the archive of pages
+
+    Any other list of people (ID number, Email address, Username) becomes a table for Grades › Import › CSV file.
+
+      course export moodle 02_self_attention --roster "Grades-Lab 2.csv" --feedback pages.zip
+    """
+    from autograder.integrations.exporting.feedback_archives import moodle_names
+    from autograder.integrations.exporting.tables import moodle_table
+
+    made = _Export(labs, roster, without, column, zeros, db, pages)
+    table = made.table(moodle_table)
+    archive = None
+    if feedback:
+        lab = made.only_lab()
+        own = {student: row for student, row in made.people.items() if student in made.marks[lab]}
+        archive = made.archive(pages, moodle_names(lab, made.roster, own))
+    made.write(table, out, archive, feedback)
+
+
+@app.command(name="csv")
+def csv_(
+    labs: Labs,
+    roster: Annotated[
+        Path | None, typer.Option("--roster", metavar="CSV", help="A list of people, to write before the marks.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/export.csv"),
+    zeros: Zeros = False,
+    without: Without = None,
+    db: Database = None,
+) -> None:
+    """Write one plain table: the students, and for each lab the score, the maximum, the late penalty, and the state.
+
+    With --roster the table begins with the columns of that list, in its order; without it, with the gradebook's ids.
+
+      course export csv 01_attention_intuition 02_self_attention --roster people.csv
+    """
+    from autograder.integrations.exporting.tables import plain_table
+
+    made = _Export(labs, roster, without, None, zeros, db, PAGES)
+    made.write(plain_table(made.marks, made.own_roster, made.people, made.cell), out)
+
+
+@app.command()
+def gradescope(
+    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="ZIP", help="The archive to write. [default: grades/gradescope-LAB.zip]")
+    ] = None,
+    show: Annotated[
+        str, typer.Option(metavar="WHEN", help="When students see the tests: visible, after_due_date, after_published.")
+    ] = "visible",
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the hidden cases. [default: the course's secret seed]")
+    ] = None,
+) -> None:
+    """Make an autograder for Gradescope, where students hand in and see their marks.
+
+    Upload the archive in Gradescope: a Programming Assignment › Configure Autograder. Its set-up installs Python and
+    the course's locked packages, once, in some minutes. Choose a container with at least 4 GB of memory, and a time
+    limit of 20 minutes. Then use Test Autograder with your solution: it must get full marks.
+
+      course export gradescope 02_self_attention
+
+    Each group of an exercise becomes a test that names the mistake and gives a hint. A hidden test tells instructors
+    more. The walls around student code are weaker on Gradescope: read SECURITY.md, "On Gradescope", first. The archive
+    holds the hidden cases and, for exercises of your own, the solution: give it to nobody else.
+    """
+    from autograder.course.settings import CourseError, load_course
+    from autograder.grading.results import write_atomically
+    from autograder.integrations.exporting.gradescope import autograder_archive
+    from autograder.integrations.gradescope.results import VISIBILITIES
+
+    if show not in VISIBILITIES:
+        raise CourseError(f"--show {show} is unknown to Gradescope; choose one of {', '.join(VISIBILITIES)}")
+    target = out or Path("grades") / f"gradescope-{lab}.zip"
+    content = autograder_archive(load_course(), lab, show=show, seed=seed)
+    write_atomically(target, content)
+    size = f"{len(content) / 2**20:.1f} MB"
+    Console().print(
+        f"wrote  {escape(str(target))}: {size}; upload it as the autograder", highlight=False, soft_wrap=True
+    )
+
+
+class _Export:
+    """The marks and the people that one command is about."""
+
+    def __init__(
+        self,
+        labs: list[str],
+        roster: Path | None,
+        without: list[str] | None,
+        columns: list[str] | None,
+        zeros: bool,
+        db: str | None,
+        pages: Path,
+    ):
+        from autograder.course.settings import CourseError, load_course
+        from autograder.grading.database import shown_url
+        from autograder.grading.results_folder import current_marks
+        from autograder.integrations.exporting.roster import read_roster
+        from autograder.integrations.exporting.tables import Cell
+
+        self.course: Course = load_course()
+        self.cell = Cell(zeros)
+        self.headings = dict(each.partition("=")[::2] for each in columns or ())
+        for lab in (*labs, *self.headings):
+            self.course.lab(lab)
+        if empty := [lab for lab, heading in self.headings.items() if not heading]:
+            raise CourseError(f"--column {empty[0]} has no heading; write --column {empty[0]}='HEADING'")
+        self.own_roster: Roster | None = read_roster(roster) if roster else None
+        url = self.course.gradebook_at(db)
+        left_out = set(without or ())
+        # The pages and tables of the course are not written from another gradebook than its own.
+        is_its_own = pages.is_dir() and (db is None or pages != PAGES)
+        recorded = current_marks(self.course, url, pages.parent if is_its_own else None)
+        self.marks: Marks = {}
+        for lab in dict.fromkeys(labs):
+            of_lab = [mark for mark in recorded if mark.lab == lab]
+            if not of_lab:
+                raise CourseError(
+                    f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH"
+                )
+            self.marks[lab] = {mark.student: mark for mark in of_lab if mark.student not in left_out}
+        students = dict.fromkeys(student for of_lab in self.marks.values() for student in of_lab)
+        if not students:
+            raise CourseError("no student is left after --without; leave out fewer students")
+        self.people: dict[str, Row] = self.own_roster.matched(students) if self.own_roster else {}
+
+    @property
+    def roster(self) -> Roster:
+        assert self.own_roster is not None  # the command asks for it
+        return self.own_roster
+
+    def table(self, make: Callable[..., Table]) -> Table:
+        return make(self.course, self.roster, self.marks, self.people, headings=self.headings, cell=self.cell)
+
+    def only_lab(self) -> str:
+        from autograder.course.settings import CourseError
+
+        if len(self.marks) != 1:
+            raise CourseError("--feedback packs the pages of one assignment: name one lab only")
+        return next(iter(self.marks))
+
+    def archive(self, pages: Path, names: dict[str, str]) -> tuple[bytes, int]:
+        from autograder.integrations.exporting.feedback_archives import pack
+
+        return pack(self.only_lab(), pages, names), len(names)
+
+    def write(
+        self, table: Table, target: Path, archive: tuple[bytes, int] | None = None, feedback: Path | None = None
+    ) -> None:
+        from autograder.grading.marks import sentences_on_waiting
+        from autograder.grading.results import write_atomically
+
+        out = Console()
+        write_atomically(target, table.as_csv())
+        count = len({student for of_lab in self.marks.values() for student in of_lab})
+        whose = "1 student" if count == 1 else f"{count} students"
+        out.print(f"wrote  {escape(str(target))}: marks of {whose}", highlight=False, soft_wrap=True)
+        if archive and feedback:
+            write_atomically(feedback, archive[0])
+            out.print(f"wrote  {escape(str(feedback))}: {archive[1]} pages", highlight=False, soft_wrap=True)
+        for note in table.notes:
+            out.print(f"note:  {escape(note)}", highlight=False, soft_wrap=True)
+        for sentence in sentences_on_waiting(mark for of_lab in self.marks.values() for mark in of_lab.values()):
+            out.print(f"note:  {escape(sentence)}; the cell is empty", highlight=False, soft_wrap=True)
+        for lab, of_lab in self.marks.items():
+            if self.own_roster and (absent := self.own_roster.people - len(of_lab)) > 0:
+                written = "0" if self.cell.zeros else "nothing"
+                people = "1 person of the roster has" if absent == 1 else f"{absent} people of the roster have"
+                out.print(
+                    f"note:  {lab}: {people} no mark; {written} is written there",
+                    highlight=False,
+                    soft_wrap=True,
+                )

@@ -1,0 +1,140 @@
+"""`course mark`: a mark by hand, with the reason that the student reads; and the log of all such marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from autograder.grading.hand_marks import Change
+    from autograder.grading.marks import Mark
+
+AUTOMATIC = "automatic"
+
+
+def mark(
+    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    student: Annotated[
+        str | None, typer.Argument(metavar="[STUDENT]", help="The student's id, as in grades.csv.")
+    ] = None,
+    exercise: Annotated[
+        str | None, typer.Argument(metavar="[EXERCISE]", help="The exercise, or the cell of an answer in words.")
+    ] = None,
+    points: Annotated[
+        str | None,
+        typer.Argument(metavar="[POINTS]", help="The points; or the word automatic, which gives the grader's back."),
+    ] = None,
+    because: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The reason; the student reads it.", show_default=False)
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who decided. [default: the account that types]")
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Tables and feedback pages to bring up to date.")
+    ] = Path("grades"),
+    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook; the course's own by default.")] = None,
+) -> None:
+    """Set a mark by hand, or show what counts and who changed what.
+
+      course mark 02_self_attention ada_1815 SelfAttention 5 --because "right; the mistake is in exercise 4"
+
+      course mark 02_self_attention ada_1815 SelfAttention automatic --because "my error"
+
+      course mark 02_self_attention ada_1815
+
+      course mark 02_self_attention
+
+    The first form sets points in place of the automatic ones. The student reads "Set by your instructor: 5 of 6 points,
+    because: …". Grading again does not change it; if the answer itself changes, you are asked to look again. The second
+    form takes it back. The third shows the student's marks and their log; the last one shows the log of the lab.
+
+    Formgrader does the same: points and comment that are typed there are logged, count and reach the student's
+    page. The command brings tables and page up to date at once; course export and course report do so as well.
+    """
+    from autograder.course.settings import CourseError, load_course
+    from autograder.grading.database import shown_url
+    from autograder.grading.gradebook import GradebookWriter, recorded_marks
+    from autograder.grading.results_folder import bring_up_to_date
+    from autograder.pages.feedback import feedback_path
+
+    course = load_course()
+    lab = course.lab(lab).name
+    url = course.gradebook_at(db)
+    out = Console()
+    if not recorded_marks(course, url, lab):
+        raise CourseError(f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH")
+    if student is not None and exercise is not None:
+        if points is None or not (because or "").strip():
+            raise CourseError(
+                f"a mark needs points and a reason: course mark {lab} {student} {exercise} POINTS "
+                '--because "what the student is to read"'
+            )
+        given = None if points == AUTOMATIC else _number(points)
+    with GradebookWriter(url, course) as gradebook:
+        if student is not None and exercise is not None:
+            gradebook.mark_by_hand(lab, student, exercise, given, because or "", by)
+            marks = bring_up_to_date(course, gradebook, folder)
+        else:
+            gradebook.settle(lab)
+            marks = gradebook.marks(lab)
+        log = gradebook.changes(lab, student)
+    found = [each for each in marks if (each.student, each.lab) == (student, lab)]
+    if student is not None and not found:
+        raise CourseError(f"{lab}: no submission of {student} is graded; course mark {lab} shows the log of the lab")
+    for each in found:
+        _show(each, out)
+    _show_log(log[-1:] if exercise else log, lab, student, out)
+    for each in found if exercise else ():
+        page = feedback_path(folder / "feedback", each)
+        told = f"The page says so: {page}" if page.exists() else f"There is no page {page}; name its folder with --out"
+        out.print(escape(told), highlight=False, soft_wrap=True)
+
+
+def _number(text: str) -> float:
+    from autograder.course.settings import CourseError
+
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        raise CourseError(f"{text!r} is no number of points; write a number, or the word {AUTOMATIC}") from None
+
+
+def _show(mark: Mark, out: Console) -> None:
+    table = Table(box=SIMPLE_HEAD, title=f"{mark.student} · {mark.lab}", title_justify="left", pad_edge=False)
+    for heading in ("part", "counts", "of", "automatic", "by hand", "comment"):
+        table.add_column(heading, justify="right" if heading not in ("part", "comment") else "left")
+    for part in mark.parts:
+        table.add_row(
+            escape(part.name),
+            f"{part.score:g}",
+            f"{part.max_score:g}",
+            "" if part.automatic is None else f"{part.automatic:g}",
+            "" if part.by_hand is None else f"{part.by_hand:g}",
+            escape(part.comment),
+        )
+    out.print(table)
+    late = f", {mark.penalty:g} of {mark.earned:g} lost by lateness" if mark.penalty else ""
+    state = "" if mark.state == "graded" else f" ({mark.state})"
+    out.print(f"counts: {mark.score:g} of {mark.max_score:g}{late}{state}", highlight=False)
+
+
+def _show_log(log: list[Change], lab: str, student: str | None, out: Console) -> None:
+    if not log:
+        out.print(f"Nothing was changed by hand{'' if student else f' in {lab}'}.", highlight=False)
+    for each in log:
+        before, after = (AUTOMATIC if value is None else f"{value:g}" for value in (each.before, each.after))
+        out.print(
+            escape(
+                f"{each.changed_at:%Y-%m-%d %H:%M} UTC  {each.by}: {each.student}, {each.part}: from {before} to "
+                f"{after}, because: {each.because or 'no reason was given'}"
+            ),
+            highlight=False,
+            soft_wrap=True,
+        )

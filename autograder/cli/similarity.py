@@ -1,0 +1,86 @@
+"""`course similar`: what is typed, and what is said afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import track
+
+SAID_IN_TERMINAL = 10
+
+
+def similar(
+    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    paths: Annotated[list[Path], typer.Argument(help="Submissions, as course grade takes them.")],
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Earlier submissions, such as last year's; may be repeated."),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("grades/similar.html"),
+    pairs: Annotated[int, typer.Option(min=1, help="How many pairs the page shows at most.")] = 30,
+    common: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Leave out passages that are in more submissions than this. [default: a tenth of them, at least 10]",
+        ),
+    ] = None,
+) -> None:
+    """Find similar submissions, and write a page with pairs side by side. Similarity is no proof of anything.
+
+    The comparison leaves out the lab's own code, and passages that many students wrote. Changed names, changed comments
+    and another order of cells do not hide a copy. Short answers are often similar by chance: read the passages. The
+    page shows how long each one is, but not who copied from whom, or whether both used the same source.
+
+      course similar 02_self_attention submissions.zip
+
+      course similar 02_self_attention submissions.zip --against ../2025/submissions.zip
+
+    The command runs no student's code and sends nothing to another machine. It compares earlier submissions with this
+    year's, but not with each other.
+    """
+    from autograder.course.released import read_released
+    from autograder.course.settings import CourseError, load_course
+    from autograder.grading.lab_grader import grade_ids
+    from autograder.grading.results import write_atomically
+    from autograder.integrations.similarity.comparing import compare
+    from autograder.integrations.similarity.documents import Document, Documents
+    from autograder.pages.similar import similar_page
+    from autograder.submission import Unreadable, find_submissions
+
+    course = load_course()
+    release = read_released(course, course.lab(lab).name)
+    known = {each.name: grade_ids(course, each.name) for each in course.labs}
+    reading = Documents(release, known)
+    terminal, errors = Console(), Console(stderr=True)
+    documents: list[Document] = []
+    unread: list[str] = []
+    for folder, earlier in ((paths, False), *(((path,), True) for path in against or ())):
+        found = find_submissions(folder, lab, known).submissions
+        for each in track(found, f"Reading {'earlier ones' if earlier else lab}", console=errors):
+            try:
+                documents.append(reading.document(each, earlier=earlier))
+            except Unreadable as error:
+                unread.append(f"{each.student}: {error.reason}")
+            except Exception as error:  # one of a class, whatever is in it
+                unread.append(f"{each.student}: it cannot be compared ({type(error).__name__}: {error}).")
+    if sum(not each.earlier for each in documents) < 1 or len(documents) < 2:
+        raise CourseError(f"there are not two submissions of {lab} to compare in {', '.join(map(str, paths))}")
+    comparison = compare(documents, pairs=pairs, most=common)
+    write_atomically(out, similar_page(course, course.lab(lab), documents, comparison, unread, reading))
+    for pair in comparison.pairs[:SAID_IN_TERMINAL]:
+        names = " and ".join(
+            escape(f"{each.student}{' (earlier)' * each.earlier}") for each in (pair.first, pair.second)
+        )
+        terminal.print(f"{100 * pair.likeness:3.0f} %  {names}: {pair.tokens} tokens alike", highlight=False)
+    if not comparison.pairs:
+        terminal.print("No two submissions share more than the lab's own code and what much of the class wrote.")
+    if unread:
+        terminal.print(f"{len(unread)} submissions cannot be read; the page names them", highlight=False)
+    terminal.print(
+        f"{escape(str(out))}: {len(documents)} submissions. Similarity is no proof: read the pairs.", highlight=False
+    )

@@ -1,0 +1,133 @@
+"""`course watch`, as it is typed."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.course.printable import printable
+from autograder.course.settings import Course, CourseError, load_course
+
+if TYPE_CHECKING:
+    from autograder.integrations.cluster.client import Cluster
+
+out = Console()
+err = Console(stderr=True)
+
+
+def watch(
+    labs: Annotated[
+        list[str] | None, typer.Argument(metavar="[LAB]…", help="Labs to watch; all of the course when none is named.")
+    ] = None,
+    drops: Annotated[
+        list[Path] | None,
+        typer.Option("--drop", metavar="DIR", help="A folder for notebooks that are handed in; may be repeated."),
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Do one round and end; for cron.")] = False,
+    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="Seconds between two rounds.")] = 5.0,
+    out_dir: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where tables, feedback and status.html go.")
+    ] = Path("grades"),
+    workers: Annotated[int, typer.Option(min=1, help="How many submissions to grade at the same time.")] = 1,
+    db: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Gradebook, such as sqlite:///gradebook.db. [default: the course's own]"),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
+    ] = None,
+    unsafe: Annotated[
+        bool,
+        typer.Option("--unsafe", help="Grade without the sandbox where it cannot be built. Only for code you trust."),
+    ] = False,
+) -> None:
+    """Grade submissions as soon as students hand them in, and give the feedback back.
+
+    The command looks into nbgrader's exchange, and into the folders given with --drop, every few seconds. It grades new
+    submissions as `course grade` does. Students who handed in through the exchange get their page with nbgrader's Fetch
+    Feedback. course.toml says which attempt counts, how many are graded in an hour, due dates, grace time and
+    extensions (see docs/instructors.md). DIR/status.html shows what waits and what was graded.
+
+      course watch
+
+      course watch 02_self_attention --drop /srv/uploads --workers 2
+
+    You can stop it at any moment, and a power cut does no harm: the next start continues from there.
+    """
+    from sqlalchemy.exc import SQLAlchemyError  # slow to import
+
+    from autograder.integrations.watching.watcher import Watcher
+    from autograder.sandbox import SandboxUnavailable
+
+    course = load_course()
+    names = [course.lab(name).name for name in labs] if labs else _released(course)
+    for folder in drops or ():
+        if not folder.is_dir():
+            raise CourseError(f"there is no folder {folder}: make it, or name another with --drop")
+    if cluster is not None and (unsafe or workers > 1):
+        raise CourseError(
+            "--workers and --unsafe are for this machine; --cluster grades in the sandboxes of its workers"
+        )
+    stop = threading.Event()
+    watcher = Watcher(
+        course,
+        names,
+        drops=drops or (),
+        out_dir=out_dir,
+        db_url=course.gradebook_at(db),
+        workers=workers,
+        unsafe=unsafe,
+        cluster=_cluster(cluster) if cluster else None,
+    )
+    told: dict[tuple[str, str], None] = {}
+    with watcher:
+        if not once:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: stop.set())
+            out.print(f"Watching {', '.join(names)}. Status: {watcher.status}. Ctrl-C ends it.", highlight=False)
+        while not stop.is_set():
+            try:
+                for result in watcher.round():
+                    out.print(
+                        f"{escape(result.student)}  {result.lab}  {result.score:g}/{result.max_score:g}",
+                        highlight=False,
+                    )
+                    if stop.is_set():
+                        break  # the attempt is answered; the others wait in the journal
+            except (SandboxUnavailable, CourseError, OSError, SQLAlchemyError) as error:
+                reason = str(getattr(error, "orig", None) or error)
+                if once:
+                    raise CourseError(f"{reason}. What was graded is recorded, and the rest waits") from error
+                err.print(f"[red]this round stopped[/] {escape(printable(reason))}", highlight=False)
+            passed_over = dict.fromkeys((each.path, each.reason) for each in watcher.last_round.passed_over)
+            for path, reason in passed_over:
+                if (path, reason) not in told:
+                    err.print(f"[bold yellow]passed over[/]  {escape(path)}: {escape(reason)}", highlight=False)
+            told = passed_over
+            for student, reason in watcher.last_round.failures.items():
+                err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
+            if once:
+                break
+            stop.wait(every)
+    if once and watcher.last_round.failures:
+        raise typer.Exit(1)
+
+
+def _cluster(address: str) -> Cluster:
+    from autograder.integrations.cluster.client import Cluster
+
+    return Cluster(address, tell=lambda sentence: err.print(f"[yellow]cluster[/]  {escape(sentence)}", highlight=False))
+
+
+def _released(course: Course) -> list[str]:
+    names = [lab.name for lab in course.labs if course.release_notebook(lab.name).exists()]
+    if not names:
+        raise CourseError("no lab is released yet: run `course release` first")
+    return names

@@ -1,0 +1,32 @@
+"""The tables that this grader keeps in nbgrader's database, beside nbgrader's own."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, DateTime, Float, Integer, MetaData, String, Table, Text
+
+metadata = MetaData()
+
+result_table = Table(
+    "course_result",
+    metadata,
+    Column("student", String(128), primary_key=True),
+    Column("lab", String(128), primary_key=True),
+    Column("content_hash", String(128), nullable=False),
+    Column("grader_version", String(128), nullable=False),
+    Column("result", Text, nullable=False),  # LabResult.to_dict as JSON
+    Column("answers", Text, nullable=False),  # JSON: graded cell -> hash of the student's answer to it
+    Column("graded_at", DateTime, nullable=False),  # UTC
+)
+change_table = Table(
+    "course_mark_change",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("student", String(128), nullable=False, index=True),
+    Column("lab", String(128), nullable=False),
+    Column("part", String(255), nullable=False),  # the graded cell
+    Column("changed_at", DateTime, nullable=False),  # UTC
+    Column("by", String(128), nullable=False),  # the account of whoever changed it
+    Column("before", Float),  # points by hand; NULL: the automatic ones
+    Column("after", Float),
+    Column("because", Text, nullable=False),
+)

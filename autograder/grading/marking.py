@@ -1,0 +1,208 @@
+"""One run of `course grade`: finds submissions, grades what is new, records it, writes tables and feedback."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
+
+from autograder.course.printable import printable
+from autograder.course.settings import Course, CourseError
+from autograder.grading.database import shown_url
+from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
+from autograder.grading.marks import Mark, automatic_mark
+from autograder.grading.results import LabResult, write_passed_over_csv
+from autograder.grading.results_folder import bring_up_to_date
+from autograder.pages.feedback import feedback_path, write_feedback
+from autograder.sandbox import Sandbox, SandboxUnavailable
+from autograder.submission import FoundSubmission, PassedOver, find_submissions
+
+if TYPE_CHECKING:
+    from autograder.integrations.cluster.client import Cluster  # Dask is slow to import, and most grade without
+
+log = logging.getLogger(__name__)
+
+
+class Marking:
+    """A lab to be marked, and where the results go.
+
+    Args:
+        course: the course.
+        lab: the lab's name.
+        folder: where tables and feedback go.
+        db_url: the gradebook.
+        seed: seed of the hidden cases; the course's own when None.
+        again: grade also what was graded before and has not changed.
+        keep_best: leave the recorded attempt of a student alone where the new one is worth less.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        lab: str,
+        folder: Path,
+        *,
+        db_url: str,
+        seed: int | None = None,
+        again: bool = False,
+        keep_best: bool = False,
+    ):
+        self.grader = LabGrader(course, lab, seed=seed)
+        self.lab = self.grader.lab
+        self.db_url = db_url
+        self.folder = folder
+        self.results_csv = folder / "results.csv"
+        self.grades_csv = folder / "grades.csv"
+        self.passed_over_csv = folder / "passed_over.csv"
+        self.feedback = folder / "feedback"
+        self.results: list[Mark] = []
+        self.failures: dict[str, str] = {}
+        self.passed_over: list[PassedOver] = []
+        self.claimed_twice: list[str] = []
+        self._course = course
+        self._again = again
+        self._keep_best = keep_best
+
+    def find(self, paths: Sequence[Path]) -> list[FoundSubmission]:
+        """The submissions in the given notebooks, folders and archives; what is nobody's goes to `passed_over`."""
+        found = find_submissions(paths, self.lab, self.grader.known)
+        self.passed_over, self.claimed_twice = found.passed_over, found.claimed_twice
+        return found.submissions
+
+    def run(
+        self, found: Iterable[FoundSubmission], warm: Future[Sandbox] | Cluster, *, workers: int = 1
+    ) -> Iterator[Mark]:
+        """Grade, record and write; yield each mark once it is recorded.
+
+        Args:
+            found: what was handed in.
+            warm: the sandbox, or a promise of it; not asked for when there is nothing new. Or a cluster.
+            workers: number of submissions that run at once here.
+
+        Raises:
+            SandboxUnavailable: the walls cannot be built, or no longer; what was recorded is in the tables.
+            CourseError: the gradebook or the disk takes no more; what was recorded before stays.
+        """
+        try:
+            self.feedback.mkdir(parents=True, exist_ok=True)  # where this fails, nothing was graded in vain
+            with GradebookWriter(self.db_url, self._course) as gradebook:
+                new, known = [], {}
+                for submission in found:
+                    recorded = None
+                    with self._losing_only(submission.student):
+                        recorded = None if self._again else self._recorded(gradebook, submission)
+                    if recorded is not None:
+                        known[submission.student] = submission
+                    elif submission.student not in self.failures:
+                        new.append(submission)
+                for mark in gradebook.marks(self.lab, known.keys()) if known else ():
+                    with self._losing_only(mark.student):
+                        self._write_missing_page(mark, known[mark.student])
+                        yield self._keep(mark)
+                unavailable = None
+                try:
+                    for batch in self._batches(new, warm, workers) if new else ():
+                        yield from self._record(gradebook, batch)
+                except SandboxUnavailable as error:
+                    unavailable = error
+                bring_up_to_date(self._course, gradebook, self.folder)  # of every lab and run, so that all tables agree
+            write_passed_over_csv(self.passed_over_csv, ((each.path, each.reason) for each in self.passed_over))
+            if unavailable is not None:
+                raise unavailable
+        except (DBAPIError, OSError) as error:
+            reason = error.orig if isinstance(error, DBAPIError) else error
+            raise CourseError(
+                f"stopped, because a result cannot be written: {reason}. What was recorded stays in "
+                f"{shown_url(self.db_url)}; correct that and run it again; it continues from there"
+            ) from error
+
+    def _batches(
+        self, new: Sequence[FoundSubmission], warm: Future[Sandbox] | Cluster, workers: int
+    ) -> Iterator[list[LabResult | GradingFailed]]:
+        if isinstance(warm, Future):
+            return grade_all(self.grader, new, warm.result(), workers=min(workers, len(new)))
+        return warm.grade_all(self.grader, new)
+
+    def _record(self, gradebook: GradebookWriter, batch: Sequence[LabResult | GradingFailed]) -> Iterator[Mark]:
+        verdicts = [each for each in batch if isinstance(each, LabResult)]
+        if self._keep_best:
+            better = [each for each in verdicts if gradebook.better(each) is not None]
+            for verdict in better:
+                verdicts.remove(verdict)
+                with self._losing_only(verdict.student):
+                    mark = automatic_mark(verdict, gradebook.lost_by_lateness(verdict))
+                    (counts,) = gradebook.marks(self.lab, [verdict.student])
+                    write_feedback(self._course, mark, self.feedback, instead=counts)
+                    yield self._keep(mark)
+        self.failures |= {each.student: each.reason for each in batch if isinstance(each, GradingFailed)}
+        try:
+            recorded = self._record_together(gradebook, verdicts)
+        except Exception as error:
+            if _is_everybodys(error):
+                raise
+            recorded = []
+            for verdict in verdicts:  # one of them cannot be recorded; the others can
+                with self._losing_only(verdict.student):
+                    recorded += self._record_together(gradebook, [verdict])
+        for mark in recorded:
+            with self._losing_only(mark.student):
+                write_feedback(self._course, mark, self.feedback)
+            yield self._keep(mark)
+
+    def _record_together(self, gradebook: GradebookWriter, verdicts: Sequence[LabResult]) -> list[Mark]:
+        """Record verdicts in one transaction; return what counts, with the notebooks."""
+        if not verdicts:
+            return []
+        for verdict in verdicts:  # a page of an older verdict would be taken for this one's, were we stopped here
+            feedback_path(self.feedback, verdict).unlink(missing_ok=True)
+        gradebook.record(verdicts)
+        notebooks = {verdict.student: verdict.notebook for verdict in verdicts}
+        return [mark.with_notebook(notebooks[mark.student]) for mark in gradebook.marks(self.lab, notebooks.keys())]
+
+    @contextmanager
+    def _losing_only(self, student: str) -> Iterator[None]:
+        """Whatever goes wrong with one student's verdict is that student's line, and not the end of the run."""
+        try:
+            yield
+        except Exception as error:
+            if _is_everybodys(error):
+                raise
+            log.error("%s", printable(f"nothing is recorded for {student}\n{traceback.format_exc()}"))
+            self.failures[student] = f"the verdict cannot be written: {type(error).__name__}: {error}"
+
+    def _keep(self, mark: Mark) -> Mark:
+        self.results.append(mark.with_notebook(None))  # a thousand notebooks would fill the memory
+        return self.results[-1]
+
+    def _recorded(self, gradebook: GradebookWriter, submission: FoundSubmission) -> LabResult | None:
+        """The recorded verdict on this very file by this very grader."""
+        try:
+            data = submission.read()
+        except Exception:  # whatever it is, grading says so, and of this submission alone
+            return None
+        return gradebook.already_graded(submission.student, self.lab, content_hash(data), self.grader.version)
+
+    def _write_missing_page(self, mark: Mark, submission: FoundSubmission) -> None:
+        if feedback_path(self.feedback, mark).exists():
+            return
+        notebook = None
+        with suppress(Exception):  # it was graded before; its page can do without the code
+            notebook = self.grader.plan(submission.read()).notebook
+        write_feedback(self._course, mark.with_notebook(notebook), self.feedback)
+
+
+def _is_everybodys(error: Exception) -> bool:
+    """Whether an error says that nothing more can be written, and not only that one verdict cannot."""
+    if isinstance(error, DBAPIError):
+        return not isinstance(error, DataError | IntegrityError | ProgrammingError)
+    if isinstance(error, OSError):
+        return error.errno not in (errno.EINVAL, errno.EILSEQ, errno.ENAMETOOLONG)  # what a student's name can do
+    return isinstance(error, CourseError)

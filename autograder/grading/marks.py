@@ -1,0 +1,366 @@
+"""What counts: one calculation of a mark from what the grader found, what a person gave, lateness and excuses.
+
+The student's page, the tables, the exports, the class report and the terminal all read it. nbgrader's own pages show
+the same: they read the rows that it is calculated from.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from nbformat import NotebookNode
+from nbgrader import api
+from sqlalchemy import Connection, Row, select
+
+from autograder.course.cells import cells_by_id
+from autograder.course.released import read_released
+from autograder.course.settings import Course, CourseError
+from autograder.grading.course_tables import result_table
+from autograder.grading.lateness import LatePenalties
+from autograder.grading.results import ExerciseResult, GroupResult, LabResult, round_score
+
+Wait = Literal["", "person", "second look", "grader"]
+
+
+@dataclass(frozen=True, slots=True)
+class PartMark:
+    """What one graded cell of a lab is worth.
+
+    Attributes:
+        name: the graded cell, which is the exercise.
+        max_score: its points in the lab as it is released now.
+        automatic: what the grader gave; None where it gave nothing, as for an answer in words.
+        by_hand: what a person gave in its place, extra credit included; None where nobody did.
+        comment: what a person wrote to the student.
+        waits: for whom the mark waits: a "person" who marks the answer, a "second look" because the answer changed
+            after a person had marked it, or the "grader" because the lab got the exercise, or its points, since.
+        verdict: what the grader found; None for an answer that it does not grade.
+    """
+
+    name: str
+    max_score: float
+    automatic: float | None
+    by_hand: float | None = None
+    comment: str = ""
+    waits: Wait = ""
+    verdict: ExerciseResult | None = None
+
+    @property
+    def score(self) -> float:
+        return round_score(self.by_hand if self.by_hand is not None else self.automatic or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseMark(PartMark):
+    """What an exercise is worth that the grader has a verdict on."""
+
+    verdict: ExerciseResult = field(kw_only=True)
+
+    @property
+    def exercise(self) -> str:
+        return self.name
+
+    @property
+    def passed(self) -> bool:
+        """Whether all points were earned; an exercise without points passes when all its groups do."""
+        return self.score >= self.max_score if self.max_score > 0 else self.verdict.passed
+
+    @property
+    def status(self) -> str:
+        return self.verdict.status
+
+    @property
+    def groups(self) -> tuple[GroupResult, ...]:
+        return self.verdict.groups
+
+    @property
+    def misconceptions(self) -> tuple[str, ...]:
+        return self.verdict.misconceptions
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one student has earned in one lab.
+
+    Attributes:
+        result: the verdict of the grader.
+        parts: the graded cells, in the notebook's order.
+        penalty: the points that lateness costs.
+        seconds_late: after the student's due date, the extension included; None where no time is known, or none is due.
+        excused: course.toml excuses the student from this lab.
+    """
+
+    result: LabResult
+    parts: tuple[PartMark, ...]
+    penalty: float = 0.0
+    seconds_late: float | None = None
+    excused: bool = False
+
+    @property
+    def student(self) -> str:
+        return self.result.student
+
+    @property
+    def lab(self) -> str:
+        return self.result.lab
+
+    @property
+    def exercises(self) -> tuple[ExerciseMark, ...]:
+        """The parts that the grader has a verdict on."""
+        return tuple(part for part in self.parts if isinstance(part, ExerciseMark))
+
+    @property
+    def earned(self) -> float:
+        """The points before lateness."""
+        return round_score(math.fsum(part.score for part in self.parts))
+
+    @property
+    def score(self) -> float:
+        """What counts: the points less what lateness costs."""
+        return round_score(max(self.earned - self.penalty, 0.0))
+
+    @property
+    def automatic(self) -> float:
+        """What the grader gave, before lateness and without anything by hand."""
+        return round_score(math.fsum(part.automatic or 0.0 for part in self.parts))
+
+    @property
+    def max_score(self) -> float:
+        return round_score(math.fsum(part.max_score for part in self.parts))
+
+    @property
+    def percent(self) -> float:
+        """0 to 100, more with extra credit; 0 for a lab without points."""
+        return round_score(100 * self.score / self.max_score) if self.max_score else 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Whether some mark is still to come, so that the score is not final."""
+        return any(part.waits for part in self.parts)
+
+    def waiting_for(self, whom: Wait) -> tuple[str, ...]:
+        """The names of the parts that wait for a person, a second look, or the grader."""
+        return tuple(part.name for part in self.parts if part.waits == whom)
+
+    @property
+    def state(self) -> str:
+        """ "graded", "needs_manual_grade", "grade_again", "excused", or why there was nothing to grade."""
+        if self.excused:
+            return "excused"
+        if self.result.state not in ("graded", "needs_manual_grade"):
+            return self.result.state
+        if self.waiting_for("grader"):
+            return "grade_again"
+        return "needs_manual_grade" if self.waits else "graded"
+
+    @property
+    def reason(self) -> str:
+        return self.result.reason
+
+    @property
+    def timestamp(self) -> datetime | None:
+        return self.result.timestamp
+
+    @property
+    def misconceptions(self) -> tuple[str, ...]:
+        return self.result.misconceptions
+
+    def with_notebook(self, notebook: NotebookNode | None) -> Mark:
+        """The same mark with another notebook behind it, or with none."""
+        return replace(self, result=replace(self.result, notebook=notebook))
+
+
+def automatic_mark(result: LabResult, penalty: float = 0.0) -> Mark:
+    """The mark of a verdict that nothing by hand belongs to, such as an attempt that does not count."""
+    parts = tuple(ExerciseMark(each.exercise, each.max_score, each.score, verdict=each) for each in result.exercises)
+    return Mark(result, parts, min(penalty, result.score))
+
+
+def given_by_hand(manual: float | None, extra: float | None, automatic: float | None) -> float | None:
+    """The points that a person gave, extra credit included; None where nobody gave any."""
+    if manual is None and not extra:
+        return None
+    return round_score((manual if manual is not None else automatic or 0.0) + (extra or 0.0))
+
+
+class MarkReader:
+    """Calculates marks of a course from what a gradebook holds."""
+
+    def __init__(self, course: Course):
+        self._course = course
+        self._late = LatePenalties(course)
+
+    def lost(self, result: LabResult, connection: Connection) -> float:
+        """The points that a verdict loses because it came late, whether or not it is recorded."""
+        extension = connection.scalar(
+            select(api.SubmittedAssignment.extension)
+            .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+            .where(api.Assignment.name == result.lab, api.SubmittedAssignment.student_id == result.student)
+        )
+        seconds = self._late.seconds(result.student, result.lab, result.timestamp, extension=extension)
+        return round_score(self._late.penalty(result.student, result.score, seconds or 0.0) or 0.0)
+
+    def read(self, connection: Connection, lab: str, students: Collection[str] | None = None) -> list[Mark]:
+        """The marks of a lab that the course still has, by student; of the named students only, where some are."""
+        assignment = connection.execute(select(api.Assignment.id, api.Assignment.duedate).filter_by(name=lab)).first()
+        if assignment is None:
+            return []
+        cells = _cells(connection, assignment.id)
+        order = self._order(lab)
+        handed_in = api.SubmittedAssignment
+        query = select(handed_in.student_id, handed_in.timestamp, handed_in.extension).where(
+            handed_in.assignment_id == assignment.id
+        )
+        query = query.where(handed_in.student_id.in_(students)) if students is not None else query
+        submissions = connection.execute(query.order_by(handed_in.student_id)).all()
+        results = _results(connection, lab, students)
+        grades = _by_student(connection, assignment.id, api.Grade, students)
+        comments = _by_student(connection, assignment.id, api.Comment, students)
+        marks = []
+        for student, timestamp, extension in submissions:
+            result = results.get(student) or LabResult(student, lab, ())
+            written = {row.name: row.manual_comment for row in comments[student] if row.manual_comment}
+            parts = _parts(result, cells, {row.name: row for row in grades[student]}, written)
+            names = [*order, *(each.exercise for each in result.exercises)]
+            parts.sort(key=lambda part: names.index(part.name) if part.name in names else len(names))
+            came = timestamp.replace(tzinfo=UTC) if timestamp is not None else result.timestamp
+            due = assignment.duedate.replace(tzinfo=UTC) if assignment.duedate is not None else None
+            seconds = self._late.seconds(student, lab, came, extension=extension, due=due)
+            mark = Mark(
+                replace(result, timestamp=came),
+                tuple(parts),
+                seconds_late=seconds,
+                excused=self._course.lateness.is_excused(student, lab),
+            )
+            penalty = round_score(self._late.penalty(student, mark.earned, seconds or 0.0) or 0.0)
+            marks.append(replace(mark, penalty=penalty))
+        return marks
+
+    def read_all(self, connection: Connection) -> list[Mark]:
+        """The marks of all labs of the course, by student and lab."""
+        marks = [mark for lab in self._course.labs for mark in self.read(connection, lab.name)]
+        return sorted(marks, key=lambda mark: (mark.student, mark.lab))
+
+    def _order(self, lab: str) -> list[str]:
+        with suppress(CourseError):  # a lab that was withdrawn keeps its marks
+            return [*cells_by_id(read_released(self._course, lab))]
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A graded cell as the gradebook knows it; `in_words`: only a person can mark it."""
+
+    max_score: float
+    in_words: bool
+
+
+def _cells(connection: Connection, assignment_id: str) -> dict[str, _Cell]:
+    """The graded cells of a lab by name."""
+    in_lab = select(api.Notebook.id).where(api.Notebook.assignment_id == assignment_id)
+    answers = set(connection.scalars(select(api.SolutionCell.name).where(api.SolutionCell.notebook_id.in_(in_lab))))
+    graded = select(api.GradeCell.name, api.GradeCell.max_score, api.GradeCell.cell_type).where(
+        api.GradeCell.notebook_id.in_(in_lab)
+    )
+    tasks = select(api.TaskCell.name, api.TaskCell.max_score).where(api.TaskCell.notebook_id.in_(in_lab))
+    cells = {row.name: _Cell(row.max_score, row.max_score > 0) for row in connection.execute(tasks)}
+    for row in connection.execute(graded):
+        cells[row.name] = _Cell(row.max_score, row.name in answers or row.cell_type != "code")
+    return cells
+
+
+def _results(connection: Connection, lab: str, students: Collection[str] | None) -> dict[str, LabResult]:
+    query = select(result_table.c.result).where(result_table.c.lab == lab)
+    query = query.where(result_table.c.student.in_(students)) if students is not None else query
+    found = [LabResult.from_dict(json.loads(text)) for text in connection.scalars(query)]
+    return {each.student: each for each in found}
+
+
+def _by_student(
+    connection: Connection,
+    assignment_id: str,
+    kind: type[api.Grade] | type[api.Comment],
+    students: Collection[str] | None,
+) -> Mapping[str, Sequence[Row]]:
+    """The rows of grades or comments of a lab, with the cells' names, by student."""
+    query = (
+        select(api.SubmittedAssignment.student_id, api.BaseCell.name, *kind.__table__.columns)
+        .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+        .join(kind, kind.notebook_id == api.SubmittedNotebook.id)
+        .join(api.BaseCell, api.BaseCell.id == kind.cell_id)
+        .where(api.SubmittedAssignment.assignment_id == assignment_id)
+    )
+    if students is not None:
+        query = query.where(api.SubmittedAssignment.student_id.in_(students))
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.student_id].append(row)
+    return found
+
+
+def _parts(
+    result: LabResult, cells: Mapping[str, _Cell], grades: Mapping[str, Row], comments: Mapping[str, str]
+) -> list[PartMark]:
+    verdicts = {each.exercise: each for each in result.exercises}
+    parts: list[PartMark] = []
+    for name, cell in cells.items():
+        verdict, row = verdicts.get(name), grades.get(name)
+        by_hand = given_by_hand(row.manual_score, row.extra_credit, row.auto_score) if row is not None else None
+        automatic = row.auto_score if row is not None else verdict.score if verdict else None
+        waits = _waits(cell, row, verdict)
+        comment = "\n".join(comments[each] for each in (name, f"{name}-code") if each in comments)
+        if verdict is not None and not cell.in_words:
+            parts.append(ExerciseMark(name, cell.max_score, automatic, by_hand, comment, waits, verdict=verdict))
+        else:
+            parts.append(PartMark(name, cell.max_score, automatic, by_hand, comment, waits))
+    return parts
+
+
+def _waits(cell: _Cell, row: Row | None, verdict: ExerciseResult | None) -> Wait:
+    if row is not None and row.manual_score is not None:
+        return "second look" if row.needs_manual_grade else ""
+    if not cell.in_words:
+        is_graded = verdict is not None and verdict.max_score == cell.max_score
+        return "" if is_graded and (row is None or row.auto_score is not None) else "grader"
+    return "person" if row is not None and row.needs_manual_grade else ""
+
+
+def sentences_on_waiting(marks: Iterable[Mark]) -> list[str]:
+    """For each lab, what has to be done before its marks are whole; nothing where they are."""
+    by_lab: dict[str, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        by_lab[mark.lab].append(mark)
+    sentences = []
+    for lab, of_lab in by_lab.items():
+        behind: dict[str, int] = defaultdict(int)
+        for mark in of_lab:
+            for name in mark.waiting_for("grader"):
+                behind[name] += 1
+        sentences += [
+            f"{lab}: {_submissions(number)} no mark for {name}, which the lab got or changed after they were graded: "
+            f"grade again, with course grade {lab} PATH"
+            for name, number in behind.items()
+        ]
+        if number := sum(bool(mark.waiting_for("person")) for mark in of_lab):
+            sentences.append(
+                f"{lab}: {_submissions(number)} an answer in words without a mark: mark it in Formgrader, or with "
+                f"course mark {lab} STUDENT PART POINTS"
+            )
+        for mark in of_lab:
+            sentences += [
+                f"{lab}: {mark.student} has changed the answer to {name} after you set its mark: look again, and "
+                f'set it anew with course mark {lab} {mark.student} {name} POINTS --because "…"'
+                for name in mark.waiting_for("second look")
+            ]
+    return sentences
+
+
+def _submissions(number: int) -> str:
+    return "1 submission has" if number == 1 else f"{number} submissions have"

@@ -1,0 +1,113 @@
+"""The folder that an instructor reads: two tables and the students' pages, always as the gradebook has the marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course.settings import Course
+from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grading.marks import Mark
+from autograder.grading.results import plain_cell, write_csv
+from autograder.pages.feedback import feedback_path, is_current, write_feedback
+
+RESULTS_COLUMNS = (
+    *("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"),
+    *("automatic", "version"),
+)
+GRADES_COLUMNS = (
+    *("student", "lab", "score", "max_score", "percent", "state"),
+    *("automatic", "version", "late"),
+)
+VERSION_DIGITS = 8
+
+
+def bring_up_to_date(course: Course, gradebook: GradebookWriter, folder: Path) -> list[Mark]:
+    """Write the tables, and the pages of those whose mark has changed since, such as by hand; return all marks.
+
+    Pages that are not in the folder are not made: another command graded those students into another folder.
+    """
+    for lab in gradebook.labs():
+        gradebook.settle(lab)
+    marks = gradebook.marks()
+    write_tables(folder, marks)
+    for mark in marks:
+        page = feedback_path(folder / "feedback", mark)
+        if page.exists() and not is_current(page, mark):
+            write_feedback(course, mark.with_notebook(_autograded(course, mark)), folder / "feedback")
+    return marks
+
+
+def current_marks(course: Course, db_url: str, folder: Path | None) -> list[Mark]:
+    """All marks of a gradebook, with `folder` brought up to date where there is one; none where no gradebook is.
+
+    Raises:
+        CourseError: the gradebook cannot be read or written.
+    """
+    marks = recorded_marks(course, db_url)
+    if not marks:
+        return []
+    with GradebookWriter(db_url, course) as gradebook:
+        if folder is not None:
+            return bring_up_to_date(course, gradebook, folder)
+        for lab in gradebook.labs():
+            gradebook.settle(lab)
+        return gradebook.marks()
+
+
+def write_tables(folder: Path, marks: Iterable[Mark]) -> None:
+    """Write results.csv and grades.csv. `score` is what counts; what the grader gave stands in `automatic`."""
+    marks = sorted(marks, key=lambda mark: (mark.student, mark.lab))
+    write_csv(folder / "results.csv", RESULTS_COLUMNS, (row for mark in marks for row in _of_exercises(mark)))
+    write_csv(folder / "grades.csv", GRADES_COLUMNS, map(_of_lab, marks))
+
+
+def _of_exercises(mark: Mark) -> Iterable[tuple[str, ...]]:
+    for part in mark.exercises:
+        yield (
+            plain_cell(mark.student),
+            mark.lab,
+            part.name,
+            _number(part.score),
+            _number(part.max_score),
+            part.status,
+            ";".join(part.misconceptions),
+            f"{part.verdict.seconds:.2f}",
+            _number(part.automatic or 0.0),
+            _version(mark),
+        )
+
+
+def _of_lab(mark: Mark) -> tuple[str, ...]:
+    return (
+        plain_cell(mark.student),
+        mark.lab,
+        _number(mark.score),
+        _number(mark.max_score),
+        _number(mark.percent),
+        mark.state,
+        _number(mark.automatic),
+        _version(mark),
+        _number(mark.penalty),
+    )
+
+
+def _version(mark: Mark) -> str:
+    """By which state of lab and grader the work was graded: equal in two rows that can be compared."""
+    return mark.result.grader_version[:VERSION_DIGITS]
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _autograded(course: Course, mark: Mark) -> NotebookNode | None:
+    """The notebook as it was graded, where grading left it for Formgrader; a page can do without."""
+    path = course.autograded / mark.student / mark.lab / f"{mark.lab}.ipynb"
+    try:
+        return nbformat.reads(path.read_text("utf-8"), as_version=4)
+    except Exception:  # it is missing, or somebody's editor was in it
+        return None

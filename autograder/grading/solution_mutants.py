@@ -1,0 +1,204 @@
+"""Measures the cases of an exercise by mutants of the instructor's solution, graded in the sandbox.
+
+Edits of the formula (`autograder.declaring.strength`) tell nothing of layers, graphs and state; edits of the solution
+do. Beside the operators on its syntax tree there are `HABITS`: what code can do wrong around a right calculation.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from nbformat import NotebookNode
+
+from autograder.course.cells import grade_id, is_test
+from autograder.course.settings import CourseError
+from autograder.declaring.exercise import Exercise
+from autograder.declaring.mutants import Mutant, in_turns, mutants
+from autograder.declaring.strength import fresh_inputs
+from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
+from autograder.sandbox import Sandbox, Session, SessionLost
+from coursekit.judge import Expectation, problem
+
+MOST_OF_TRAINING = 20  # mutants of an exercise that trains a model
+
+# What stands around the right function, or around the `call` of the right layer. `right` is it, `own` what is kept.
+HABITS = {
+    "the first result is given for ever": "own[:] = own or [right(*given, **named)]\n    return own[0]",
+    "an optional argument is kept for later calls": "kept.update(named)\n    return right(*given, **kept)",
+    "optional arguments are ignored": "return right(*given)",
+    "the argument is changed in place": (
+        "result = right(*given, **named)\n"
+        "    [each.fill(0) for each in given if isinstance(each, np.ndarray)]\n"
+        "    return result"
+    ),
+    "only the first item of a batch is used": (
+        "first = lambda each: np.repeat(np.asarray(each)[:1], len(each), 0) if np.ndim(each) > 2 else each\n"
+        "    return right(*map(first, given), **named)"
+    ),
+    "NumPy is used": (
+        "as_array = lambda each: each if each is None or isinstance(each, (int, float, str)) or callable(each)"
+        " or not hasattr(each, 'shape') or not hasattr(each, 'dtype') or is_layer(each) else np.asarray(each)\n"
+        "    return right(*map(as_array, given), **named)"
+    ),
+}
+_AROUND = """
+import functools, inspect
+import numpy as np
+right, own, kept, is_layer = getattr({name}, "call", {name}), [], {{}}, inspect.isclass
+@functools.wraps(right)
+def around(*given, right=right, own=own, kept=kept, **named):
+    {body}
+if inspect.isclass({name}):
+    {name}.call = around
+else:
+    {name} = around
+"""
+
+
+@dataclass
+class Measured:
+    """The mutants of one solution, by what became of them.
+
+    Attributes:
+        exercise: its name.
+        equivalent: how many give the right results on every fresh input.
+        killed: how many fail.
+        left: those that pass the cases, though they are wrong on a fresh input; kind and changed lines.
+    """
+
+    exercise: str
+    equivalent: int = 0
+    killed: int = 0
+    left: list[str] = field(default_factory=list)
+
+    @property
+    def made(self) -> int:
+        """How many mutants there were."""
+        return self.equivalent + self.killed + len(self.left)
+
+
+def measured(
+    lab: str, exercise: Exercise, solution: NotebookNode, sandbox: Sandbox, *, seed: int, most: int = 60
+) -> Measured:
+    """Grade mutants of an exercise's solution on its cases, and those that pass on fresh inputs.
+
+    Args:
+        lab: name of the lab.
+        exercise: the exercise.
+        solution: the instructor's notebook.
+        sandbox: where the solution runs.
+        seed: of the cases.
+        most: how many mutants are tried; fewer of an exercise that trains a model.
+
+    Raises:
+        CourseError: the solution itself does not run, or does not pass.
+    """
+    before, own = _cells(solution, exercise.name)
+    cases = exercise.expectations(seed)
+    fresh = list(islice(fresh_inputs(exercise), 4 * len(cases))) if exercise.cpu_seconds is None else []
+    trial = _Trial(lab, exercise, before, own, sandbox)
+    if (failed := trial.failing(own, cases)) is not None:
+        raise CourseError(f"solutions/{lab}: the solution of {exercise.name} does not pass: {failed}")
+    found = Measured(exercise.name)
+    limit = min(most, MOST_OF_TRAINING) if exercise.cpu_seconds else most
+    for label, source in islice(_wrong_solutions(own, exercise.name), limit):
+        if trial.failing(source, cases) is not None:
+            found.killed += 1
+        elif trial.failing(source, fresh) is not None:
+            found.left.append(label)
+        else:
+            found.equivalent += 1
+    trial.end()
+    return found
+
+
+def _wrong_solutions(source: str, name: str) -> Iterator[tuple[str, str]]:
+    """Habits first, then every change of the text, those of different kinds in turns."""
+    if any(isinstance(each, ast.FunctionDef | ast.ClassDef) and each.name == name for each in ast.parse(source).body):
+        for habit, body in HABITS.items():
+            yield habit, source + _AROUND.format(name=name, body=body)
+    for mutant in in_turns(mutants(ast.unparse(ast.parse(source)))):
+        yield f"{mutant.kind}: {_changed_lines(source, mutant)}", mutant.text
+
+
+def _changed_lines(source: str, mutant: Mutant) -> str:
+    before = set(ast.unparse(ast.parse(source)).splitlines())
+    return " / ".join(line.strip() for line in mutant.text.splitlines() if line not in before) or "a line is left out"
+
+
+def _cells(solution: NotebookNode, name: str) -> tuple[list[str], str]:
+    """The sources of the code cells before an exercise's own, and its own."""
+    before: list[str] = []
+    for cell in solution.cells:
+        if cell.cell_type != "code" or is_test(cell) or DEMONSTRATION_TAG in cell.metadata.get("tags", ()):
+            continue
+        if grade_id(cell) == f"{name}-code":
+            return before, cell.source
+        before.append(cell.source)
+    raise CourseError(f"the solution has no cell {name}-code")
+
+
+class _Trial:
+    """One process in which the cells before an exercise have run; a new one where a mutant has ended it."""
+
+    def __init__(self, lab: str, exercise: Exercise, before: Sequence[str], own: str, sandbox: Sandbox):
+        self._lab = lab
+        self._exercise = exercise
+        self._before = [*before, own]  # of the right one, names are left that a mutant may lose
+        self._sandbox = sandbox
+        self._session: Session | None = None
+
+    def failing(self, source: str, cases: Sequence[Expectation]) -> str | None:
+        """What is wrong first with the object that `source` defines; None if it passes all cases."""
+        try:
+            session = self._session or self._opened()
+            reply = session.run_cell(source, cpu_seconds=self._exercise.cpu_seconds)
+            if reply.error:
+                return f"{reply.error.type}: {reply.error.message}"
+            found = next(filter(None, (self._problem(session, case) for case in cases)), None)
+            if session.is_exhausted():
+                self.end()
+            return found
+        except SessionLost as lost:
+            self.end()
+            return lost.message
+
+    def _problem(self, session: Session, case: Expectation) -> str | None:
+        spec = self._exercise.spec
+        reply = session.probe(
+            self._lab,
+            self._exercise.name,
+            case.inputs,
+            mode=case.mode,
+            forbidden=spec.forbidden,
+            probe=spec.probe,
+            cpu_seconds=self._exercise.cpu_seconds,
+        )
+        return problem(spec, case, attempt_of(reply))
+
+    def _opened(self) -> Session:
+        self._context = self._sandbox.session()
+        session = self._context.__enter__()
+        for source in self._before:
+            session.run_cell(source)
+        self._session = session
+        return session
+
+    def end(self) -> None:
+        """Let the process go."""
+        if self._session is not None:
+            self._session = None
+            self._context.__exit__(None, None, None)
+
+
+def summary(found: Mapping[str, Measured]) -> Measured:
+    """All exercises of a table added up."""
+    total = Measured("all")
+    for each in found.values():
+        total.equivalent += each.equivalent
+        total.killed += each.killed
+        total.left += each.left
+    return total

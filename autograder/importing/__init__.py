@@ -1,1 +1,0 @@
-"""Takes over assignments that were written for plain nbgrader or for Otter."""

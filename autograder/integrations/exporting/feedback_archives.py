@@ -1,0 +1,93 @@
+"""Feedback pages in one archive, each under the name by which Moodle or Canvas gives it to its student."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from autograder.course.settings import Course, CourseError
+from autograder.grading.lab_grader import grade_ids
+from autograder.integrations.exporting.roster import ExportRefused, Roster
+from autograder.submission import FoundSubmission, find_submissions
+from autograder.submission.file_names import student_by_lms
+
+_TIME = (1980, 1, 1, 0, 0, 0)  # the same pages make the same archive
+_UPLOADED = re.compile(r"_\d+_\d+_$")
+
+
+def moodle_names(lab: str, roster: Roster, people: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Names by student, as Moodle's "Upload multiple feedback files in a zip" reads them.
+
+    Raises:
+        CourseError: the roster does not tell the participants' numbers.
+    """
+    name = roster.column("Full name", "Fullname")
+    if roster.column("Identifier") is None or name is None:
+        raise CourseError(
+            f"{roster.path}: has no columns 'Identifier' and 'Full name', which Moodle needs to match pages with "
+            "students; take the assignment's grading worksheet as the roster"
+        )
+    # Moodle reads the number between the first two underscores, so the name before it may hold none.
+    names = {}
+    for student, row in people.items():
+        person = re.sub(r"[_/:*?<>|]", " ", row[name]).strip()
+        names[student] = f"{person}_{roster.number(row)}_assignsubmission_file_{lab}.html"
+    return names
+
+
+def canvas_names(course: Course, lab: str, students: Iterable[str], download: Path) -> dict[str, str]:
+    """Names by student, as Canvas's "Upload Submissions" reads them: like the file that was handed in.
+
+    Args:
+        course: the course.
+        lab: the lab's name.
+        students: who gets a page.
+        download: the archive of submissions as Canvas made it, or its folder.
+
+    Raises:
+        ExportRefused: the download does not hold a student's file.
+    """
+    known = {each.name: grade_ids(course, each.name) for each in course.labs}
+    found = {each.student: each for each in find_submissions([download], lab, known).submissions}
+    names, reasons = {}, []
+    for student in students:
+        prefix = _uploaded_as(found[student]) if student in found else ""
+        if prefix:
+            names[student] = f"{prefix}{lab}.html"
+        else:
+            reasons.append(f"{student}: {download} holds no file of this student; name the download that was graded")
+    if reasons:
+        raise ExportRefused(reasons)
+    return names
+
+
+def _uploaded_as(found: FoundSubmission) -> str:
+    """What Canvas put before the name of the file that counts: whose it is, and the number of the upload."""
+    inside = getattr(found.source, "members", ())
+    for name in (part for place in (*inside, str(found.path)) for part in place.split("/")):
+        if (lms := student_by_lms(name)) is not None:
+            prefix = name.removesuffix(lms[1])
+            return prefix if _UPLOADED.search(prefix) else ""
+    return ""
+
+
+def pack(lab: str, pages: Path, names: Mapping[str, str]) -> bytes:
+    """Return the archive of the students' pages in the folder that `course grade` writes.
+
+    Raises:
+        ExportRefused: a page is missing.
+    """
+    missing = [student for student in names if not (pages / student / f"{lab}.html").is_file()]
+    if missing:
+        raise ExportRefused(
+            f"{student}: there is no page {pages / student / f'{lab}.html'}; write it with: course grade {lab} PATH"
+            for student in missing
+        )
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for student, name in sorted(names.items(), key=lambda each: each[1]):
+            archive.writestr(zipfile.ZipInfo(name, _TIME), (pages / student / f"{lab}.html").read_bytes(), 8)
+    return content.getvalue()

@@ -1,0 +1,152 @@
+"""A learning platform's list of people, and who of them is which student of the gradebook."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course.settings import CourseError
+
+OWN_COLUMN = "gradebook_id"
+_IDS = (
+    *("id", "identifier", "sis user id", "sis login id", "integration id", "id number", "username", "user name"),
+    *("login", "login id", "email", "email address", "student id", "student_id"),
+)
+_NUMBERED = ("id", "identifier")
+_NAMED = ("username", "user name", "login", "login id", "sis login id", "email", "email address")
+_NUMBER_AT_END = re.compile(r"(?:^|_)(\d+)$")
+MOST_BYTES = 64 * 2**20
+
+
+class ExportRefused(CourseError):
+    """Nothing was exported; the message has one sentence for each reason."""
+
+    def __init__(self, reasons: Iterable[str]):
+        self.reasons = tuple(reasons)
+        super().__init__("\n".join(self.reasons))
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The rows of a CSV file by heading, in its order."""
+
+    path: Path
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, str], ...]
+
+    def column(self, *names: str) -> str | None:
+        """The heading that says one of the names, whatever the case of its letters; None where none does."""
+        by_name = {column.strip().casefold(): column for column in reversed(self.columns)}
+        return next((by_name[name.casefold()] for name in names if name.casefold() in by_name), None)
+
+    @property
+    def people(self) -> int:
+        """How many rows are a person's: Canvas adds some that have no id."""
+        return sum(any(self._values(row, (*_IDS, OWN_COLUMN))) for row in self.rows)
+
+    def number(self, row: Mapping[str, str]) -> str:
+        """The number by which the platform knows a person: Canvas's `ID`, Moodle's `Participant 12345`."""
+        found = re.search(r"(?<!\d)(\d+)$", self._value(row, *_NUMBERED))
+        return found[1] if found else ""
+
+    def matched(self, students: Iterable[str], left_out: Collection[str] = ()) -> dict[str, Mapping[str, str]]:
+        """Return the row of each student; those in `left_out` need none.
+
+        A student of the gradebook is, in this order: whom the column `gradebook_id` names; who has this id, number,
+        login or e-mail address; who has the number at the end of the id, as the platform's download names students;
+        whose login or address begins with it.
+
+        Raises:
+            ExportRefused: a student is nobody in the roster, may be several people, or two students are one person.
+        """
+        reasons: list[str] = []
+        found: dict[str, Mapping[str, str]] = {}
+        claimed: dict[int, str] = {}
+        indexes = self._indexes()
+        for student in students:
+            if student in left_out:
+                continue
+            places = next((places for index in indexes if (places := index.get(_key(student)))), [])
+            number = _NUMBER_AT_END.search(student)
+            if not places and number:
+                places = self._index(self.number).get(number[1], [])
+            if not places:
+                reasons.append(
+                    f"{student}: nobody in {self.path} has this id; add a column {OWN_COLUMN} with it to that person's "
+                    f"row, or leave the student out: --without {student!r}"
+                )
+            elif len(places) > 1:
+                lines = ", ".join(str(place + 2) for place in places)
+                reasons.append(f"{student}: {len(places)} rows of {self.path} have this id (rows {lines}); remove one")
+            elif (other := claimed.setdefault(places[0], student)) != student:
+                reasons.append(
+                    f"{student}: is the same person as {other} in {self.path} (row {places[0] + 2}); grade one "
+                    f"submission of them, or leave one out: --without {student!r}"
+                )
+            else:
+                found[student] = self.rows[places[0]]
+        if reasons:
+            raise ExportRefused(reasons)
+        return found
+
+    def _indexes(self) -> list[dict[str, list[int]]]:
+        """Places of the rows by id, the surest kind of id first."""
+        exact: dict[str, list[int]] = {}
+        beginnings: dict[str, list[int]] = {}
+        for place, row in enumerate(self.rows):
+            for key in {_key(value) for value in self._values(row, _IDS)} - {""}:
+                exact.setdefault(key, []).append(place)
+            for key in {_key(value.partition("@")[0]) for value in self._values(row, _NAMED)} - {""}:
+                beginnings.setdefault(key, []).append(place)
+        return [self._index(lambda row: self._value(row, OWN_COLUMN)), exact, beginnings]
+
+    def _index(self, key_of: Callable[[Mapping[str, str]], str]) -> dict[str, list[int]]:
+        index: dict[str, list[int]] = {}
+        for place, row in enumerate(self.rows):
+            if key := _key(key_of(row)):
+                index.setdefault(key, []).append(place)
+        return index
+
+    def _values(self, row: Mapping[str, str], names: Iterable[str]) -> list[str]:
+        return [self._value(row, name) for name in names]
+
+    def _value(self, row: Mapping[str, str], *names: str) -> str:
+        column = self.column(*names)
+        return row[column].strip() if column else ""
+
+
+def read_roster(path: Path) -> Roster:
+    """Read a CSV file with a line of headings, as Canvas and Moodle export it; commas, semicolons or tabs.
+
+    Raises:
+        CourseError: it is no such file.
+    """
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise CourseError(f"{path}: is too large for a roster; name the CSV file that the platform exports")
+    try:
+        text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
+        first = text.partition("\n")[0]
+        delimiter = max(",;\t", key=first.count)
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise CourseError(f"{path}: is not a CSV file in UTF-8 ({error}); export it from the platform again") from error
+    if len(lines) < 2 or len(lines[0]) < 1 or not any(lines[0]):
+        raise CourseError(f"{path}: has no line of headings with people below it; export it from the platform again")
+    columns = tuple(lines[0])
+    twice = sorted({each for each in columns if each.strip() and columns.count(each) > 1})
+    if twice:
+        raise CourseError(f"{path}: has the column {twice[0]!r} twice; remove one")
+    rows = tuple(
+        dict(zip(columns, [*line, *[""] * (len(columns) - len(line))], strict=False)) for line in lines[1:] if any(line)
+    )
+    return Roster(path, columns, rows)
+
+
+def _key(text: str) -> str:
+    return text.strip().casefold()

@@ -1,0 +1,1 @@
+"""Takes over assignments that were written for plain nbgrader."""

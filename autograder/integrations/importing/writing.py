@@ -1,0 +1,230 @@
+"""Writes an assignment that was read as a lab of this course: its notebook, and a declaration for each exercise."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.course.released import parse_notebook
+from autograder.course.settings import FILE_NAME, Course, CourseError
+from autograder.course.text_pairs import write_pair
+from autograder.declaring.course_exercises import lab_folder
+from autograder.grading.results import write_atomically
+from autograder.integrations.importing.assignment import Assignment, Given, Question, Written
+from autograder.integrations.importing.cases import Target, Tried, targets, tried
+from autograder.integrations.importing.from_nbgrader import is_nbgrader, read_nbgrader
+from autograder.integrations.scaffold.new import KERNELSPEC, refuse_lab, refuse_name, toml_text
+from autograder.integrations.scaffold.templating import cells
+
+_OWN_CELLS = {"introduction", "setup", "imports"}
+MOST_BYTES = 50 * 2**20  # of all files beside the notebook
+
+
+@dataclass
+class Imported:
+    """The files that were written, what was taken over, and what was not, a sentence each."""
+
+    written: list[Path] = field(default_factory=list)
+    taken: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def import_assignment(course: Course, path: Path, lab: str, title: str = "") -> Imported:
+    """Write the lab from the instructor's version of an assignment: a notebook, or the folder that holds it.
+
+    Raises:
+        CourseError: there is no such assignment, or the lab's name cannot be used.
+    """
+    refuse_lab(course, lab)
+    source = _notebook_in(path)
+    try:
+        notebook = parse_notebook(source, source.read_bytes(), "name the instructor's version")
+    except OSError as error:
+        raise CourseError(f"{source}: {error.strerror}; name a notebook, or the folder that holds it") from error
+    language = notebook.metadata.get("kernelspec", {}).get("language", "python")
+    if str(language).casefold() != "python":
+        raise CourseError(f"{source}: is written in {language}; this course grades Python only")
+    if not is_nbgrader(notebook):
+        raise CourseError(f"{source}: has no metadata of nbgrader; name the version that instructors edit")
+    assignment = read_nbgrader(notebook)
+    title = title or lab.split("_", 1)[1].replace("_", " ").capitalize()
+    return _Writing(course, lab, title, assignment).write(source, beside=path.is_dir())
+
+
+def _notebook_in(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    found = sorted(each for each in path.glob("*.ipynb") if not each.name.startswith("."))
+    if len(found) != 1:
+        names = ", ".join(each.name for each in found) or "none"
+        raise CourseError(f"{path}: a lab has one notebook, and here are {len(found)} ({names}); name one of them")
+    return found[0]
+
+
+class _Writing:
+    def __init__(self, course: Course, lab: str, title: str, assignment: Assignment):
+        self.course, self.lab, self.title, self.assignment = course, lab, title, assignment
+        self.result = Imported(left=list(assignment.left))
+        self.names: set[str] = set(_OWN_CELLS)
+        self.exercises: dict[str, str] = {}
+
+    def write(self, source: Path, *, beside: bool) -> Imported:
+        made = cells("lab.py.j2", lab=self.lab, number=self.lab[:2], title=self.title, repository=False)
+        for part in self.assignment.parts:
+            if isinstance(part, Question):
+                made += self._question(part)
+            else:
+                made.append(self._cell(part))
+        for number, cell in enumerate(made):
+            cell["id"] = f"imported-{number}"
+        notebook = new_notebook(
+            cells=made, metadata={"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}}
+        )
+        folder = lab_folder(self.course, self.lab)
+        for name, declaration in self.exercises.items():
+            write_atomically(folder / f"{name}.py", declaration.encode())
+            self.result.written.append(folder / f"{name}.py")
+        path = self.course.solution_notebook(self.lab)
+        self.result.written += write_pair(path, notebook)
+        if beside:
+            self._copy(source)
+        settings = self.course.root / FILE_NAME
+        entry = f'\n[[labs]]\nname = "{self.lab}"\ntitle = {toml_text(self.title)}\n'
+        write_atomically(settings, (settings.read_text(encoding="utf-8").rstrip("\n") + "\n" + entry).encode())
+        self.result.written.append(settings)
+        return self.result
+
+    def _copy(self, source: Path) -> None:
+        room = MOST_BYTES
+        for path in sorted(each for each in source.parent.rglob("*") if each.is_file() and not each.is_symlink()):
+            inside = path.relative_to(source.parent)
+            if path.suffix == ".ipynb" or any(part.startswith((".", "__")) for part in inside.parts):
+                continue
+            if (room := room - path.stat().st_size) < 0:
+                self.result.left.append(f"{inside} and what comes after it: more than {MOST_BYTES // 2**20} MB")
+                return
+            target = self.course.solutions / self.lab / inside
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+            self.result.written.append(target)
+
+    def _cell(self, part: Given | Written) -> NotebookNode:
+        if isinstance(part, Given):
+            cell = new_code_cell(part.source) if part.kind == "code" else new_markdown_cell(part.source)
+            if part.attachments:
+                cell["attachments"] = part.attachments
+            return cell
+        name = self._free(part.name)
+        flags = {"grade": not part.task, "solution": not part.task, "task": part.task, "locked": part.task}
+        metadata = {"nbgrader": flags | {"grade_id": name, "points": _tidy(part.points), "schema_version": 3}}
+        self.result.taken.append(f"{name}: {part.points:g} points, marked by a person")
+        make = new_code_cell if part.kind == "code" else new_markdown_cell
+        return make(part.source, metadata=metadata)
+
+    def _question(self, question: Question) -> list[NotebookNode]:
+        defined = targets(question.solution)
+        tests = "\n".join(test.source for test in question.tests)
+        used = [each for each in defined if re.search(rf"\b{re.escape(each.name)}\b", tests)]
+        functions = [each for each in used or defined if each.parameters is not None]
+        target = next(iter(functions or used or defined), None)
+        if target is None or not question.tests:
+            why = "no test asks for it" if target else "it defines no function and no value"
+            self.result.left.append(f"{question.name}: {why}, so its code is given as it is, the solution included")
+            return [
+                new_code_cell(
+                    "# TODO: this is the solution; take it away, or make it an exercise\n" + question.solution
+                )
+            ]
+        try:
+            refuse_name(target.name)
+            clash = target.name in self.names
+        except CourseError:
+            clash = True
+        if clash:
+            self.result.left.append(f"{question.name}: {target.name} is the name of another exercise; rename it first")
+            return [new_code_cell("# TODO: this is the solution; rename what it defines\n" + question.solution)]
+        self.names |= {target.name, f"{target.name}-code"}
+        for other in (each for each in used if each is not target):
+            self.result.left.append(f"{question.name}: the tests of {other.name}; only {target.name} is an exercise")
+        points = sum(test.points for test in question.tests) or 1.0
+        groups = [(test.points, test.hidden, tried(test.source, target)) for test in question.tests]
+        self.exercises[target.name] = _declaration(target, groups)
+        count = sum(len(each.inputs) for *_, each in groups)
+        self.result.taken.append(f"{target.name} (was {question.name}): {points:g} points, {count} inputs to try")
+        for *_, each in groups:
+            for statement in each.left:
+                said = " ".join(statement.split())
+                self.result.left.append(f"{target.name}: the test “{said[:70]}{'…' * (len(said) > 70)}”")
+        base = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
+        code = {"nbgrader": base | {"grade_id": f"{target.name}-code", "solution": True}}
+        check = {"nbgrader": base | {"grade_id": target.name, "grade": True, "locked": True, "points": _tidy(points)}}
+        return [
+            new_code_cell(question.solution, metadata=code),
+            new_code_cell(f'check("{target.name}")', metadata=check),
+        ]
+
+    def _free(self, name: str) -> str:
+        number, free = 2, name
+        while free in self.names:
+            free, number = f"{name}_{number}", number + 1
+        self.names.add(free)
+        return free
+
+
+def _declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) -> str:
+    """The Python file that declares an exercise."""
+    lines = [f'"""Which inputs to try for `{target.name}`; imported."""', ""]
+    inputs = [values for *_, each in groups for values in each.inputs]
+    if any(re.search(r"\bnp\b", value) for values in inputs for value in values.values()):
+        lines += ["import numpy as np", ""]
+    lines += ["from autograder.declaring import Case, OwnExercise", ""]
+    arguments = [f'"{target.name}"']
+    if target.parameters is not None:
+        arguments.append(f"call={_words(target.parameters)}")
+        used = {name for values in inputs for name in values}
+        if optional := tuple(name for name in target.optional if name in used):
+            arguments.append(f"optional={_words(optional)}")
+    lines += [f"exercise = OwnExercise({', '.join(arguments)})", ""]
+    fruitful = [group for group in groups if group[2].inputs]
+    weights = _whole([points or 1.0 for points, *_ in fruitful])
+    for number, (weight, (_, hidden, each)) in enumerate(zip(weights, fruitful, strict=True), start=1):
+        title = f"hidden tests {number}" if hidden else f"tests {number}"
+        lines += ["", f'@exercise.group("{title}", points={weight})', f"def group_{number}(rng):"]
+        if hidden:
+            lines.append(
+                "    # TODO: these inputs were hidden; students see all that is spelt out. Draw others from rng."
+            )
+        spelt = [", ".join(f'"{name}": {value}' for name, value in values.items()) for values in each.inputs]
+        lines += ["    return [", *(f"        Case({{{case}}})," for case in spelt), "    ]", ""]
+    if not fruitful:
+        lines += ["", '@exercise.group("right values", points=1)', "def values(rng):"]
+        lines += ["    return []  # TODO: the tests try nothing that is spelt out; say what is to be tried", ""]
+    left = [line for *_, each in groups for text in each.left for line in text.splitlines()]
+    if left:
+        lines += ["", "# What the imported tests said besides:", *(f"#   {line}" for line in left), ""]
+    return "\n".join(lines)
+
+
+def _words(words: Sequence[str]) -> str:
+    return "(" + "".join(f'"{word}", ' for word in words).rstrip(" ").removesuffix("," if len(words) > 1 else "") + ")"
+
+
+def _whole(weights: Sequence[float]) -> list[int]:
+    """The smallest whole numbers in the same proportions."""
+    fractions = [Fraction(weight).limit_denominator(100) or Fraction(1, 100) for weight in weights]
+    common = math.lcm(*(each.denominator for each in fractions))
+    whole = [int(each * common) for each in fractions]
+    return [each // (math.gcd(*whole) or 1) for each in whole]
+
+
+def _tidy(points: float) -> int | float:
+    points = round(points, 2)
+    return int(points) if points == int(points) else points

@@ -1,0 +1,173 @@
+"""Writes a new exercise, lab or course; what exists already is refused, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_notebook
+
+import coursekit
+from autograder.course.cells import cells_by_id, is_test, points
+from autograder.course.settings import FILE_NAME, Course, CourseError, load_course
+from autograder.course.text_pairs import read_pair, text_of, write_pair
+from autograder.declaring.course_exercises import FOLDER, lab_folder
+from autograder.grading.results import write_atomically
+from autograder.integrations.scaffold.templating import cells, filled
+from autograder.releasing.course_cells import tags
+
+EXAMPLE_LAB, EXAMPLE = "01_first_lab", "centre"
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def new_exercise(course: Course, lab: str, name: str, *, own: bool = False) -> list[Path]:
+    """Write the files of a new exercise, each place to fill in marked TODO; return the paths that were written.
+
+    In the repository of this package an exercise has a formula and named mistakes; in any other course, and with
+    `own`, its references come from the solution.
+
+    Raises:
+        CourseError: the name cannot be used, or is taken.
+    """
+    lab = course.lab(lab).name
+    refuse_name(name)
+    path = course.solution_notebook(lab)
+    notebook = read_pair(path)
+    if any(each in cells_by_id(notebook) for each in (name, f"{name}-code", f"text-{name}")):
+        raise CourseError(f"{path}: has cells called {name} already; choose another name")
+    own = own or not _is_repository(course)
+    planned = _own_files(course, lab, name) if own else _repository_files(course, lab, name)
+    written = _write(planned)
+    return [*written, *_add_cells(path, notebook, cells("cells.py.j2", name=name, number=len(points(notebook)) + 1))]
+
+
+def new_lab(course: Course, lab: str, title: str = "", exercise: str = "first_exercise") -> list[Path]:
+    """Write a new lab with one exercise to start from; return the paths that were written.
+
+    Raises:
+        CourseError: a name cannot be used, or is taken.
+    """
+    refuse_lab(course, lab)
+    refuse_name(exercise)
+    number, topic = lab.split("_", 1)
+    title = title or topic.replace("_", " ").capitalize()
+    repository = _is_repository(course)
+    planned: dict[Path, str] = {}
+    if repository:
+        tests = course.root / "tests"
+        planned = {
+            course.root / FOLDER / topic / "__init__.py": f'"""Lab {number}: the exercises of {title}."""\n',
+            course.root / "coursekit" / "probes" / f"{topic}.py": (
+                f'"""Probes of lab {number}, {title}."""\n\n'
+                "from coursekit.probes.driving import Probe\n\nPROBES: dict[str, Probe] = {}\n"
+            ),
+            tests / "variants" / topic / "__init__.py": (
+                f'"""Lab {number}: solutions as different students write them."""\n'
+            ),
+            tests / "labs" / f"test_{lab}.py": filled("lab_test.py.j2", topic=topic, lab=lab),
+        }
+    written = _write(planned)
+    values = {"lab": lab, "number": number, "title": title, "repository": repository}
+    written += write_pair(course.solution_notebook(lab), _notebook(cells("lab.py.j2", **values)))
+    settings = course.root / FILE_NAME
+    table = f'\n[[labs]]\nname = "{lab}"\ntitle = {toml_text(title)}\n'
+    write_atomically(settings, (settings.read_text(encoding="utf-8").rstrip("\n") + "\n" + table).encode())
+    return [settings, *written, *new_exercise(load_course(course.root), lab, exercise)]
+
+
+def new_course(folder: Path) -> list[Path]:
+    """Write a course with one lab and one exercise that works; return the paths that were written.
+
+    Raises:
+        CourseError: there is something in the folder already.
+    """
+    folder = folder.expanduser().resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CourseError(f"{folder}: is there already and is not empty; name a new folder")
+    title = folder.name.replace("_", " ").replace("-", " ").strip().capitalize() or "Course"
+    id = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.name).strip("-._") or "course"
+    number, topic = EXAMPLE_LAB.split("_", 1)
+    lab_title = topic.replace("_", " ").capitalize()
+    lab = f'\n[[labs]]\nname = "{EXAMPLE_LAB}"\ntitle = {toml_text(lab_title)}\n'
+    written = _write(
+        {
+            folder / FILE_NAME: filled("course.toml.j2", title=title, id=id, version=coursekit.__version__) + lab,
+            folder / "nbgrader_config.py": filled("nbgrader_config.py.j2"),
+            folder / "README.md": filled("course_readme.md.j2", title=title, lab=EXAMPLE_LAB),
+            folder / ".gitignore": filled("gitignore.j2"),
+            folder / "jupytext.toml": filled("jupytext.toml.j2"),
+            folder / FOLDER / topic / f"{EXAMPLE}.py": filled("example_exercise.py.j2", name=EXAMPLE),
+        }
+    )
+    values = {"lab": EXAMPLE_LAB, "number": number, "title": lab_title, "repository": False}
+    made = [*cells("lab.py.j2", **values), *cells("example_cells.py.j2", name=EXAMPLE, number=1)]
+    path = folder / "solutions" / EXAMPLE_LAB / f"{EXAMPLE_LAB}.ipynb"
+    return [*written, *write_pair(path, _notebook(made))]
+
+
+def _is_repository(course: Course) -> bool:
+    """Whether the course is the one that this package's repository holds, with probes and tests."""
+    return (course.root / "autograder" / "declaring").is_dir() and (course.root / "coursekit" / "probes").is_dir()
+
+
+def refuse_name(name: str) -> None:
+    """Raise CourseError where no exercise can have this name."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
+        raise CourseError(f'"{name}" cannot be the name of a function; take letters, digits and _')
+
+
+def refuse_lab(course: Course, lab: str) -> None:
+    """Raise CourseError where no new lab can have this name."""
+    if not re.fullmatch(r"\d\d[a-z]?_[a-z][a-z0-9_]*", lab):
+        raise CourseError(f'"{lab}" cannot be the name of a lab; take two digits and small letters, as in 10_averages')
+    topic = lab.split("_", 1)[1]
+    for path in (course.solutions / lab, course.root / FOLDER / topic):
+        if path.exists():
+            raise CourseError(f"{path}: is there already; choose another name")
+    if any(each.name == lab for each in course.labs):
+        raise CourseError(f"{course.root / FILE_NAME}: lists {lab} already; choose another name")
+
+
+def _own_files(course: Course, lab: str, name: str) -> dict[Path, str]:
+    return {lab_folder(course, lab) / f"{name}.py": filled("own_exercise.py.j2", name=name)}
+
+
+def _repository_files(course: Course, lab: str, name: str) -> dict[Path, str]:
+    number, topic = lab.split("_", 1)
+    values = {"number": number, "topic": topic, "name": name}
+    declaration = lab_folder(course, lab) / f"{name}.py"
+    planned = {declaration: filled("exercise.py.j2", **values)}
+    planned[course.root / "tests" / "variants" / topic / f"{name}.py"] = filled("variants.py.j2", **values)
+    return planned
+
+
+def _write(planned: dict[Path, str]) -> list[Path]:
+    for path in planned:
+        if path.exists():
+            raise CourseError(f"{path}: is there already; choose another name")
+    for path, content in planned.items():
+        write_atomically(path, content.encode())
+    return list(planned)
+
+
+def _add_cells(path: Path, notebook: NotebookNode, added: list[NotebookNode]) -> list[Path]:
+    """Put cells after the last exercise and its demonstrations, or at the end of a lab that has none."""
+    tests = [index for index, cell in enumerate(notebook.cells) if is_test(cell)]
+    place = tests[-1] + 1 if tests else len(notebook.cells)
+    while place < len(notebook.cells) and "demonstration" in tags(notebook.cells[place]):
+        place += 1
+    notebook.cells[place:place] = added
+    return write_pair(path, notebook)
+
+
+def _notebook(made: list[NotebookNode]) -> NotebookNode:
+    notebook = new_notebook(cells=made, metadata={"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}})
+    text_of(notebook)  # a template that is no notebook fails here, before anything is written
+    return notebook
+
+
+def toml_text(text: str) -> str:
+    """A text as TOML spells it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,108 @@
+"""Which pairs of submissions share passages that few others have, and how much of each these are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autograder.integrations.similarity.documents import Document
+from autograder.integrations.similarity.fingerprints import GRAM
+
+LEAST_TOKENS = 40  # that two have in common; below it, chance is the simplest explanation
+COMMON_SHARE = 0.1  # a passage that more of the class have is a usual way to write it
+LEAST_COMMON = 10
+_EXAMINED = 4  # times as many pairs as are asked for
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two submissions: how many tokens the shared passages have, and which share they are of what is each one's own."""
+
+    first: Document
+    second: Document
+    tokens: int
+    of_first: float
+    of_second: float
+    shared: np.ndarray
+
+    @property
+    def likeness(self) -> float:
+        """The larger of the two shares."""
+        return max(self.of_first, self.of_second)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The pairs that are most alike; `common` passages count for nobody, as more than `most` submissions have them."""
+
+    pairs: list[Pair]
+    common: int
+    most: int
+
+
+def compare(documents: Sequence[Document], *, pairs: int, most: int | None = None) -> Comparison:
+    """Return the pairs that are most alike, the most alike first.
+
+    A passage that more than `most` submissions have (a tenth of them, and ten at least, where nothing is said) counts
+    for nobody. Memory grows with the square of the number of documents, four bytes a pair.
+    """
+    most = max(LEAST_COMMON, math.ceil(COMMON_SHARE * len(documents))) if most is None else most
+    rare, common = _rare(documents, most)
+    counts = np.zeros((len(documents), len(documents)), dtype=np.int32)
+    for owners in rare:
+        counts[np.ix_(owners, owners)] += 1
+    earlier = np.array([each.earlier for each in documents], dtype=bool)
+    counts[np.ix_(earlier, earlier)] = 0
+    firsts, seconds = np.nonzero(np.triu(counts, 1))
+    order = np.argsort(-counts[firsts, seconds], kind="stable")[: _EXAMINED * pairs]
+    found = []
+    for first, second in zip(firsts[order], seconds[order], strict=True):
+        pair = _pair(documents[first], documents[second], common)
+        if pair.tokens >= LEAST_TOKENS:
+            found.append(pair)
+    found.sort(key=lambda pair: (-pair.likeness, -pair.tokens, pair.first.student, pair.second.student))
+    return Comparison(found[:pairs], len(common), most)
+
+
+def _rare(documents: Sequence[Document], most: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return who has each number that two to `most` documents have, and the numbers that more have."""
+    unique = [np.unique(each.numbers) for each in documents]
+    numbers = np.concatenate([np.zeros(0, dtype=np.int64), *unique])
+    owners = np.repeat(np.arange(len(documents)), [len(each) for each in unique])
+    order = np.argsort(numbers, kind="stable")
+    numbers, owners = numbers[order], owners[order]
+    begins = np.flatnonzero(np.diff(numbers, prepend=-1))
+    sizes = np.diff(np.append(begins, len(numbers)))
+    rare = [owners[at : at + size] for at, size in zip(begins, sizes, strict=True) if 2 <= size <= most]
+    return rare, numbers[begins[sizes > most]]
+
+
+def _pair(first: Document, second: Document, common: np.ndarray) -> Pair:
+    shared = np.setdiff1d(np.intersect1d(first.numbers, second.numbers), common)
+    parts = []
+    for each in (first, second):
+        own = _covered(each, ~np.isin(each.numbers, common))
+        parts.append((_covered(each, np.isin(each.numbers, shared)), own))
+    (in_first, of_first), (in_second, of_second) = parts
+    return Pair(
+        first,
+        second,
+        min(in_first, in_second),
+        in_first / of_first if of_first else 0.0,
+        in_second / of_second if of_second else 0.0,
+        shared,
+    )
+
+
+def _covered(document: Document, chosen: np.ndarray) -> int:
+    """Count the tokens that the chosen fingerprints stand for."""
+    cells, places = document.cells[chosen], document.places[chosen]
+    order = np.lexsort((places, cells))
+    cells, places = cells[order], places[order]
+    if not len(places):
+        return 0
+    steps = np.where(np.diff(cells) == 0, np.minimum(np.diff(places), GRAM), GRAM)
+    return int(steps.sum()) + GRAM

@@ -1,0 +1,109 @@
+"""Builds the site with Sphinx, looks for answers in what came out, and only then puts it where it belongs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course.settings import Course, CourseError
+from autograder.integrations.site.searching import index_sections
+from autograder.integrations.site.sources import lay_out
+from autograder.integrations.site.vendored import copy_mathjax, write_vega
+from autograder.releasing.leaks import find_leaks, find_secret_lines
+
+MARKER = ".course-site"
+# Pages that explain the harness quote its marks and imports; a line of an answer is a leak there as anywhere.
+_ABOUT_THE_HARNESS = ("docs/", "reference/", "_static/", "CHANGELOG.html", "CONTRIBUTING.html", "SECURITY.html")
+
+
+class SiteRefused(ValueError):
+    """The site was not written; `reasons` says why, one sentence each."""
+
+    def __init__(self, reasons: list[str]):
+        self.reasons = tuple(reasons)
+        super().__init__("\n".join(reasons))
+
+
+@dataclass(frozen=True)
+class SiteSummary:
+    """How many pages and bytes the site has."""
+
+    pages: int
+    bytes: int
+
+
+def build_site(course: Course, directory: Path) -> SiteSummary:
+    """Build the site into `directory`, which is replaced; no notebook is run.
+
+    Raises CourseError when something is missing or the folder is somebody else's, SiteRefused when Sphinx warns or when
+    a page holds a line of a solution, an oracle or a hidden case; then `directory` stays as it was.
+    """
+    directory = directory.expanduser().resolve()
+    configuration = course.root / "site"
+    if not (configuration / "conf.py").is_file():
+        raise CourseError(f"{configuration}: the site's configuration is missing; copy the folder from the course")
+    if not _may_be_replaced(directory):
+        raise CourseError(f"{directory}: holds files that are not an earlier site; name a new or empty folder")
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".site-", dir=directory.parent) as name:
+        work = Path(name)
+        sources = lay_out(course, work / "sources")
+        copy_mathjax(configuration, sources.extra / "_static" / "mathjax")
+        write_vega(sources.extra / "_static" / "vega" / "vega.js")
+        _run_sphinx(course, configuration, sources.pages, sources.extra, work)
+        built = work / "html"
+        index_sections(built)
+        (built / "_static" / "webpack-macros.html").unlink(missing_ok=True)  # the theme's template, no page
+        (built / MARKER).write_text(f"{course.course_id} {course.version}\n", encoding="utf-8")
+        if leaks := _leaks(course, built):
+            raise SiteRefused(leaks)
+        summary = _summary(built)
+        shutil.rmtree(directory, ignore_errors=True)
+        built.rename(directory)
+    return summary
+
+
+def _may_be_replaced(directory: Path) -> bool:
+    if directory.is_dir():
+        return (directory / MARKER).is_file() or not any(directory.iterdir())
+    return not directory.exists()
+
+
+def _run_sphinx(course: Course, configuration: Path, pages: Path, extra: Path, work: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", str(os.cpu_count() or 1)]
+    settings = {
+        "project": course.title,
+        "release": course.version,
+        "html_title": course.title,
+        "html_extra_path": extra,
+        "html_baseurl": f"{course.site}/" if course.site else "",
+        "ogp_site_url": f"{course.site}/" if course.site else "/",
+    }
+    for key, value in settings.items():
+        command += ["-D", f"{key}={value}"]
+    command += ["-c", str(configuration), "-d", str(work / "doctrees"), str(pages), str(work / "html")]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True)
+    if done.returncode:
+        said = re.sub(rf"{re.escape(str(pages))}/?", "", done.stderr)
+        raise SiteRefused([line for line in said.splitlines() if line.strip()][-20:] or ["Sphinx failed silently"])
+
+
+def _leaks(course: Course, built: Path) -> list[str]:
+    """What readers must not see, in every file of the site, one sentence for each place."""
+    files = {
+        path.relative_to(built).as_posix(): path.read_bytes() for path in sorted(built.rglob("*")) if path.is_file()
+    }
+    strict = {name: content for name, content in files.items() if not name.startswith(_ABOUT_THE_HARNESS)}
+    found = find_leaks(strict, course) + find_secret_lines(files, course)
+    return list(dict.fromkeys(found))
+
+
+def _summary(built: Path) -> SiteSummary:
+    files = [path for path in built.rglob("*") if path.is_file()]
+    return SiteSummary(sum(path.suffix == ".html" for path in files), sum(path.stat().st_size for path in files))

@@ -1,0 +1,104 @@
+"""A notebook as a page of the site: its figures are numbered files with their words, its answers stay folded."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from coursekit.plots import caption_and_rest
+
+_WORDS = ('<small class="figure-caption">', "<details><summary><small>Figure in words")  # what stands below a figure
+_LIVE = "application/vnd.vegalite.v5+json"  # a live figure, which the page's script draws over its picture
+_FOR_TESTS = re.compile(r"^# NBVAL_\w+\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A notebook that is ready for Sphinx, and its pictures by file name."""
+
+    notebook: NotebookNode
+    pictures: dict[str, bytes]
+
+
+def page_of(notebook: NotebookNode, name: str) -> Page:
+    """The page of a notebook called `name`, such as ``02_self_attention``; its pictures lie in ``figures/``."""
+    notebook = nbformat.from_dict(notebook)
+    notebook.metadata.language_info = NotebookNode({"name": "python", "pygments_lexer": "ipython3"})
+    chapter = re.sub(r"^0+", "", name.partition("_")[0])
+    pictures: dict[str, bytes] = {}
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.source = _FOR_TESTS.sub("", cell.source)
+        _fold(cell)
+        outputs = []
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                number = len(pictures) + 1
+                picture = base64.b64decode(output.data["image/png"])
+                file = f"{name}-{number}.png"
+                pictures[file] = picture
+                alt = output.get("metadata", {}).get("image/png", {}).get("alt", "")
+                chart = output.data.get(_LIVE)
+                output.data = NotebookNode({"text/html": _figure(f"{chapter}.{number}", file, picture, alt, chart)})
+                output.metadata = NotebookNode()
+            elif "".join(output.get("data", {}).get("text/html", "")).startswith(_WORDS):
+                continue  # the figure says it
+            outputs.append(output)
+        cell.outputs = outputs
+    return Page(notebook, pictures)
+
+
+def _fold(cell: NotebookNode) -> None:
+    """Code that only draws is folded above its picture; set-up stays away, and its output with it."""
+    tags = set(cell.metadata.get("tags", ()))
+    if tags & {"course-setup", "setup"}:
+        shown = any("image/png" in output.get("data", {}) for output in cell.outputs)
+        tags.add("hide-input" if shown else "remove-cell")
+    elif "drawing" in tags:
+        tags.add("hide-input")
+    cell.metadata["tags"] = sorted(tags)
+
+
+def title_of(notebook: NotebookNode) -> str:
+    """The notebook's first heading; empty where there is none."""
+    return _first(r"^# +(.+)$", notebook)
+
+
+def subtitle_of(notebook: NotebookNode) -> str:
+    """The sentence in bold or italics below the first heading; empty where there is none."""
+    return " ".join(_first(r"^# .+\n+\*{1,2}([^*]+)\*{1,2}$", notebook).split())
+
+
+def _first(pattern: str, notebook: NotebookNode) -> str:
+    text = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
+    found = re.search(pattern, text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def _figure(number: str, file: str, picture: bytes, alt: str, chart: dict[str, Any] | None) -> str:
+    width, height = struct.unpack(">II", picture[16:24])  # in a PNG's first chunk
+    source = PurePosixPath("figures", file)
+    words = html.escape(alt)
+    caption, rest = map(html.escape, caption_and_rest(alt))
+    folded = f"<details><summary>in words</summary>{rest}</details>" if rest else ""
+    kind, live = "course-figure", ""
+    if chart is not None:
+        kind = "course-figure course-live"
+        written = json.dumps(chart, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        live = f'<script type="application/json">{written}</script>'
+    return (
+        f'<figure class="{kind}" id="figure-{number.replace(".", "-")}">'
+        f'<img src="{source}" alt="{words}" width="{width}" height="{height}" loading="lazy">{live}'
+        f"<figcaption><span>Figure {number}. {caption}</span>{folded}</figcaption>"
+        "</figure>"
+    )

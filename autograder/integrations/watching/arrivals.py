@@ -1,0 +1,159 @@
+"""What has arrived: attempts in nbgrader's exchange and notebooks in drop folders, with whose they are and when."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.course.printable import printable
+from autograder.submission import (
+    FileSource,
+    FoundSubmission,
+    KeptSource,
+    PassedOver,
+    Unreadable,
+    find_submissions,
+    student_id,
+)
+from autograder.submission.file_names import INBOUND
+from autograder.submission.opening import descriptor
+from autograder.submission.times import as_time
+
+SETTLED_SECONDS = 2.0  # a file that changed later than this may still be on its way
+SECRET = "submission_secret.txt"
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """One attempt of one student at one lab.
+
+    Attributes:
+        key: what tells this attempt from all others, and stays the same between runs.
+        student: the student's id.
+        lab: the lab's name.
+        handed_in: when, in UTC.
+        submission: what to read and grade.
+        secret: what names the student's feedback in the exchange; empty where the attempt did not come from there.
+    """
+
+    key: str
+    student: str
+    lab: str
+    handed_in: datetime
+    submission: FoundSubmission
+    secret: str = ""
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """The attempts, oldest first, and what is nobody's, with the reason."""
+
+    attempts: list[HandedIn]
+    passed_over: list[PassedOver]
+
+
+def in_exchange(inbound: Path, labs: Collection[str], *, check_owner: bool = True) -> Arrived:
+    """The attempts in the exchange's folder `<exchange>/<course>/inbound`; none where there is no such folder.
+
+    An attempt's bytes are read when somebody first asks for them, and kept: what is copied, graded and recorded is the
+    same, whatever happens to the file. They are reached from `inbound` by descriptors, no link is followed, and folder
+    and file have to be of the account that was seen here. A folder that vanishes meanwhile is no attempt.
+
+    Args:
+        inbound: the folder. Its entries are `<student>+<lab>+<time>+<random>`, each with the lab's notebook inside.
+        labs: the labs that are watched.
+        check_owner: pass over an entry that belongs to another account than the student's (nbgrader's
+            `ExchangeCollect.check_owner`). Entries of the account that grades are taken as they are named.
+    """
+    attempts, passed_over = [], []
+    for entry in sorted(os.listdir(inbound)) if inbound.is_dir() else ():
+        named = INBOUND.fullmatch(entry)
+        if named is None or named["lab"] not in labs:
+            continue
+        lab, student = named["lab"], named["who"]
+        shown = f"{inbound.name}/{printable(entry)}"
+        when = as_time(named["time"])
+        try:
+            with descriptor(inbound, (entry,)) as folder:
+                status = os.fstat(folder)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            status = None
+        if status is None or not stat.S_ISDIR(status.st_mode):
+            passed_over.append(PassedOver(shown, "it is no folder: nbgrader makes one for each attempt"))
+        elif student_id(student) != student:
+            passed_over.append(PassedOver(shown, "no student can have this name"))
+        elif when is None:
+            passed_over.append(PassedOver(shown, "its name has no time"))
+        elif check_owner and (other := _another_owner(status.st_uid, student)):
+            passed_over.append(PassedOver(shown, f"it is in {student}'s name and belongs to {other}"))
+        else:
+            owner = status.st_uid if check_owner else None
+            source = KeptSource(FileSource(inbound, (entry, f"{lab}.ipynb"), owner))
+            found = FoundSubmission(student, lab, source.path, source, timestamp=when)
+            secret = _secret(FileSource(inbound, (entry, SECRET), owner))
+            attempts.append(HandedIn(f"exchange/{entry}", student, lab, when, found, secret))
+    return Arrived(sorted(attempts, key=lambda each: (each.handed_in, each.key)), passed_over)
+
+
+def in_folder(
+    folder: Path, labs: Iterable[str], known: Mapping[str, Collection[str]], *, now: float | None = None
+) -> Arrived:
+    """The notebooks in a drop folder, in any layout that `course grade` reads. A changed file is a new attempt.
+
+    Args:
+        folder: the drop folder.
+        labs: the labs that are watched.
+        known: the grade_ids of each lab.
+        now: the time, in seconds since 1970. A file changed less than `SETTLED_SECONDS` before it waits for the next
+            round; a clock that runs behind the file's does not keep it waiting.
+    """
+    attempts, passed_over = [], []
+    now = time.time() if now is None else now
+    for lab in labs:
+        found = find_submissions([folder], lab, known)
+        passed_over += found.passed_over
+        for submission in found.submissions:
+            if submission.source is None:
+                continue
+            try:
+                data, changed = submission.source.read_with_time()
+            except Unreadable:
+                continue  # it is being replaced: the next round sees what came
+            if 0 <= now - changed < SETTLED_SECONDS:
+                continue
+            when = submission.timestamp or datetime.fromtimestamp(changed, UTC)
+            key = f"{folder}/{submission.student}/{lab}/{hashlib.sha256(data).hexdigest()}"
+            kept = replace(submission, source=KeptSource(submission.source))
+            attempts.append(HandedIn(key, submission.student, lab, when.astimezone(UTC), kept))
+    return Arrived(sorted(attempts, key=lambda each: (each.handed_in, each.key)), passed_over)
+
+
+def _another_owner(owner: int, student: str) -> str:
+    """The name of an account that is neither the student's nor the one that grades; else nothing."""
+    try:
+        import pwd
+    except ImportError:  # no accounts of this kind here
+        return ""
+    if owner == os.getuid():
+        return ""
+    try:
+        name = pwd.getpwuid(owner).pw_name
+    except KeyError:
+        name = f"account {owner}"
+    return "" if name == student else name
+
+
+def _secret(source: FileSource) -> str:
+    try:
+        text = source.read().decode("ascii").strip()
+    except (Unreadable, UnicodeDecodeError):
+        return ""
+    return text if len(text) <= 200 and text.isprintable() else ""

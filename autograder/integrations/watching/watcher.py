@@ -1,0 +1,257 @@
+"""Rounds of `course watch`: look what has arrived, grade what is due, hand feedback back, write the status page."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.course.printable import printable
+from autograder.course.settings import Course, CourseError
+from autograder.grading.lab_grader import grade_ids
+from autograder.grading.marking import Marking
+from autograder.grading.marks import Mark
+from autograder.grading.preloading import start_sandbox
+from autograder.grading.results import write_atomically
+from autograder.integrations.watching.arrivals import SECRET, Arrived, HandedIn, in_exchange, in_folder
+from autograder.integrations.watching.journal import Journal
+from autograder.integrations.watching.returning import Exchange, written_time
+from autograder.pages.feedback import feedback_path
+from autograder.pages.status import status_page
+from autograder.submission import PassedOver, Unreadable
+from autograder.submission.file_names import LabNames, shown_place, stem_of
+
+if TYPE_CHECKING:
+    from autograder.integrations.cluster.client import Cluster  # Dask is slow to import
+
+log = logging.getLogger(__name__)
+
+SLACK = timedelta(minutes=5)  # between the time that an attempt bears and its coming; clocks and networks need some
+
+
+@dataclass
+class Round:
+    """What one round did: attempts that were new, verdicts, and attempts that the grader failed at, with the reason."""
+
+    arrived: int = 0
+    graded: list[Mark] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
+    passed_over: list[PassedOver] = field(default_factory=list)
+
+
+class Watcher:
+    """Grades what arrives for the labs of a course, until it is told to stop. One watcher for one folder of results.
+
+    Args:
+        course: the course.
+        labs: the names of the labs that are watched.
+        drops: folders into which notebooks are put, besides the exchange.
+        out_dir: where tables, feedback, the journal and `status.html` go.
+        db_url: the gradebook.
+        workers: number of submissions graded at the same time.
+        unsafe: grade without walls where they cannot be built.
+        cluster: a Dask cluster that grades in place of this machine.
+        clock: the time, aware; tests set it.
+
+    Raises:
+        CourseError: another watcher works on `out_dir`, or course.toml or nbgrader_config.py cannot be read.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        labs: Sequence[str],
+        *,
+        drops: Sequence[Path] = (),
+        out_dir: Path,
+        db_url: str,
+        workers: int = 1,
+        unsafe: bool = False,
+        cluster: Cluster | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ):
+        self.status = out_dir / "status.html"
+        self._course, self._labs, self._drops = course, list(labs), list(drops)
+        self._out_dir, self._db_url = out_dir, db_url
+        self._workers, self._unsafe, self._clock = workers, unsafe, clock
+        self._cluster = cluster
+        out_dir.mkdir(parents=True, exist_ok=True)
+        self._lock = (out_dir / "watch.lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise CourseError(f"another `course watch` works on {out_dir}: stop it, or name another --out") from None
+        self._exchange = Exchange(course)
+        self._journal = Journal(out_dir / "watch.db", counts=course.attempts.counts, per_hour=course.attempts.per_hour)
+        self._known = {lab.name: grade_ids(course, lab.name) for lab in course.labs}
+        self._lab_of: dict[str, str] = {}  # by attempt in a drop folder
+        self._last: datetime | None = None
+        self.last_round = Round()
+
+    def __enter__(self) -> Watcher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.close()
+        self._lock.close()
+
+    def round(self) -> Iterator[Mark]:
+        """Grade everything that is due now; yield each verdict once it is recorded and handed back.
+
+        Raises:
+            SandboxUnavailable: the walls cannot be built; what was graded before is kept, the rest waits.
+            CourseError: the gradebook or the disk takes no more; the same holds.
+        """
+        self.last_round = Round()
+        attempts, self.last_round.passed_over = self._look()
+        now, written = self._clock(), self._journal.handed_in(attempts)
+        attempts = {key: _dated(each, written.get(key) or _came(each, now)) for key, each in attempts.items()}
+        self.last_round.arrived = self._journal.note(attempts.values(), now)
+        self.write_status()
+        tried: set[str] = set()
+        while due := [key for key in self._journal.due(self._clock()) if key in attempts and key not in tried]:
+            tried.update(due)
+            for lab in self._labs:
+                of_lab = [attempts[key] for key in due if attempts[key].lab == lab]
+                if of_lab:
+                    yield from self._grade(lab, of_lab)
+            self.write_status()
+        self._last = self._clock()
+        self.write_status()
+
+    def write_status(self) -> None:
+        """Write the status page."""
+        page = status_page(
+            self._course,
+            now=self._clock(),
+            last=self._last,
+            journal=self._journal,
+            passed_over=self.last_round.passed_over,
+            failures=self.last_round.failures,
+        )
+        write_atomically(self.status, page)
+
+    def _look(self) -> tuple[dict[str, HandedIn], list[PassedOver]]:
+        inbound = self._exchange.inbound
+        places = {inbound: partial(in_exchange, inbound, self._labs, check_owner=self._exchange.check_owner)}
+        places |= {folder: partial(in_folder, folder, self._labs, self._known) for folder in self._drops}
+        arrived = [self._arrived(place, look) for place, look in places.items()]
+        attempts = {each.key: each for some in arrived for each in some.attempts}
+        return attempts, [each for some in arrived for each in some.passed_over]
+
+    def _arrived(self, place: Path, look: Callable[[], Arrived]) -> Arrived:
+        """What lies in one place. What goes wrong there is a line, and the other places are looked at all the same."""
+        if place in self._drops and not place.is_dir():
+            return Arrived([], [PassedOver(str(place), "there is no such folder any more")])
+        try:
+            arrived = look()
+            return self._of_their_labs(arrived) if place in self._drops else arrived
+        except Exception as error:
+            log.error("%s", printable(f"{place}\n{traceback.format_exc()}"))
+            return Arrived([], [PassedOver(str(place), printable(f"it cannot be looked at now ({error})"))])
+
+    def _of_their_labs(self, arrived: Arrived) -> Arrived:
+        """What lies in a drop folder without the notebooks that are another lab's: a look takes each for every lab."""
+        for attempt in arrived.attempts:
+            if attempt.key not in self._lab_of:
+                self._lab_of[attempt.key] = self._likely_lab(attempt)
+        own = [each for each in arrived.attempts if self._lab_of[each.key] == each.lab]
+        told = {self._lab_of[each.key]: each for each in arrived.attempts if self._lab_of[each.key] not in self._labs}
+        over = [PassedOver(str(each.submission.path), f"it is a notebook of {lab}") for lab, each in told.items()]
+        taken = {shown_place(str(each.submission.path)) for each in own}
+        return Arrived(own, [each for each in arrived.passed_over if each.path not in taken] + over)
+
+    def _likely_lab(self, attempt: HandedIn) -> str:
+        """The lab that a notebook is named like, or else the one of which it holds most cells."""
+        names = {lab: LabNames(lab, self._known) for lab in (attempt.lab, *self._known)}
+        if attempt.submission.path is None or names[attempt.lab].is_copy(stem_of(attempt.submission.path.name)):
+            return attempt.lab
+        with suppress(Unreadable):
+            data = attempt.submission.read()
+            return max(names, key=lambda lab: names[lab].score(data))
+        return attempt.lab
+
+    def _grade(self, lab: str, attempts: Sequence[HandedIn]) -> Iterator[Mark]:
+        by_student = {each.student: each for each in attempts}
+        best = self._course.attempts.counts == "best"
+        marking = Marking(self._course, lab, self._out_dir, db_url=self._db_url, keep_best=best)
+        found = [self._taken_in(each).submission for each in by_student.values()]
+        here = nullcontext(self._cluster) if self._cluster else start_sandbox(self._course, lab, unsafe=self._unsafe)
+        with here as grading:
+            for result in marking.run(found, grading, workers=self._workers):
+                attempt = by_student[result.student]
+                with self._losing_only(attempt):
+                    self._hand_back(attempt, marking, result)
+                    note = attempt.submission.note or ""
+                    self._journal.finish(attempt.key, self._clock(), result.score, result.max_score, note)
+                self.last_round.graded.append(result)
+                yield result
+        for student, reason in marking.failures.items():
+            self._fail(by_student[student], reason)
+
+    def _taken_in(self, attempt: HandedIn) -> HandedIn:
+        """The attempt, a copy of it where nbgrader and Formgrader look for what was handed in."""
+        folder = self._course.submitted / attempt.student / attempt.lab
+        with self._losing_only(attempt):
+            try:
+                data = attempt.submission.read()
+            except Unreadable:
+                return attempt  # its verdict says so
+            write_atomically(folder / f"{attempt.lab}.ipynb", data)
+            write_atomically(folder / "timestamp.txt", written_time(attempt).encode())
+            if attempt.secret:
+                write_atomically(folder / SECRET, attempt.secret.encode())
+        return attempt
+
+    def _hand_back(self, attempt: HandedIn, marking: Marking, result: Mark) -> None:
+        page = feedback_path(marking.feedback, result)
+        if attempt.secret and page.exists():
+            self._exchange.hand_back(attempt, page.read_bytes())
+
+    @contextmanager
+    def _losing_only(self, attempt: HandedIn) -> Iterator[None]:
+        """Whatever goes wrong with handing one page back is that attempt's line; the next round tries again."""
+        try:
+            yield
+        except Exception as error:
+            log.error("%s", printable(f"{attempt.key}\n{traceback.format_exc()}"))
+            reason = getattr(error, "strerror", None) or error
+            self._fail(attempt, printable(f"feedback cannot be handed back: {reason}"))
+
+    def _fail(self, attempt: HandedIn, reason: str) -> None:
+        self._journal.fail(attempt.key, reason)
+        self.last_round.failures[attempt.student] = reason
+
+
+def _came(attempt: HandedIn, now: datetime) -> datetime:
+    """When an attempt was handed in: the later of what it says itself and of its coming, where these lie apart.
+
+    A student writes the name of a folder in the exchange, and sets the date of a file. It came before the watcher saw
+    it first, `now`, and not before the kernel wrote down its last change, which nobody but root can set back.
+    """
+    came = now
+    if attempt.submission.path is not None:
+        with suppress(OSError):
+            changed = os.stat(attempt.submission.path, follow_symlinks=False).st_ctime
+            came = min(now, datetime.fromtimestamp(changed, UTC))
+    return came if came - attempt.handed_in > SLACK else attempt.handed_in
+
+
+def _dated(attempt: HandedIn, when: datetime) -> HandedIn:
+    """The attempt as handed in at a time, which its verdict and its page say; with a note where it says another."""
+    submission = replace(attempt.submission, timestamp=when)
+    if when != attempt.handed_in:
+        said = (
+            f"It is dated {attempt.handed_in:%Y-%m-%d %H:%M} UTC and came at {when:%Y-%m-%d %H:%M} UTC, which counts."
+        )
+        submission = replace(submission, note=" ".join(filter(None, [submission.note, said])))
+    return replace(attempt, handed_in=when, submission=submission)

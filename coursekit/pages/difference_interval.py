@@ -1,0 +1,21 @@
+"""The interval of a difference between two recipes, of lecture 6b."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def difference_interval(first, second, films, draws=4_000):
+    """Difference of two recipes, correct (seeds, N) each, and its 95 % interval: films and seeds drawn again."""
+    rng = np.random.default_rng(0)
+    count = films.max() + 1
+    weight = rng.multinomial(count, np.full(count, 1 / count), size=draws)  # how often each film is drawn
+    reviews = weight @ np.bincount(films, minlength=count)  # reviews of each draw, (draws,)
+
+    def accuracies(correct):
+        by_film = np.array([np.bincount(films, run, minlength=count) for run in correct])  # (seeds, films)
+        seeds = rng.integers(len(correct), size=(draws, len(correct)))  # the seeds of each draw
+        return np.take_along_axis(weight @ by_film.T, seeds, axis=1).mean(axis=1) / reviews
+
+    low, high = np.quantile(accuracies(first) - accuracies(second), [0.025, 0.975])
+    return first.mean() - second.mean(), low, high

@@ -1,0 +1,97 @@
+"""Lecture 10's training: windows of one stream, AdamW with a warm-up and a cosine, bits a byte of held-out text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+LENGTH, BATCH, STEPS = 256, 8, 640
+PEAK_RATE, WARMUP = 3e-3, 100 / 640  # the warm-up as a share of the steps
+
+
+def windows(stream: np.ndarray, steps: int, seed: int) -> np.ndarray:
+    """Random windows of a stream, (steps, BATCH, LENGTH + 1): inputs are the first LENGTH, targets the last."""
+    starts = np.random.default_rng(seed).integers(len(stream) - LENGTH, size=(steps, BATCH))
+    return stream[starts[..., None] + np.arange(LENGTH + 1)]
+
+
+def train(
+    build: Callable[[], keras.Model],
+    stream: np.ndarray,
+    *,
+    seed: int,
+    steps: int = STEPS,
+    rate: float = PEAK_RATE,
+    compiled: bool = False,
+    watch: Callable[[keras.Model, int, float], None] = lambda model, step, seconds: None,
+    watch_at: Iterable[int] = (),
+) -> tuple[keras.Model, list[float], float]:
+    """Train from scratch with AdamW, a warm-up and a cosine to the last step.
+
+    Args:
+        compiled: whether XLA compiles the step.
+        watch: called with the model, the step and the processor seconds so far, after each step in `watch_at`.
+
+    Returns:
+        The model, the loss in nats a token of each step, and the processor seconds without those of `watch`.
+    """
+    keras.utils.set_random_seed(seed)
+    model = build()
+    warmup = round(steps * WARMUP)
+    schedule = keras.optimizers.schedules.CosineDecay(0.0, steps - warmup, warmup_target=rate, warmup_steps=warmup)
+    optimizer = keras.optimizers.AdamW(schedule, weight_decay=0.1, beta_1=0.9, beta_2=0.95, global_clipnorm=1.0)
+
+    @tf.function(jit_compile=compiled)
+    def step(rows):
+        with tf.GradientTape() as tape:
+            logits = model(rows[:, :-1])
+            loss = ops.mean(ops.sparse_categorical_crossentropy(rows[:, 1:], logits, from_logits=True))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply(gradients)
+        return loss
+
+    rows = windows(stream, steps, seed)
+    model(rows[0, :1, :-1])
+    optimizer.build(model.trainable_variables)
+    watched, losses, spent = set(watch_at), [], 0.0
+    for number, batch in enumerate(rows, 1):
+        began = time.process_time()
+        losses.append(float(step(batch)))
+        spent += time.process_time() - began
+        if number in watched:
+            watch(model, number, spent)
+    return model, losses, spent
+
+
+def fit_on(model: keras.Model, variables: list, stream: np.ndarray, *, steps: int, rate: float, seed: int) -> None:
+    """Go on training some of a model's variables, in place, on random windows of a short stream at a constant rate."""
+    optimizer = keras.optimizers.Adam(rate, beta_2=0.95, global_clipnorm=1.0)
+    optimizer.build(variables)
+
+    @tf.function
+    def step(rows):
+        with tf.GradientTape() as tape:
+            loss = ops.mean(ops.sparse_categorical_crossentropy(rows[:, 1:], model(rows[:, :-1]), from_logits=True))
+        optimizer.apply(tape.gradient(loss, variables), variables)
+
+    for rows in windows(stream, steps, seed):
+        step(rows)
+
+
+def held_out_bits(model: keras.Model, stream: np.ndarray, token_bytes: np.ndarray, most: int | None = None) -> float:
+    """Bits a byte of a stream in windows side by side: the end of a document costs bits and has no byte."""
+    rows = np.lib.stride_tricks.sliding_window_view(stream, LENGTH + 1)[::LENGTH][:most]
+    total = 0.0
+    for begin in range(0, len(rows), 32):
+        total += float(_nats(model, rows[begin : begin + 32]))
+    return total / np.log(2) / token_bytes[rows[:, 1:]].sum()
+
+
+@tf.function(reduce_retracing=True)
+def _nats(model, rows):
+    return ops.sum(ops.sparse_categorical_crossentropy(rows[:, 1:], model(rows[:, :-1]), from_logits=True))

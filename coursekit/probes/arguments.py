@@ -1,0 +1,47 @@
+"""What a student's object is called with: copies of the inputs, and what every function owes to its caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+class ContractError(Exception):
+    """The student's object does not keep the contract: a wrong number of results, a missing attribute."""
+
+
+def tensors(value: Any) -> Any:
+    """An array as a TensorFlow tensor; any other value as it is."""
+    import tensorflow as tf
+
+    return tf.convert_to_tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def copied(value: Any) -> Any:
+    """A copy of an array or a list; any other value as it is."""
+    return value.copy() if isinstance(value, (np.ndarray, list)) else value
+
+
+def refuse_changed(inputs: Mapping[str, Any], given: Mapping[str, Any], shown: str) -> None:
+    """Raise `ContractError` if a function has changed one of its arguments: its caller goes on with what it gave."""
+    for key, after in given.items():
+        before = inputs[key]
+        if isinstance(before, np.ndarray):
+            if not isinstance(after, np.ndarray) and not hasattr(after, "numpy"):
+                continue  # a tensor of a graph has no numbers that could change
+            array = np.asarray(after)
+            same = array.shape == before.shape and bool(((array == before) | (array != array)).all())
+        else:
+            same = not isinstance(before, list) or (
+                len(before) == len(after) and all(one is other for one, other in zip(before, after, strict=True))
+            )
+        if not same:
+            raise ContractError(f"{shown} changed its argument `{key}`. Make a new array, or work on a copy of it.")
+
+
+def shorter(tensor: Any) -> Any:
+    """Sequences (B, T) or (B, T, D) without their last token; anything else as it is."""
+    shape = tuple(getattr(tensor, "shape", ()))
+    return tensor[:, :-1] if len(shape) in (2, 3) and shape[1] > 1 else tensor

@@ -1,0 +1,43 @@
+"""Which names a Python function reads, and which exist in it: lab 10 counts how many of the first are bound."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def parameter_names(function: Function) -> list[str]:
+    """The parameters of a parsed function in their order, `*args` and `**options` included."""
+    given = function.args
+    named = [*given.posonlyargs, *given.args, *filter(None, [given.vararg]), *given.kwonlyargs]
+    return [each.arg for each in [*named, *filter(None, [given.kwarg])]]
+
+
+def bound_names(function: Function) -> set[str]:
+    """All names that exist somewhere in a parsed function.
+
+    They are its parameters and those of functions inside it, the names that it assigns (loops, `with` and
+    comprehensions included), the functions and classes that it defines, what it imports, what `except … as` names, and
+    Python's built-in names.
+    """
+    bound = set(dir(builtins))
+    for node in ast.walk(function):
+        if isinstance(node, Function):
+            bound.update(parameter_names(node))
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node is not function:
+            bound.add(node.name)
+        elif isinstance(node, ast.alias):
+            bound.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            bound.add(node.name)
+    return bound
+
+
+def names_read(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """The names that the statements of a function read, once for each reading; its first line does not count."""
+    nodes = [node for statement in function.body for node in ast.walk(statement)]
+    return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]

@@ -1,0 +1,232 @@
+"""Says in which relation wrong numbers stand to the right ones, where no mistake and no change of the formula fits.
+
+A relation is a fact about numbers: a constant factor, two axes exchanged, right in the first item of a batch only. It
+is stated if it holds in every case in which the result is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coursekit.comparison import difference
+
+NEARLY = 0.01  # a difference that is smaller, as a share of the largest value, may come from one small number
+ROUNDED = 1e-5  # the share of a value by which float32 may round it on the way
+
+
+class Wrong(NamedTuple):
+    """A result that differs from its reference: the inputs of the case, what came back, what is right."""
+
+    inputs: Mapping[str, Any]
+    actual: Any
+    right: Any
+    tolerance: float
+
+
+def relation(
+    inputs: Sequence[Mapping[str, Any]],
+    outputs: Sequence[Mapping[str, Any] | None],
+    expected: Sequence[Mapping[str, Any]],
+    tolerances: Sequence[Mapping[str, float]],
+) -> str:
+    """A sentence on the first result for which one relation holds wherever it is wrong; empty if there is none.
+
+    Args:
+        inputs: inputs by case.
+        outputs: the student's results by case; None where the case raised.
+        expected: right results by case.
+        tolerances: by case, the largest difference that rounding explains.
+    """
+    wrong: dict[str, list[Wrong]] = {}
+    for given, results, right, limits in zip(inputs, outputs, expected, tolerances, strict=True):
+        for key, value in right.items():
+            limit = limits.get(key, 0.0)
+            if results and key in results and difference(key, results[key], value, limit) is not None:
+                wrong.setdefault(key, []).append(Wrong(given, results[key], value, limit))
+    for key, cases in wrong.items():
+        first, *others = (dict.fromkeys(_phrases(case)) for case in cases)
+        common = [phrase for phrase in first if all(phrase in other for other in others)]
+        if common:
+            where = "wherever it is wrong" if len(cases) > 1 else "where it is wrong"
+            return f"A fact about your `{key}`, {where}: {common[0]}."
+    return ""
+
+
+def _phrases(case: Wrong) -> Iterator[str]:
+    """What is true of a wrong result, the most telling first."""
+    numbers = (bool, int, float, np.ndarray)
+    if not (isinstance(case.actual, numbers) and isinstance(case.right, numbers)):
+        return
+    actual, right = np.asarray(case.actual), np.asarray(case.right)
+    if actual.dtype.kind not in "biuf" or right.dtype.kind not in "biuf":
+        return
+    if actual.dtype.kind == "b" and right.dtype.kind != "b":
+        return
+    case = case._replace(actual=actual.astype("float64"), right=right.astype("float64"))
+    yield from _unchanged(case)
+    if actual.shape != right.shape:
+        yield from _of_shape(case)
+        return
+    if not np.isfinite(case.actual).all():
+        yield from _not_finite(case)
+        return
+    free = np.isnan(case.right)
+    case = case._replace(actual=np.where(free, 0.0, case.actual), right=np.where(free, 0.0, case.right))
+    yield from _moved(case)
+    if right.dtype.kind != "b":
+        yield from _scaled(case)
+    yield from _right_in_part(case)
+    if right.dtype.kind == "f" and right.ndim:
+        yield from _row_by_row(case)
+        largest = float(np.abs(case.right).max(initial=0.0))
+        if np.abs(case.actual - case.right).max(initial=0.0) <= NEARLY * largest:
+            yield "it is nearly right, as if a small number were added somewhere, or were another one"
+
+
+def _same(one: Any, other: Any, tolerance: float) -> bool:
+    one, other = np.asarray(one), np.asarray(other)
+    if one.shape != other.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        close = np.abs(one - other) <= tolerance + (ROUNDED * np.abs(other) if tolerance else 0)
+    return bool(np.all(close | np.isnan(other)))
+
+
+def _unchanged(case: Wrong) -> Iterator[str]:
+    for name, value in case.inputs.items():
+        is_numbers = isinstance(value, np.ndarray) and value.ndim > 0 and value.dtype.kind in "iuf"
+        if is_numbers and _same(case.actual, value, case.tolerance):
+            yield f"it is the input `{name}` as it came"
+    if case.right.size > 1 and case.actual.size and (case.actual == case.actual.flat[0]).all():
+        yield f"all its numbers are {case.actual.flat[0]:.4g}"
+
+
+def _of_shape(case: Wrong) -> Iterator[str]:
+    actual, right = case.actual, case.right
+    if actual.ndim == right.ndim >= 2 and _same(actual.swapaxes(-1, -2), right, case.tolerance):
+        yield "it is right but for its last two axes, which are exchanged"
+    if actual.size != right.size:
+        return
+    if _same(actual.reshape(right.shape), right, case.tolerance):
+        yield "its numbers are right, and its shape is another"
+    elif _same(np.sort(actual, axis=None), np.sort(right, axis=None), case.tolerance):
+        yield "it has the right numbers in another arrangement"
+
+
+def _not_finite(case: Wrong) -> Iterator[str]:
+    finite = np.isfinite(case.actual)
+    if not _same(np.where(finite, case.actual, case.right), case.right, case.tolerance):
+        return
+    mask = case.inputs.get("mask", case.inputs.get("attention_mask"))
+    if isinstance(mask, np.ndarray) and case.actual.ndim >= 2:
+        empty = ~mask.astype(bool).any(axis=-1)
+        rows = ~finite.any(axis=-1)
+        whole = bool((rows == ~finite.all(axis=-1)).all())
+        if whole and empty.ndim <= rows.ndim and _broadcasts(empty, rows) and empty.any():
+            yield "it is not finite exactly in the rows for which the mask leaves nothing; all other numbers are right"
+    yield "only numbers that are not finite are wrong"
+
+
+def _broadcasts(small: Any, large: Any) -> bool:
+    try:
+        return bool((np.broadcast_to(small, large.shape) == large).all())
+    except ValueError:
+        return False
+
+
+def _moved(case: Wrong) -> Iterator[str]:
+    _, actual, right, tolerance = case
+    if not right.ndim:
+        return
+    for one in range(right.ndim - 1):
+        square = right.shape[one] == right.shape[one + 1]
+        if square and _same(actual.swapaxes(one, one + 1), right, tolerance):
+            yield f"it is right but for the axes {one} and {one + 1}, which are exchanged"
+    for axis in range(-1, -1 - min(right.ndim, 3), -1):
+        if right.shape[axis] < 2:
+            continue
+        if _same(np.flip(actual, axis), right, tolerance):
+            yield f"it is right but for the order along axis {axis}, which is reversed"
+        for step in (1, -1):
+            if _same(np.roll(actual, step, axis), right, tolerance):
+                yield f"it is right but for the places along axis {axis}: all are one off"
+    in_order = np.sort(right, axis=None)
+    if len(np.unique(in_order)) > 2 and _same(np.sort(actual, axis=None), in_order, tolerance):
+        yield "it has the right numbers in other places"
+
+
+def _scaled(case: Wrong) -> Iterator[str]:
+    _, actual, right, tolerance = case
+    length = float(np.sum(right * right))
+    if not length:
+        return
+    factor = float(np.sum(actual * right)) / length
+    if abs(factor) > 1e-6 and _same(actual, factor * right, tolerance * max(1.0, abs(factor))):
+        for name, size in _sizes(case.inputs):
+            yield from _looks_like(factor, size, name)
+        if right.size > 1 or right.dtype.kind == "f":
+            yield f"it is the right one times {factor:.4g}"
+    if right.size > 1:
+        offset = float(np.mean(actual - right))
+        if _same(actual, right + offset, tolerance):
+            yield f"it is the right one plus {offset:.4g}"
+
+
+def _sizes(inputs: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The sizes of the inputs' axes, and the numbers among the inputs, that are larger than 1."""
+    for name, value in inputs.items():
+        if isinstance(value, np.ndarray):
+            for axis in range(-1, -1 - value.ndim, -1):
+                if value.shape[axis] > 1:
+                    yield f"the size of axis {axis} of `{name}`", value.shape[axis]
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and value > 1:
+            yield f"`{name}`", value
+
+
+def _looks_like(factor: float, size: float, name: str) -> Iterator[str]:
+    for number, text in ((size, name), (math.sqrt(size), f"the root of {name}"), (size**2, f"the square of {name}")):
+        if math.isclose(factor, number, rel_tol=1e-4):
+            yield f"it is the right one times {text}"
+        elif math.isclose(factor, 1 / number, rel_tol=1e-4):
+            yield f"it is the right one divided by {text}"
+
+
+def _right_in_part(case: Wrong) -> Iterator[str]:
+    _, actual, right, tolerance = case
+    if not right.ndim:
+        return
+    close = np.abs(actual - right) <= tolerance
+    mask = case.inputs.get("mask", case.inputs.get("attention_mask"))
+    if isinstance(mask, np.ndarray) and mask.ndim:
+        allowed = mask.astype(bool)
+        if _broadcasts(allowed, close):
+            yield "it is right exactly where the mask is True"
+        if _broadcasts(~allowed, close):
+            yield "it is right exactly where the mask is False"
+    for axis in range(right.ndim):
+        if right.shape[axis] < 2:
+            continue
+        along = close.all(axis=tuple(other for other in range(right.ndim) if other != axis))
+        first, last = along[0] and not along[1:].any(), along[-1] and not along[:-1].any()
+        if first or last:
+            yield f"along axis {axis}, only the {'first' if first else 'last'} item is right"
+        elif (not along[0] and along[1:].all()) or (not along[-1] and along[:-1].all()):
+            yield f"along axis {axis}, only the {'last' if along[0] else 'first'} item is wrong"
+
+
+def _row_by_row(case: Wrong) -> Iterator[str]:
+    _, actual, right, tolerance = case
+    for axis, what in ((-1, "row"), (-2, "column")):
+        if right.ndim < -axis or right.shape[axis] < 3:
+            continue
+        lengths = (right * right).sum(axis=axis, keepdims=True)
+        factors = (actual * right).sum(axis=axis, keepdims=True) / np.where(lengths > 0, lengths, 1.0)
+        if np.any(factors) and _same(actual, factors * right, tolerance * max(1.0, float(np.abs(factors).max()))):
+            yield f"each {what} is a multiple of the right one, with a factor of its own"
+        offsets = (actual - right).mean(axis=axis, keepdims=True)
+        if _same(actual, right + offsets, tolerance):
+            yield f"each {what} is the right one plus a number of its own"

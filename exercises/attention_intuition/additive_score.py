@@ -1,0 +1,94 @@
+"""Lab 01, exercise `additive_score`."""
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.attention_intuition.shared import (
+    ACTIVATION_MISTAKES,
+    HIDDEN,
+    TRANSPOSED,
+    TYPES,
+    TYPES_ADVICE,
+    WEIGHTS_RETURNED,
+    additive_scores,
+    weighted_types,
+    widths,
+)
+from exercises.drawing import normal
+from exercises.self_attention.shared import BUILT_IN_ATTENTION
+
+
+def _additive(rng: Generator, d_q: int, d_k: int, dtype: str = "float32") -> dict:
+    units = 11
+    return {
+        "q": normal(rng, 5, d_q, dtype=dtype),
+        "k": normal(rng, 3, d_k, dtype=dtype),
+        "w_q": normal(rng, d_q, units, dtype=dtype) / 2,
+        "w_k": normal(rng, d_k, units, dtype=dtype) / 2,
+        "v": normal(rng, units, dtype=dtype),
+    }
+
+
+exercise = Exercise(
+    "additive_score", call=("q", "k", "w_q", "w_k", "v"), returns=("scores",), forbidden=BUILT_IN_ATTENTION
+)
+
+
+@exercise.formula
+def additive_score(q: np.ndarray, k: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """vᵀ tanh(W_q q + W_k k) for every pair (Bahdanau et al. 2015, appendix A.1.2).
+
+    q (T, dq), k (S, dk), w_q (dq, U), w_k (dk, U), v (U,) -> (T, S).
+    """
+    asked = np.einsum("td,du->tu", q, w_q)
+    offered = np.einsum("sd,du->su", k, w_k)
+    scores = additive_scores(asked[:, None], offered[None], v)
+    return scores
+
+
+@exercise.group("right values", points=2)
+def values(rng: Generator) -> list[Case]:
+    return widths(_additive, (7, 2), (3, 3))(rng)
+
+
+@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
+def types(rng: Generator) -> list[Case]:
+    return weighted_types(_additive)(rng)
+
+
+exercise.mistakes(
+    scores_transposed=TRANSPOSED,
+    weights_instead_of_scores=WEIGHTS_RETURNED,
+    **ACTIVATION_MISTAKES,
+    subtracted=wrong("The projected keys are subtracted; they should be added.", (HIDDEN, "np.tanh(asked - offered)")),
+    averaged_over_units=wrong(
+        "The product with v is averaged over U; it should be summed.",
+        ("np.tanh(asked + offered) @ v", "(np.tanh(asked + offered) * v).mean(axis=-1)"),
+    ),
+    scaled_here=wrong(
+        "The scores are divided by the root of U; additive scores are not.",
+        ("np.tanh(asked + offered) @ v", "np.tanh(asked + offered) @ v / len(v) ** 0.5"),
+    ),
+    v_inside=wrong(
+        "v is inside the tanh; it should multiply the result of the tanh.",
+        ("np.tanh(asked + offered) @ v", "np.tanh(asked * v + offered * v).sum(axis=-1)"),
+    ),
+    v_missing=wrong(
+        "The hidden units are summed as they are: v is not used.",
+        ("np.tanh(asked + offered) @ v", "np.tanh(asked + offered).sum(axis=-1)"),
+    ),
+    projections_swapped=wrong(
+        "w_q is applied to the keys and w_k to the queries.", ("q, w_q", "q, w_k"), ("k, w_k", "k, w_q")
+    ),
+)
+
+
+exercise.hints(
+    "Project first: q w_q is (T, U), k w_k is (S, U). How do (T, U) and (S, U) become (T, S, U)?",
+    "`a[:, None] + b[None]` adds every row of a to every row of b. Then tanh, then the product with v over U.",
+)
+exercise.hints(
+    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
+    group="types",
+)

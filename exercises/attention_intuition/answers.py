@@ -1,0 +1,103 @@
+"""Lab 01, exercise `answers`."""
+
+import numpy as np
+
+from autograder.declaring import Questions, wrong
+from exercises.formulas.attention import softmax
+
+SCORES = np.array([0.0, -2.0])  # of two keys at distances 0 and 2, bandwidth 1
+VALUES = np.array([10.0, 12.0])
+
+exercise = Questions("answers", tolerance=0.0051)
+
+exercise.question(
+    "pooling_weights",
+    "the weights by hand",
+    right=softmax(SCORES),
+    hints=("Each number takes a line on paper. The lecture has the same calculations with other numbers.",),
+)
+exercise.question(
+    "pooling_output",
+    "the output by hand",
+    right=softmax(SCORES) @ VALUES,
+    hints=("Use the weights of the first question, and the two values.",),
+)
+exercise.question(
+    "weights_shape",
+    "the shape of the weights",
+    right=[7.0, 11.0],
+    hints=("A row of the matrix is one word that is written.",),
+)
+exercise.question(
+    "learnable",
+    "which score functions learn",
+    right=[0, 1, 1, 1, 0, 0],
+    hints=(
+        "In each formula look for a letter that is neither q nor k nor their width. Location-based scores come from the query alone. What turns the query into scores?",
+    ),
+)  # cosine, additive, location, general, dot, scaled dot
+exercise.question(
+    "additive_parameters",
+    "how many numbers additive attention learns",
+    right=3 * 7 + 5 * 7 + 7,
+    hints=("Write down the shape of each of the three, two matrices and a vector.",),
+)
+exercise.question(
+    "hard_attention",
+    "what hard attention costs",
+    right="c",
+    hints=("Move one score a little. What does that change in the result of hard attention?",),
+)
+
+exercise.mistakes(
+    hand_without_2=wrong(
+        "The 2 under the squared distance is missing.",
+        seen={
+            "pooling_weights": softmax(np.array([0.0, -4.0])),
+            "pooling_output": softmax(np.array([0.0, -4.0])) @ VALUES,
+        },
+    ),
+    hand_not_squared=wrong(
+        "The distance is not squared.",
+        seen={
+            "pooling_weights": softmax(np.array([0.0, -1.0])),
+            "pooling_output": softmax(np.array([0.0, -1.0])) @ VALUES,
+        },
+    ),
+    hand_sign_reversed=wrong(
+        "The far key has the larger weight: the minus is missing.",
+        seen={
+            "pooling_weights": softmax(np.array([0.0, 2.0])),
+            "pooling_output": softmax(np.array([0.0, 2.0])) @ VALUES,
+        },
+    ),
+    hand_not_normalised=wrong(
+        "The kernels have to be divided by their sum.",
+        seen={"pooling_weights": np.exp(SCORES), "pooling_output": np.exp(SCORES) @ VALUES},
+    ),
+    axes_swapped=wrong(
+        "Rows are queries. In a translator, do the queries come from the source or from the target?",
+        seen={"weights_shape": [11.0, 7.0]},
+    ),
+    thought_self=wrong("That would be self-attention of the target.", seen={"weights_shape": [7.0, 7.0]}),
+    scaled_dot_thought_learnable=wrong(
+        "√d is a constant; nothing in the scaled dot product learns.", seen={"learnable": [0, 1, 1, 1, 0, 1]}
+    ),
+    location_forgotten=wrong(
+        "Location-based scores come from the query alone. What turns the query into scores?",
+        seen={"learnable": [0, 1, 0, 1, 0, 0]},
+    ),
+    cosine_thought_learnable=wrong(
+        "A cosine is calculated from q and k; there is nothing to learn in it.", seen={"learnable": [1, 1, 1, 1, 0, 0]}
+    ),
+    all_thought_learnable=wrong(
+        "Look at the formulas: where is there a letter that is neither q nor k nor their width?",
+        seen={"learnable": [1, 1, 1, 1, 1, 1]},
+    ),
+    v_forgotten=wrong("The vector v has U numbers too.", seen={"additive_parameters": 56}),
+    one_projection=wrong("There are two matrices: one for q, one for k.", seen={"additive_parameters": 28}),
+    bias_counted=wrong("There is no bias in the formula.", seen={"additive_parameters": 77}),
+    hard_thought_slow=wrong("Reading one place is less work than reading all of them.", seen={"hard_attention": "a"}),
+    hard_thought_unnormalised=wrong("A one-hot row does sum to 1.", seen={"hard_attention": "b"}),
+    hard_thought_large=wrong("A one-hot row can be stored as one number: its place.", seen={"hard_attention": "d"}),
+)

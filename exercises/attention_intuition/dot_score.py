@@ -1,0 +1,55 @@
+"""Lab 01, exercise `dot_score`."""
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.attention_intuition.shared import (
+    TRANSPOSED,
+    TYPES,
+    TYPES_ADVICE,
+    WEIGHTS_RETURNED,
+    pair_types,
+    pair_values,
+)
+from exercises.self_attention.shared import BUILT_IN_ATTENTION
+
+exercise = Exercise("dot_score", call=("q", "k"), returns=("scores",), forbidden=BUILT_IN_ATTENTION)
+
+
+@exercise.formula
+def dot_score(q: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """q·k for every pair (Luong et al. 2015, section 3.1). q (T, d), k (S, d) -> (T, S)."""
+    scores = np.einsum("td,sd->ts", q, k)
+    return scores
+
+
+@exercise.group("right values", points=2)
+def values(rng: Generator) -> list[Case]:
+    return pair_values(rng)
+
+
+@exercise.group(TYPES, points=1, advice=TYPES_ADVICE)
+def types(rng: Generator) -> list[Case]:
+    return pair_types(rng)
+
+
+exercise.mistakes(
+    scores_transposed=TRANSPOSED,
+    weights_instead_of_scores=WEIGHTS_RETURNED,
+    scaled_here=wrong(
+        "These are scaled scores; the plain dot product has no divisor.",
+        ("return scores", "return scores / q.shape[-1] ** 0.5"),
+    ),
+    averaged=wrong(
+        "The products are averaged over d; the dot product is their sum.",
+        ("return scores", "return scores / q.shape[-1]"),
+    ),
+)
+
+
+exercise.hints("All T·S dot products are one matrix product. Which of the two has to be transposed?")
+exercise.hints(
+    "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",
+    group="types",
+)

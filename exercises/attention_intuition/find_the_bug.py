@@ -1,0 +1,88 @@
+"""Lab 01, exercise `find_the_bug`."""
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.formulas.attention import softmax
+
+AS_GIVEN = "multiplied_by_bandwidth"
+
+exercise = Exercise(
+    "find_the_bug", call=("queries", "keys", "values"), optional=("bandwidth",), returns=("output", "weights")
+)
+
+
+@exercise.formula
+def pooling_of_many(
+    queries: np.ndarray, keys: np.ndarray, values: np.ndarray, bandwidth: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Attention pooling for each of the queries (T, d); output (T, dv) and weights (T, S)."""
+    exponents = -((queries[:, None] - keys) ** 2).sum(axis=-1) / (2 * bandwidth**2)
+    weights = softmax(exponents)
+    return weights @ values, weights
+
+
+def _inputs(rng: Generator, bandwidth: float, *, queries: int = 3, keys: int = 7, d: int = 2, e: int = 5) -> dict:
+    return {
+        "queries": normal(rng, queries, d),
+        "keys": normal(rng, keys, d),
+        "values": normal(rng, keys, e),
+        "bandwidth": bandwidth,
+    }
+
+
+@exercise.group("narrow and wide kernels", points=2, must_fail_for=(AS_GIVEN,))
+def values(rng: Generator) -> list[Case]:
+    by_default = {key: value for key, value in _inputs(rng, 1.0).items() if key != "bandwidth"}
+    return [
+        Case(_inputs(rng, 0.6)),
+        Case(_inputs(rng, 2.5)),
+        Case(_inputs(rng, 1.7, queries=5, keys=3, d=11)),
+        Case(by_default),
+    ]
+
+
+@exercise.group("finite far from all keys", points=1, must_fail_for=(AS_GIVEN,))
+def far(rng: Generator) -> list[Case]:
+    """Whole numbers, so that the squared distances are exact in float32 whichever way they are calculated."""
+    inputs = _inputs(rng, 21.0)
+    inputs["queries"] = rng.integers(600, 610, size=(3, 2)).astype("float32")
+    inputs["keys"] = (rng.permutation(7)[:, None] + rng.integers(-1, 1, size=(7, 2))).astype("float32")
+    return [Case(inputs, description="queries far from all keys, bandwidth=21.0", scale=1000.0)]
+
+
+exercise.mistakes(
+    multiplied_by_bandwidth=wrong(
+        "A larger bandwidth makes the kernel narrower: `/ 2 * bandwidth**2` divides by 2 and then multiplies.",
+        ("2 * bandwidth**2", "2 / bandwidth**2"),
+    ),
+    bandwidth_not_squared=wrong("The bandwidth has to be squared.", ("2 * bandwidth**2", "2 * bandwidth")),
+    factor_2_missing=wrong(
+        "The exponent is divided by the bandwidth squared, without the 2.", ("2 * bandwidth**2", "bandwidth**2")
+    ),
+    bandwidth_ignored=wrong("The bandwidth changes nothing in your result.", ("2 * bandwidth**2", "2")),
+    sign_reversed=wrong(
+        "The farther a key, the larger its weight: the minus is missing.",
+        ("-((queries[:, None] - keys) ** 2).sum(axis=-1)", "((queries[:, None] - keys) ** 2).sum(axis=-1)"),
+    ),
+    weights_over_queries=wrong(
+        "The weights of each key sum to 1. Each query shares its weight among the keys: the rows should sum to 1.",
+        ("softmax(exponents)", "softmax(exponents, axis=0)"),
+    ),
+    weights_over_everything=wrong(
+        "All weights together sum to 1. Each row, one for each query, should sum to 1 by itself.",
+        ("softmax(exponents)", "softmax(exponents, axis=(0, 1))"),
+    ),
+    unstable_kernel=wrong(
+        "Far from all keys every kernel rounds to 0, and 0/0 is NaN. Put the exponents into a softmax.",
+        ("softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum(axis=-1, keepdims=True)"),
+    ),
+)
+
+exercise.hints(
+    "For which bandwidth is the code right? It is right for one and wrong for others: which expressions does that point to?",
+    "Put numbers into the exponent: distance 2, bandwidth 3. What does the formula say, and what does Python calculate, from left to right?",
+)
+exercise.hints("The softmax in the given code is safe. Does it still get the exponents themselves?", group="far")

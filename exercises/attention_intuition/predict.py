@@ -1,0 +1,33 @@
+"""Lab 01, exercise `predict`."""
+
+import numpy as np
+
+from autograder.declaring import ONE, Questions, wrong
+from exercises.formulas.attention import softmax
+
+KEYS = np.arange(-100, 101) * 0.1
+WEIGHTS = softmax(-(KEYS**2) / (2 * 0.5**2))
+
+exercise = Questions("predict", tolerance=2.5)
+
+# 1/Σα² of a query amid keys at distances of 0.1, at a bandwidth of 0.5: 2√π · 0.5 / 0.1, about 17.7.
+exercise.question(
+    ONE,
+    "how many keys count at half the bandwidth",
+    right=float(1 / np.sum(WEIGHTS**2)),
+    hints=(
+        "Think of the kernel as a window over the line. Which stretch does it cover when the bandwidth is halved, and how many keys lie in it?",
+    ),
+)
+
+exercise.mistakes(
+    thought_quartered=wrong(
+        "Both the bandwidth and the distance are squared. How far does a kernel of half the width reach?", seen=8.86
+    ),
+    thought_doubled=wrong("That goes the wrong way: a narrow kernel lets fewer keys count.", seen=70.9),
+    thought_unchanged=wrong("The weights still sum to 1, but fewer keys share the 1.", seen=35.4),
+    thought_rooted=wrong(
+        "That divides by the root of 2. The keys lie on a line: how many of them lie in a stretch of half the length?",
+        seen=25.1,
+    ),
+)

@@ -1,0 +1,137 @@
+"""What several exercises of lab 01 share."""
+
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Case, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.formulas.attention import masked_softmax
+
+
+def additive_scores(asked: np.ndarray, offered: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """vᵀ tanh(asked + offered), of projections (…, U) that broadcast; v (U,) or (U, 1)."""
+    return np.tanh(asked + offered) @ v
+
+
+def attended(scores: np.ndarray, values: np.ndarray, mask: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """softmax(scores) · values over the keys that the mask leaves (Bahdanau et al. 2015, equations 5 and 6).
+
+    Args:
+        scores: (…, T, S).
+        values: (…, S, e).
+        mask: broadcasts to the scores; true where a query may attend.
+
+    Returns:
+        The context (…, T, e) and the weights (…, T, S); NaN, for any finite number, in rows without any key.
+    """
+    weights = masked_softmax(scores, mask)
+    result = np.einsum("...ts,...se->...te", weights, values)
+    return result, weights
+
+
+TRANSPOSED = wrong(
+    "The scores come back transposed: row t belongs to query t, column s to key s.",
+    ("return scores", "return scores.T"),
+)
+
+
+WEIGHTS_RETURNED = wrong(
+    "Your rows sum to 1: those are weights. A score function returns what goes into the softmax.",
+    (
+        "return scores",
+        "return np.exp(scores - scores.max(axis=-1, keepdims=True)) / np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True)",
+    ),
+)
+
+
+SWAPPED_RESULTS = wrong(
+    "The two results come back in the wrong order.", ("return result, weights", "return weights, result")
+)
+
+
+OVER_QUERIES = wrong(
+    "The columns of the weights sum to 1, not the rows: the queries compete instead of the keys.",
+    ("softmax(x, axis=-1)", "softmax(x, axis=-2)"),
+)
+
+
+NO_SOFTMAX = wrong(
+    "The scores weight the values directly: no softmax.",
+    ("powers / powers.sum(axis=axis, keepdims=True)", "np.where(x > -1e8, x, 0)"),
+)
+
+
+UNSTABLE = wrong(
+    "Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?",
+    ("x.max(axis=axis, keepdims=True)", "0"),
+)
+
+
+def apart(rng: Generator, rows: int, columns: int, step: float = 2500) -> np.ndarray:
+    """Large scores (rows, columns), in each row so far apart that rounding decides nothing, whichever way one sums."""
+    levels = step * (np.arange(columns) - columns // 2)
+    return (rng.permuted(np.tile(levels, (rows, 1)), axis=1) + rng.normal(size=(rows, columns))).astype("float32")
+
+
+def pairs(rng: Generator, t: int, s: int, d: int, dtype: str = "float32") -> dict:
+    return {"q": normal(rng, t, d, dtype=dtype), "k": normal(rng, s, d, dtype=dtype)}
+
+
+def pair_values(rng: Generator) -> list[Case]:
+    return [Case(pairs(rng, 5, 3, 7)), Case(pairs(rng, 2, 11, 3)), Case(pairs(rng, 5, 5, 3))]
+
+
+def pair_types(rng: Generator) -> list[Case]:
+    return [
+        Case(pairs(rng, 5, 3, 7), mode="tensor", description="TensorFlow tensors"),
+        Case(pairs(rng, 5, 3, 7), description="NumPy arrays of float32"),
+        Case(pairs(rng, 5, 3, 7, dtype="float64"), description="NumPy arrays of float64"),
+    ]
+
+
+def widths(make, first: tuple[int, int], second: tuple[int, int]):
+    return lambda rng: [Case(make(rng, *first)), Case(make(rng, *second))]
+
+
+def weighted_types(make):
+    return lambda rng: [
+        Case(make(rng, 7, 2), mode="tensor", description="TensorFlow tensors"),
+        Case(make(rng, 7, 2), description="NumPy arrays of float32"),
+        Case(make(rng, 7, 2, dtype="float64"), description="NumPy arrays of float64"),
+    ]
+
+
+TYPES = "arrays and tensors"
+
+
+TYPES_ADVICE = "Tensors have few of NumPy's methods, and TensorFlow multiplies no float32 by a float64. Convert all arguments to one kind first: `ops.convert_to_tensor(x)`, or `np.asarray(x)`."
+
+
+TRAINING_ADVICE = "Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients."
+
+
+HIDDEN = "np.tanh(asked + offered)"
+
+ACTIVATION_MISTAKES = dict(
+    no_tanh=wrong("The tanh is missing: without it the score is linear in q and k.", (HIDDEN, "asked + offered")),
+    tanh_outside=wrong(
+        "The tanh comes last. It belongs before the product with v.",
+        ("np.tanh(asked + offered) @ v", "np.tanh((asked + offered) @ v)"),
+    ),
+    tanh_of_each=wrong(
+        "tanh is applied to each projection; it should be applied once, to their sum.",
+        (HIDDEN, "np.tanh(asked) + np.tanh(offered)"),
+    ),
+    relu_for_tanh=wrong(
+        "The hidden layer has a ReLU where the exercise asks for tanh.", (HIDDEN, "np.maximum(asked + offered, 0)")
+    ),
+    sigmoid_for_tanh=wrong(
+        "The hidden layer has a sigmoid where the exercise asks for tanh.",
+        (HIDDEN, "1 / (1 + np.exp(-(asked + offered)))"),
+    ),
+    multiplied=wrong(
+        "The two projections are multiplied; additive attention adds them.", (HIDDEN, "np.tanh(asked * offered)")
+    ),
+)

@@ -1,0 +1,40 @@
+"""Lab 07, exercise `answers`."""
+
+from autograder.declaring import Questions, wrong
+
+CHOSEN = 0.15 * 100  # tokens of a hundred; 80 % of them become [MASK]
+
+exercise = Questions("answers", tolerance=0.0051)
+
+exercise.question(
+    "masked",
+    "how many become [MASK]",
+    right=0.8 * CHOSEN,
+    hints=("Each takes a line on paper; the text of the exercises has all that is needed.",),
+)
+exercise.question(
+    "decision",
+    "who decides when to stop",
+    right="b",
+    hints=("A set of texts that decides something cannot measure the result any more.",),
+)
+exercise.question(
+    "keras",
+    "why tf_keras",
+    right="c",
+    hints=("Whose layer is `hub.KerasLayer`? Lecture 07 prints what happens when two versions of Keras meet.",),
+)
+
+exercise.mistakes(
+    chosen_counted=wrong("That many are chosen. Not all of them are masked.", seen={"masked": CHOSEN}),
+    rate_forgotten=wrong("80 % of the chosen ones, not of all.", seen={"masked": 80}),
+    kept_counted=wrong("That many are kept.", seen={"masked": 0.1 * CHOSEN}),
+    test_decides=wrong(
+        "A test set that decides anything is no longer a test set.", seen={"decision": "a"}, see="06b#three-splits"
+    ),
+    training_decides=wrong(
+        "The training loss falls as long as you like.", seen={"decision": "c"}, see="06#overfitting"
+    ),
+    keras_for_speed=wrong("Speed is not the reason here: neither is faster.", seen={"keras": "a"}),
+    keras_for_text=wrong("Keras 3 takes strings, too, in `TextVectorization` for example.", seen={"keras": "b"}),
+)

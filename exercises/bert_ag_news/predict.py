@@ -1,0 +1,33 @@
+"""Lab 07, exercise `predict`: the loss of a classifier that knows nothing."""
+
+import math
+
+from autograder.declaring import ONE, Advice, Questions, wrong
+
+CLASSES = 4
+
+exercise = Questions("predict", tolerance=0.25)
+
+exercise.question(
+    ONE,
+    "the loss before training",
+    right=-math.log(1 / CLASSES),
+    name="start",
+    advice=Advice(
+        value="The loss of a text is −ln of the probability that its class gets. Which probability does a model that "
+        "knows nothing give?"
+    ),
+    hints=("How probable is each of the four classes to a model that knows nothing? Take −ln of it.",),
+)
+
+exercise.mistakes(
+    share_of_errors=wrong(
+        "This is the share of errors of a guess. The loss is −ln of a probability.",
+        seen=1 - 1 / CLASSES,
+        see="06#cross-entropy",
+    ),
+    loss_in_bits=wrong(
+        "This is in bits. The loss is in nats: natural logarithms.", seen=math.log2(CLASSES), see="06#cross-entropy"
+    ),
+    for_two_classes=wrong("This is the loss for two classes. Here are four.", seen=math.log(2)),
+)

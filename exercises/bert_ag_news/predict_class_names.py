@@ -1,0 +1,80 @@
+"""Lab 07, exercise `predict_class_names`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.bert_ag_news.shared import SENTENCES
+from exercises.formulas import bert_ag_news as oracles
+from exercises.mistaken import bert_ag_news as mistaken
+
+TOPICS = ("World", "Sports", "Business", "Sci/Tech")
+
+
+OTHERS = ("art", "cooking", "gardens", "law", "maths", "music", "travel")
+
+
+def _named(rng: Generator, names: Sequence[str], count: int) -> Case:
+    """Texts of which each class but one has some, and two of which no class gets more than one half."""
+    classes = len(names)
+    first = rng.permutation(classes)
+    top = np.array([first[0], first[1], first[1], first[2], first[0], *first[1 : max(2, classes - 1)]])[:count]
+    rows = rng.uniform(0.05, 0.1, size=(len(top), classes))
+    rows[np.arange(len(top)), top] = rng.uniform(2, 3, size=len(top))
+    second = (top + 1 + rng.integers(classes - 1, size=len(top))) % classes
+    for row in (0, 1):  # of two different classes, so that one of them is not the first
+        rows[row, top[row]] = 0.45
+        rows[row, second[row]] = 0.4
+    rows /= rows.sum(axis=1, keepdims=True)
+    for row in (0, 1):
+        rows[row] = 0.9 * rows[row] + 0.1 / classes
+    texts = [f"{sentence} {number}" for number, sentence in enumerate(rng.permutation(SENTENCES)[: len(top)])]
+    inputs = {"texts": [str(each) for each in texts], "probabilities": rows.astype("float32"), "class_names": list(names)}
+    return Case(inputs, description=f"{len(texts)} texts, {classes} classes")
+
+
+exercise = Exercise("predict_class_names", oracle=oracles.predict_class_names, mistaken=mistaken.predict_class_names, probe_only=("texts",))
+
+
+@exercise.group("a name for each text, in their order", points=2, advice="`model.predict` gives a row of probabilities for each text, (n, classes). Where is its largest value?")
+def values(rng: Generator) -> list[Case]:
+    names = [str(each) for each in rng.permutation(OTHERS)]
+    return [_named(rng, TOPICS, 6), _named(rng, names, 11)]
+
+
+@exercise.group("a single text", points=1, must_fail_for=("over_one_half",))
+def one(rng: Generator) -> list[Case]:
+    case = _named(rng, TOPICS, 6)
+    places = {"texts": case.inputs["texts"][:1], "probabilities": case.inputs["probabilities"][:1]}
+    return [Case({**case.inputs, **places}, description="a single text, 4 classes")]
+
+
+@exercise.group("no text at all", points=1, advice="Keras raises an error when there are no texts. The result for no texts is an empty list, `[]`.")
+def none(rng: Generator) -> list[Case]:
+    nothing = {"texts": [], "probabilities": np.zeros((0, 4), "float32"), "class_names": list(TOPICS)}
+    return [Case(nothing, description="an empty list of texts")]
+
+
+exercise.mistakes(
+    least_probable=wrong("You take the least probable class (`argmin`).", pick="smallest"),
+    second_best=wrong("You take the second best class.", pick="second"),
+    over_one_half=wrong("You look for a probability above one half. With several classes the largest may be less.", pick="over one half"),
+    counted_from_one=wrong("Every name is the one before the right one: places are counted from 0, as the labels of `data.news` are. (In the files of AG News they are counted from 1.)", shift=-1),
+    one_too_far=wrong("Every name is the one behind the right one: is 1 added to the place?", shift=1),
+    names_sorted=wrong("The names are those of another order: are the names sorted? `class_names[0]` belongs to the first column.", sort=True),
+    places_returned=wrong("You return places, not names: `class_names[place]`.", answer="places"),
+    only_the_first=wrong("There is one name, however many texts there are: `argmax` of row 0 only, or is the `return` in the loop?", which="first only"),
+    order_reversed=wrong("The names are in reverse order.", which="reversed"),
+    each_name_once=wrong("Each name occurs once only: a name for each text is asked for.", repeated=False),
+    over_the_texts=wrong("`argmax` runs over the texts: for each class, the text that fits best. It should run over the classes, axis 1.", axis=0),
+    array_returned=wrong("The names are right, in a NumPy array; a list of str is asked for.", kind="an array"),
+    tuple_returned=wrong("The names are right, in a tuple; a list is asked for.", kind="a tuple"),
+)
+
+
+exercise.hints(
+    "`model.predict(texts)` wants the texts as an array or a tensor: `tf.constant(texts)`.", "`np.argmax(…, axis=-1)` gives one place for each text.", "A list comprehension turns places into names."
+)
+exercise.hints("One text is a list of one: the result is a list too, and `predict` still gives two axes.", group="one")

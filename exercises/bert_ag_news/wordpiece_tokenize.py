@@ -1,0 +1,94 @@
+"""Lab 07, exercise `wordpiece_tokenize`."""
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.formulas import bert_ag_news as oracles
+from exercises.mistaken import bert_ag_news as mistaken
+
+LETTERS = "abcdefghiklmnoprstuvwz"
+
+
+def _spelling(rng: Generator) -> dict[int, str]:
+    """Other letters for a, b, c, …, so that a case is always the same puzzle, spelled differently; 0 gets an accent."""
+    chosen = rng.permutation(list(LETTERS))[:12]
+    accent = str(rng.choice(list("éüñøā")))
+    plain = {ord(old): str(new) for old, new in zip("abcdefghijkl", chosen, strict=True)}
+    capitals = {ord(old): str(new).upper() for old, new in zip("ABCDEFGHIJKL", chosen, strict=True)}
+    return plain | capitals | {ord("0"): accent}
+
+
+def _word(rng: Generator, word: str, pieces: str, container: str = "list", **more) -> Case:
+    table = _spelling(rng)
+    vocabulary = [str(each) for each in rng.permutation([piece.translate(table) for piece in pieces.split()])]
+    word = word.translate(table)
+    shown = [f'"{word}"' if len(word) < 20 else f"a word of {len(word)} characters"]
+    shown += [f"the {container} of pieces {' '.join(vocabulary)}", *(f"{key}={value!r}" for key, value in more.items())]
+    return Case({"word": word, "vocabulary": vocabulary, "container": container, **more}, description=", ".join(shown))
+
+
+exercise = Exercise(
+    "wordpiece_tokenize",
+    oracle=oracles.wordpiece_tokenize,
+    mistaken=mistaken.wordpiece_tokenize,
+    probe_only=("container",),
+    forbidden=("tensorflow_text.WordpieceTokenizer", "tensorflow_text.FastWordpieceTokenizer", "tensorflow_text.BertTokenizer", "tensorflow_text.FastBertTokenizer"),
+)
+
+
+@exercise.group("words that the vocabulary covers", points=3, advice="At each place take the longest piece that the vocabulary has, and continue behind it.")
+def values(rng: Generator) -> list[Case]:
+    return [
+        _word(rng, "abcdefgh", "ab a ##b ##c ##cd ##cde ##d ##e ##f ##g ##h ##fgh ##defgh cde fgh cdef"),
+        _word(rng, "abcdeab", "a ab abc ##a ##b ##d ##e ##de ##cdeab", "dict"),
+        _word(rng, "abcdef", "abcdef abc ##def a ##b ##c ##d ##e ##f", "set"),
+        _word(rng, "Abcd", "Ab ab ##c ##d ##cd"),
+    ]
+
+
+@exercise.group("words that it does not cover", points=2, advice="Where no piece fits, the whole word becomes `[unknown]`: one entry, whatever was found before.")
+def unknown(rng: Generator) -> list[Case]:
+    return [_word(rng, "abcdef", "ab abc ##cd ##ef ##f", "set"), _word(rng, "abc", "b ##b ##c ##bc bc", unknown="<oov>"), _word(rng, "abc", "ab a ##b abcd ##d", "dict")]
+
+
+@exercise.group("words of more than max_chars characters", points=1, advice="A word of exactly max_chars characters is still cut into pieces. Count characters, not bytes.")
+def long(rng: Generator) -> list[Case]:
+    return [
+        _word(rng, "abcdef", "abc ##def ##d", max_chars=6),
+        _word(rng, "abcdefg", "abc ##def ##g", max_chars=6),
+        _word(rng, "a0bc0d", "a0b ##c0d ##c", max_chars=6),
+        _word(rng, "ab" * 50, "ab ##ab a"),
+        _word(rng, "ab" * 50 + "a", "ab ##ab ##a", "set"),
+    ]
+
+
+exercise.mistakes(
+    shortest_first=wrong("The shortest piece is taken. Take the longest one that fits.", search="shortest first"),
+    any_cover=wrong("You go back and try a shorter piece when nothing fits the rest. WordPiece is greedy: it never goes back, and such a word is unknown.", search="any cover"),
+    fewest_pieces=wrong("These are the fewest pieces, not the greedy ones: the longest first piece may cost pieces later.", search="fewest pieces"),
+    from_the_end=wrong("You begin at the end of the word. Look for the longest piece at the beginning of the word.", search="from the end"),
+    last_character_never=wrong("No piece ever reaches the end of the word: which is the last index behind `end` that is tried?", search="last character never"),
+    single_characters_never=wrong("A piece of a single character is never found: does the inner loop stop one step too early?", search="single characters never"),
+    never_cut=wrong("A word is found as a whole or not at all. If it is not in the vocabulary, look for the longest piece at its beginning, then for the next.", search="never cut"),
+    marks_left_out=wrong('The pieces are right, but their "##" is gone: it is part of the piece, with an id of its own.', prefix="left out of the result"),
+    marks_not_looked_for=wrong('A piece that continues a word is looked up without "##". `able` and `##able` are two pieces.', prefix="not looked for"),
+    marks_added_only=wrong('A piece that continues a word is looked up without "##", and "##" is added afterwards. Look up exactly the piece that you return.', prefix="added to the result"),
+    marks_everywhere=wrong('The first piece is looked up with "##", too. Only pieces that continue a word have it.', prefix="everywhere"),
+    plain_pieces_inside=wrong('Inside a word a piece without "##" is taken as well. Such a piece may only begin a word.', prefix="either"),
+    rest_unknown=wrong("Pieces are kept in front of the unknown rest. If any part of a word has no piece, the whole word is unknown.", failure="the rest"),
+    character_unknown=wrong("A character without a piece becomes unknown, and you go on. The whole word should become unknown, once.", failure="a character"),
+    rest_dropped=wrong("Where no piece fits, you stop and return the pieces so far. The whole word should become unknown.", failure="stops"),
+    character_skipped=wrong("A character without a piece is left out, as if it were not there. The whole word should become unknown.", failure="skipped"),
+    nothing_for_unknown=wrong("A word that no pieces can cover gives an empty list. It should become unknown.", failure="nothing"),
+    unknown_fixed=wrong('The result is "[UNK]" whatever the argument `unknown` says.', own_unknown=False),
+    limit_one_too_early=wrong("A word of exactly max_chars characters is unknown. Only longer ones are.", limit="one too early"),
+    limit_ignored=wrong("Words of more than max_chars characters are cut into pieces, too. They should become unknown.", limit="none"),
+    limit_fixed=wrong("The limit is 100 characters whatever `max_chars` says.", limit="default"),
+    limit_in_bytes=wrong("max_chars counts characters; you count bytes, of which an é has two.", limit="bytes"),
+    long_word_cut=wrong("A word that is too long loses its end. It should become unknown instead.", limit="cut"),
+    lowercased=wrong("The word is turned into lower case. Here `Ab` and `ab` are two pieces.", lower=True),
+)
+
+
+exercise.hints("Two loops: the outer one moves the start, the inner one tries ends from the end of the word towards the start.", 'Look up `word[start:end]`, with "##" in front when start is not 0.')
+exercise.hints("When the inner loop finds nothing, there is nothing left to decide: return at once.", group="unknown")
+exercise.hints("One comparison at the very beginning is enough.", group="long")

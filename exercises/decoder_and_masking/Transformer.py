@@ -1,0 +1,528 @@
+"""Lab 08, exercise `Transformer`."""
+
+import math
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.decoder_and_masking.shared import weights
+from exercises.drawing import normal
+from exercises.formulas.attention import softmax  # noqa: F401 - mistakes use it
+from exercises.formulas.decoder_block import (
+    CAUSAL,
+    PRE_NORM,
+    Dropout,
+    Weights,
+    along,
+    attended,
+    block,
+    head_width,
+    kept,
+    norm,
+    one_by_one,
+    third_erased,
+    transformed,
+)
+from exercises.formulas.encoder_block import unpacked
+
+exercise = Exercise("Transformer", returns=("logits",))
+
+
+def shapes(d_model: int, num_heads: int, d_ff: int, vocab_size: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of the kinds of weights in a Transformer, in the order in which the probe packs them."""
+    width = head_width(d_model, num_heads)
+    return {
+        "embedding": (vocab_size, d_model),
+        "projection.kernel": (d_model, num_heads, width),
+        "projection.bias": (num_heads, width),
+        "output.kernel": (num_heads, width, d_model),
+        "in.kernel": (d_model, d_ff),
+        "in.bias": (d_ff,),
+        "out.kernel": (d_ff, d_model),
+        "bias": (d_model,),
+        "gamma": (d_model,),
+        "beta": (d_model,),
+    }
+
+
+def spread(table: Weights) -> dict[str, np.ndarray]:
+    """The weights of a block whose weights of one kind are all the same."""
+    w = {key: table[key] for key in ("in.kernel", "in.bias", "out.kernel")} | {"out.bias": table["bias"]}
+    for name in ("self", "cross"):
+        for part in ("query", "key", "value"):
+            w |= {f"{name}.{part}.{kind}": table[f"projection.{kind}"] for kind in ("kernel", "bias")}
+        w |= {f"{name}.output.kernel": table["output.kernel"], f"{name}.output.bias": table["bias"]}
+    for number in (1, 2, 3):
+        w |= {f"norm{number}.{kind}": table[kind] for kind in ("gamma", "beta")}
+    return w
+
+
+def positions(length: int, d_model: int) -> np.ndarray:
+    """Sinusoidal positions (Vaswani et al. 2017, section 3.5): even columns sine, odd ones cosine. (length, D)."""
+    angles = np.arange(length)[:, None] / 10_000.0 ** (np.arange(0, d_model, 2) / d_model)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
+
+
+def embedded(ids: np.ndarray, embedding: np.ndarray, dropout: Dropout) -> np.ndarray:
+    """Rows of the table times √D, and positions (Vaswani et al. 2017, 3.4 and 5.4). ids (B, T) -> (B, T, D)."""
+    d_model = embedding.shape[-1]
+    rows = embedding[ids] * math.sqrt(d_model) + positions(ids.shape[1], d_model).astype(embedding.dtype)
+    return dropout(rows, 1)
+
+
+def encoded(source: np.ndarray, table: Weights, num_layers: int, dropout: Dropout) -> np.ndarray:
+    """The source after so many encoder blocks, post-norm. source (B, S) -> (B, S, D)."""
+    w, real = spread(table), (source != 0)[:, None]
+    h = embedded(source, table["embedding"], dropout)
+    for _ in range(num_layers):
+        h = norm(h + dropout(attended(h, h, w, "self", real), 1), w, "norm1")
+        h = norm(h + dropout(transformed(h, w), 1), w, "norm2")
+    return h
+
+
+def transformer_logits(
+    source: np.ndarray, target: np.ndarray, table: Weights, num_layers: int, dropout: Dropout = kept
+) -> np.ndarray:
+    """The encoder-decoder Transformer, post-norm, one table for source, target, output (Vaswani et al. 2017, 3.4)."""
+    w, embedding, real = spread(table), table["embedding"], (source != 0)[:, None]
+    memory = encoded(source, table, num_layers, dropout)
+    y = embedded(target, embedding, dropout)
+    for number in range(1, num_layers + 1):  # noqa: B007 - an edit of the formula uses it
+        y = block(y, memory, w, real, lambda h, place: dropout(h, 1))
+    return y @ embedding.T
+
+
+@exercise.formula
+def transformer(
+    source: np.ndarray,
+    target: np.ndarray,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    vocab_size: int,
+    weights: np.ndarray,
+) -> np.ndarray:
+    """`transformer_logits`; those of padding in the target are left free (NaN).
+
+    Args:
+        source, target: ids (B, S) and (B, T), 0 is padding.
+        weights: the kinds of weights, end to end in the order of `shapes`; all weights of a kind are equal.
+    """
+    table = unpacked(weights, shapes(d_model, num_heads, d_ff, vocab_size))
+    return free(transformer_logits(source, target, table, num_layers), target).astype(weights.dtype)
+
+
+def free(logits: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The logits, NaN at padding."""
+    return np.where((target == 0)[..., None], np.nan, logits)
+
+
+@exercise.formula_for("training")
+def transformer_training(
+    source: np.ndarray,
+    target: np.ndarray,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    vocab_size: int,
+    weights: np.ndarray,
+    dropout: float = 0.1,
+) -> dict[str, np.ndarray]:
+    """The same in training, with `third_erased` in place of all dropouts; and the one rate that they have."""
+    table = unpacked(weights, shapes(d_model, num_heads, d_ff, vocab_size))
+    logits = transformer_logits(source, target, table, num_layers, third_erased)
+    return {"logits": free(logits, target).astype(weights.dtype), "rates": rates(dropout)}
+
+
+@exercise.formula_for("inference")
+def transformer_inference(
+    source: np.ndarray,
+    target: np.ndarray,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    vocab_size: int,
+    weights: np.ndarray,
+    dropout: float = 0.1,
+) -> dict[str, np.ndarray]:
+    """Outside of training nothing is dropped; and the one rate that the dropouts have."""
+    logits = transformer(source, target, num_layers, d_model, num_heads, d_ff, vocab_size, weights)
+    return {"logits": logits, "rates": rates(dropout)}
+
+
+def rates(dropout: float) -> np.ndarray:
+    """The different rates of all dropouts."""
+    return np.array([dropout])
+
+
+@exercise.formula_for("prefix")
+def transformer_prefix(
+    source: np.ndarray,
+    target: np.ndarray,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    vocab_size: int,
+    weights: np.ndarray,
+    cut: int,
+) -> dict[str, np.ndarray]:
+    """The first `cut` results for the whole target, and those for its first `cut` tokens alone: they are the same."""
+    table = unpacked(weights, shapes(d_model, num_heads, d_ff, vocab_size))
+    whole, prefix = (transformer_logits(source, ids, table, num_layers) for ids in (target, target[:, :cut]))
+    return {"whole": whole[:, :cut], "prefix": prefix}
+
+
+@exercise.formula_for("slopes")
+def transformer_slopes(
+    source: np.ndarray,
+    target: np.ndarray,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    vocab_size: int,
+    weights: np.ndarray,
+    weighting: np.ndarray,
+    direction: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """Derivatives of ``sum(logits * weighting)``, kind of weight by kind of weight."""
+    kinds = shapes(d_model, num_heads, d_ff, vocab_size)
+
+    def run(vector: np.ndarray) -> np.ndarray:
+        return transformer_logits(source, target, unpacked(vector, kinds), num_layers)
+
+    return {"slopes": along(run, [weights], [[piece] for piece in one_by_one(direction, kinds)], weighting)}
+
+
+@exercise.formula_for("parameters")
+def transformer_parameters(
+    num_layers: int, d_model: int, num_heads: int, d_ff: int, vocab_size: int, max_length: int
+) -> dict[str, int]:
+    """The table, and for each layer three attentions, two feed-forward networks and five norms."""
+    width = num_heads * head_width(d_model, num_heads)
+    attention = 4 * d_model * width + 3 * width + d_model
+    feed_forward = 2 * d_model * d_ff + d_ff + d_model
+    layer = 3 * attention + 2 * feed_forward + 5 * 2 * d_model
+    table = vocab_size * d_model
+    return {"trainable_parameters": table + num_layers * layer}
+
+
+def _model_inputs(
+    rng: Generator,
+    num_layers: int = 1,
+    *,
+    source: tuple[int, int] = (2, 7),
+    length: int = 5,
+    dropout: float | None = 0.3,
+    scale: float = 0.4,
+) -> dict:
+    sizes = {"num_layers": num_layers, "d_model": 10, "num_heads": 2, "d_ff": 7, "vocab_size": 13, "max_length": 11}
+    return {
+        **sizes,
+        **({} if dropout is None else {"dropout": dropout}),
+        "source": rng.integers(1, 13, size=source).astype("int32"),
+        "target": rng.integers(1, 13, size=(source[0], length)).astype("int32"),
+        "weights": weights(rng, shapes(10, 2, 7, 13), scale, 0.6),
+    }
+
+
+@exercise.group(
+    "embedding, positions and output, without any block",
+    points=2,
+    advice="Without blocks the logits are (E[ids]·√D + positions) Eᵀ for the target ids.",
+)
+def embedding(rng: Generator) -> list[Case]:
+    return [
+        Case(
+            _model_inputs(rng, 0), description="num_layers=0: embedding, positions and output alone, target_in (2, 5)"
+        ),
+        Case(
+            _model_inputs(rng, 0, source=(3, 5), length=11),
+            description="num_layers=0, target_in (3, 11), max_length=11",
+        ),
+    ]
+
+
+@exercise.group("right logits with one and two layers", points=2)
+def values(rng: Generator) -> list[Case]:
+    return [
+        Case(_model_inputs(rng), description="one layer, source (2, 7), target_in (2, 5)"),
+        Case(_model_inputs(rng, 2, source=(3, 5), length=7), description="two layers, source (3, 5), target_in (3, 7)"),
+    ]
+
+
+@exercise.group(
+    "padding in the source changes nothing",
+    points=2,
+    advice="Padding is masked twice: in the encoder's self-attention and in the decoder's cross-attention.",
+)
+def padding(rng: Generator) -> list[Case]:
+    ended, everywhere, empty = (_model_inputs(rng, source=(3, 7)) for _ in range(3))
+    ended["source"][0, 4:] = ended["source"][1, 2:] = 0
+    everywhere["source"][0, 0] = everywhere["source"][1, 2:4] = everywhere["source"][2, 6] = 0
+    everywhere["target"][0, 3:] = 0
+    empty["source"][1, 5:] = empty["source"][2] = 0
+    return [
+        Case(ended, description="source (3, 7), two of the sentences padded"),
+        Case(everywhere, description="padding in the source at other places, and at the end of target_in"),
+        Case(empty, description="source (3, 7), one source is padding alone"),
+    ]
+
+
+@exercise.group("what stands later in the target changes nothing", points=1)
+def causal(rng: Generator) -> list[Case]:
+    return [
+        Case(
+            {**_model_inputs(rng), "cut": cut},
+            mode="prefix",
+            description=f"target_in of five tokens, and the first {cut} alone",
+        )
+        for cut in (2, 4)
+    ]
+
+
+@exercise.group(
+    "dropout on both embeddings and in every block, in training only",
+    points=2,
+    advice="Every `keras.layers.Dropout` of the model gets `training` and the rate `dropout`. The attention layers "
+    "have none of their own.",
+)
+def dropout(rng: Generator) -> list[Case]:
+    erased = "every Dropout set to erase a third of the features"
+    return [
+        Case(_model_inputs(rng), mode="training", description=f"training=True, dropout=0.3, {erased}"),
+        Case(_model_inputs(rng), mode="inference", description=f"training=False, {erased}"),
+        Case(
+            _model_inputs(rng, 0, dropout=None),
+            mode="training",
+            description="num_layers=0, dropout as it is by default",
+        ),
+    ]
+
+
+@exercise.group("one table, and blocks with weights of their own", points=1)
+def parameters(rng: Generator) -> list[Case]:
+    description = "trainable parameters, d_model=10, num_heads=2, d_ff=7, 13 words"
+    return [
+        Case(_model_inputs(rng, layers), mode="parameters", description=f"{description}, num_layers={layers}")
+        for layers in (1, 2)
+    ]
+
+
+@exercise.group(
+    "works inside tf.function, and gradients reach every weight",
+    points=1,
+    advice="Inside a graph a sentence's length may be unknown. Turn the table of positions into a tensor "
+    "(`ops.convert_to_tensor`), and slice it up to `ops.shape(ids)[1]`.",
+)
+def training(rng: Generator) -> list[Case]:
+    inputs = _model_inputs(rng, source=(2, 4), length=3)
+    inputs |= {"weighting": normal(rng, 2, 3, 13), "direction": normal(rng, len(inputs["weights"]))}
+    return [
+        Case(_model_inputs(rng), mode="graph", description="inside tf.function, batch size and lengths unknown"),
+        Case(inputs, mode="slopes", description="gradients of each kind of weight, compared with numerical ones"),
+    ]
+
+
+ROOT = "* math.sqrt(d_model)"
+PLACES = "+ positions(ids.shape[1], d_model).astype(embedding.dtype)"
+ROWS = "embedding[ids] * math.sqrt(d_model) + positions(ids.shape[1], d_model).astype(embedding.dtype)"
+LOGITS = "y @ embedding.T"
+TABLE = "vocab_size * d_model"
+
+exercise.mistakes(
+    embedding_not_scaled=wrong(
+        "The embeddings are not multiplied by √D before positions are added.",
+        (ROOT, ""),
+        hint="How large are the entries of an embedding beside those of a sine?",
+        see="08#decoder-block",
+    ),
+    scaled_after_positions=wrong(
+        "The positions are multiplied by √D as well: scale, then add.",
+        (ROWS, "((embedding[ids] + positions(ids.shape[1], d_model)) * math.sqrt(d_model)).astype(embedding.dtype)"),
+        hint="In which order do the product and the sum stand in the text?",
+    ),
+    embedding_divided=wrong(
+        "The embeddings are divided by √D; they should be multiplied by it.", (ROOT, "/ math.sqrt(d_model)")
+    ),
+    positions_missing=wrong(
+        "There are no positions.",
+        (PLACES, ""),
+        hint="What does a Transformer without positions know of the order of words?",
+        see="05#twins",
+    ),
+    positions_in_source_only=wrong(
+        "The target has no positions.",
+        (
+            "embedded(target, embedding, dropout)",
+            "dropout(embedding[target] * math.sqrt(embedding.shape[-1]), 1).astype(embedding.dtype)",
+        ),
+    ),
+    positions_in_target_only=wrong(
+        "The source has no positions.",
+        (
+            'embedded(source, table["embedding"], dropout)',
+            'dropout(table["embedding"][source] * math.sqrt(table["embedding"].shape[-1]), 1)',
+        ),
+    ),
+    sines_first=wrong(
+        "All sines stand before all cosines. Here sine and cosine alternate: even columns are sines, odd columns "
+        "cosines.",
+        (
+            "np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)",
+            "np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)",
+        ),
+        see="05#sinusoids",
+    ),
+    positions_one_based=wrong(
+        "The first token has position 1; count from 0.",
+        ("np.arange(length)[:, None]", "np.arange(1, length + 1)[:, None]"),
+    ),
+    encoder_sees_padding=wrong(
+        "The encoder attends to padding: its self-attention needs the source's padding mask.",
+        ('"self", real', '"self", None'),
+        hint="Which calls in your model get the padding mask?",
+        see="06#padding-leaks",
+    ),
+    memory_padding_seen=wrong(
+        "The decoder attends to the source's padding: pass the padding mask on as memory_mask.",
+        ("w, real, lambda", "w, None, lambda"),
+        hint="Which calls in your model get the padding mask?",
+        see="06#padding-leaks",
+    ),
+    encoder_mask_inverted=wrong(
+        "The encoder attends to the padding and to nothing else.", ('"self", real', '"self", ~real')
+    ),
+    memory_mask_inverted=wrong(
+        "The decoder attends to the source's padding and to nothing else.", ("w, real, lambda", "w, ~real, lambda")
+    ),
+    encoder_causal=wrong(
+        "The encoder is causal. The source is known as a whole: its tokens see each other in both directions.",
+        ('"self", real', '"self", np.tri(source.shape[1], dtype=bool) & real'),
+        see="08#decoder-block",
+    ),
+    decoder_not_causal=wrong(
+        "The decoder sees later target tokens, and training learns to copy.", (CAUSAL, "None"), see="08#leak"
+    ),
+    memory_is_embedding=wrong(
+        "The decoder reads the source's embeddings; it should read the result of the last encoder block.",
+        ("block(y, memory,", "block(y, embedded(source, embedding, dropout),"),
+    ),
+    memory_from_same_block=wrong(
+        "Each decoder block reads the encoder block of the same number. All of them should read the output of the last "
+        "encoder block.",
+        ("block(y, memory,", "block(y, encoded(source, table, number, dropout),"),
+        see="08#decoder-block",
+    ),
+    softmax_over_vocabulary=wrong(
+        "These are probabilities. The model returns logits; the loss and the decoding apply the softmax.",
+        (LOGITS, f"softmax({LOGITS})"),
+    ),
+    softmax_over_positions=wrong(
+        "The columns sum to 1: a softmax over the positions. A prediction is a distribution over the vocabulary, and "
+        "the model returns logits.",
+        (LOGITS, f"softmax({LOGITS}, -2)"),
+    ),
+    log_probabilities=wrong(
+        "These are log-probabilities. The model returns the logits.", (LOGITS, f"np.log(softmax({LOGITS}))")
+    ),
+    logits_scaled=wrong(
+        "The logits are divided by √D. Only the embedding is scaled.",
+        (LOGITS, f"{LOGITS} / math.sqrt(embedding.shape[-1])"),
+    ),
+    keras_epsilon=wrong(
+        "The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
+        ("gamma, beta, 1e-06)", "gamma, beta, 0.001)"),
+    ),
+    pre_norm=wrong(
+        "The blocks are pre-norm; this model should be post-norm.",
+        *PRE_NORM,
+        (
+            'h = norm(h + dropout(attended(h, h, w, "self", real), 1), w, "norm1")',
+            'inner = norm(h, w, "norm1")\nh = h + dropout(attended(inner, inner, w, "self", real), 1)',
+        ),
+        (
+            'h = norm(h + dropout(transformed(h, w), 1), w, "norm2")',
+            'h = h + dropout(transformed(norm(h, w, "norm2"), w), 1)',
+        ),
+        see="04#post-or-pre",
+    ),
+    dropout_never=wrong(
+        "With `training=True` nothing is dropped: does `training` reach the blocks?",
+        ("num_layers, third_erased)", "num_layers)"),
+        see="04#dropout",
+    ),
+    dropout_always=wrong(
+        "Something is dropped with `training=False` too: `training` does not decide about it.",
+        ("num_layers, dropout=kept", "num_layers, dropout=third_erased"),
+        see="04#dropout",
+    ),
+    embedding_not_dropped=wrong(
+        "The sums of embedding and position are not dropped in training.", ("dropout(rows, 1)", "rows")
+    ),
+    attention_dropped_too=wrong(
+        "The attention layers have a dropout of their own, on their weights. Here they should have none.",
+        ('"self", causal)', '"self", causal, dropout)'),
+        ('"cross", memory_mask)', '"cross", memory_mask, dropout)'),
+        ('"self", real)', '"self", real, dropout)'),
+    ),
+    rate_not_handed_on=wrong(
+        "The dropout rate is 0.1 whatever `dropout` says: pass it on.", ("np.array([dropout])", "np.array([0.1])")
+    ),
+    table_not_shared=wrong(
+        "V·D numbers too many: there is a second table. Source, target and output share one embedding.",
+        (TABLE, f"2 * {TABLE}"),
+        see="04#parameters",
+    ),
+    three_tables=wrong(
+        "2·V·D numbers too many: there are three tables. Source, target and output share one embedding.",
+        (TABLE, f"3 * {TABLE}"),
+        see="04#parameters",
+    ),
+    output_bias=wrong(
+        "V numbers too many: the output has a bias. The logits are x Eᵀ alone.", (TABLE, f"{TABLE} + vocab_size")
+    ),
+    embedding_not_tracked=wrong(
+        "V·D numbers are missing: Keras does not know the embedding. A bare `tf.Variable` on a layer is not tracked.",
+        (TABLE, "0"),
+    ),
+    positions_learned=wrong(
+        "max_length·D numbers too many: are the positions learned? Here they are fixed sine and cosine waves.",
+        (TABLE, f"{TABLE} + max_length * d_model"),
+    ),
+    one_block_repeated=wrong(
+        "One block is used several times; each layer of a stack has weights of its own.",
+        ("num_layers * layer", "layer"),
+    ),
+    key_dim_is_d_model=wrong(
+        "key_dim is d_model for each head; here it should be D/H.",
+        ("d_model // num_heads", "d_model"),
+        see="03#key-dim",
+    ),
+)
+
+
+exercise.hints(
+    "Begin with both ends: first write the embedding and the logits, with no block between. The first group of the "
+    "check needs no more.",
+    "The table of a `keras.layers.Embedding` is its attribute `embeddings`, (V, D), once it is built: calling the "
+    "layer builds it.",
+)
+exercise.hints(
+    "An encoder block is a decoder block without its middle sub-layer; its self-attention looks both ways.",
+    "All decoder blocks read the same memory: the output of the last encoder block.",
+    group="values",
+)
+exercise.hints(
+    "The mask is made from the source's ids, by your `padding_mask`, and goes to every encoder and every decoder block.",
+    group="padding",
+)
+exercise.hints('Does check("DecoderBlock") pass? Then look at what else you pass to the blocks.', group="causal")
+exercise.hints(
+    "One table serves three times. Each block is made by a call of its class of its own.", group="parameters"
+)

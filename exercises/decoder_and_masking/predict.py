@@ -1,0 +1,40 @@
+"""Lab 08, exercise `predict`: how low a smoothed loss can go."""
+
+import numpy as np
+
+from autograder.declaring import ONE, Advice, Questions, wrong
+from exercises.formulas.losses import cross_entropy
+
+WORDS, SMOOTHING = 14, 0.1
+P = (1 - SMOOTHING) * np.eye(WORDS)[0] + SMOOTHING / WORDS  # the smoothed target
+FLOOR = float(cross_entropy(P, P))  # no cross-entropy with p is below its entropy
+
+exercise = Questions("predict", tolerance=0.05)
+
+exercise.question(
+    ONE,
+    "the lowest loss with label smoothing",
+    right=FLOOR,
+    name="floor",
+    advice=Advice(value="The loss is H(p, q), where p is the smoothed target. Choose the q that makes it smallest."),
+    hints=("Which q makes H(p, q) smallest? For that q the cross-entropy has a name of its own.",),
+)
+
+exercise.mistakes(
+    no_smoothing=wrong(
+        "A loss of 0 needs a q of 1 at the right word and 0 elsewhere. What does a q of 0 cost under the smoothed p?",
+        seen=0.0,
+        see="08#loss-floor",
+    ),
+    right_word_alone=wrong(
+        "This is what the right word costs. The smoothed target asks for the other 13 as well.",
+        seen=float(-np.log(P[0])),
+        see="08#loss-floor",
+    ),
+    untrained=wrong(
+        "This is the loss of a model that finds all words equally probable: training begins there, but it does not "
+        "end there.",
+        seen=float(np.log(WORDS)),
+    ),
+    in_bits=wrong("This is in bits. The loss is in nats: natural logarithms.", seen=FLOOR / float(np.log(2))),
+)

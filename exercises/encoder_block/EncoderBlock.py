@@ -1,0 +1,394 @@
+"""Lab 04, exercise `EncoderBlock`."""
+
+import math
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import partial_mask
+from exercises.encoder_block.shared import (
+    DROPOUT_ALWAYS,
+    DROPOUT_NEVER,
+    HIDDEN,
+    MASK_MISTAKES,
+    THIRD_DROPOUT,
+    block,
+    block_inputs,
+    block_shapes,
+    block_size,
+    draw_dropout,
+    half_erased,
+    kept,
+    left_to_chance,
+    same_again,
+    training,
+    unassigned,
+)
+from exercises.formulas.derivatives import weight_by_weight
+from exercises.formulas.encoder_block import unpacked
+
+
+def _values(norm: str | None, description: str):
+    def draw(rng: Generator) -> list[Case]:
+        return [
+            Case(block_inputs(rng, norm), description=f"x (2, 7, 15), num_heads=3, d_ff=11, {description}"),
+            Case(
+                block_inputs(rng, norm, sizes=(6, 2, 5), batch=3),
+                description=f"x (3, 7, 6), num_heads=2, d_ff=5, {description}",
+            ),
+        ]
+
+    return draw
+
+
+exercise = Exercise("EncoderBlock", probe_only=("dropout",))
+
+
+@exercise.formula
+def encoder_block(
+    x: np.ndarray,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    weights: np.ndarray,
+    norm: str = "post",
+    mask: np.ndarray | None = None,
+) -> np.ndarray:
+    """`block` with its weights end to end, in the order of `block_shapes`.
+
+    Args:
+        x: (B, T, D).
+        mask: (T, T), (B, T, T) or (B, 1, T); true where a query may attend.
+    """
+    return block(x, unpacked(weights, block_shapes(d_model, num_heads, d_ff)), norm, mask, kept)
+
+
+@exercise.formula_for("training")
+def in_training(
+    x: np.ndarray, d_model: int, num_heads: int, d_ff: int, weights: np.ndarray, norm: str = "post"
+) -> np.ndarray:
+    """The same in training, with `half_erased` in place of both dropouts."""
+    return block(x, unpacked(weights, block_shapes(d_model, num_heads, d_ff)), norm, None, half_erased)
+
+
+@exercise.formula_for("slopes")
+def slopes(
+    x: np.ndarray,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    weights: np.ndarray,
+    weighting: np.ndarray,
+    direction: np.ndarray,
+    direction_x: np.ndarray,
+    norm: str = "post",
+) -> dict[str, np.ndarray]:
+    """Derivatives of ``sum(output * weighting)``, see `weight_by_weight`."""
+    shapes = block_shapes(d_model, num_heads, d_ff)
+    sizes = [math.prod(shape) for shape in shapes.values()]
+
+    def run(x: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        return block(x, unpacked(vector, shapes), norm, None, kept)
+
+    return {"slopes": weight_by_weight(run, x, weights, sizes, weighting, direction, direction_x)}
+
+
+@exercise.formula_for("parameters")
+def number_of_parameters(d_model: int, num_heads: int, d_ff: int) -> dict[str, int]:
+    """`block_size` under the name of its result."""
+    return {"trainable_parameters": block_size(d_model, num_heads, d_ff)}
+
+
+@exercise.formula_for("reload")
+def rebuilt(
+    x: np.ndarray, d_model: int, num_heads: int, d_ff: int, weights: np.ndarray, norm: str = "post"
+) -> np.ndarray:
+    """A block that is rebuilt from its configuration does the same."""
+    configured = norm
+    return encoder_block(x, d_model, num_heads, d_ff, weights, configured)
+
+
+exercise.formula_for("repeated")(same_again)
+exercise.formula_for("dropped", "dropped_reloaded")(left_to_chance)
+
+
+@exercise.formula_for("renamed")
+def name_kept() -> dict[str, str]:
+    """A layer that is rebuilt from its configuration has the name of the first."""
+    return {"name": "kept"}
+
+
+@exercise.group("post-norm, right values", points=2)
+def values_post(rng: Generator) -> list[Case]:
+    return _values(None, "norm as it is by default")(rng)
+
+
+@exercise.group("pre-norm, right values", points=2)
+def values_pre(rng: Generator) -> list[Case]:
+    return _values("pre", 'norm="pre"')(rng)
+
+
+@exercise.group(
+    "masks of shape (T, T), (B, T, T) and (B, 1, T)",
+    points=2,
+    advice="Keras takes all three shapes as they are, if the mask is passed by its name.",
+)
+def masked(rng: Generator) -> list[Case]:
+    shapes = (((7, 7), "bool", "post"), ((2, 7, 7), "int32", "pre"), ((2, 1, 7), "float32", "post"))
+    cases = []
+    for shape, dtype, norm in shapes:
+        mask = partial_mask(rng, *shape).astype(dtype)
+        cases.append(
+            Case({**block_inputs(rng, norm), "mask": mask}, description=f"mask {shape} of {dtype}, norm={norm!r}")
+        )
+    mask = partial_mask(rng, 2, 7, 7)
+    mask[1, 4] = False
+    return [
+        *cases,
+        Case({**block_inputs(rng), "mask": mask}, description="mask (2, 7, 7), one query may attend to nothing"),
+    ]
+
+
+@exercise.group(
+    "layer norms with epsilon 1e-6",
+    points=1,
+    advice="Keras's own default for epsilon is 1e-3. The contract says 1e-6, for both norms.",
+)
+def epsilon(rng: Generator) -> list[Case]:
+    return [
+        Case(
+            block_inputs(rng, norm, scale=0.02, spread=0.01),
+            description=f"tokens whose features hardly differ, norm={norm!r}",
+            scale=0.1,
+        )
+        for norm in ("post", "pre")
+    ]
+
+
+@exercise.group(
+    "dropout: in training only, on each sub-layer's output, at its rate",
+    points=2,
+    advice="Each sub-layer's output goes through its own dropout, then the sum. No other dropout is in the block.",
+)
+def dropout(rng: Generator) -> list[Case]:
+    return draw_dropout(None, "post", "pre")(rng)
+
+
+@exercise.group("the right number of parameters", points=1)
+def parameters(rng: Generator) -> list[Case]:
+    inputs = unassigned(block_inputs(rng))
+    return [Case(inputs, mode="parameters", description="trainable parameters, d_model=15, num_heads=3, d_ff=11")]
+
+
+@exercise.group("works inside tf.function, and gradients reach every weight", points=1, name="training")
+def training_cases(rng: Generator) -> list[Case]:
+    return training(None)(rng)
+
+
+@exercise.group(
+    "survives the round trip through get_config",
+    points=1,
+    advice="`get_config` must hold every argument of `__init__`, and also everything in `super().get_config()`.",
+)
+def reload(rng: Generator) -> list[Case]:
+    watched = block_inputs(rng, "pre", batch=29)
+    return [
+        Case(block_inputs(rng, "pre"), mode="reload", description='norm="pre", rebuilt by from_config(get_config())'),
+        Case(
+            watched,
+            mode="dropped_reloaded",
+            description="dropout=0.3, rebuilt, called in training",
+            property="drops at its rate",
+        ),
+        Case(block_inputs(rng), mode="renamed", description="rebuilt by from_config(get_config()): its name"),
+    ]
+
+
+# The four sums of `block`: first and second, post-norm and pre-norm.
+POST_1, POST_2 = "norm1(x + dropout(attention(x), 0))", "norm2(h + dropout(transform(h), 1))"
+PRE_1, PRE_2 = "x + dropout(attention(norm1(x)), 0)", "h + dropout(transform(norm2(h)), 1)"
+IS_POST = 'if norm == "post":'
+NORM_1, NORM_2 = (f'normalised(h, w["{norm}.gamma"], w["{norm}.beta"])' for norm in ("norm1", "norm2"))
+
+exercise.mistakes(
+    always_post=wrong(
+        "The block is post-norm whatever `norm` says.",
+        (IS_POST, "if True:"),
+        hint="Where in `call` do you look at `norm`, and is it the value that `__init__` got?",
+        see="04#post-or-pre",
+    ),
+    always_pre=wrong(
+        "The block is pre-norm whatever `norm` says; by default it is post-norm.",
+        (IS_POST, "if False:"),
+        hint="Where in `call` do you look at `norm`, and is it the value that `__init__` got?",
+        see="04#post-or-pre",
+    ),
+    no_first_residual=wrong(
+        "The residual path around the attention is missing.",
+        (POST_1, "norm1(dropout(attention(x), 0))"),
+        (PRE_1, "dropout(attention(norm1(x)), 0)"),
+        hint="What is left of a token when attention has taken other tokens' values?",
+        see="04#without-residual",
+    ),
+    no_second_residual=wrong(
+        "The residual path around the feed-forward network is missing.",
+        (POST_2, "norm2(dropout(transform(h), 1))"),
+        (PRE_2, "dropout(transform(norm2(h)), 1)"),
+        hint="Both halves of the block have the same form. What does the first add?",
+        see="04#without-residual",
+    ),
+    no_residuals=wrong(
+        "Both residual paths are missing: add the input of each half to the result of its sub-layer.",
+        (POST_1, "norm1(dropout(attention(x), 0))"),
+        (POST_2, "norm2(dropout(transform(h), 1))"),
+        (PRE_1, "dropout(attention(norm1(x)), 0)"),
+        (PRE_2, "dropout(transform(norm2(h)), 1)"),
+        hint="What does the lecture measure of a stack without them?",
+        see="04#without-residual",
+    ),
+    residual_from_normed=wrong(
+        "In pre-norm the sum takes the normalised token; the residual path should carry the token as it came.",
+        (PRE_1, "norm1(x) + dropout(attention(norm1(x)), 0)"),
+        (PRE_2, "norm2(h) + dropout(transform(norm2(h)), 1)"),
+        hint="Does your code give the normalised token the name of the token?",
+        see="04#post-or-pre",
+    ),
+    second_residual_from_input=wrong(
+        "The second sum adds the block's input again; it should add the result of the first half.",
+        (POST_2, "norm2(x + dropout(transform(h), 1))"),
+        (PRE_2, "x + dropout(transform(norm2(h)), 1)"),
+        see="04#block",
+    ),
+    feed_forward_from_input=wrong(
+        "The feed-forward network reads the block's input; it should read the result of the first half.",
+        (POST_2, "norm2(h + dropout(transform(x), 1))"),
+        (PRE_2, "h + dropout(transform(norm2(x)), 1)"),
+        see="04#block",
+    ),
+    norm_used_twice=wrong("norm1 is used in place of norm2 as well: the block should use two norms.", (NORM_2, NORM_1)),
+    one_norm_under_two_names=wrong(
+        "norm2 is used in place of norm1 as well: are they two layers, or one layer under two names?", (NORM_1, NORM_2)
+    ),
+    extra_norm_in_pre=wrong(
+        "In pre-norm the block's result is normalised once more; return it as it is. "
+        "The final norm belongs to the stack.",
+        (PRE_2, f"normalised({PRE_2}, 1, 0)"),
+        see="04#post-or-pre",
+    ),
+    extra_norm=wrong(
+        "The block's result goes through a third norm; the block should have two.",
+        (POST_2, f"normalised({POST_2}, 1, 0)"),
+        (PRE_2, f"normalised({PRE_2}, 1, 0)"),
+        ('"trainable_parameters": block_size', '"trainable_parameters": 2 * d_model + block_size'),
+    ),
+    norms_swapped=wrong(
+        "norm1 and norm2 are swapped: norm1 belongs to the attention.", (NORM_1, NORM_2), (NORM_2, NORM_1)
+    ),
+    first_norm_missing=wrong("The norm of the attention's half, norm1, is not applied.", (NORM_1, "h")),
+    second_norm_missing=wrong("The norm of the feed-forward half, norm2, is not applied.", (NORM_2, "h")),
+    norm_before_sum=wrong(
+        "In post-norm the sub-layer's output is normalised and then added; the norm should come after the sum.",
+        (POST_1, "x + norm1(dropout(attention(x), 0))"),
+        (POST_2, "h + norm2(dropout(transform(h), 1))"),
+        see="04#post-or-pre",
+    ),
+    values_not_normed=wrong(
+        "In pre-norm only the query is normalised: the attention still takes its values from the token as it came.",
+        ("def attended(x, w, mask):", "def attended(x, w, mask, source):"),
+        ('projected(x, w, "value")', 'projected(source, w, "value")'),
+        ("def attention(h):", "def attention(h, source=x):"),
+        ("attended(h, w, mask)", "attended(h, w, mask, source)"),
+        hint="`attention(query, value)` takes two arguments here. Which of your two is normalised?",
+        see="04#post-or-pre",
+    ),
+    **MASK_MISTAKES,
+    norm_not_in_config=wrong(
+        "The rebuilt block is post-norm although the first was pre-norm: `get_config` does not hold `norm`.",
+        ("configured = norm", 'configured = "post"'),
+    ),
+    config_without_super=wrong(
+        "The rebuilt block has another name: what `super().get_config()` returns, name and dtype among it, "
+        "is missing from `get_config`.",
+        seen={"name": "lost"},
+    ),
+    dropout_never=DROPOUT_NEVER,
+    dropout_always=DROPOUT_ALWAYS,
+    third_dropout=THIRD_DROPOUT,
+    dropout_after_sum=wrong(
+        "Dropout comes after the sum, so it erases parts of the residual path.",
+        (POST_1, "norm1(dropout(x + attention(x), 0))"),
+        (POST_2, "norm2(dropout(h + transform(h), 1))"),
+        (PRE_1, "dropout(x + attention(norm1(x)), 0)"),
+        (PRE_2, "dropout(h + transform(norm2(h)), 1)"),
+        hint="Which of the two summands may lose features?",
+        see="04#dropout",
+    ),
+    dropout_after_norm=wrong(
+        "In post-norm dropout comes after the norm; it belongs to the sub-layer's output, before the sum.",
+        (POST_1, "dropout(norm1(x + attention(x)), 0)"),
+        (POST_2, "dropout(norm2(h + transform(h)), 1)"),
+        hint="Which of the two summands may lose features?",
+        see="04#dropout",
+    ),
+    dropout_on_input=wrong(
+        "Dropout is applied to the sub-layer's input, not to its output.",
+        (POST_1, "norm1(x + attention(dropout(x, 0)))"),
+        (POST_2, "norm2(h + transform(dropout(h, 1)))"),
+        (PRE_1, "x + attention(dropout(norm1(x), 0))"),
+        (PRE_2, "h + transform(dropout(norm2(h), 1))"),
+        hint="Which of the two summands may lose features?",
+        see="04#dropout",
+    ),
+    second_dropout_missing=wrong(
+        "The feed-forward network's output is not dropped in training: is dropout2 called, with `training=training`?",
+        ("dropout(transform(h), 1)", "transform(h)"),
+        ("dropout(transform(norm2(h)), 1)", "transform(norm2(h))"),
+    ),
+    dropout_used_twice=wrong(
+        "dropout1 is used in place of dropout2 as well.",
+        ("dropout(transform(h), 1)", "dropout(transform(h), 0)"),
+        ("dropout(transform(norm2(h)), 1)", "dropout(transform(norm2(h)), 0)"),
+    ),
+    keras_epsilon=wrong(
+        "The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
+        ("eps=1e-6", "eps=1e-3"),
+        hint="Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
+        see="04#norm",
+    ),
+    key_dim_is_d_model=wrong(
+        "key_dim is d_model for each head; here it should be D/H.",
+        ("width = d_model // num_heads", "width = d_model"),
+        hint="In Keras key_dim is the width of one head. All heads side by side are how wide?",
+        see="03#key-dim",
+    ),
+    heads_and_key_dim_exchanged=wrong(
+        "The attention has D/H heads of width H; it should be the other way round. num_heads is its first argument.",
+        ("width = d_model // num_heads", "num_heads, width = d_model // num_heads, num_heads"),
+    ),
+    feed_forward_linear=wrong(
+        "There is no ReLU in the feed-forward network.",
+        (HIDDEN, "x @ dense_in_kernel + dense_in_bias"),
+        see="04#feed-forward",
+    ),
+)
+
+
+exercise.hints(
+    "Two halves of the same form: attention with norm1 and dropout1, the feed-forward network with norm2 and dropout2.",
+    "Post-norm normalises each sum: first attention, dropout, sum, norm1; then the same with the other sub-layer.",
+)
+exercise.hints(
+    "Pre-norm normalises what goes into the sub-layer, and the sum takes the token as it was.", group="values_pre"
+)
+exercise.hints("Pass the mask to the attention as `attention_mask=`, whatever its shape.", group="masked")
+exercise.hints("Print `block.norm1.epsilon`.", group="epsilon")
+exercise.hints("Pass `training=training` to both dropouts; each takes the result of its sub-layer.", group="dropout")
+exercise.hints(
+    "How wide is a head here, and how many heads are there? Print `block.count_params()` and compare with exercise 5.",
+    group="parameters",
+)
+exercise.hints(
+    "Is everything in `call` made of `keras.ops` and layers, and are all layers made in `__init__`?", group="training"
+)
+exercise.hints("Print `block.get_config()`: which argument of `__init__` is missing?", group="reload")

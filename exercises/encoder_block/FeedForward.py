@@ -1,0 +1,120 @@
+"""Lab 04, exercise `FeedForward`."""
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.encoder_block.shared import HIDDEN, feed_forward
+
+
+def _feed_inputs(rng: Generator, d_model: int, d_ff: int, batch: int = 2, length: int = 5) -> dict:
+    return {
+        "d_model": d_model,
+        "d_ff": d_ff,
+        "x": normal(rng, batch, length, d_model),
+        "dense_in.kernel": normal(rng, d_model, d_ff),
+        "dense_in.bias": normal(rng, d_ff),
+        "dense_out.kernel": normal(rng, d_ff, d_model),
+        "dense_out.bias": normal(rng, d_model),
+    }
+
+
+exercise = Exercise(
+    "FeedForward",
+    layer={
+        "init": ("d_model", "d_ff"),
+        "call": ("x",),
+        "optional": (),
+        "weights": ("dense_in.kernel", "dense_in.bias", "dense_out.kernel", "dense_out.bias"),
+    },
+)
+exercise.formula(feed_forward)
+
+
+@exercise.formula_for("parameters")
+def number_of_parameters(d_model: int, d_ff: int) -> dict[str, int]:
+    """Two Dense layers with bias."""
+    kernels, biases = 2 * d_model * d_ff, d_ff + d_model
+    return {"trainable_parameters": kernels + biases}
+
+
+@exercise.group(
+    "right values",
+    points=2,
+    advice="`dense_in` makes d_ff features, ReLU follows, and `dense_out` comes back to d_model.",
+)
+def values(rng: Generator) -> list[Case]:
+    return [
+        Case(_feed_inputs(rng, 7, 11), description="x (2, 5, 7), d_ff=11"),
+        Case(_feed_inputs(rng, 7, 3, batch=3), description="x (3, 5, 7), d_ff=3"),
+    ]
+
+
+@exercise.group("two Dense layers with bias", points=1)
+def parameters(rng: Generator) -> list[Case]:
+    return [Case(_feed_inputs(rng, 7, 11), mode="parameters", description="trainable parameters, d_model=7, d_ff=11")]
+
+
+@exercise.group("works inside tf.function, and gradients reach every weight", points=1)
+def training(rng: Generator) -> list[Case]:
+    inputs = _feed_inputs(rng, 5, 3, length=4)
+    return [
+        Case(inputs, mode="graph", description="inside tf.function, batch size and length unknown"),
+        Case(
+            {**inputs, "cotangent.output": normal(rng, 2, 4, 5)},
+            mode="gradient",
+            description="gradients, compared with numerical ones",
+        ),
+    ]
+
+
+ENTERING = "x @ dense_in_kernel + dense_in_bias"
+
+exercise.mistakes(
+    no_relu=wrong(
+        "There is no ReLU between the two layers, so they collapse into one linear map.",
+        (HIDDEN, ENTERING),
+        hint="What can two matrices in a row do that their product cannot?",
+        see="04#feed-forward",
+    ),
+    gelu=wrong(
+        "The activation is GELU, as in BERT; this block should use ReLU.",
+        (
+            f"hidden = {HIDDEN}",
+            f"hidden = {ENTERING}\nhidden = hidden * 0.5 * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2)))",
+        ),
+        hint="Which function does equation 2 of the paper write as max(0, …)?",
+        see="04#feed-forward",
+    ),
+    sigmoid=wrong(
+        "The activation is a sigmoid; this block should use ReLU.",
+        (HIDDEN, f"1 / (1 + np.exp(-({ENTERING})))"),
+        hint="Which function does equation 2 of the paper write as max(0, …)?",
+        see="04#feed-forward",
+    ),
+    relu_on_output=wrong(
+        "The output passes a ReLU too; the second layer should be linear.",
+        ("hidden @ dense_out_kernel + dense_out_bias", "np.maximum(hidden @ dense_out_kernel + dense_out_bias, 0)"),
+        hint="The result is added to the token. Could it then ever make a feature smaller?",
+        see="04#feed-forward",
+    ),
+    no_bias=wrong(
+        "The Dense layers have no bias; this exercise asks for one.",
+        ("+ dense_in_bias", ""),
+        ("+ dense_out_bias", ""),
+        ("kernels + biases", "kernels"),
+    ),
+    residual_inside=wrong(
+        "The input is added inside the network; the residual path belongs to the block.",
+        ("+ dense_out_bias", "+ dense_out_bias + x"),
+        hint="Which of the two parts of the lecture's figure adds, the network or the block around it?",
+        see="04#block",
+    ),
+)
+
+
+exercise.hints(
+    "Make two `keras.layers.Dense` in `__init__`, and keep them as `self.dense_in` and `self.dense_out`.",
+    "How wide is the token between the two layers, and how wide after the second?",
+)
+exercise.hints("Are both layers used in `call`, and does each have a bias?", group="parameters")
+exercise.hints("Dense works for any number of leading axes. What else is in `call`?", group="training")

@@ -1,0 +1,489 @@
+"""Lab 08b, exercise `beam_search`."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.generating_text import Step, table_step
+from exercises.generating_text.shared import greedy, is_finished, search, until
+
+Hypothesis = tuple[list[int], float]  # the tokens, and the sum of their log-probabilities
+Formula = Callable[..., dict[str, Any]]
+
+exercise = Exercise("beam_search", returns=("tokens", "score"))
+
+
+@exercise.formula
+def beam_search(
+    table: np.ndarray,
+    kind: str,
+    start_id: int,
+    end_id: int,
+    beam_width: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> dict[str, Any]:
+    """Beam search (Wu et al. 2016, section 7, without the coverage penalty).
+
+    The beam holds the best hypotheses, finished or not, by score. In each round the finished ones stay as they are,
+    every other one is lengthened by every token, and the best `beam_width` of all make the new beam.
+    """
+    step = table_step(table, kind)
+    rank = scoring(length_penalty)
+    beam = [([start_id], 0.0)]
+    for _ in range(max_length - 1):
+        candidates = []
+        for hypothesis in beam:
+            candidates += [hypothesis] if is_finished(hypothesis[0], end_id) else lengthened(hypothesis, step)
+        candidates.sort(key=rank, reverse=True)
+        beam = candidates[:beam_width]
+        if all(is_finished(tokens, end_id) for tokens, _ in beam):
+            break
+    best = max(beam, key=rank)
+    return {"tokens": str(best[0]), "score": np.asarray(rank(best))}
+
+
+def scoring(length_penalty: float) -> Callable[[Hypothesis], float]:
+    """The score of a hypothesis: Σ ln p / ((5 + n)/6)^length_penalty of its n generated tokens."""
+
+    def score(hypothesis: Hypothesis) -> float:
+        tokens, total = hypothesis
+        length = len(tokens) - 1
+        return total / ((5 + length) / 6) ** length_penalty
+
+    return score
+
+
+def lengthened(hypothesis: Hypothesis, step: Step) -> list[Hypothesis]:
+    """A hypothesis with each token behind it."""
+    tokens, total = hypothesis
+    return [([*tokens, token], total + float(log_p)) for token, log_p in enumerate(step(tokens))]
+
+
+def finished_apart(
+    table: np.ndarray,
+    kind: str,
+    start_id: int,
+    end_id: int,
+    beam_width: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+    places: str = "refilled",
+) -> dict[str, Any]:
+    """Beam search in which finished hypotheses leave the beam, as many programs have it.
+
+    Their places go to others at once (``refilled``), in the next round (``given back``), or never (``kept``).
+    """
+    step = table_step(table, kind)
+    rank = scoring(length_penalty)
+    beam, done, width = [([start_id], 0.0)], [], beam_width
+    for _ in range(max_length - 1):
+        candidates = [longer for hypothesis in beam for longer in lengthened(hypothesis, step)]
+        if not candidates:
+            break
+        candidates.sort(key=rank, reverse=True)
+        ended = [is_finished(tokens, end_id) for tokens, _ in candidates]
+        new = [candidate for candidate, over in zip(candidates[:width], ended, strict=False) if over]
+        done += new
+        left = candidates if places == "refilled" else candidates[:width]
+        beam = [candidate for candidate, over in zip(left, ended, strict=False) if not over][:width]
+        width -= len(new) if places == "kept" else 0
+        if not width or (places == "refilled" and len(done) >= width):
+            break
+    best = max([*done, *beam], key=rank)
+    return {"tokens": str(best[0]), "score": np.asarray(rank(best))}
+
+
+# Ways to treat finished hypotheses that nearly always find the same sentence. The cases are drawn so that all of them
+# give the right result; the group `ranking` alone tells them from it. CUT_WRONGLY are two faces of one mistake.
+APART: tuple[Formula, ...] = (partial(finished_apart, places="given back"), finished_apart)
+CUT_WRONGLY: tuple[Formula | str, ...] = (partial(finished_apart, places="kept"), "pruned_by_sums")
+READINGS = (*APART, *CUT_WRONGLY)
+
+
+def _found(inputs: Mapping[str, Any], by: Formula | str = beam_search) -> tuple[str, float]:
+    """Tokens and score: by the right formula, by one with a mistake, given by its id, or by another formula."""
+    found = (exercise.with_mistake(by) if isinstance(by, str) else by)(**inputs)
+    return found["tokens"], float(found["score"])
+
+
+def _beams(
+    rng: Generator,
+    *mistakes: Formula | str,
+    tokens: bool = False,
+    readings: tuple[Formula | str, ...] = READINGS,
+    also: Callable[[dict, tuple[str, float]], bool] = lambda inputs, right: True,
+    **settings: Any,
+) -> dict:
+    """Inputs for which all readings of the contract agree and each of the mistakes changes the result.
+
+    With `tokens` it changes the tokens and not only the score.
+    """
+
+    def accept(inputs: dict) -> bool:
+        right = _found(inputs)
+        if not also(inputs, right) or any(_apart(_found(inputs, reading), right) for reading in readings):
+            return False
+        return all(_apart(_found(inputs, mistake), right, tokens_only=tokens) for mistake in mistakes)
+
+    return until(lambda: search(rng, **settings), accept)
+
+
+def _apart(one: tuple[str, float], other: tuple[str, float], tokens_only: bool = False) -> bool:
+    return one[0] != other[0] or (not tokens_only and not abs(one[1] - other[1]) < 0.01)
+
+
+def _ends(inputs: dict, right: tuple[str, float]) -> bool:
+    return right[0].endswith(f" {inputs['end_id']}]")
+
+
+def _trap(rng: Generator) -> dict:
+    """A table in which the best first token leads nowhere and the second best to a safe sentence."""
+    start, lure, good, after, end = (int(token) for token in rng.permutation(5))
+    low = rng.uniform(0.42, 0.46)
+    p = np.full((5, 5), 0.2)
+    p[start, [lure, good]], p[start, [after, end, start]] = (low + 0.06, low), (0.94 - 2 * low) / 3
+    p[good], p[after] = 0.02, 0.02
+    p[good, after], p[after, end] = 0.92, 0.92
+    sizes = {"start_id": start, "end_id": end, "beam_width": 2, "max_length": 6}
+    return {"table": np.log(p / p.sum(-1, keepdims=True)), "kind": "last token", **sizes}
+
+
+def _tied(rng: Generator) -> dict:
+    """Two first tokens are equally probable; only one of them leads to a good end."""
+    start, one, other, end = (int(token) for token in rng.permutation(4))
+    p = np.full((4, 4), 0.01)
+    p[start, [one, other]] = 0.49
+    p[one, end], p[one, start] = 0.9, 0.08
+    p[other, end], p[other, one] = 0.2, 0.7
+    p[end] = 0.25
+    sizes = {"start_id": start, "end_id": end, "beam_width": 2, "max_length": 5}
+    return {"table": np.log(p / p.sum(-1, keepdims=True)), "kind": "last token", **sizes}
+
+
+def _place_taken(rng: Generator) -> dict:
+    """A finished hypothesis holds a place in the beam of 2 that another one would need to win at the end.
+
+    After two rounds the beam is a, b (ln 0.36, divided by 7/6: −0.88) and the end (ln 0.25: −1.39); a, c (−1.47) has
+    no place. With one it would end with ln 0.176, divided by 8/6: −1.30, better than the end at once.
+    """
+    start, end, a, b, c = (int(token) for token in rng.permutation(5))
+    p = np.full((5, 5), 0.2)
+    p[start, [a, end, b, c, start]] = 0.60, 0.25, 0.06, 0.05, 0.04
+    p[a, [b, c, a, start, end]] = 0.60, 0.30, 0.04, 0.035, 0.025
+    p[b, [start, a, b, c, end]] = 0.24, 0.22, 0.20, 0.18, 0.16
+    p[c, [end, a, b, c, start]] = 0.98, 0.008, 0.006, 0.004, 0.002
+    sizes = {"start_id": start, "end_id": end, "beam_width": 2, "max_length": 5, "length_penalty": 1.0}
+    return {"table": np.log(p), "kind": "last token", **sizes}
+
+
+@exercise.group(
+    "the best of several hypotheses",
+    points=2,
+    must_fail_for=("finished_expanded", "finished_ignored", "generated_counted"),
+    must_pass_for=("stops_at_first_finished", "unfinished_ignored"),
+)
+def values(rng: Generator) -> list[Case]:
+    prefix = ("only_last_token", "start_not_handed")
+    return [
+        Case(_beams(rng, "beam_of_one", *prefix, width=2, words=5), description="beam_width=2, 5 tokens, max_length=6"),
+        Case(_beams(rng, "beam_of_one", *prefix, width=3, words=7), description="beam_width=3, 7 tokens, max_length=6"),
+        Case(
+            _beams(rng, "beam_of_one", "one_child_each", width=3, words=5, kind="last token"),
+            description="beam_width=3, 5 tokens, the last one decides about the next, max_length=6",
+        ),
+    ]
+
+
+@exercise.group(
+    "finds a better sentence where greedy is trapped",
+    points=1,
+    must_fail_for=(
+        *("only_last_token", "one_child_each", "finished_ignored", "no_length_penalty"),
+        *("divided_by_power_of_length", "penalty_multiplied", "score_without_penalty"),
+    ),
+    must_pass_for=("stops_at_first_finished",),
+)
+def trapped(rng: Generator) -> list[Case]:
+    def is_much_better(inputs: dict, right: tuple[str, float]) -> bool:
+        return right[1] > _found(inputs, "beam_of_one")[1] + 0.3 and _ends(inputs, right)
+
+    drawn = _beams(rng, "beam_of_one", tokens=True, width=3, words=7, max_length=7, penalty=0.6, also=is_much_better)
+    return [
+        Case(_trap(rng), description="the most probable first token leads into a trap, beam_width=2"),
+        Case(drawn, description="greedy search is trapped, beam_width=3, length_penalty=0.6"),
+    ]
+
+
+@exercise.group(
+    "length penalty",
+    points=2,
+    advice=Advice(value="n counts the generated tokens, the end id too and the start id not."),
+    must_pass_for=("beam_of_one", "one_child_each", "finished_ignored", "stops_when_best_is_finished"),
+)
+def penalty(rng: Generator) -> list[Case]:
+    formulas = (
+        *("no_length_penalty", "divided_by_power_of_length", "divided_by_length", "start_counted"),
+        *("penalty_multiplied", "end_not_counted", "score_without_penalty"),
+    )
+
+    def decides(inputs: dict, right: tuple[str, float]) -> bool:
+        return _found(inputs, "no_length_penalty")[0] != right[0] and _ends(inputs, right)
+
+    cases = []
+    for penalty, words in ((1.0, 5), (0.6, 7)):
+        inputs = _beams(rng, *formulas, width=3, words=words, max_length=7, penalty=penalty, end=1.0, also=decides)
+        cases.append(Case(inputs, description=f"length_penalty={penalty} makes another sentence win, beam_width=3"))
+    return cases
+
+
+@exercise.group(
+    "the beam is cut by the scores",
+    points=1,
+    advice=Advice(
+        value="All candidates compete by their scores, the finished ones too. A hypothesis that has ended can be "
+        "pushed out."
+    ),
+    must_fail_for=("pruned_by_sums", "finished_expanded", "finished_ignored"),
+    must_pass_for=("unfinished_ignored", "generated_counted"),
+)
+def ranking(rng: Generator) -> list[Case]:
+    inputs = _beams(
+        rng, *CUT_WRONGLY, tokens=True, readings=APART, width=2, words=5, max_length=7, penalty=1.2, end=1.0
+    )
+    return [
+        Case(inputs, description="length_penalty=1.2 decides which hypotheses stay, beam_width=2"),
+        Case(_place_taken(rng), description="a hypothesis that has ended takes one of two places, length_penalty=1"),
+    ]
+
+
+@exercise.group(
+    "finished and unfinished hypotheses",
+    points=2,
+    advice=Advice(
+        value="A finished hypothesis stays as it is and stays in the competition. The search goes on for the others."
+    ),
+    must_fail_for=("beam_of_one",),
+    must_pass_for=("one_child_each",),
+)
+def finished(rng: Generator) -> list[Case]:
+    beams = partial(_beams, rng, width=3, words=5)
+
+    def goes_on(inputs: dict, right: tuple[str, float]) -> bool:
+        return not _ends(inputs, right)
+
+    return [
+        Case(
+            beams("stops_at_first_finished", "finished_expanded", end=1.0, also=_ends),
+            description="some hypotheses end sooner than others, beam_width=3",
+        ),
+        Case(
+            beams("stops_at_first_finished", "stops_when_best_is_finished", end=1.0, penalty=1.2, also=_ends),
+            description="some hypotheses end sooner than others, beam_width=3, length_penalty=1.2",
+        ),
+        Case(
+            beams("finished_ignored", max_length=4, end=0.5, also=_ends),
+            description="a finished hypothesis beats one without end, max_length=4",
+        ),
+        Case(
+            beams("unfinished_ignored", "generated_counted", max_length=4, end=0.5, also=goes_on),
+            description="a hypothesis without end beats the finished ones, max_length=4",
+        ),
+    ]
+
+
+@exercise.group(
+    "width 1 is greedy search", points=1, must_fail_for=("finished_expanded", "generated_counted", "end_not_returned")
+)
+def width_one(rng: Generator) -> list[Case]:
+    def is_greedy(inputs: dict, right: tuple[str, float]) -> bool:
+        return right[0] == greedy(inputs) and right[0].count(",") > 2
+
+    return [
+        Case(_beams(rng, width=1, words=7, also=is_greedy), description="beam_width=1, 7 tokens"),
+        Case(
+            _beams(rng, width=1, words=5, penalty=0.7, also=is_greedy), description="beam_width=1, length_penalty=0.7"
+        ),
+    ]
+
+
+@exercise.group(
+    "wide beams, an early end, −inf, ties",
+    points=1,
+    must_fail_for=("finished_ignored", "unfinished_ignored"),
+    must_pass_for=("one_child_each",),
+)
+def edges(rng: Generator) -> list[Case]:
+    wide = _beams(rng, "beam_of_one", width=11, words=5, max_length=4)
+    first = _beams(rng, width=2, words=5, end=4.0, also=lambda inputs, right: right[0].count(",") == 1)
+    nearly_none = np.full((23, 5), -np.inf)
+    for row in nearly_none:
+        row[rng.choice(5, size=2, replace=False)] = np.log([0.7, 0.3])
+
+    def is_possible(inputs: dict) -> bool:
+        tokens, score = _found(inputs)
+        return score > -20 and tokens.count(",") > 2
+
+    few = until(lambda: _beams(rng, width=4, words=5, table=nearly_none, max_length=5), is_possible)
+    return [
+        Case(wide, description="beam_width=11, more than the 5 tokens"),
+        Case(first, description="the end id is the best first token, beam_width=2"),
+        Case({**wide, "beam_width": 3, "max_length": 2}, description="max_length=2: one token after the start"),
+        Case(few, description="most log-probabilities are −inf, beam_width=4"),
+        Case(_tied(rng), description="two hypotheses tie for a while, beam_width=2"),
+    ]
+
+
+STEP = "step(tokens)"
+SUM = "total + float(log_p)"
+DIVISION = "/ ((5 + length) / 6) ** length_penalty"
+BEST = "max(beam, key=rank)"
+FINISHED_ONES = "[hypothesis for hypothesis in beam if is_finished(hypothesis[0], end_id)]"
+TOKENS = "str(best[0])"
+SCORE = "np.asarray(rank(best))"
+
+exercise.mistakes(
+    beam_of_one=wrong(
+        "The search is greedy whatever beam_width says: it keeps one hypothesis.",
+        ("candidates[:beam_width]", "candidates[:1]"),
+        hint="How many hypotheses does your list hold after the first round?",
+    ),
+    only_last_token=wrong(
+        "`step_fn` gets the last token only; it needs the whole list so far.",
+        (STEP, "step(tokens[-1:])"),
+        hint="What does `greedy_decode` hand to `step_fn`?",
+    ),
+    start_not_handed=wrong(
+        "`step_fn` gets the list without the start id; the start id belongs to it.",
+        (STEP, "step(tokens[1:])"),
+        hint="What does the list look like when the first token is asked for?",
+    ),
+    no_length_penalty=wrong(
+        "The argument `length_penalty` changes nothing.",
+        (DIVISION, ""),
+        hint="Where is the sum divided by ((5 + n)/6)^length_penalty: at the end, in each round, or nowhere?",
+    ),
+    divided_by_power_of_length=wrong(
+        "The sum is divided by n^length_penalty; the divisor should be ((5 + n)/6)^length_penalty.",
+        (DIVISION, "/ max(length, 1) ** length_penalty"),
+        hint="Put n = 1 into the formula of the text: the divisor is 1 whatever the penalty. And for n = 7?",
+    ),
+    divided_by_length=wrong(
+        "The sum is divided by its length n, whatever length_penalty says.",
+        (DIVISION, "/ max(length, 1)"),
+        hint="With length_penalty=0 the score is the sum itself.",
+    ),
+    start_counted=wrong(
+        "n counts the start id too; it should count generated tokens only.",
+        (DIVISION, "/ ((6 + length) / 6) ** length_penalty"),
+        hint="How large is n for a list of the start id and one token?",
+    ),
+    end_not_counted=wrong(
+        "n does not count the end id; the end id was generated, too.",
+        (DIVISION, "/ ((5 + max(length - 1, 0)) / 6) ** length_penalty"),
+        hint="How many log-probabilities are in the sum of a finished hypothesis?",
+    ),
+    penalty_multiplied=wrong(
+        "The sum is multiplied by ((5 + n)/6)^length_penalty; divide by it.",
+        (DIVISION, "* ((5 + length) / 6) ** length_penalty"),
+    ),
+    finished_expanded=wrong(
+        "Finished hypotheses are lengthened. Nothing may follow the end id.",
+        (
+            "[hypothesis] if is_finished(hypothesis[0], end_id) else lengthened(hypothesis, step)",
+            "lengthened(hypothesis, step)",
+        ),
+        ("all(is_finished(tokens, end_id) for tokens, _ in beam)", "False"),
+    ),
+    stops_at_first_finished=wrong(
+        "The search stops when the first hypothesis is finished. Another one may still become better.",
+        (
+            "all(is_finished(tokens, end_id) for tokens, _ in beam)",
+            "any(is_finished(tokens, end_id) for tokens, _ in beam)",
+        ),
+        (BEST, f"max({FINISHED_ONES} or beam, key=rank)"),
+    ),
+    stops_when_best_is_finished=wrong(
+        "The search stops when the best hypothesis is finished. With a length penalty a longer one can still pass it.",
+        ("all(is_finished(tokens, end_id) for tokens, _ in beam)", "is_finished(beam[0][0], end_id)"),
+    ),
+    unfinished_ignored=wrong(
+        "Only finished hypotheses can win. Hypotheses cut off at max_length compete with them by score.",
+        (BEST, f"max({FINISHED_ONES} or beam, key=rank)"),
+    ),
+    finished_ignored=wrong(
+        "Only hypotheses that reached max_length can win. Finished ones compete with them by score.",
+        (BEST, f"max({FINISHED_ONES.replace('if is_', 'if not is_')} or beam, key=rank)"),
+    ),
+    log_probabilities_multiplied=wrong(
+        "The log-probabilities are multiplied. Probabilities are multiplied; their logarithms are added.",
+        (SUM, "total * float(log_p) if len(tokens) > 1 else float(log_p)"),
+    ),
+    last_step_only=wrong("Only the last token's log-probability counts; add up all of them.", (SUM, "float(log_p)")),
+    one_child_each=wrong(
+        "Each hypothesis keeps its best continuation only. All continuations of all hypotheses should compete.",
+        (
+            "else lengthened(hypothesis, step)",
+            "else sorted(lengthened(hypothesis, step), key=rank)[0 if len(hypothesis[0]) == 1 else -1:]",
+        ),
+    ),
+    pruned_by_sums=wrong(
+        "The beam is cut by the sums of log-probabilities, so a hypothesis that has ended is never pushed out. "
+        "The scores should decide in each round, not only at the end.",
+        ("candidates.sort(key=rank, reverse=True)", "candidates.sort(key=lambda pair: pair[1], reverse=True)"),
+        hint="Which number does your sort use, and which does the last line return?",
+    ),
+    finished_kept_apart=wrong(
+        "Finished hypotheses are put aside, and their places go to others. They should stay in the beam, and keep a "
+        "place as long as their scores are good enough.",
+        instead=finished_apart,
+        hint="In each round, what competes for the `beam_width` places?",
+    ),
+    generated_counted=wrong(
+        "The list is one too long: max_length counts the start id too.", ("range(max_length - 1)", "range(max_length)")
+    ),
+    score_without_penalty=wrong(
+        "The tokens are right; the score returned lacks the length penalty.", (SCORE, "np.asarray(best[1])")
+    ),
+    score_is_probability=wrong(
+        "The tokens are right; the score is a sum of logarithms.", (SCORE, "np.asarray(np.exp(best[1]))")
+    ),
+    score_negated=wrong("The tokens are right; the score has the wrong sign.", (SCORE, "np.asarray(-rank(best))")),
+    start_not_returned=wrong("The start id is missing in the result.", (TOKENS, "str(best[0][1:])")),
+    end_not_returned=wrong(
+        "The end id is missing in the result.",
+        (TOKENS, "str(best[0][:-1] if is_finished(best[0], end_id) else best[0])"),
+    ),
+    bare=wrong(
+        "Start id and end id are missing in the result.",
+        (TOKENS, "str(best[0][1:-1] if is_finished(best[0], end_id) else best[0][1:])"),
+    ),
+)
+
+
+exercise.hints(
+    "A hypothesis is a list of tokens with the sum of its log-probabilities. The beam is a list of hypotheses.",
+    "A round: finished hypotheses are candidates as they are; every other one gives V candidates. Sort, cut, repeat.",
+    "Sort with `key=` by a function of sum and length, so that arrays and lists are never compared with each other.",
+)
+exercise.hints("Print the beam after each round. Is the final winner still in it?", group="trapped")
+exercise.hints(
+    "With one hypothesis a round has V candidates, and the best one stays. Where does yours differ from "
+    "`greedy_decode`?",
+    group="width_one",
+)
+exercise.hints(
+    "There may be fewer candidates than `beam_width`, and scores of −inf: a slice and a sort work with both.",
+    group="edges",
+)
+exercise.hints(
+    "Which number does the sort use when the beam is cut, the sum or the score? And do finished hypotheses take part?",
+    group="ranking",
+)
+exercise.hints(
+    "What happens in a round to a hypothesis that ends with the end id? Follow one through your loop.", group="finished"
+)

@@ -1,0 +1,175 @@
+"""Lab 08b, exercise `cached_attention`."""
+
+import math
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.formulas.attention import softmax
+
+Cache = tuple[np.ndarray, np.ndarray]  # keys and values (B, H, t, K)
+
+exercise = Exercise("cached_attention", returns=("output", "keys", "values"))
+
+
+@exercise.formula
+def cached_attention(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> dict[str, np.ndarray]:
+    """Tokens (B, H, T, K) one after the other: the rows of causal attention, and what the cache holds at the end."""
+    output, cache = attend_at(0, query, key, value, None)
+    outputs = [output]
+    for place in range(1, query.shape[2]):
+        output, cache = attend_at(place, query, key, value, cache)
+        outputs.append(output)
+    keys, values = cache
+    return {"output": np.concatenate(outputs, axis=2), "keys": keys, "values": values}
+
+
+@exercise.formula_for("branches")
+def two_branches(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> dict[str, np.ndarray]:
+    """The last token but one and the last token, each as the continuation of all tokens before these two."""
+    length, cache = query.shape[2], None
+    for place in range(length - 2):
+        _, cache = attend_at(place, query, key, value, cache)
+    first, _extended = attend_at(length - 2, query, key, value, cache)
+    second, _ = attend_at(length - 1, query, key, value, cache)
+    return {"first": first, "second": second}
+
+
+def attend_at(
+    place: int, query: np.ndarray, key: np.ndarray, value: np.ndarray, cache: Cache | None
+) -> tuple[np.ndarray, Cache]:
+    """Attention of one token over those in the cache and itself (Shazeer 2019, section 2.4), and the longer cache."""
+    new_key, new_value = key[:, :, [place]], value[:, :, [place]]
+    keys = new_key if cache is None else np.concatenate([cache[0], new_key], axis=2)
+    values = new_value if cache is None else np.concatenate([cache[1], new_value], axis=2)
+    scores = query[:, :, [place]] @ keys.swapaxes(-1, -2) / math.sqrt(query.shape[-1])
+    mixed = softmax(scores) @ values
+    return mixed, (keys, values)
+
+
+def _tokens(rng: Generator, batch: int, heads: int, length: int, width: int, **more) -> dict:
+    """Queries, keys and values (B, H, T, K) of all tokens; the queries are large enough that weights differ."""
+    shape = (batch, heads, length, width)
+    return {"query": 2 * normal(rng, *shape), "key": normal(rng, *shape), "value": normal(rng, *shape), **more}
+
+
+@exercise.group(
+    "the first token, without a cache",
+    points=1,
+    advice=Advice(
+        value="The first token sees only itself, so its output is its value. The cache is the pair of its key and "
+        "value."
+    ),
+)
+def first(rng: Generator) -> list[Case]:
+    return [Case(_tokens(rng, 2, 3, 1, 5), description="cache=None, B=2, H=3, K=5")]
+
+
+@exercise.group(
+    "call after call, the rows of full causal attention",
+    points=3,
+    advice=Advice(value="Each call appends its key and its value to the cache, and its query looks at all of them."),
+)
+def steps(rng: Generator) -> list[Case]:
+    arrays, tensors = _tokens(rng, 2, 3, 7, 5), _tokens(rng, 3, 2, 5, 11)
+    return [
+        Case(arrays, description="7 calls, B=2, H=3, K=5"),
+        Case(tensors, mode="tensor", description="5 calls with TensorFlow tensors, B=3, H=2, K=11"),
+    ]
+
+
+@exercise.group(
+    "a cache can be continued twice",
+    points=1,
+    advice=Advice(
+        value="A beam continues one cache with several tokens. So the cache that comes in must stay as it is: "
+        "make a new pair."
+    ),
+)
+def branches(rng: Generator) -> list[Case]:
+    return [
+        Case(
+            _tokens(rng, 2, 3, 5, 7),
+            mode="branches",
+            description="three tokens, then two different fourth ones from the same cache",
+        )
+    ]
+
+
+ROOT = "math.sqrt(query.shape[-1])"
+KEYS_USED = "keys.swapaxes(-1, -2)"
+RETURNED = "mixed, (keys, values)"
+
+exercise.mistakes(
+    unscaled=wrong(
+        "The scores are not divided by √K.",
+        (f"/ {ROOT}", ""),
+        hint="Which number grows with K, and by what do you divide to undo it?",
+        see="02#why-sqrt-dk",
+    ),
+    divided_by_width=wrong(
+        "The scores are divided by K; the divisor is √K.",
+        (ROOT, "query.shape[-1]"),
+        hint="The variance of a score is K. Which number divides its standard deviation?",
+        see="02#why-sqrt-dk",
+    ),
+    cache_ignored=wrong(
+        "The query sees only its own key: keys and values of the cache are not used.",
+        (KEYS_USED, "new_key.swapaxes(-1, -2)"),
+        ("softmax(scores) @ values", "softmax(scores) @ new_value"),
+        hint="How many scores should the third call compute for each head?",
+    ),
+    new_token_unseen=wrong(
+        "The query sees the cache and not its own key: append first, then attend.",
+        (KEYS_USED, "(keys if cache is None else cache[0]).swapaxes(-1, -2)"),
+        ("softmax(scores) @ values", "softmax(scores) @ (values if cache is None else cache[1])"),
+        hint="In causal attention, does a token see itself?",
+        see="08#look-ahead-mask",
+    ),
+    softmax_over_queries=wrong(
+        "The weights of a query do not sum to 1: the softmax runs over the queries, and there is only one. "
+        "It should run over the keys, the last axis.",
+        ("softmax(x, axis=-1)", "softmax(x, axis=-2)"),
+        hint="The scores are (B, H, 1, t). Which of these axes holds the keys?",
+        see="02#formula",
+    ),
+    newest_first=wrong(
+        "The new key and value are put before the cache. The newest ones should come last.",
+        ("[cache[0], new_key]", "[new_key, cache[0]]"),
+        ("[cache[1], new_value]", "[new_value, cache[1]]"),
+    ),
+    only_the_newest=wrong(
+        "The returned cache holds only the newest token. It should hold all tokens so far.",
+        (RETURNED, "mixed, (new_key, new_value)"),
+        hint="How long should the cache be after three calls?",
+    ),
+    cache_not_extended=wrong(
+        "The returned cache lacks the new token.", (RETURNED, "mixed, (keys, values) if cache is None else cache")
+    ),
+    pair_swapped=wrong(
+        "The cache comes back as (values, keys). The keys should come first.", (RETURNED, "mixed, (values, keys)")
+    ),
+    cache_changed=wrong(
+        "A second continuation of the same cache sees the first one's token: your function changes the cache that it "
+        "is given. Make a new pair instead.",
+        ("attend_at(length - 1, query, key, value, cache)", "attend_at(length - 1, query, key, value, _extended)"),
+    ),
+)
+
+
+exercise.hints(
+    "Without a cache the keys are the key of this call alone; otherwise, concatenate. Along which axis do tokens stand "
+    "in (B, H, t, K)?",
+    "The pair of keys and values that the query has seen is the cache to return.",
+)
+exercise.hints(
+    "The scores have the shape (B, H, 1, t): one query, t keys.",
+    "No mask is needed: what comes later is not in the cache yet.",
+    group="steps",
+)
+exercise.hints(
+    "`append` and `+=` change a list that came in. `np.concatenate` and `ops.concatenate` make something new.",
+    group="branches",
+)

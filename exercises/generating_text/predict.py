@@ -1,0 +1,26 @@
+"""Lab 08b, exercise `predict`: how many whole sentences are right when each token is right with a given probability."""
+
+from autograder.declaring import ONE, Advice, Questions, wrong
+
+exercise = Questions("predict", tolerance=0.07)
+
+exercise.question(
+    ONE,
+    "the share of sentences without an error",
+    right=0.95**12,  # twelve tokens, each right with probability 0.95
+    name="sentences",
+    advice=Advice(value="Every one of the twelve tokens has to be right."),
+    hints=("How large is the probability that the first two tokens are right?",),
+)
+
+exercise.mistakes(
+    as_for_one_token=wrong(
+        "This is the share for one token. A sentence of twelve has twelve chances to go wrong.", seen=0.95
+    ),
+    errors_added=wrong(
+        "Twelve times 5 % are the errors that you expect on average. Some sentences have two, and some have none.",
+        seen=1 - 12 * 0.05,
+        hint="In how many of 100 sentences are the first two tokens right, and in how many of those the third?",
+        see="08#exposure-bias",
+    ),
+)

@@ -1,0 +1,79 @@
+"""What several exercises of lab 08b share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coursekit.generator import Generator
+from coursekit.probes.generating_text import table_step
+from exercises.formulas.losses import log_softmax
+
+
+def greedy_decode(table: np.ndarray, kind: str, start_id: int, end_id: int, max_length: int) -> dict[str, str]:
+    """From the start id on, append the most probable token until it is the end id or the list is full."""
+    step = table_step(table, kind)
+    tokens = [start_id]
+    for _ in range(free_places(max_length)):
+        log_p = step(tokens)
+        tokens.append(int(log_p.argmax()))
+        if is_finished(tokens, end_id):
+            break
+    return {"tokens": str(tokens)}
+
+
+def free_places(max_length: int) -> int:
+    """How many tokens may follow the start id."""
+    return max_length - 1
+
+
+def is_finished(tokens: Sequence[int], end_id: int) -> bool:
+    """Whether a generated token, not the start id, is the end id."""
+    return len(tokens) > 1 and tokens[-1] == end_id
+
+
+def draw_table(
+    rng: Generator, words: int, kind: str, *, rows: int = 23, end_id: int = 1, end: float = 0.0
+) -> np.ndarray:
+    """Log-probabilities of the next token for a `table_step`; a large `end` makes the end id more probable."""
+    scores = 1.5 * rng.normal(size=(words if kind == "last token" else rows, words))
+    scores[:, end_id] += end
+    return log_softmax(scores)
+
+
+def search(
+    rng: Generator,
+    *,
+    words: int = 5,
+    kind: str = "all tokens",
+    end: float = 0.0,
+    max_length: int = 6,
+    width: int | None = None,
+    penalty: float | None = None,
+    table: np.ndarray | None = None,
+) -> dict:
+    """Inputs of a search: a drawn table or the given one, start and end id, and what else is given."""
+    start, end_id = rng.choice(words, size=2, replace=False)
+    inputs: dict[str, Any] = {
+        "table": draw_table(rng, words, kind, end_id=end_id, end=end) if table is None else table,
+        "kind": kind,
+        "start_id": int(start),
+        "end_id": int(end_id),
+        "max_length": max_length,
+    }
+    inputs |= {} if width is None else {"beam_width": width}
+    return inputs | ({} if penalty is None else {"length_penalty": penalty})
+
+
+def until(make: Callable[[], dict], accept: Callable[[dict], bool], tries: int = 5000) -> dict:
+    """Draw inputs until they are accepted."""
+    for _ in range(tries):
+        inputs = make()
+        if accept(inputs):
+            return inputs
+    raise RuntimeError("no inputs of the wanted kind were drawn")
+
+
+def greedy(inputs: Mapping[str, Any], formula: Callable[..., dict[str, Any]] = greedy_decode) -> str:
+    """The sentence of greedy search for the inputs of any search."""
+    return formula(**{key: inputs[key] for key in ("table", "kind", "start_id", "end_id", "max_length")})["tokens"]

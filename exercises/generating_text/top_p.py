@@ -1,0 +1,164 @@
+"""Lab 08b, exercise `top_p`."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+
+exercise = Exercise("top_p", call=("probabilities", "p"))
+
+
+@exercise.formula
+def top_p(probabilities: np.ndarray, p: float) -> np.ndarray:
+    """The nucleus (Holtzman et al. 2020): the fewest of the most probable tokens that reach p, divided by their sum."""
+    ranked = np.argsort(-probabilities, kind="stable")
+    sums = np.cumsum(probabilities[ranked])
+    is_in = np.concatenate([[True], sums[:-1] < p])
+    nucleus = np.zeros_like(probabilities)
+    nucleus[ranked[is_in]] = probabilities[ranked[is_in]]
+    output = nucleus / nucleus.sum()
+    return output
+
+
+def _cut(
+    rng: Generator, words: int, kept: int, place: Callable[[float, float], float] = lambda low, high: (low + high) / 2
+) -> dict:
+    """Probabilities (words,) in no order, and a p that the `kept` most probable ones reach and one fewer do not."""
+    probabilities = rng.random(words) ** 2 + 0.02
+    probabilities /= probabilities.sum()
+    while (
+        (np.diff(np.sort(probabilities)) < 0.004).any()
+        or (np.diff(probabilities) < 0).all()
+        or probabilities.argmax() == 0
+    ):
+        probabilities = rng.random(words) ** 2 + 0.02
+        probabilities /= probabilities.sum()
+    sums = np.concatenate([[0.0], np.cumsum(np.sort(probabilities)[::-1])])
+    return {"probabilities": probabilities, "p": float(place(sums[kept - 1], sums[kept]))}
+
+
+@exercise.group(
+    "the smallest set of most probable tokens", points=2, must_fail_for=("in_the_order_of_ids", "threshold")
+)
+def values(rng: Generator) -> list[Case]:
+    drawn = [_cut(rng, 7, 3), _cut(rng, 11, 5), _cut(rng, 5, 2)]
+    return [Case(each, description=f"probabilities {each['probabilities'].shape}, p={each['p']:.3f}") for each in drawn]
+
+
+@exercise.group(
+    "the most probable token always stays",
+    points=1,
+    advice=Advice(
+        value="A p smaller than the largest probability keeps one token, and p = 0 does too. Then that token has "
+        "probability 1."
+    ),
+)
+def first(rng: Generator) -> list[Case]:
+    small, none = _cut(rng, 7, 1), {**_cut(rng, 5, 1), "p": 0.0}
+    return [
+        Case(small, description=f"p={small['p']:.3f}, below the largest probability"),
+        Case(none, description="p=0"),
+    ]
+
+
+@exercise.group(
+    "p is reached exactly, and ties",
+    points=1,
+    advice=Advice(
+        value="The set is complete as soon as its sum is p or more. Of tokens that are equally probable the one with "
+        "the "
+        "lower id comes first."
+    ),
+)
+def exactly(rng: Generator) -> list[Case]:
+    exact = np.array([0.125, 0.5, 0.0625, 0.25, 0.0625])[rng.permutation(5)]
+    tied = np.array([0.125, 0.25, 0.125, 0.25, 0.25])
+    return [
+        Case({"probabilities": exact, "p": 0.75}, description="probabilities of ½, ¼, ⅛, …, p=0.75"),
+        Case({"probabilities": tied, "p": 0.45}, description="three tokens of ¼, p=0.45"),
+        Case({"probabilities": exact, "p": 0.5}, description="probabilities of ½, ¼, ⅛, …, p=0.5"),
+    ]
+
+
+@exercise.group(
+    "p = 1, zeros, tensors and lists",
+    points=1,
+    advice="With p = 1 only entries that are already 0 are cut off. The argument may be a TensorFlow tensor: "
+    "`np.asarray` reads it.",
+)
+def edges(rng: Generator) -> list[Case]:
+    with_zeros, whole, single = _cut(rng, 7, 3), _cut(rng, 11, 4), _cut(rng, 5, 3)
+    with_zeros["probabilities"][int(with_zeros["probabilities"].argmin())] = 0.0
+    with_zeros["probabilities"] /= with_zeros["probabilities"].sum()
+    single["probabilities"] = single["probabilities"].astype("float32")
+    return [
+        Case({**whole, "p": 1.0}, description="p=1"),
+        Case({**with_zeros, "p": 0.6}, description="one probability is 0, p=0.6"),
+        Case(single, mode="tensor", description="a TensorFlow tensor of float32"),
+    ]
+
+
+ORDER = 'np.argsort(-probabilities, kind="stable")'
+KEPT = "np.concatenate([[True], sums[:-1] < p])"
+
+exercise.mistakes(
+    not_renormalised=wrong(
+        "What is left does not sum to 1: divide it by its sum.",
+        ("/ nucleus.sum()", ""),
+        hint="What must the numbers sum to before `rng.choice` can draw with them?",
+    ),
+    in_the_order_of_ids=wrong(
+        "The sum runs over the tokens in the order of their ids. It should run from the most probable one down.",
+        (ORDER, "np.arange(len(probabilities))"),
+        hint="Which token should be the first in the sum: the one with id 0, or the most probable one?",
+    ),
+    least_probable=wrong(
+        "The sum begins with the least probable token. It should begin with the most probable one.",
+        (ORDER, 'np.argsort(probabilities, kind="stable")'),
+        hint="`np.argsort` sorts in rising order. What changes if you sort the negative probabilities?",
+    ),
+    one_left_out=wrong(
+        "The token that makes the sum reach p is left out. It belongs to the set.",
+        (KEPT, "np.concatenate([[True], sums[1:] < p])"),
+        hint="Take ½, ¼, ¼ and p = 0.6: which tokens reach 0.6 together?",
+    ),
+    one_too_many=wrong(
+        "Where the sum is p exactly, one more token is kept.",
+        ("sums[:-1] < p", "sums[:-1] <= p"),
+        hint="Take ½, ¼, ¼ and p = ½: the first token reaches p alone.",
+    ),
+    threshold=wrong(
+        "Tokens whose own probability is at least p are kept. The sum of the kept probabilities has to reach p.",
+        (KEPT, "np.concatenate([[True], probabilities[ranked][1:] >= p])"),
+        hint="Ten tokens of 0.1 and p = 0.5: how many of them have to stay?",
+    ),
+    ties_from_behind=wrong(
+        "Of equally probable tokens the one with the higher id comes first. The lower id should come first.",
+        (ORDER, 'np.argsort(probabilities, kind="stable")[::-1]'),
+    ),
+    sorted_result=wrong(
+        "The probabilities come back sorted. Each belongs in the place of its own token.",
+        ("return output", "return output[ranked]"),
+        hint="At which place of the result does the probability of token 3 belong?",
+    ),
+    softmax_again=wrong(
+        "A softmax is taken of what is left. These are probabilities already: divide by their sum.",
+        (
+            "output = nucleus / nucleus.sum()",
+            "powers = np.where(nucleus > 0, np.exp(nucleus), 0)\noutput = powers / powers.sum()",
+        ),
+    ),
+)
+
+
+exercise.hints(
+    '`np.argsort` of the negative probabilities, with `kind="stable"`, gives the ids from the most probable one down.',
+    "How large is the sum *before* a token is added? While it is below p, the token is needed.",
+)
+exercise.hints(
+    "For p = 0 the sum before the first token is not below p. Which token has to stay anyway?", group="first"
+)
+exercise.hints("Two comparisons are possible: `<` and `<=`. Try both by hand with ½, ¼, ¼ and p = ½.", group="exactly")
+exercise.hints("Look at the type of the argument: turn it into a NumPy array first.", group="edges")

@@ -1,0 +1,247 @@
+"""Lab 10, exercise `GroupedAttention`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.language_model.shared import UNSCALED, attend
+from exercises.self_attention.shared import BUILT_IN_ATTENTION
+
+exercise = Exercise("GroupedAttention", probe_only=("d_model",), forbidden=BUILT_IN_ATTENTION)
+
+
+@exercise.formula
+def grouped_attention(
+    x: np.ndarray,
+    w_q_kernel: np.ndarray,
+    w_k_kernel: np.ndarray,
+    w_v_kernel: np.ndarray,
+    w_o_kernel: np.ndarray,
+    num_heads: int,
+    num_kv_heads: int,
+    cuts: Sequence[int] = (),
+) -> dict[str, np.ndarray]:
+    """Causal attention with grouped heads and rotary positions of x (B, T, D), handed over in the parts that `cuts` make."""
+    outputs: list[np.ndarray] = []
+    cache: Any = None
+    for part in np.split(x, list(cuts), axis=1):
+        output, cache = attend(part, w_q_kernel, w_k_kernel, w_v_kernel, w_o_kernel, num_heads, num_kv_heads, cache)
+        outputs.append(output)
+    keys, values_so_far = cache
+    return {"output": np.concatenate(outputs, axis=1), "keys": keys, "values": values_so_far}
+
+
+@exercise.formula_for("graph")
+def in_one_array(
+    x: np.ndarray,
+    w_q_kernel: np.ndarray,
+    w_k_kernel: np.ndarray,
+    w_v_kernel: np.ndarray,
+    w_o_kernel: np.ndarray,
+    num_heads: int,
+    num_kv_heads: int,
+) -> dict[str, np.ndarray]:
+    """Inside a graph the pair comes back as one array (2, B, G, T, K)."""
+    found = grouped_attention(x, w_q_kernel, w_k_kernel, w_v_kernel, w_o_kernel, num_heads, num_kv_heads)
+    return {"output": found["output"], "cache": np.stack([found["keys"], found["values"]])}
+
+
+@exercise.formula_for("twice")
+def continued_twice(
+    x: np.ndarray,
+    w_q_kernel: np.ndarray,
+    w_k_kernel: np.ndarray,
+    w_v_kernel: np.ndarray,
+    w_o_kernel: np.ndarray,
+    num_heads: int,
+    num_kv_heads: int,
+    cuts: Sequence[int],
+) -> dict[str, np.ndarray]:
+    """The same tokens behind the same cache, two times."""
+    kernels = w_q_kernel, w_k_kernel, w_v_kernel, w_o_kernel
+    before, new = np.split(x, list(cuts), axis=1)
+    _, cache = attend(before, *kernels, num_heads, num_kv_heads, None)
+    first, _longer = attend(new, *kernels, num_heads, num_kv_heads, cache)
+    second, _ = attend(new, *kernels, num_heads, num_kv_heads, cache)
+    return {"first": first, "second": second}
+
+
+@exercise.formula_for("parameters")
+def number_of_parameters(
+    w_q_kernel: np.ndarray, w_k_kernel: np.ndarray, w_v_kernel: np.ndarray, w_o_kernel: np.ndarray
+) -> dict[str, int]:
+    """Four Dense layers without bias have the numbers of their kernels."""
+    kernels = [w_q_kernel, w_k_kernel, w_v_kernel, w_o_kernel]
+    return {"trainable_parameters": int(sum(kernel.size for kernel in kernels))}
+
+
+def _inputs(
+    rng: Generator,
+    heads: int = 6,
+    shared: int = 2,
+    size: int = 4,
+    *,
+    batch: int = 2,
+    length: int = 7,
+    cuts: Sequence[int] = (),
+) -> dict:
+    width, narrow = heads * size, shared * size
+    kernels = {
+        f"w_{name}.kernel": normal(rng, width, columns) / np.float32(width**0.5)
+        for name, columns in zip("qkvo", (width, narrow, narrow, width), strict=True)
+    }
+    return {
+        "d_model": width,
+        "num_heads": heads,
+        "num_kv_heads": shared,
+        "x": 2 * normal(rng, batch, length, width),
+        **kernels,
+        **({"cuts": list(cuts)} if cuts else {}),
+    }
+
+
+@exercise.group(
+    "causal, with grouped heads and rotary positions",
+    points=1,
+    advice="Project, split, turn queries and keys, repeat keys and values for the heads that share them, score, block what comes later, mix, merge, project.",
+)
+def values(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng), description="d_model=24, num_heads=6, num_kv_heads=2, x (2, 7, 24)"),
+        Case(
+            _inputs(rng, 6, 3, 2, batch=3, length=5),
+            description="d_model=12, num_heads=6, num_kv_heads=3, x (3, 5, 12)",
+        ),
+        Case(
+            _inputs(rng), mode="parameters", description="trainable parameters, d_model=24, num_heads=6, num_kv_heads=2"
+        ),
+    ]
+
+
+@exercise.group(
+    "the tokens in parts, each behind the cache of the one before",
+    points=2,
+    advice="With a cache the result must be what one call with all tokens gives: the same rows, and the same keys and values at the end.",
+)
+def parts(rng: Generator) -> list[Case]:
+    return [
+        Case(
+            _inputs(rng, cuts=(3, 4, 5)),
+            mode="parts",
+            description="three tokens, then one, one and two; num_heads=6, num_kv_heads=2",
+        ),
+        Case(
+            _inputs(rng, 3, 1, length=5, cuts=(1, 2, 3, 4)),
+            mode="parts",
+            description="one token a call, num_heads=3, num_kv_heads=1",
+        ),
+        Case(
+            _inputs(rng, 3, 3, length=5, cuts=(2,)),
+            mode="parts",
+            description="two tokens, then three; num_heads=3, num_kv_heads=3",
+        ),
+    ]
+
+
+@exercise.group(
+    "one cache can be continued twice",
+    points=1,
+    advice="Whoever holds a cache may continue it a second time. Use the cache that comes in, and keep nothing in the layer.",
+)
+def twice(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng, length=5, cuts=(3,)), mode="twice", description="two tokens behind a cache of three, twice")
+    ]
+
+
+@exercise.group(
+    "works inside tf.function, and gradients reach every weight",
+    points=1,
+    advice="Inside tf.function batch size and length are None in `x.shape`: take them from `ops.shape(x)`, or put -1 for one of them in a reshape. NumPy stops graphs and gradients.",
+)
+def training(rng: Generator) -> list[Case]:
+    small = _inputs(rng, 2, 1, 2, batch=1, length=3)
+    return [
+        Case(_inputs(rng), mode="graph", description="inside tf.function, batch size and length unknown"),
+        Case(
+            {**small, "cotangent.output": normal(rng, 1, 3, 4)},
+            mode="gradient",
+            description="gradients, compared with numerical ones",
+        ),
+    ]
+
+
+exercise.mistakes(
+    positions_restart=wrong(
+        "Behind a cache the positions begin at 0 again, so a new token has the angle of the first one.",
+        ("past + np.arange(x.shape[1])", "np.arange(x.shape[1])"),
+        hint="How many tokens does the cache hold, and along which axis of (B, G, t, K)? That is the position of the first new token.",
+        see="05#rotary",
+    ),
+    heads_in_turn=wrong(
+        "Query head h reads key head h % G. Neighbours should share one: heads 0 to H/G − 1 read the first. Compare `repeat` with `tile`.",
+        ("np.repeat(heads, times, axis=1)", "np.tile(heads, (1, times, 1, 1))"),
+        hint="With six query heads and two key heads: which three should read key head 0?",
+        see="03#heads",
+    ),
+    mask_restarts=wrong(
+        "Behind a cache the mask begins at its first row again: a new token sees only the oldest keys, and not itself.",
+        ("x.shape[1], k.shape[2], past, dtype=bool", "x.shape[1], k.shape[2], dtype=bool"),
+        hint="The scores are (t, S). Query row 0 is the token at position S − t: which keys may it see?",
+        see="02#causal",
+    ),
+    rotated_twice=wrong(
+        "The keys of the cache are turned again in each call. They are turned already when they go into the cache.",
+        ("np.concatenate([cache[0], k], axis=2)", "np.concatenate([turned(cache[0], np.arange(past)), k], axis=2)"),
+        hint="Turn the new keys first, and concatenate afterwards.",
+    ),
+    not_causal=wrong(
+        "Every token sees the later ones as well: the mask is missing.",
+        ("np.where(seen, scores, scores.dtype.type(-1e9))", "scores"),
+        hint="Which keys lie behind the token at position t?",
+        see="02#causal",
+    ),
+    unscaled=UNSCALED,
+    turned_whole=wrong(
+        "The tokens are turned before they are split into heads, so every head has other angles. Each head of width K is turned on its own.",
+        ("turned(heads_of(x @ w_q, num_heads), positions)", "heads_of(turned(x @ w_q, positions), num_heads)"),
+        ("turned(heads_of(x @ w_k, num_kv_heads), positions)", "heads_of(turned(x @ w_k, positions), num_kv_heads)"),
+        hint="`rotated` takes (…, T, K): what is the last axis when you call it?",
+    ),
+    not_turned=wrong(
+        "Nothing is turned: queries and keys have no positions.",
+        ("turned(heads_of(x @ w_q, num_heads), positions)", "heads_of(x @ w_q, num_heads)"),
+        ("turned(heads_of(x @ w_k, num_kv_heads), positions)", "heads_of(x @ w_k, num_kv_heads)"),
+        see="05#rotary",
+    ),
+    repeated_in_cache=wrong(
+        "The cache holds keys and values for every query head. Keep the G heads that were computed: that is what sharing saves.",
+        ("return output, (k, v)", "return output, (for_each_query_head(k, times), for_each_query_head(v, times))"),
+    ),
+    kept_in_the_layer=wrong(
+        "A second continuation of the same cache sees the first one's tokens: the layer keeps keys and values itself. Use those that come in.",
+        (
+            "second, _ = attend(new, *kernels, num_heads, num_kv_heads, cache)",
+            "second, _ = attend(new, *kernels, num_heads, num_kv_heads, _longer)",
+        ),
+    ),
+)
+
+
+exercise.hints(
+    "Begin with the page's `PlainRotaryAttention`. Which two of its Dense layers become narrower?",
+    "After the split k is (B, G, T, K). `ops.repeat(k, n, axis=…)` writes every head n times in a row: which axis, and what is n?",
+)
+exercise.hints(
+    "The cache has the shape (B, G, t, K). Which number of it is the position of the first new token?",
+    "Positions of the new tokens: offset + arange(length). The mask compares them with the positions of all keys, 0 to S − 1.",
+    group="parts",
+)
+exercise.hints(
+    "What does your layer remember from one call to the next, besides its weights? It should be nothing.", group="twice"
+)
+exercise.hints("Does every size in your reshape come from `ops.shape(x)` or from the constructor?", group="training")

@@ -1,0 +1,216 @@
+"""Lab 10, exercise `LanguageModel`."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.language_model import model_paths, roles
+from exercises.drawing import normal
+from exercises.language_model.shared import cut_to, logits_and_caches, model_shapes
+from exercises.self_attention.shared import BUILT_IN_ATTENTION
+
+SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 3, "num_kv_heads": 1, "d_ff": 11}
+STEP = 1e-6
+COUNTED = "sum(math.prod(shape) for shape in shapes.values())"
+
+exercise = Exercise("LanguageModel", forbidden=BUILT_IN_ATTENTION)
+
+
+@exercise.formula
+def language_model(
+    ids: np.ndarray,
+    weights: np.ndarray,
+    vocab_size: int,
+    d_model: int,
+    num_layers: int,
+    num_heads: int,
+    num_kv_heads: int,
+    d_ff: int,
+    cuts: Sequence[int] = (),
+) -> dict[str, np.ndarray]:
+    """A decoder-only Transformer of the form of 2023 (Touvron et al.), with grouped heads and caches."""
+    named = cut_to(model_shapes(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff), weights)
+    logits = []
+    caches: list = [None] * num_layers
+    for part in np.split(ids, list(cuts), axis=1):
+        found, caches = logits_and_caches(part, named, num_layers, num_heads, num_kv_heads, caches)
+        logits.append(found)
+    return {"logits": np.concatenate(logits, axis=1), "caches": np.array(caches)}
+
+
+@exercise.formula_for("parameters")
+def number_of_parameters(
+    vocab_size: int, d_model: int, num_layers: int, num_heads: int, num_kv_heads: int, d_ff: int
+) -> dict[str, int]:
+    """One table, and the kernels and norms of the blocks."""
+    shapes = model_shapes(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
+    return {"trainable_parameters": sum(math.prod(shape) for shape in shapes.values())}
+
+
+@exercise.formula_for("slopes")
+def loss_along_directions(
+    ids: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    direction: np.ndarray,
+    vocab_size: int,
+    d_model: int,
+    num_layers: int,
+    num_heads: int,
+    num_kv_heads: int,
+    d_ff: int,
+) -> dict[str, np.ndarray]:
+    """Central differences of the mean cross-entropy, in float64, for the weights of each part of the model."""
+    shapes = model_shapes(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
+    weights, direction = weights.astype("float64"), direction.astype("float64")
+
+    def loss(vector: np.ndarray) -> float:
+        logits, _ = logits_and_caches(
+            ids, cut_to(shapes, vector), num_layers, num_heads, num_kv_heads, [None] * num_layers
+        )
+        nats = np.log(np.exp(logits).sum(axis=-1)) - np.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
+        return float(nats.mean())
+
+    slopes = []
+    for paths in roles(model_paths({"num_layers": num_layers})).values():
+        only = (
+            np.concatenate([np.full(math.prod(shape), float(path in paths)) for path, shape in shapes.items()])
+            * direction
+        )
+        slopes.append((loss(weights + STEP * only) - loss(weights - STEP * only)) / (2 * STEP))
+    return {"slopes": np.array(slopes)}
+
+
+def _inputs(rng: Generator, *, batch: int = 2, length: int = 5, cuts: Sequence[int] = (), **other_sizes: int) -> dict:
+    sizes = {**SIZES, **other_sizes}
+    drawn = [
+        1 + normal(rng, *shape) / 2
+        if path.endswith("gamma")
+        else normal(rng, *shape) / np.float32(shape[-1 if path.endswith("embeddings") else 0] ** 0.5)
+        for path, shape in model_shapes(**sizes).items()
+    ]
+    weights = np.concatenate([np.ravel(each) for each in drawn]).astype("float32")
+    ids = np.stack([rng.permutation(sizes["vocab_size"])[:length] for _ in range(batch)]).astype("int32")
+    return {**sizes, "ids": ids, "weights": weights, **({"cuts": list(cuts)} if cuts else {})}
+
+
+@exercise.group(
+    "known weights, right logits",
+    points=2,
+    advice="Embedding times √D, the blocks one after the other, the last norm, and the product with the same table. In a block each norm stands before its part.",
+)
+def known_weights(rng: Generator) -> list[Case]:
+    other = _inputs(rng, length=3, vocab_size=19, d_model=8, num_layers=3, num_heads=2, num_kv_heads=2, d_ff=7)
+    return [
+        Case(_inputs(rng), description="two blocks, ids (2, 5)"),
+        Case(other, description="three blocks, num_kv_heads=num_heads=2, ids (2, 3)"),
+    ]
+
+
+@exercise.group(
+    "with caches, in parts, the same logits",
+    points=1,
+    advice="`caches` is a list with one pair for each block, in their order. None in the first call stands for no cache anywhere.",
+)
+def parts(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng, cuts=(3, 4)), description="three ids, then one and one, two blocks"),
+        Case(_inputs(rng, batch=1, length=4, cuts=(1, 2, 3), num_layers=3), description="one id a call, three blocks"),
+    ]
+
+
+@exercise.group(
+    "as many parameters as the table says",
+    points=1,
+    advice="One table reads and predicts, no layer has a bias, and each block has layers of its own.",
+)
+def parameters(rng: Generator) -> list[Case]:
+    inputs = _inputs(rng)
+    return [
+        Case(
+            {key: value for key, value in inputs.items() if key != "weights"},
+            mode="parameters",
+            description="trainable parameters, V=17, D=12, two blocks, H=3, G=1, F=11",
+        )
+    ]
+
+
+@exercise.group(
+    "works inside tf.function, and the loss has the right gradients",
+    points=1,
+    advice="A step of training runs inside tf.function, and its gradients must reach every weight. NumPy stops both.",
+)
+def training(rng: Generator) -> list[Case]:
+    inputs = _inputs(rng)
+    targets = rng.integers(SIZES["vocab_size"], size=inputs["ids"].shape).astype("int32")
+    direction = normal(rng, inputs["weights"].size)
+    return [
+        Case(_inputs(rng), mode="graph", description="inside tf.function, batch size and length unknown"),
+        Case(
+            {**inputs, "targets": targets, "direction": direction},
+            mode="slopes",
+            description="gradients of the cross-entropy, compared with numerical ones",
+        ),
+    ]
+
+
+exercise.mistakes(
+    root_missing=wrong(
+        "The embeddings are not multiplied by √D.",
+        ("table[ids] * math.sqrt(table.shape[1])", "table[ids]"),
+        hint="The table's rows have a length of about 1. How long is a token to be at the entry of the first block?",
+        see="10#model",
+    ),
+    post_norm=wrong(
+        "The norm comes after the sum. In these blocks it comes before its part, and the tokens go past it unchanged.",
+        ('attend(rms_normed(x, w["norm1"]), ', "attend(x, "),
+        ("x = x + mixed", 'x = rms_normed(x + mixed, w["norm1"])'),
+        ('z = rms_normed(x, w["norm2"])', "z = x"),
+        ('x + hidden @ w["w_down"]', 'rms_normed(x + hidden @ w["w_down"], w["norm2"])'),
+        hint="Draw the path of a token from the entry of a block to its end, without the two parts. What stands on it?",
+        see="04#block",
+    ),
+    gate_is_up=wrong(
+        "The other half goes through silu: the gate is silu of `w_gate`, and `w_up` stays linear.",
+        ('silu(z @ w["w_gate"]) * (z @ w["w_up"])', '(z @ w["w_gate"]) * silu(z @ w["w_up"])'),
+        hint="Compare with the formula of the lecture: which matrix stands inside silu?",
+        see="10#model",
+    ),
+    silu_missing=wrong(
+        "Nothing in the feed-forward network is non-linear but the product: silu is missing.",
+        ('silu(z @ w["w_gate"])', '(z @ w["w_gate"])'),
+        see="10#model",
+    ),
+    residual_of_the_normed=wrong(
+        "The sum takes the normed tokens. The residual stream should carry the tokens as they came.",
+        ("x = x + mixed", 'x = rms_normed(x, w["norm1"]) + mixed'),
+        ('x + hidden @ w["w_down"]', 'z + hidden @ w["w_down"]'),
+        see="04#block",
+    ),
+    one_cache_for_all=wrong(
+        "Every block gets the cache of the first block. Each has its own keys and values.",
+        ("caches[number]", "caches[0]"),
+        hint="`zip(self.blocks, caches)` gives each block its own.",
+    ),
+    two_tables=wrong(
+        "There are V · D parameters too many: the logits come from a second table. One table reads and predicts.",
+        (COUNTED, COUNTED + " + vocab_size * d_model"),
+        hint="How does the page's model make its logits from the table?",
+        see="10#model",
+    ),
+)
+
+
+exercise.hints(
+    "Begin with the page's `PlainGatedBlock` and `PlainLanguageModel`. What changes when the attention returns a pair?",
+    "`embedding` is a Keras Embedding; its table is `self.embedding.embeddings`, (V, D). The logits are the normed tokens times its transpose.",
+)
+exercise.hints(
+    "A block returns two things: its tokens and its cache. Collect the caches in a list, in the order of the blocks.",
+    group="parts",
+)
+exercise.hints("Sum on paper: V·D for the table, D for the last norm. What does one block have?", group="parameters")
+exercise.hints("Is every part used in `call`, and every layer made in `__init__`?", group="training")

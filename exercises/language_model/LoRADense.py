@@ -1,0 +1,88 @@
+"""Lab 10, optional exercise `LoRADense`."""
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+
+exercise = Exercise("LoRADense")
+
+
+@exercise.formula
+def adapted(
+    x: np.ndarray, kernel: np.ndarray, bias: np.ndarray, a: np.ndarray, b: np.ndarray, rank: int, alpha: float
+) -> dict[str, np.ndarray]:
+    """x W + bias + (α/r) x a b, and the one matrix that does the same (Hu et al. 2021)."""
+    scale = alpha / rank
+    merged = kernel + scale * (a @ b)
+    return {"output": x @ kernel + bias + scale * (x @ a) @ b, "merged": merged}
+
+
+@exercise.formula_for("start")
+def frozen(x: np.ndarray, kernel: np.ndarray, bias: np.ndarray, rank: int, alpha: float) -> dict[str, str | int]:
+    """Before training: what the layer does, and what is trained."""
+    thin = rank * (x.shape[-1] + kernel.shape[-1])
+    return {"start": "as the frozen layer", "b": "zeros", "a": "random", "trainable_parameters": thin}
+
+
+def _inputs(rng: Generator, rank: int, alpha: float, width: int = 7, columns: int = 11) -> dict:
+    fixed = {
+        "x": normal(rng, 2, 5, width),
+        "kernel": normal(rng, width, columns),
+        "bias": normal(rng, columns),
+        "rank": rank,
+        "alpha": alpha,
+    }
+    return {**fixed, "a": normal(rng, width, rank), "b": normal(rng, rank, columns)}
+
+
+@exercise.group(
+    "starts as the frozen layer",
+    points=1,
+    advice="b starts at zeros, so the product is 0; a starts at random, or nothing would ever be learned. `dense.trainable = False` freezes.",
+)
+def start(rng: Generator) -> list[Case]:
+    inputs = {key: value for key, value in _inputs(rng, 3, 6.0).items() if key not in "ab"}
+    return [Case(inputs, mode="start", description="rank=3, alpha=6, before training")]
+
+
+@exercise.group("the thin product beside it, and both in one matrix", points=1)
+def values(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng, 3, 6.0), description="rank=3, alpha=6"),
+        Case(_inputs(rng, 2, 1.0, 5, 5), description="rank=2, alpha=1"),
+    ]
+
+
+exercise.mistakes(
+    b_random=wrong(
+        "b is random, so the layer does not start as the frozen one. It starts at zeros.",
+        seen={"b": "random", "start": "another result"},
+        see="10#lora",
+    ),
+    both_zero=wrong(
+        "a and b are both zeros. Then neither has a gradient: a has to be random.", seen={"a": "zeros"}, see="10#lora"
+    ),
+    not_frozen=wrong(
+        "The given layer is trained as well. `dense.trainable = False` freezes it.",
+        (
+            "rank * (x.shape[-1] + kernel.shape[-1])",
+            "rank * (x.shape[-1] + kernel.shape[-1]) + kernel.size + bias.size",
+        ),
+        see="10#lora",
+    ),
+    scale_missing=wrong("The product is not scaled by alpha / rank.", ("alpha / rank", "1.0")),
+    alpha_alone=wrong("The product is scaled by alpha; divide by the rank.", ("alpha / rank", "alpha")),
+    merged_unscaled=wrong(
+        "The merged matrix lacks the factor alpha / rank.", ("kernel + scale * (a @ b)", "kernel + a @ b")
+    ),
+    merged_is_kernel=wrong("merged() gives the frozen matrix alone.", ("kernel + scale * (a @ b)", "kernel")),
+    bias_lost=wrong(
+        "The bias of the given layer is lost: call the layer itself.",
+        ("x @ kernel + bias + scale", "x @ kernel + scale"),
+        seen={"start": "another result"},
+    ),
+)
+
+exercise.hints("`self.dense(x)` is the frozen part. What is added has the shape (…, out) as well.")

@@ -1,0 +1,75 @@
+"""Lab 10, exercise `bpe_decode`."""
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS
+
+exercise = Exercise("bpe_decode", returns=("text",), forbidden=FORBIDDEN_BYTE_PAIRS)
+
+
+@exercise.formula
+def bpe_decode(ids: list[int], merges: list[list[int]]) -> str:
+    """The text of ids; the end is nothing, and what is no UTF-8 becomes U+FFFD."""
+    pieces = [bytes([byte]) for byte in range(256)]
+    for one, two in merges:
+        pieces.append(pieces[one] + pieces[two])
+    pieces.append(b"")
+    return b"".join(pieces[number] for number in ids).decode("utf-8", errors="replace")
+
+
+def _spelt(rng: Generator, letters: str, size: int) -> list[int]:
+    return [byte for place in rng.integers(len(letters), size=size) for byte in letters[int(place)].encode()]
+
+
+MERGES = [[97, 98], [256, 99], [257, 256], [195, 169]]
+
+
+@exercise.group(
+    "tokens of tokens",
+    points=1,
+    advice="The piece of merge k is the piece of its first id, followed by the piece of its second. Build the table of pieces from the front.",
+)
+def values(rng: Generator) -> list[Case]:
+    ids = rng.permutation([97, 98, 99, 256, 257, 258, 256, 258]).tolist()
+    return [
+        Case({"ids": ids, "merges": MERGES}, description="eight ids, four merges"),
+        Case(
+            {"ids": [*_spelt(rng, "aé", 6), 259, 258], "merges": MERGES},
+            description="letters of two bytes, spelt in bytes and in tokens",
+        ),
+    ]
+
+
+@exercise.group(
+    "the end, and broken bytes",
+    points=1,
+    advice='end_id is 256 + len(merges) and stands for no byte. A model may write bytes that are no UTF-8: `errors="replace"`.',
+)
+def edges(rng: Generator) -> list[Case]:
+    return [
+        Case({"ids": [*_spelt(rng, "abc", 3), 260], "merges": MERGES}, description="an end behind three letters"),
+        Case(
+            {"ids": [*_spelt(rng, "abc", 3), 195, 97, 255, 257, 195], "merges": MERGES},
+            description="bytes that are no UTF-8",
+        ),
+    ]
+
+
+exercise.mistakes(
+    one_by_one=wrong(
+        "Each token is decoded on its own. A letter of two bytes may lie in two tokens: join the bytes first, and decode once.",
+        (
+            'b"".join(pieces[number] for number in ids).decode("utf-8", errors="replace")',
+            '"".join(pieces[number].decode("utf-8", errors="replace") for number in ids)',
+        ),
+        hint="“é” is the bytes 195 and 169. What is each of them alone?",
+    ),
+    broken_bytes_dropped=wrong(
+        "Bytes that are no UTF-8 are dropped. They become U+FFFD, so that one sees them.",
+        ('errors="replace"', 'errors="ignore"'),
+        hint="What can `errors=` be in `bytes.decode`?",
+    ),
+)
+
+exercise.hints('`bytes([65])` is one byte, `b"".join(…)` many. What is the piece of id 258, if merge 2 is (257, 256)?')
+exercise.hints("Which id has no piece in a table of 256 + len(merges) entries?", group="edges")

@@ -1,0 +1,116 @@
+"""Lab 10, exercise `bpe_encode`."""
+
+from functools import partial
+from itertools import pairwise
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import drawn_until
+from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS, drawn_chunks, joined, learned
+
+exercise = Exercise("bpe_encode", forbidden=FORBIDDEN_BYTE_PAIRS)
+
+
+@exercise.formula
+def bpe_encode(chunk: str, merges: list[list[int]]) -> dict[str, str]:
+    """The ids of a chunk as text: every merge in the order in which it was learned."""
+    ids = list(chunk.encode())
+    for rank, pair in enumerate(merges):
+        ids = joined(ids, (pair[0], pair[1]), 256 + rank)
+    return {"ids": str(ids)}
+
+
+def longest_pieces(chunk: str, merges: list[list[int]]) -> dict[str, str]:
+    """From left to right the longest token that fits."""
+    pieces = [bytes([byte]) for byte in range(256)]
+    for one, two in merges:
+        pieces.append(pieces[one] + pieces[two])
+    rest, ids = chunk.encode(), []
+    while rest:
+        ids.append(
+            max(
+                (number for number, piece in enumerate(pieces) if rest.startswith(piece)),
+                key=lambda number: len(pieces[number]),
+            )
+        )
+        rest = rest[len(pieces[ids[-1]]) :]
+    return {"ids": str(ids)}
+
+
+def from_the_left(chunk: str, merges: list[list[int]]) -> dict[str, str]:
+    """The first pair from the left that has a merge, again and again."""
+    ranks = {tuple(pair): rank for rank, pair in enumerate(merges)}
+    ids = list(chunk.encode())
+    while places := [place for place, pair in enumerate(pairwise(ids)) if pair in ranks]:
+        ids[places[0] : places[0] + 2] = [256 + ranks[ids[places[0]], ids[places[0] + 1]]]
+    return {"ids": str(ids)}
+
+
+def _inputs(rng: Generator, letters: str, size: int, count: int = 8) -> dict:
+    """A chunk of these letters, and merges that were learned from others."""
+    merges = learned(drawn_chunks(rng, letters, count), 9)
+    return {
+        "chunk": "".join(letters[int(place)] for place in rng.integers(len(letters), size=size)),
+        "merges": [list(pair) for pair in merges],
+    }
+
+
+@exercise.group(
+    "the earliest merge first",
+    points=1,
+    must_fail_for=("longest_piece", "first_from_the_left"),
+    advice="Of all pairs in the chunk, merge the one that was learned first. Then look again.",
+)
+def order(rng: Generator) -> list[Case]:
+    def tells_apart(inputs: dict) -> bool:
+        return len({orders(**inputs)["ids"] for orders in (bpe_encode, longest_pieces, from_the_left)}) == 3
+
+    return [
+        Case(
+            drawn_until(tells_apart, partial(_inputs, rng, "abc", size)),
+            description=f"a chunk of {size} letters, nine merges",
+        )
+        for size in (15, 19)
+    ]
+
+
+@exercise.group(
+    "bytes, runs, and chunks without a merge",
+    points=1,
+    must_fail_for=("characters",),
+    advice="A letter outside ASCII is several bytes. The new token of merge k is 256 + k. A chunk without any pair keeps its bytes.",
+)
+def edges(rng: Generator) -> list[Case]:
+    number = int(rng.integers(97, 110))
+    return [
+        Case(_inputs(rng, "aéö", 9, 5), description="letters of two bytes"),
+        Case({"chunk": chr(number) * 5 + "z", "merges": [[number, number], [256, 256]]}, description="a run of five"),
+        Case({"chunk": chr(number) + "z", "merges": [[number, 122]]}, description="two letters, one merge"),
+        Case({"chunk": "xy", "merges": [[97, 98]]}, description="no merge fits"),
+    ]
+
+
+exercise.mistakes(
+    longest_piece=wrong(
+        "From the left the longest token is taken. Byte pairs are merged in the order in which they were learned.",
+        instead=longest_pieces,
+        hint="With the merges (b, c), (a, b): what becomes of “abc”?",
+        see="10#byte-pairs",
+    ),
+    first_from_the_left=wrong(
+        "The first pair from the left is merged, whatever its rank. The pair that was learned first comes first.",
+        instead=from_the_left,
+        hint="A dictionary pair -> rank, and `min` over the pairs of the chunk.",
+    ),
+    characters=wrong(
+        "The chunk is read as characters. Begin with its bytes: `chunk.encode()`.",
+        ("list(chunk.encode())", "[ord(letter) for letter in chunk]"),
+        see="10#byte-pairs",
+    ),
+)
+
+exercise.hints(
+    "Lowest rank first: which pair of the chunk stands earliest in `merges`?",
+    "To apply all merges in their order, one after the other, gives the same result.",
+)
+exercise.hints("Print the ids of “é” before any merge: how many are there?", group="edges")

@@ -1,0 +1,63 @@
+"""Lab 10, exercise `derive_base_rate`."""
+
+from scipy.special import digamma
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+
+LN_2 = 0.6931471805599453
+
+exercise = Exercise("derive_base_rate", call=("period",), returns=("rate",), no_loops=True)
+
+
+@exercise.formula
+def base_rate(period: int) -> float:
+    """The mean of 1/(t + 1) over t = period … 2·period − 1: a difference of two harmonic numbers, by digamma."""
+    return float((digamma(2 * period + 1) - digamma(period + 1)) / period)
+
+
+@exercise.group(
+    "right values",
+    points=2,
+    advice="At position t a head sees t + 1 keys. With equal weights each gets 1/(t + 1); take the mean over the second copy.",
+)
+def values(rng: Generator) -> list[Case]:
+    periods = [1, 2, *(int(rng.integers(low, 3 * low)) for low in (5, 40, 2000))]
+    return [Case({"period": period}, scale=0.0) for period in periods]
+
+
+@exercise.group(
+    "periods that nobody can add up",
+    points=1,
+    advice="Σ 1/n up to n is the harmonic number Hₙ. The sum from n + 1 to 2n is a difference of two of them, and for these there is a formula without a sum.",
+)
+def long(rng: Generator) -> list[Case]:
+    return [Case({"period": int(rng.integers(1, 9)) * 10**power}, scale=0.0) for power in (11, 13)]
+
+
+DIFFERENCE = "(digamma(2 * period + 1) - digamma(period + 1)) / period"
+
+exercise.mistakes(
+    itself_not_seen=wrong(
+        "This is the mean of 1/t. A token sees itself as well: at position t there are t + 1 keys.",
+        ("digamma(2 * period + 1) - digamma(period + 1)", "digamma(2 * period) - digamma(period)"),
+        hint="How many keys does position 0 see?",
+        see="02#causal",
+    ),
+    limit_only=wrong(
+        "ln 2 / period is what the rate approaches for long periods. For short ones it is too large.",
+        (DIFFERENCE, "LN_2 / period"),
+        hint="Compare it with the exact value for period = 1: only t = 1 counts there.",
+    ),
+    both_copies=wrong(
+        "The mean runs over both copies. The score counts the second one alone.",
+        (DIFFERENCE, "(digamma(2 * period + 1) - digamma(1)) / (2 * period)"),
+    ),
+)
+
+exercise.hints(
+    "Write the mean as a sum of 1/n: which n is the first, and which is the last?", "H₂ₚ − Hₚ, divided by p."
+)
+exercise.hints(
+    "`scipy.special.digamma(n + 1)` is Hₙ minus a constant. What becomes of the constant in a difference?", group="long"
+)

@@ -1,0 +1,173 @@
+"""Lab 10, exercise `generate`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.language_model import WANTED_CALLS, logits_after
+from exercises.drawing import drawn_until
+from exercises.formulas.attention import softmax
+
+REPEATS = 600
+BOUND = 6 * (0.25 / REPEATS) ** 0.5  # six standard errors of a share, which are largest at ½
+
+exercise = Exercise("generate", returns=("tokens", "calls"), tolerance=BOUND, probe_only=("repeats", "seed"))
+
+
+@exercise.formula
+def greedy_text(table: np.ndarray, prompt: Sequence[int], max_new: int, end_id: int) -> dict[str, str]:
+    """The most probable token each time, up to the end."""
+    new: list[int] = []
+    for _ in range(max_new):
+        if end_id in new:
+            break
+        new.append(int(np.argmax(logits_after([*prompt, *new], table))))
+    return {"tokens": str(new), "calls": WANTED_CALLS}
+
+
+@exercise.formula_for("law")
+def law(table: np.ndarray, prompt: Sequence[int], temperature: float, p: float) -> dict[str, np.ndarray]:
+    """The probabilities of the first token: temperature first, then the nucleus (Holtzman et al. 2020)."""
+    logits = logits_after(prompt, table)
+    return {"shares": nucleus_of(softmax(logits / temperature), p)}
+
+
+@exercise.formula_for("chance")
+def chance(
+    table: np.ndarray, prompt: Sequence[int], temperature: float, p: float, max_new: int, end_id: int
+) -> dict[str, str]:
+    """Two texts from two generators of one seed."""
+    return {"chance": "the same text from the same seed"}
+
+
+def nucleus_of(probabilities: np.ndarray, p: float) -> np.ndarray:
+    """The smallest set of most probable tokens whose mass reaches p, divided by it."""
+    ranks = np.argsort(-probabilities, kind="stable")
+    mass = np.cumsum(probabilities[ranks])
+    last = int(np.argmax(mass >= p - 1e-12))
+    return np.where(np.isin(np.arange(len(probabilities)), ranks[: last + 1]), probabilities, 0) / mass[last]
+
+
+def _greedy(rng: Generator, *, ends: bool) -> dict:
+    """A prompt after which the most probable tokens come to an end in time, or do not."""
+
+    def draw() -> dict:
+        prompt = rng.integers(11, size=3).tolist()
+        return {"table": 2 * rng.normal(size=(23, 11)), "prompt": prompt, "max_new": 9, "end_id": int(rng.integers(11))}
+
+    def fits(inputs: dict) -> bool:
+        tokens = greedy_text(**inputs)["tokens"].strip("[]").split(", ")
+        if not ends:
+            return str(inputs["end_id"]) not in tokens
+        return 4 <= len(tokens) < 9 and len(set(tokens)) > 3 and inputs["end_id"] not in inputs["prompt"]
+
+    return drawn_until(fits, draw)
+
+
+def _law(rng: Generator, logits: Sequence[float], temperature: float, p: float) -> dict:
+    """One table row after every prompt; no token is the end."""
+    table = np.array(logits)[rng.permutation(len(logits))][None]
+    seed = int(rng.integers(10**6))
+    return {"table": table, "prompt": [1, 2], "temperature": temperature, "p": p, "repeats": REPEATS, "seed": seed}
+
+
+STEEP = (0.0, -3.0, -3.3, -3.6, -3.9)
+LEVEL = tuple(np.log([0.22, 0.21, 0.12, 0.115, 0.115, 0.11, 0.11]))
+
+
+@exercise.group(
+    "greedy, to the end or to max_new",
+    points=1,
+    advice="Temperature 0 takes the most probable token. The end belongs to the result; the prompt does not.",
+)
+def greedy(rng: Generator) -> list[Case]:
+    ending, endless = _greedy(rng, ends=True), _greedy(rng, ends=False)
+    return [
+        Case({**ending, "temperature": 0.0, "p": 1.0}, description="a prompt of three ids, temperature=0, max_new=9"),
+        Case({**endless, "temperature": 0.0, "p": 0.9}, description="the end does not come, max_new=9"),
+        Case({**endless, "temperature": 0.0, "p": 1.0, "max_new": 2}, description="max_new=2"),
+    ]
+
+
+@exercise.group(
+    f"the law of the first token, in {REPEATS} draws",
+    points=1,
+    advice="Divide the logits by the temperature, take the softmax, cut with `nucleus`, and draw with `rng.choice`.",
+)
+def law_of_draws(rng: Generator) -> list[Case]:
+    return [
+        Case(_law(rng, STEEP, 3.0, 1.0), mode="law", description="temperature=3, p=1"),
+        Case(_law(rng, LEVEL, 1.0, 0.4), mode="law", description="temperature=1, p=0.4"),
+        Case(_law(rng, STEEP, 3.0, 0.6), mode="law", description="temperature=3, p=0.6"),
+    ]
+
+
+@exercise.group(
+    "no chance but that of rng",
+    points=1,
+    advice="All chance comes from the generator that is handed over, so that a text can be had again.",
+)
+def one_generator(rng: Generator) -> list[Case]:
+    drawn = {
+        "table": rng.normal(size=(23, 11)),
+        "prompt": [3, 1],
+        "temperature": 1.0,
+        "p": 1.0,
+        "max_new": 12,
+        "end_id": 11,
+    }
+    return [
+        Case(
+            {**drawn, "seed": int(rng.integers(10**6))},
+            mode="chance",
+            description="twice with generators of one seed, max_new=12",
+        )
+    ]
+
+
+exercise.mistakes(
+    cut_before_temperature=wrong(
+        "The nucleus is cut before the temperature: the tail is gone before it could grow. First temperature, then p.",
+        (
+            "nucleus_of(softmax(logits / temperature), p)",
+            "softmax(np.log(nucleus_of(softmax(logits), p) + 1e-300) / temperature)",
+        ),
+        hint="With a high temperature, which is larger: the set of the flat law, or that of the steep one?",
+        see="10#sample",
+    ),
+    whole_prefix=wrong(
+        "The model gets the whole prefix in each call. With the caches it needs the newest id alone.",
+        seen={"calls": "the whole prefix in each call"},
+        hint="Which ids has the cache not seen yet?",
+    ),
+    temperature_multiplied=wrong(
+        "The logits are multiplied by the temperature. A high one should make the law flatter.",
+        ("softmax(logits / temperature)", "softmax(logits * temperature)"),
+        see="10#sample",
+    ),
+    p_ignored=wrong(
+        "The nucleus is not cut: p changes nothing.",
+        ("nucleus_of(softmax(logits / temperature), p)", "softmax(logits / temperature)"),
+        see="10#sample",
+    ),
+    end_dropped=wrong(
+        "The end is missing in the result. It belongs to what the model wrote.",
+        ('"tokens": str(new)', '"tokens": str([number for number in new if number != end_id])'),
+    ),
+    other_chance=wrong(
+        "The same seed gives another text: chance comes from somewhere else than `rng`.",
+        seen={"chance": "another text from the same seed"},
+        hint="`np.random.choice` and `keras.random` have generators of their own; `rng.choice` is the one that was handed over.",
+    ),
+)
+
+exercise.hints(
+    "The first call gets the whole prompt, [prompt], a table of one row. What does the last position's row of logits say?",
+    "After each call keep the caches; the next call gets [[newest id]] and these caches.",
+)
+exercise.hints(
+    "Five steps: logits of the last position, divided by the temperature, softmax, `nucleus`, `rng.choice`.",
+    group="law_of_draws",
+)

@@ -1,0 +1,59 @@
+"""Lab 10, exercise `induction_scores`."""
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.formulas.attention import softmax
+
+exercise = Exercise("induction_scores", call=("weights", "period"), returns=("scores",))
+
+
+@exercise.formula
+def induction_scores(weights: np.ndarray, period: int) -> np.ndarray:
+    """The mean weight of position t on t − period + 1, over the second copy (Olsson et al. 2022)."""
+    second = np.arange(period, 2 * period)
+    return weights[:, :, second, second - period + 1].mean(axis=(0, 2))
+
+
+def _inputs(rng: Generator, batch: int, heads: int, period: int, length: int) -> dict:
+    scores = np.where(np.tri(length, dtype=bool), 3 * rng.normal(size=(batch, heads, length, length)), -1e9)
+    return {"weights": softmax(scores).astype("float32"), "period": period}
+
+
+@exercise.group(
+    "the weight on what followed last time",
+    points=1,
+    advice="Rows t = period … 2·period − 1, columns t − period + 1; the mean over rows and batch, one number for each head.",
+)
+def values(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng, 3, 5, 7, 14), description="weights (3, 5, 14, 14), period=7"),
+        Case(
+            _inputs(rng, 2, 3, 5, 17),
+            description="weights (2, 3, 17, 17), period=5: the row goes on after the second copy",
+        ),
+        Case(_inputs(rng, 2, 3, 1, 2), description="weights (2, 3, 2, 2), period=1"),
+        Case(
+            _inputs(rng, 3, 2, 4, 8), mode="tensor", description="a TensorFlow tensor, weights (3, 2, 8, 8), period=4"
+        ),
+    ]
+
+
+exercise.mistakes(
+    same_token=wrong(
+        "This is the weight on the same token in the first copy. Copying needs the token after it.",
+        ("second - period + 1", "second - period"),
+        hint="At position t the same token stood at t − period. Where stands what followed it?",
+        see="10#copying",
+    ),
+    to_the_end=wrong(
+        "The rows after the second copy are counted as well. The second copy ends at 2·period − 1.",
+        ("np.arange(period, 2 * period)", "np.arange(period, weights.shape[-1])"),
+    ),
+)
+
+exercise.hints(
+    "Draw one row of tokens: a b c d a b c d. Which earlier position tells the second a what comes next?",
+    "Two arrays of positions as indices, `weights[:, :, t, s]`, give (B, H, period).",
+)

@@ -1,0 +1,140 @@
+"""Lab 10, exercise `measure_temperature`."""
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.language_model import PARSES, WANTED_GRID
+
+exercise = Exercise(
+    "measure_temperature", returns=("share", "low", "high", "calls"), probe_only=("temperatures", "seeds")
+)
+
+
+@exercise.formula
+def shares_with_intervals(outcomes: np.ndarray) -> dict[str, np.ndarray | str]:
+    """The share at each temperature with its 95 % interval over prompts; outcomes (prompts, temperatures, seeds)."""
+    good = (outcomes == PARSES).astype("float64")
+    by_prompt = good.mean(axis=2)
+    share = by_prompt.mean(axis=0)
+    half = 1.96 * by_prompt.std(axis=0, ddof=1) / np.sqrt(len(by_prompt))
+    return {"share": share, "low": share - half, "high": share + half, "calls": WANTED_GRID}
+
+
+@exercise.formula_for("law")
+def any_numbers(outcomes: np.ndarray) -> dict[str, np.ndarray]:
+    """What a process of known law gives is left to chance; the property compares it with the law."""
+    return {"share": np.full(outcomes.shape[1], np.nan)}
+
+
+@exercise.formula_for("grid")
+def every_combination(outcomes: np.ndarray) -> dict[str, str]:
+    """How often the process was asked, and for what."""
+    return {"calls": WANTED_GRID}
+
+
+def _inputs(rng: Generator, prompts: int, temperatures: list[float], seeds: int) -> dict:
+    """Outcomes of a process: a prompt has a rate of its own, which falls with the temperature."""
+    ease = 0.15 + 0.7 * rng.random((prompts, 1))
+    rates = ease / (1 + np.array(temperatures))
+    happens, ends = rng.random((2, prompts, len(temperatures), seeds))
+    outcomes = np.where(happens < rates[..., None], PARSES, np.where(ends < 0.5, 0, 1))
+    drawn = rng.permutation(900)[:seeds].tolist()
+    return {"outcomes": outcomes.astype("int64"), "temperatures": temperatures, "seeds": drawn, "rates": rates}
+
+
+def _case(inputs: dict, text: str, mode: str = "call") -> Case:
+    return Case({key: value for key, value in inputs.items() if key != "rates"}, mode=mode, description=text)
+
+
+def _enough(rng: Generator, prompts: int, temperatures: list[float], seeds: int) -> dict:
+    """Outcomes in which something is good and something bad at each temperature, prompts differ, and no interval leaves 0 to 1."""
+    while True:
+        inputs = _inputs(rng, prompts, temperatures, seeds)
+        good, found = inputs["outcomes"] == PARSES, shares_with_intervals(inputs["outcomes"])
+        is_inside = (found["low"] > 0.01).all() and (found["high"] < 0.99).all()
+        if (
+            is_inside
+            and (good.mean(axis=(0, 2)) > 0.15).all()
+            and (good.mean(axis=2).std(axis=0) > 0.05).all()
+            and (inputs["outcomes"] == 1).any()
+        ):
+            return inputs
+
+
+@exercise.group(
+    "share and interval",
+    points=3,
+    advice="First the mean over seeds, one number for each prompt. Then mean and standard deviation (ddof=1) over the prompts.",
+)
+def values(rng: Generator) -> list[Case]:
+    return [
+        _case(_enough(rng, 7, [0.3, 1.0], 3), "seven prompts, two temperatures, three seeds"),
+        _case(_enough(rng, 5, [0.5, 0.8, 1.3], 4), "five prompts, three temperatures, four seeds"),
+    ]
+
+
+@exercise.group(
+    "the same prompts and seeds at every temperature",
+    points=2,
+    advice="A loop over temperatures, in it all prompts with all seeds. Only so a difference is that of the temperature.",
+)
+def grid(rng: Generator) -> list[Case]:
+    return [_case(_enough(rng, 6, [0.3, 0.7, 1.0], 3), "what your function asked for", mode="grid")]
+
+
+@exercise.group(
+    "300 bodies at each temperature, near their law",
+    points=1,
+    advice="The process has a known share. Yours lies more than six standard errors from it.",
+)
+def law(rng: Generator) -> list[Case]:
+    inputs = _inputs(rng, 100, [0.4, 1.2], 3)
+    rates = inputs.pop("rates")
+    error = np.sqrt((rates * (1 - rates)).mean(axis=0) / (rates.shape[0] * 3))
+    withheld = {"law": rates.mean(axis=0), "standard_error": error}
+    return [
+        Case(
+            inputs,
+            mode="law",
+            property="shares are near their law",
+            withheld=withheld,
+            description="100 prompts, two temperatures, three seeds",
+        )
+    ]
+
+
+exercise.mistakes(
+    pooled=wrong(
+        "The interval is made from all bodies, as if the seeds of one prompt were independent of each other. Average within a prompt first: the prompts are what was drawn.",
+        (
+            "by_prompt.std(axis=0, ddof=1) / np.sqrt(len(by_prompt))",
+            "good.transpose(0, 2, 1).reshape(-1, good.shape[1]).std(axis=0, ddof=1) / np.sqrt(good.shape[0] * good.shape[2])",
+        ),
+        hint="Three seeds of an easy prompt: are these three witnesses, or one?",
+        see="06b#seeds",
+    ),
+    one_seed=wrong(
+        "Only one of the seeds is used.",
+        ("good.mean(axis=2)", "good[:, :, 0]"),
+        seen={"calls": "one seed only"},
+        hint="How many bodies does a prompt get at one temperature?",
+    ),
+    other_prompts=wrong(
+        "Each temperature gets other prompts. A difference may then be one of prompts.",
+        seen={"calls": "other prompts at each temperature"},
+        hint="Which loop is the outer one?",
+    ),
+    unended_counted=wrong(
+        "A body that did not end counts as Python.",
+        ("outcomes == PARSES", "outcomes >= 1"),
+        hint="`write` returns two things; `python_share` takes both.",
+        see="10#sample",
+    ),
+)
+
+exercise.hints(
+    "For one temperature: a table (prompts, seeds) of zeros and ones, from `python_share`. Then one mean for each row.",
+    "`rows.std(ddof=1) / len(rows) ** 0.5` is the standard error of the mean of the rows.",
+)
+exercise.hints("Same prompts, same seeds: three loops, and nothing is drawn inside.", group="grid")

@@ -1,0 +1,105 @@
+"""Lab 10, exercise `next_token_windows`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+
+exercise = Exercise("next_token_windows")
+
+
+@exercise.formula
+def next_token_windows(
+    documents: Sequence[Sequence[int]], end_id: int, length: int, starts: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Windows of one stream of all documents, each followed by the end, and the same windows one token later."""
+    stream = np.concatenate([[*document, end_id] for document in documents])
+    places = starts[:, None] + np.arange(length)
+    return {"x": stream[places], "y": stream[places + 1]}
+
+
+@exercise.formula_for("refusal")
+def refused(documents: Sequence[Sequence[int]], end_id: int, length: int, starts: np.ndarray) -> dict[str, str]:
+    """A window that reaches beyond the stream is refused."""
+    return {"raised": "ValueError"}
+
+
+def within_documents(
+    documents: Sequence[Sequence[int]], end_id: int, length: int, starts: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Windows that end with their document: what follows the first end is filled with it."""
+    right = next_token_windows(documents, end_id, length, starts)
+    return {name: np.where(np.cumsum(rows == end_id, axis=1) > 0, end_id, rows) for name, rows in right.items()}
+
+
+def _inputs(rng: Generator, count: int, length: int, starts: Sequence[int] | None = None, after: int = 0) -> dict:
+    """Short documents, so that windows cross their ends; the starts are drawn if none are given."""
+    end_id = int(rng.integers(300, 400))
+    documents = [rng.integers(end_id, size=int(size)).tolist() for size in 2 + rng.permutation(count)]
+    last = sum(len(document) + 1 for document in documents) - length - 1
+    drawn = rng.permutation(last)[:3] if starts is None else np.array(starts)
+    return {
+        "documents": documents,
+        "end_id": end_id,
+        "length": length,
+        "starts": (drawn + after * last).astype("int64"),
+    }
+
+
+@exercise.group(
+    "y is x, one token later, over the ends of documents",
+    points=1,
+    advice="Make one row of all tokens first, with the end after each document. x and y are two slices of it.",
+)
+def values(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng, 5, 7), description="five documents, length=7, three starts"),
+        Case(_inputs(rng, 5, 3, starts=(0, 4, 2)), description="five documents, length=3, three starts"),
+    ]
+
+
+@exercise.group(
+    "the last start, and one beyond it",
+    points=1,
+    advice="The last window has its last target at the end of the stream: start + length is the last position. A start beyond it is a ValueError.",
+)
+def ends(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng, 3, 5, starts=(0,), after=1), description="the last start that there is"),
+        Case(_inputs(rng, 3, 5, starts=(1,), after=1), mode="refusal", description="a start that is one too large"),
+    ]
+
+
+exercise.mistakes(
+    y_is_x=wrong(
+        "y is x itself: a model would learn to repeat what it reads. The target of a token is the next one.",
+        ("stream[places + 1]", "stream[places]"),
+        hint="Write down x and y for the stream 5, 6, 7, 8 and length 3.",
+        see="10#train",
+    ),
+    no_end=wrong(
+        "The ends are missing: a model that never sees an end never ends.",
+        ("[*document, end_id] for", "[*document] for"),
+        hint="How long is the stream of three documents of 2, 3 and 4 tokens?",
+        see="10#documents",
+    ),
+    cut_at_documents=wrong(
+        "The windows stop at the end of a document. They go on: the stream is one row.",
+        instead=within_documents,
+        hint="What stands in the stream after an end?",
+    ),
+    too_late_accepted=wrong(
+        "A start that is too large gives a row all the same. A slice beyond the end is only shorter: check the starts first.",
+        seen={"raised": "no error"},
+        hint="Where does the last target of a window stand? It must lie in the stream.",
+    ),
+)
+
+exercise.hints(
+    "`starts[:, None] + np.arange(length)` is a table of positions, (n, length). An array takes a table as its index."
+)
+exercise.hints(
+    "A window needs length + 1 tokens of the stream. At which start does the last one end exactly?", group="ends"
+)

@@ -1,0 +1,180 @@
+"""Lab 10, exercise `python_share`."""
+
+import ast
+from collections.abc import Sequence
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.python_names import bound_names, names_read, parameter_names
+
+NAN = float("nan")
+
+exercise = Exercise("python_share")
+
+
+@exercise.formula
+def python_share(prompts: Sequence[str], bodies: Sequence[str], ended: Sequence[bool]) -> dict[str, np.ndarray]:
+    """Whether each function is Python, its lines, and which of its names exist. Where there is nothing to count, a flag says so."""
+    table = np.array([judged(*each) for each in zip(prompts, bodies, ended, strict=True)], "float64")
+    named = dict(zip(("parses", "lines", "bound", "used"), table.T, strict=True))
+    for name in ("bound", "used"):
+        named |= {name + "_is_nan": np.isnan(named[name]).astype("int64"), name: np.nan_to_num(named[name])}
+    return named
+
+
+def judged(prompt: str, body: str, end: bool) -> tuple[float, float, float, float]:
+    """parses, lines, bound and used of one function."""
+    lines = sum(bool(line.strip()) for line in body.split("\n"))
+    function = parsed(prompt, body) if end else None
+    if function is None:
+        return 0, lines, NAN, NAN
+    reads = names_read(function)
+    known = [name in bound_names(function) for name in reads if name[0].islower()]
+    used = [name in reads for name in parameter_names(function) if name not in ("self", "cls")]
+    return 1, lines, share_of(known), share_of(used)
+
+
+def parsed(prompt: str, body: str) -> ast.FunctionDef | None:
+    """The one function that prompt and body make together."""
+    try:
+        module = ast.parse(prompt + body)
+    except SyntaxError:
+        return None
+    return module.body[0] if len(module.body) == 1 and isinstance(module.body[0], ast.FunctionDef) else None
+
+
+def share_of(kept: Sequence[bool]) -> float:
+    """The share of True; NaN of nothing."""
+    return sum(kept) / len(kept) if kept else NAN
+
+
+WORDS = ("width", "height", "value", "total", "path", "name", "count", "limit", "start", "step", "text", "mode")
+READ = [
+    ("def {f}(self, {a}, {b}):", "\n    {c} = {a} * {b}\n\n    return {c}\n"),
+    ("def {f}({a}, {b}=None):", "\n    if {a} is None:\n        return {d}\n    return {a} + {d}({a})\n"),
+    ("def {f}(self, *{a}, **{b}):", "\n    for {c} in {a}:\n        print({c}, self.{d})\n"),
+    (
+        "def {f}({a}, {b}={d}):",
+        '\n    """Say {a}."""\n    try:\n        return int({a})\n    except ValueError as {c}:\n        raise TypeError({b}) from {c}\n',
+    ),
+    (
+        "def {f}(cls, {a}):",
+        "\n    import os.path\n    from sys import argv as {c}\n    return [os.sep + {b} for {b} in {c} if {b} in {a}]\n",
+    ),
+    ("def {f}({a}):", "\n    def {c}({b}):\n        return {b} + {a}\n\n    return {c}(len({d}))\n"),
+]
+NOTHING_TO_COUNT = [
+    ("def {f}():", "\n    return 1\n"),
+    ("def {f}(self):", "\n\n    return MAXIMUM\n\n"),
+    ("def {f}(self, {a}):", "\n    pass\n"),
+]
+BROKEN = [
+    ("def {f}({a}):", "\n    return ({a}\n"),
+    ("def {f}({a}):", "\n    return {a}\nprint({a})\n"),
+    ("def {f}({a}):", "\n  x = {a}\n    return x\n"),
+    ("def {f}({a}, {b}):", ""),
+]
+
+
+def _written(
+    rng: Generator, templates: Sequence[tuple[str, str]], ended: Sequence[bool] | None = None, times: int = 1
+) -> dict:
+    """Prompts and bodies from templates, with other names each time and in another order."""
+    prompts, bodies, ends = [], [], []
+    for place in rng.permutation(len(templates) * times):
+        names = dict(zip("fabcd", (WORDS[int(word)] for word in rng.permutation(len(WORDS))), strict=False))
+        prompt, body = templates[int(place) % len(templates)]
+        prompts.append(prompt.format(**names))
+        bodies.append(body.format(**names))
+        ends.append(True if ended is None else ended[int(place) % len(templates)])
+    return {"prompts": prompts, "bodies": bodies, "ended": ends}
+
+
+@exercise.group(
+    "functions that are Python",
+    points=1,
+    advice="Parse prompt and body together. Count every reading of a name in the body, not every name once.",
+)
+def real(rng: Generator) -> list[Case]:
+    return [
+        Case(_written(rng, READ[:3]), description="three functions"),
+        Case(_written(rng, READ, times=2), description="twelve functions"),
+    ]
+
+
+@exercise.group(
+    "nothing to count",
+    points=1,
+    advice="A share of nothing is NaN, and so are both shares of what does not parse. `lines` is counted in every body.",
+)
+def nothing(rng: Generator) -> list[Case]:
+    return [
+        Case(
+            _written(rng, [*READ[:1], *NOTHING_TO_COUNT]),
+            description="bodies that read no name, functions without parameters",
+        )
+    ]
+
+
+@exercise.group(
+    "broken, unended, two statements",
+    points=1,
+    advice="It counts if it ended, and if prompt and body are exactly one function.",
+)
+def broken(rng: Generator) -> list[Case]:
+    unended = [*READ[:2], *NOTHING_TO_COUNT[:2]]
+    return [
+        Case(
+            _written(rng, [*BROKEN, READ[1]]),
+            description="brackets that are not closed, a second statement, an empty body",
+        ),
+        Case(_written(rng, unended, [True, False, True, False]), description="two that ended, and two that did not"),
+    ]
+
+
+exercise.mistakes(
+    unended_counted=wrong(
+        "A body that did not end is counted as Python. It was cut off: what it would have become is not known.",
+        ("parsed(prompt, body) if end else None", "parsed(prompt, body)"),
+        hint="What does `ended` say, and when does a body count?",
+        see="10#sample",
+    ),
+    body_alone=wrong(
+        "The body is parsed without its first line, and an indented text alone is no Python. Parse prompt + body.",
+        ("ast.parse(prompt + body)", "ast.parse(body)"),
+        see="10#sample",
+    ),
+    several_statements=wrong(
+        "A body that goes on behind the function counts. Prompt and body together should be exactly one function.",
+        (
+            "len(module.body) == 1 and isinstance(module.body[0], ast.FunctionDef)",
+            "isinstance(module.body[0], ast.FunctionDef)",
+        ),
+        hint="How many statements does `ast.parse(…).body` hold?",
+    ),
+    each_name_once=wrong(
+        "Each name counts once. Count every reading: a name that is read five times counts five times.",
+        (
+            "[name in bound_names(function) for name in reads if name[0].islower()]",
+            "[name in bound_names(function) for name in set(reads) if name[0].islower()]",
+        ),
+    ),
+    zero_for_nan=wrong(
+        "A share of nothing is 0 here. It is NaN: nothing was counted.",
+        ("sum(kept) / len(kept) if kept else NAN", "sum(kept) / len(kept) if kept else 0.0"),
+        hint="A function without parameters: is it a bad one?",
+    ),
+    self_counted=wrong(
+        "`self` and `cls` count as parameters. They are left out.",
+        ('parameter_names(function) if name not in ("self", "cls")', "parameter_names(function)"),
+    ),
+)
+
+exercise.hints(
+    "`module = ast.parse(prompt + body)` raises a SyntaxError or returns a module; `module.body` is its list of statements.",
+    "`ast.walk(node)` goes through everything below a node. A name that is read is an `ast.Name` whose `ctx` is an `ast.Load`.",
+)
+exercise.hints("`np.nan` where a list is empty; otherwise its mean.", group="nothing")
+exercise.hints("Three conditions: it ended, no SyntaxError, one statement.", group="broken")

@@ -1,0 +1,110 @@
+"""Lab 10, exercise `train_bpe`."""
+
+from collections import Counter
+from itertools import pairwise
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS, OVERLAPS_MERGED, drawn_chunks, learned
+
+exercise = Exercise("train_bpe", forbidden=FORBIDDEN_BYTE_PAIRS)
+
+
+@exercise.formula
+def train_bpe(chunks: dict[str, int], num_merges: int) -> dict[str, str]:
+    """The merges as text."""
+    return {"merges": str(learned(chunks, num_merges))}
+
+
+def counted_once(chunks: dict[str, int], num_merges: int) -> dict[str, str]:
+    """The most frequent pairs of the bytes, which are never counted again."""
+    counts: Counter = Counter()
+    for chunk, number in chunks.items():
+        for pair in pairwise(chunk.encode()):
+            counts[pair] += number
+    return {"merges": str(sorted(counts, key=lambda pair: (-counts[pair], pair))[:num_merges])}
+
+
+def _case(chunks: dict[str, int], num_merges: int, text: str) -> Case:
+    return Case({"chunks": chunks, "num_merges": num_merges}, description=text)
+
+
+@exercise.group(
+    "the most frequent pair, again and again",
+    points=2,
+    must_fail_for=("chunk_counted_once", "stale_counts"),
+    advice="Count all pairs, take the best, replace it in every chunk, and count again.",
+)
+def counts(rng: Generator) -> list[Case]:
+    return [
+        _case(drawn_chunks(rng, "abcd", 6), 5, "six chunks, five merges"),
+        _case(drawn_chunks(rng, "efghi", 9), 7, "nine chunks, seven merges"),
+    ]
+
+
+@exercise.group(
+    "ties",
+    points=1,
+    must_fail_for=("larger_of_ties", "first_seen"),
+    advice="Of equally frequent pairs take the smaller one; Python compares tuples from the left.",
+)
+def ties(rng: Generator) -> list[Case]:
+    def alike() -> dict[str, int]:
+        return dict.fromkeys(drawn_chunks(rng, "abcdef", 6), 3)
+
+    return [
+        _case(alike(), 4, "six chunks, each three times, four merges"),
+        _case(alike(), 6, "six chunks, each three times, six merges"),
+    ]
+
+
+@exercise.group(
+    "runs, bytes, and nothing left",
+    points=1,
+    must_fail_for=("overlaps_merged", "characters"),
+    advice="“aaa” holds (a, a) twice. “é” is two bytes. A pair that occurs once is merged too, and when no pair is left the list ends early.",
+)
+def edges(rng: Generator) -> list[Case]:
+    runs = {"aaa": int(rng.integers(5, 8)), "ba": int(rng.integers(9, 11)), "aaaaa": 2, "cba": int(rng.integers(2, 5))}
+    accents = {"é" + chunk: number for chunk, number in drawn_chunks(rng, "éabö", 4).items()}
+    return [
+        _case(runs, 4, "runs of one letter"),
+        _case(accents, 5, "letters of two bytes"),
+        _case({"ab": int(rng.integers(2, 9)), "abc": 1, "d": 5}, 9, "nine merges asked for, and only two are there"),
+    ]
+
+
+exercise.mistakes(
+    chunk_counted_once=wrong(
+        "Each chunk counts once, however often it occurs. A pair counts as often as its chunks do.",
+        ("counts[pair] += chunks[chunk]", "counts[pair] += 1"),
+        hint="What do the values of `chunks` say?",
+        see="10#byte-pairs",
+    ),
+    stale_counts=wrong(
+        "The pairs are counted once, at the beginning. Each merge changes the pairs: count again.",
+        instead=counted_once,
+        hint="After (l, f) has become 257, how often does (e, l) occur in “self”?",
+        see="10#byte-pairs",
+    ),
+    overlaps_merged=OVERLAPS_MERGED,
+    larger_of_ties=wrong(
+        "Of equally frequent pairs the larger one is taken. Take the smaller one.",
+        ("(-counts[pair], pair)", "(-counts[pair], -pair[0], -pair[1])"),
+        hint="`max` with the key (count, pair) prefers the larger pair. Which sign turns one of the two around?",
+    ),
+    first_seen=wrong(
+        "Of equally frequent pairs the one seen first is taken. Take the smaller one, so that everybody learns the same merges.",
+        ("(-counts[pair], pair)", "-counts[pair]"),
+    ),
+    characters=wrong(
+        "The chunks are read as characters. The ids 0 to 255 are bytes: `chunk.encode()`.",
+        ("list(chunk.encode())", "[ord(letter) for letter in chunk]"),
+        see="10#byte-pairs",
+    ),
+)
+
+exercise.hints(
+    "Do one merge on paper: {“self”: 2, “set”: 1}. Which pairs are there, and how often?",
+    "`min(counts, key=lambda pair: (-counts[pair], pair))` is the most frequent pair, and of ties the smaller.",
+)

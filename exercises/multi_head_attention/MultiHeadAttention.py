@@ -1,0 +1,396 @@
+"""Lab 03, exercise `MultiHeadAttention`."""
+
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import drawn_until, is_far_apart, normal, partial_mask
+from exercises.formulas.attention import scaled_dot_product_attention
+from exercises.multi_head_attention.shared import (
+    CUT,
+    DENSE_WEIGHTS,
+    JOINED,
+    KERAS_ORDER,
+    MASK_MEETS_HEADS,
+    MERGED_BY_RESHAPE,
+    OVER_HEADS,
+    SPLIT_BY_RESHAPE,
+    VALUES_FROM_KEY,
+    attention_arrays,
+    merge,
+    split,
+)
+from exercises.self_attention.shared import (
+    BUILT_IN_ATTENTION,
+    MASK_MISTAKES,
+    NO_SOFTMAX,
+    OVER_QUERIES,
+    ROOT,
+    SCALED_AFTER,
+    SCALED_BY_LENGTH,
+    SCORES_RETURNED,
+    UNSCALED,
+    UNSTABLE,
+    WHOLE_PEAK,
+)
+
+
+def _layer_inputs(
+    rng: Generator, *, heads: int = 3, size: int = 5, batch: int = 2, queries: int = 7, keys: int = 11
+) -> dict:
+    width = heads * size
+    arrays = attention_arrays(rng, width, width, batch=batch, queries=queries, keys=keys)
+    return {"d_model": width, "num_heads": heads, **arrays}
+
+
+exercise = Exercise(
+    "MultiHeadAttention",
+    layer={
+        "init": ("d_model", "num_heads"),
+        "call": ("query", "key", "value"),
+        "weights": DENSE_WEIGHTS,
+        "with_weights": "weights",
+        "renamed": {"mask": "attention_mask"},
+    },
+    forbidden=BUILT_IN_ATTENTION,
+)
+
+
+@exercise.formula
+def multi_head_attention(
+    num_heads: int,
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    w_q_kernel: np.ndarray,
+    w_q_bias: np.ndarray,
+    w_k_kernel: np.ndarray,
+    w_k_bias: np.ndarray,
+    w_v_kernel: np.ndarray,
+    w_v_bias: np.ndarray,
+    w_o_kernel: np.ndarray,
+    w_o_bias: np.ndarray,
+    mask: Any = None,
+    return_weights: bool = False,
+) -> dict[str, np.ndarray]:
+    """Multi-head attention with D/H features per head (Vaswani et al. 2017, section 3.2.2), biases included.
+
+    Args:
+        query, key, value: (B, T, D), (B, S, D), (B, S, D).
+        mask: (T, S), (B, T, S) or (B, 1, T, S); true where a query may attend.
+
+    Returns:
+        ``output`` (B, T, D) and, if asked for, ``weights`` (B, H, T, S). Rows without any key are NaN in both.
+    """
+    q = split(query @ w_q_kernel + w_q_bias, num_heads)
+    k = split(key @ w_k_kernel + w_k_bias, num_heads)
+    v = split(value @ w_v_kernel + w_v_bias, num_heads)
+    if np.ndim(mask) == 3:
+        mask = np.asarray(mask)[:, None]  # the axis of the heads
+    result = scaled_dot_product_attention(q, k, v, mask)
+    output = merge(result["output"]) @ w_o_kernel + w_o_bias
+    return {"output": output, "weights": result["weights"]} if return_weights else {"output": output}
+
+
+@exercise.formula_for("parameters")
+def number_of_parameters(d_model: int) -> dict[str, int]:
+    """Four Dense layers (D, D) with bias."""
+    return {"trainable_parameters": 4 * (d_model * d_model + d_model)}
+
+
+@exercise.formula_for("refusal")
+def refused() -> dict[str, str]:
+    """A width that num_heads does not divide is refused with a ValueError."""
+    return {"raised": "ValueError"}
+
+
+@exercise.group("right values, for self-attention and for cross-attention", points=3)
+def values(rng: Generator) -> list[Case]:
+    other = _layer_inputs(rng, heads=5, size=3, queries=11, keys=7)
+    same = _layer_inputs(rng, queries=7, keys=7)
+    same["key"] = same["value"] = same["query"]
+    return [
+        Case(_layer_inputs(rng), description="d_model=15, num_heads=3, query (2, 7, 15), key and value (2, 11, 15)"),
+        Case(other, description="d_model=15, num_heads=5, query (2, 11, 15), key and value (2, 7, 15)"),
+        Case(same, description="d_model=15, num_heads=3, query, key and value the same (2, 7, 15)"),
+        Case(
+            _layer_inputs(rng, heads=1, size=13),
+            description="d_model=13, num_heads=1, query (2, 7, 13), key and value (2, 11, 13)",
+        ),
+    ]
+
+
+@exercise.group("attention weights of every head", points=1)
+def weights(rng: Generator) -> list[Case]:
+    inputs = {**_layer_inputs(rng), "return_weights": True}
+    return [Case(inputs, description="return_weights=True: output (2, 7, 15), weights (2, 3, 7, 11)")]
+
+
+@exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, T, S)", points=2)
+def masked(rng: Generator) -> list[Case]:
+    masks = (
+        partial_mask(rng, 7, 11),
+        partial_mask(rng, 2, 7, 11).astype("int32"),
+        partial_mask(rng, 2, 1, 7, 11).astype("float32"),
+    )
+    return [
+        Case(
+            {**_layer_inputs(rng), "mask": mask, "return_weights": True},
+            description=f"query (2, 7, 15), key (2, 11, 15), mask {mask.shape} of {mask.dtype}",
+        )
+        for mask in masks
+    ]
+
+
+@exercise.group(
+    "mask (B, T, S) where B happens to be H",
+    points=1,
+    advice="Shapes are aligned from the right. Which axis of the scores does the first axis of the mask meet?",
+)
+def batch_of_heads(rng: Generator) -> list[Case]:
+    mask = partial_mask(rng, 3, 7, 11)
+    return [
+        Case(
+            {**_layer_inputs(rng, batch=3), "mask": mask}, description="as many sentences as heads (3), mask (3, 7, 11)"
+        )
+    ]
+
+
+@exercise.group(
+    "a query that may attend to nothing gives no NaN",
+    points=1,
+    advice=(
+        "Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked score or"
+        " multiply its exponential by 0. A large negative score avoids it."
+    ),
+)
+def fully_masked(rng: Generator) -> list[Case]:
+    mask = partial_mask(rng, 2, 7, 11)
+    mask[0, 1] = mask[1, 4] = False
+    return [
+        Case(
+            {**_layer_inputs(rng), "mask": mask, "return_weights": True},
+            description="two queries may attend to nothing",
+            property="rows are distributions",
+        )
+    ]
+
+
+@exercise.group("finite for large scores", points=1)
+def large_scores(rng: Generator) -> list[Case]:
+    def draw(**sizes: int) -> dict:
+        inputs = _layer_inputs(rng, **sizes)
+        return {**inputs, "query": inputs["query"] * 400, "key": inputs["key"] * 400}
+
+    def is_clear(inputs: dict) -> bool:
+        query, key = (
+            split(inputs[name] @ inputs[f"{weight}.kernel"] + inputs[f"{weight}.bias"], inputs["num_heads"])
+            for name, weight in (("query", "w_q"), ("key", "w_k"))
+        )
+        return is_far_apart(query @ np.swapaxes(key, -1, -2), 1000)
+
+    return [
+        Case(drawn_until(is_clear, draw), description="scores of many thousands"),
+        # with several heads the output is NaN wherever one of them is, and says less about the reason
+        Case(drawn_until(is_clear, lambda: draw(heads=1, size=13)), description="scores of many thousands, one head"),
+    ]
+
+
+@exercise.group("four Dense layers with bias", points=1)
+def parameters(rng: Generator) -> list[Case]:
+    return [Case(_layer_inputs(rng), mode="parameters", description="trainable parameters, d_model=15, num_heads=3")]
+
+
+@exercise.group(
+    "ValueError when num_heads does not divide d_model",
+    points=1,
+    fixed="a refusal is the same error for all numbers that do not fit",
+    advice="Compare d_model % num_heads with 0 in `__init__`, and raise a ValueError that names both numbers.",
+)
+def refusal(rng: Generator) -> list[Case]:
+    return [
+        Case(
+            {
+                "d_model": width,
+                "num_heads": heads,
+                **{key: normal(rng, 2, 3, width) for key in ("query", "key", "value")},
+            },
+            mode="refusal",
+            description=f"d_model={width}, num_heads={heads}",
+        )
+        for width, heads in ((10, 3), (7, 11))
+    ]
+
+
+@exercise.group(
+    "works inside tf.function, and gradients reach every weight",
+    points=1,
+    advice=(
+        "Inside tf.function the batch size is None: take it from `ops.shape(x)`, or put -1 for it in a reshape. NumPy"
+        " stops both graphs and gradients."
+    ),
+)
+def training(rng: Generator) -> list[Case]:
+    wide = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 7, 11)}
+    small = {**_layer_inputs(rng, heads=2, size=2, batch=1, queries=3, keys=5), "mask": partial_mask(rng, 1, 3, 5)}
+    return [
+        Case(wide, mode="graph", description="inside tf.function, batch size and lengths unknown"),
+        Case(
+            {**small, "cotangent.output": normal(rng, 1, 3, 4)},
+            mode="gradient",
+            description="gradients, compared with numerical ones",
+        ),
+    ]
+
+
+Q, K, V = "query @ w_q_kernel + w_q_bias", "key @ w_k_kernel + w_k_bias", "value @ w_v_kernel + w_v_bias"
+MERGED = 'merge(result["output"]) @ w_o_kernel + w_o_bias'
+WEIGHTS = 'result["weights"]'
+BOTH = '{"output": output, "weights": result["weights"]}'
+
+exercise.mistakes(
+    unscaled=UNSCALED,
+    scaled_by_d_model=wrong(
+        "The scores are divided by the root of d_model. A head's scores are sums over d_model / num_heads features.",
+        (f"split({Q}, num_heads)", f"split(({Q}) / num_heads**0.5, num_heads)"),
+        hint="Over how many features does one dot product sum, after the split?",
+        see="03#heads",
+    ),
+    scaled_by_head_size=wrong(
+        "The scores are divided by the width of a head, not by its square root.",
+        (ROOT, "q.shape[-1]"),
+        hint="The variance of a score is the width of a head. Which number divides its standard deviation?",
+        see="02#why-sqrt-dk",
+    ),
+    scaled_by_length=SCALED_BY_LENGTH,
+    scaled_after_softmax=SCALED_AFTER,
+    softmax_over_queries=OVER_QUERIES,
+    softmax_over_heads=OVER_HEADS,
+    no_softmax=NO_SOFTMAX,
+    unstable_softmax=UNSTABLE,
+    one_maximum_for_all=WHOLE_PEAK,
+    mask_ignored=MASK_MISTAKES["mask_ignored"],
+    mask_inverted=MASK_MISTAKES["mask_inverted"],
+    mask_added=MASK_MISTAKES["mask_added"],
+    mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
+    mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
+    mask_meets_heads=MASK_MEETS_HEADS,
+    one_head=wrong(
+        "There is one head of width D, not several: the projections go into the attention as they are, unsplit.",
+        (f"q = split({Q}, num_heads)", f"num_heads = 1\nq = split({Q}, num_heads)"),
+        (WEIGHTS, f"{WEIGHTS}[:, 0]"),
+        hint="Which of your functions makes the axis of the heads, and where is it called?",
+        see="03#heads",
+    ),
+    split_by_reshape_alone=SPLIT_BY_RESHAPE,
+    merged_by_reshape_alone=MERGED_BY_RESHAPE,
+    heads_interleaved=wrong(
+        "Head h takes every H-th feature. It should take a block of features that lie side by side.",
+        (CUT, "x.reshape(batch, length, width // num_heads, num_heads).transpose(0, 3, 1, 2)"),
+        (JOINED, "x.transpose(0, 2, 3, 1).reshape(batch, length, heads * size)"),
+    ),
+    no_output_projection=wrong(
+        "The merged heads come back as they are: w_o is not used.",
+        (MERGED, 'merge(result["output"])'),
+        hint="What mixes the heads, once they stand side by side?",
+        see="03#key-dim",
+    ),
+    keras_argument_order=KERAS_ORDER,
+    query_attends_to_itself=wrong(
+        "Keys and values are made from the query. They should be made from `key` and `value`.",
+        ("key @ w_k_kernel", "query @ w_k_kernel"),
+        ("value @ w_v_kernel", "query @ w_v_kernel"),
+    ),
+    values_from_key=VALUES_FROM_KEY,
+    query_key_swapped=wrong(
+        "w_q makes the keys and w_k the queries; exchange the two.",
+        (Q, "query @ w_k_kernel + w_k_bias"),
+        (K, "key @ w_q_kernel + w_q_bias"),
+    ),
+    one_projection=wrong("Queries and keys come from the same projection, w_q.", (K, "key @ w_q_kernel + w_q_bias")),
+    values_from_w_k=wrong("The values come from w_k instead of w_v.", (V, "value @ w_k_kernel + w_k_bias")),
+    one_layer_twice=wrong(
+        "w_q and w_k are one and the same layer; each should have weights of its own.",
+        (Q, "query @ w_k_kernel + w_k_bias"),
+    ),
+    one_layer_three_times=wrong(
+        "w_q, w_k and w_v are one and the same layer; each should have weights of its own.",
+        (Q, "query @ w_v_kernel + w_v_bias"),
+        (K, "key @ w_v_kernel + w_v_bias"),
+    ),
+    residual_inside=wrong(
+        "The query is added to the output. That residual path belongs to the block around this layer, in lab 04.",
+        (MERGED, f"{MERGED} + query"),
+        hint="The layer returns what attention found. Which exercise of which lab adds its input to it?",
+        see="04#block",
+    ),
+    relu_on_projections=wrong(
+        "Queries, keys and values go through a ReLU; w_q, w_k and w_v should be linear.",
+        (Q, f"np.maximum({Q}, 0)"),
+        (K, f"np.maximum({K}, 0)"),
+        (V, f"np.maximum({V}, 0)"),
+    ),
+    relu_before_w_o=wrong(
+        "There is a ReLU between the merged heads and w_o; remove it.",
+        ('merge(result["output"])', 'np.maximum(merge(result["output"]), 0)'),
+    ),
+    relu_after_w_o=wrong(
+        "There is a ReLU after w_o, so no output is below 0; w_o should be linear.",
+        (MERGED, f"np.maximum({MERGED}, 0)"),
+    ),
+    dense_without_bias=wrong(
+        "The Dense layers have no bias; this exercise asks for one.",
+        ("+ w_q_bias", ""),
+        ("+ w_k_bias", ""),
+        ("+ w_v_bias", ""),
+        ("+ w_o_bias", ""),
+        ("d_model * d_model + d_model", "d_model * d_model"),
+    ),
+    weights_averaged=wrong(
+        "The weights are averaged over the heads; return one map for each head, (B, H, T, S).",
+        (WEIGHTS, f"{WEIGHTS}.mean(axis=1)"),
+    ),
+    scores_returned=wrong(
+        "With return_weights=True the scores come back; the weights are the softmax of the scores.",
+        *SCORES_RETURNED.edits,
+    ),
+    results_swapped=wrong(
+        "The weights come first; return (output, weights).", (BOTH, '{"output": result["weights"], "weights": output}')
+    ),
+    any_width_accepted=wrong(
+        "A d_model that num_heads does not divide is accepted without an error.", seen={"raised": "no error"}
+    ),
+    refused_too_late=wrong(
+        "A d_model that num_heads does not divide fails somewhere inside TensorFlow. "
+        "Check it yourself, and say in words what is wrong.",
+        seen={"raised": "InvalidArgumentError"},
+    ),
+)
+
+
+exercise.hints(
+    "`__init__` makes four Dense layers of width d_model, under the names of the contract, after it has checked the two"
+    " numbers.",
+    "`call`: project, `split_heads` three times, attention as in lab 02 (it works for any leading axes), `merge_heads`,"
+    " `w_o`.",
+    "By which width are the scores divided: that of a token, or that of a head?",
+)
+exercise.hints("The weights are what the softmax returns, before they meet the values: (B, H, T, S).", group="weights")
+exercise.hints(
+    "Bring every mask to rank 4, or to a shape that broadcasts to (B, H, T, S). Only rank 3 needs something done"
+    " to it.",
+    group="masked",
+)
+exercise.hints("Where does the new axis of a mask (B, T, S) belong, so that B meets B?", group="batch_of_heads")
+exercise.hints("Which number do you write in place of a blocked score?", group="fully_masked")
+exercise.hints(
+    "A softmax of your own subtracts the largest score of each row; `ops.softmax` does it for you.",
+    group="large_scores",
+)
+exercise.hints(
+    "Four Dense layers, each from D to D. Do all of them have a bias, and is each of them called?", group="parameters"
+)
+exercise.hints("`%` gives the remainder of a division; check it before the layers are made.", group="refusal")
+exercise.hints("A size from `x.shape` may be None in a graph; one from `ops.shape(x)` is not.", group="training")

@@ -1,0 +1,96 @@
+"""What several exercises of lab 03 share."""
+
+import numpy as np
+
+from autograder.declaring import wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+
+DENSE_WEIGHTS = tuple(f"{name}.{variable}" for name in ("w_q", "w_k", "w_v", "w_o") for variable in ("kernel", "bias"))
+
+
+def attention_arrays(
+    rng: Generator, width: int, kv_width: int, *, batch: int, queries: int, keys: int
+) -> dict[str, np.ndarray]:
+    """The arrays of an attention layer, float32: query (B, T, D), key and value (B, S, D), kernels and biases.
+
+    Args:
+        rng: where the numbers come from.
+        width: D, of the inputs, the projected queries and the output.
+        kv_width: of the projected keys and values; D, or less where heads share them.
+        batch: B.
+        queries: T.
+        keys: S.
+    """
+    arrays = {
+        "query": normal(rng, batch, queries, width),
+        "key": normal(rng, batch, keys, width),
+        "value": normal(rng, batch, keys, width),
+    }
+    for name, out in (("w_q", width), ("w_k", kv_width), ("w_v", kv_width), ("w_o", width)):
+        arrays[f"{name}.kernel"] = normal(rng, width, out) / width**0.5
+        arrays[f"{name}.bias"] = normal(rng, out)
+    return {key: array.astype("float32") for key, array in arrays.items()}
+
+
+def split(x: np.ndarray, num_heads: int) -> np.ndarray:
+    """(B, T, D) -> (B, H, T, D/H): head h is the h-th block of a token's features (Vaswani et al. 2017, 3.2.2)."""
+    batch, length, width = x.shape
+    return x.reshape(batch, length, num_heads, width // num_heads).transpose(0, 2, 1, 3)
+
+
+def merge(x: np.ndarray) -> np.ndarray:
+    """(B, H, T, K) -> (B, T, H·K), the way back."""
+    batch, heads, length, size = x.shape
+    return x.transpose(0, 2, 1, 3).reshape(batch, length, heads * size)
+
+
+# What mistakes change in `split` and `merge`.
+CUT = "x.reshape(batch, length, num_heads, width // num_heads).transpose(0, 2, 1, 3)"
+JOINED = "x.transpose(0, 2, 1, 3).reshape(batch, length, heads * size)"
+
+
+SPLIT_BY_RESHAPE = wrong(
+    "The heads are cut out by a reshape alone, which mixes the tokens: a reshape moves no number. "
+    "Give the heads an axis beside the features first.",
+    (CUT, "x.reshape(batch, num_heads, length, width // num_heads)"),
+    hint="Number the entries of a small x with arange: which features of which tokens does head 0 get?",
+    see="03#heads",
+)
+
+
+MERGED_BY_RESHAPE = wrong(
+    "The heads are merged by a reshape alone, so that a row of the result holds several tokens: "
+    "the heads are still before the tokens when you reshape.",
+    (JOINED, "x.reshape(batch, length, heads * size)"),
+    hint="Which axis has to stand beside the features before a reshape can join the two?",
+    see="03#heads",
+)
+
+
+OVER_HEADS = wrong(
+    "The weights of the heads sum to 1 for each pair of tokens: the softmax runs over the heads instead of the keys.",
+    ("softmax(x, axis=-1)", "softmax(x, axis=1)"),
+    hint="Which axis of scores (B, H, T, S) holds the keys? Count it from the end.",
+    see="03#heads",
+)
+
+
+MASK_MEETS_HEADS = wrong(
+    "A mask (B, T, S) meets scores (B, H, T, S): its first axis meets the heads. The mask needs an axis for the heads.",
+    ("np.asarray(mask)[:, None]", "np.asarray(mask)"),
+    hint="Shapes are aligned from the right. At which place does an axis of size 1 bring B to B?",
+    see="03#heads",
+)
+
+
+VALUES_FROM_KEY = wrong(
+    "The values are made from the argument `key`; make them from `value`.", ("value @ w_v_kernel", "key @ w_v_kernel")
+)
+
+
+KERAS_ORDER = wrong(
+    "Key and value change places: the order here is call(query, key, value), unlike Keras's query, value, key.",
+    ("key @ w_k_kernel", "value @ w_k_kernel"),
+    ("value @ w_v_kernel", "key @ w_v_kernel"),
+)

@@ -1,0 +1,81 @@
+"""Lab 05, exercise `find_the_bug`."""
+
+import math
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.positional_encoding.rotary import HALF_PAIRS, ROWS_COUNTED, rotary
+from exercises.positional_encoding.shared import ANGLE_TOLERANCE
+
+AS_GIVEN = "positions_added_up"
+
+exercise = Exercise("find_the_bug", call=("q", "k", "positions"), tolerance=ANGLE_TOLERANCE)
+
+
+@exercise.formula
+def rotary_scores(q: np.ndarray, k: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
+    """Scaled scores of queries and keys (…, T, D) turned by their positions (T,) (Su et al. 2021, equation 16)."""
+    turned_q = rotary(q, positions)["output"]
+    turned_k = rotary(k, positions)["output"]
+    return {"output": np.einsum("...td,...sd->...ts", turned_q, turned_k) / math.sqrt(q.shape[-1])}
+
+
+# What mistakes change: a key whose second numbers have the other sign is the conjugate of a complex number.
+KEYS_TURNED = "rotary(k, positions)"
+MIRRORED = "k * np.where(np.arange(k.shape[-1]) % 2, -1, 1).astype(k.dtype)"
+
+
+def _inputs(rng: Generator, *leading: int, positions: object = None, length: int = 5, width: int = 6) -> dict:
+    places = np.arange(length) if positions is None else np.asarray(positions)
+    return {**{name: normal(rng, *leading, len(places), width) for name in "qk"}, "positions": places.astype("int32")}
+
+
+@exercise.group("right values", points=2, must_fail_for=(AS_GIVEN,))
+def values(rng: Generator) -> list[Case]:
+    some = (np.sort(rng.choice(100, size=7, replace=False)) + 1).tolist()
+    return [
+        Case(_inputs(rng)),
+        Case(_inputs(rng, positions=some, width=10), description=f"q and k (7, 10), positions {some}"),
+    ]
+
+
+@exercise.group("leading dimensions", points=1, must_fail_for=(AS_GIVEN,))
+def batched(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 2)), Case(_inputs(rng, 2, 3, length=7), description="q and k (2, 3, 7, 6)")]
+
+
+exercise.mistakes(
+    positions_added_up=wrong(
+        "The scores depend on the sum of the two positions. A score of two complex numbers is the real part of one times the *conjugate* of the other: their angles are then subtracted.",
+        (KEYS_TURNED, f"rotary({MIRRORED}, -np.asarray(positions))"),
+    ),
+    keys_turned_back=wrong(
+        "The keys are turned the other way, so the scores depend on the sum of the two positions.",
+        (KEYS_TURNED, "rotary(k, -np.asarray(positions))"),
+    ),
+    turn_conjugated_alone=wrong(
+        "Only the rotation of the keys is conjugated. The key itself has to be conjugated, too: a·c + b·d is the real part of one pair times the conjugate of the other.",
+        (KEYS_TURNED, f"rotary({MIRRORED}, positions)"),
+    ),
+    keys_not_turned=wrong(
+        "Only the queries are turned: the scores depend on the position of the query, not on the distance.",
+        (f"{KEYS_TURNED}['output']", "k"),
+    ),
+    unscaled=wrong("The division by √D is missing.", ("/ math.sqrt(q.shape[-1])", "")),
+    half_pairs=wrong(
+        "Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.", *HALF_PAIRS
+    ),
+    positions_counted=wrong("The rows are counted 0, 1, 2, …; the positions given are not used.", ROWS_COUNTED),
+)
+
+exercise.hints(
+    "Give all queries and all keys the same two numbers, (1, 0), and print the scores. Along which lines of the table are they constant?",
+    "The product of two complex numbers adds their angles. Which operation on one of them makes it subtract?",
+    "The dot product of two pairs is a·c + b·d. Which part of which product of a + ib and c + id is it?",
+)
+exercise.hints(
+    "Which axes does your product exchange? In a batch only the last two may change places.", group="batched"
+)

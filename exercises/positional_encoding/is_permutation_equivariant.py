@@ -1,0 +1,215 @@
+"""Lab 05, exercise `is_permutation_equivariant`."""
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.positional_encoding import token_map
+from exercises.drawing import drawn_until, normal
+
+
+def cycle(rng: Generator, length: int) -> np.ndarray:
+    """A permutation made of one cycle through all places: it leaves nothing in place and is not its own inverse."""
+    order = rng.permutation(length)
+    permutation = np.empty(length, "int64")
+    permutation[order] = np.roll(order, 1)
+    return permutation
+
+
+def _neighbours_kept(permutation: np.ndarray) -> np.ndarray:
+    """For each place whether the token there follows the same token as before; the first one follows the last."""
+    return (permutation - np.roll(permutation, 1)) % len(permutation) == 1
+
+
+def _judged(
+    rng: Generator, *names: str, shape: tuple[int, ...] = (2, 5, 3), mode: str = "call", **settings
+) -> list[Case]:
+    kind = "TensorFlow tensors, " if mode == "tensor" else ""
+    wording = "".join(f", {key}={value:g}" for key, value in settings.items())
+    return [
+        Case(
+            {"fn": name, "x": normal(rng, *shape), "permutation": cycle(rng, shape[1]), **settings},
+            mode=mode,
+            description=f"{kind}fn = “{name}”, x {shape}{wording}",
+        )
+        for name in names
+    ]
+
+
+def _given_permutation(rng: Generator) -> list[Case]:
+    """Shuffles that keep each token on its side of the middle, and a map that sees the side only."""
+    cases = _judged(rng, "one added to the second half of the tokens", "self-attention", shape=(2, 6, 3))
+    for case in cases:
+        case.inputs["permutation"] = np.array([1, 2, 0, 5, 3, 4])
+    return cases
+
+
+def _one_sided(rng: Generator) -> list[Case]:
+    """A map whose two results differ by numbers of one sign, once positive and once negative."""
+    cases = _judged(rng, *["the first token's first feature added everywhere"] * 2, shape=(3, 5, 2))
+    for case, sign in zip(cases, (1, -1), strict=True):
+        case.inputs["x"][:, 0, 0] = 9 * sign
+    return cases
+
+
+exercise = Exercise("is_permutation_equivariant")
+
+
+@exercise.formula
+def is_permutation_equivariant(
+    fn: str, x: np.ndarray, permutation: np.ndarray, tolerance: float = 1e-5
+) -> dict[str, bool]:
+    """Whether fn(x[:, permutation]) equals fn(x)[:, permutation], entry by entry, within the tolerance. x (B, T, D)."""
+    compute = token_map(fn, x.shape[-1])
+    apart = compute(x[:, permutation]) - compute(x)[:, permutation]
+    return {"output": bool(np.abs(apart).max() <= tolerance)}
+
+
+# What mistakes change.
+TOKENS_SHUFFLED = "compute(x[:, permutation])"
+RESULT_SHUFFLED = "compute(x)[:, permutation]"
+VERDICT = "np.abs(apart).max() <= tolerance"
+
+
+@exercise.group("equivariant maps, and others", points=2)
+def values(rng: Generator) -> list[Case]:
+    cases = _judged(
+        rng,
+        "self-attention",
+        "positions added",
+        "each token by itself",
+        "each token plus its predecessor",
+        "distance from the mean token",
+        "running sum",
+    )
+    # A map of neighbours hardly notices a shift of all tokens: some neighbours stay together, and some do not.
+    permutation = drawn_until(
+        lambda drawn: 0 < _neighbours_kept(drawn).sum() < len(drawn), lambda: cycle(rng, cases[0].inputs["x"].shape[1])
+    )
+    for case in cases:
+        case.inputs["permutation"] = permutation
+    return cases
+
+
+@exercise.group(
+    "an invariant map is not equivariant",
+    points=1,
+    advice="For an equivariant map the result is shuffled in the same way. For an invariant map it stays as it is.",
+)
+def invariant(rng: Generator) -> list[Case]:
+    return _judged(rng, "features sorted over the tokens", "self-attention", shape=(3, 7, 2))
+
+
+@exercise.group(
+    "almost equivariant: the tolerance decides",
+    points=1,
+    advice="A map counts as equivariant when no entry differs by more than `tolerance`.",
+)
+def tolerance(rng: Generator) -> list[Case]:
+    faint = "positions added, a thousandth of them"
+    return [*_judged(rng, faint, tolerance=1e-1), *_judged(rng, faint), *_judged(rng, faint, tolerance=1e-6)]
+
+
+@exercise.group(
+    "one entry, or one sequence, that differs",
+    points=1,
+    advice="A single entry that differs too much is enough for False: look at the largest absolute difference.",
+)
+def corners(rng: Generator) -> list[Case]:
+    single = "0.5 added to the first feature of the first token"
+    return [
+        *_judged(rng, "self-attention", "positions added in the last sequence only", shape=(3, 5, 2)),
+        *_judged(rng, single, shape=(3, 13, 7), tolerance=0.1),
+        *_one_sided(rng),
+    ]
+
+
+@exercise.group("the tokens are shuffled, in the order given", points=1)
+def axes(rng: Generator) -> list[Case]:
+    names = (
+        "self-attention",
+        "positions added",
+        "distance from the mean token",
+        "positions added in the last sequence only",
+    )
+    return [*_judged(rng, *names, shape=(5, 5, 5)), *_given_permutation(rng)]
+
+
+@exercise.group(
+    "TensorFlow tensors",
+    points=1,
+    advice="A tensor cannot be indexed with an array: `ops.take(x, permutation, axis=1)` works for both.",
+)
+def tensors(rng: Generator) -> list[Case]:
+    return _judged(rng, "self-attention", "running sum", mode="tensor")
+
+
+exercise.mistakes(
+    tests_invariance=wrong(
+        "This tests invariance: it asks whether the result stays the same, not whether it is shuffled in the same way.",
+        (RESULT_SHUFFLED, "compute(x)"),
+    ),
+    always_yes=wrong(
+        "The answer is True for every map. Is x shuffled before fn sees it, and does a sum let differences cancel?",
+        (VERDICT, "True"),
+    ),
+    always_no=wrong(
+        "The answer is False even for self-attention. Are both sides shuffled by the same permutation, in the same direction?",
+        (VERDICT, "False"),
+    ),
+    negated=wrong("True and False are exchanged.", (VERDICT, "np.abs(apart).max() > tolerance")),
+    tolerance_ignored=wrong(
+        "The argument `tolerance` has no effect: the answer is the same whatever is given.",
+        (VERDICT, "np.abs(apart).max() <= 1e-5"),
+    ),
+    mean_difference=wrong(
+        "The mean difference is compared. One entry that differs much is hidden by a mean.",
+        (VERDICT, "np.abs(apart).mean() <= tolerance"),
+    ),
+    signed_sum=wrong(
+        "The differences are summed with their signs, and they cancel each other.",
+        (VERDICT, "abs(apart.sum()) <= tolerance"),
+    ),
+    first_sequence_only=wrong(
+        "Only the first sequence of the batch is compared.", (VERDICT, "np.abs(apart[0]).max() <= tolerance")
+    ),
+    no_absolute_value=wrong(
+        "The largest difference is taken with its sign, so that a large negative difference is not noticed: take absolute values.",
+        (VERDICT, "apart.max() <= tolerance"),
+    ),
+    one_entry_suffices=wrong(
+        "One entry that agrees is enough for True. All entries should have to agree.",
+        (VERDICT, "np.abs(apart).min() <= tolerance"),
+    ),
+    permutation_ignored=wrong(
+        "The tokens are shuffled, but not by the permutation given.",
+        (TOKENS_SHUFFLED, "compute(x[:, ::-1])"),
+        (RESULT_SHUFFLED, "compute(x)[:, ::-1]"),
+    ),
+    shuffles_sequences=wrong(
+        "The sequences of the batch are shuffled (axis 0). Shuffle the tokens, axis 1.",
+        (TOKENS_SHUFFLED, "compute(x[permutation])"),
+        (RESULT_SHUFFLED, "compute(x)[permutation]"),
+    ),
+    shuffles_features=wrong(
+        "The features are shuffled (axis 2). Shuffle the tokens, axis 1.",
+        (TOKENS_SHUFFLED, "compute(x[:, :, permutation])"),
+        (RESULT_SHUFFLED, "compute(x)[:, :, permutation]"),
+    ),
+)
+
+
+exercise.hints(
+    "Compare two results: shuffle the tokens and then apply fn, or apply fn and then shuffle the result.",
+    "Shuffle axis 1 of both. ops.take(…, permutation, axis=1) takes arrays and tensors.",
+    "Compare the largest absolute difference with the tolerance, and return a bool.",
+)
+exercise.hints(
+    "Print both results for a map that returns the mean of all tokens. Which of them do you shuffle?", group="invariant"
+)
+exercise.hints("By how much may one entry differ?", group="tolerance")
+exercise.hints("Which of sum, mean and maximum notices one entry?", group="corners")
+exercise.hints(
+    "Which axis of (B, T, D) holds the tokens? And is the permutation itself applied, or its inverse?", group="axes"
+)
+exercise.hints("Which function takes an array of indices, for tensors and arrays alike?", group="tensors")

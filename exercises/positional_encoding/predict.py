@@ -1,0 +1,37 @@
+"""Lab 05, exercise `predict`."""
+
+import math
+
+import numpy as np
+
+from autograder.declaring import ONE, Questions, wrong
+from exercises.positional_encoding.shared import angular_speeds
+
+exercise = Questions("predict", tolerance=2.0)
+
+# Of the 32 pairs of D = 64, those that turn by less than a quarter from position 0 to 511.
+SLOW_PAIRS = float(np.sum(511 * angular_speeds(64) < math.pi / 2))
+
+exercise.question(
+    ONE,
+    "how many pairs turn by less than a quarter",
+    right=SLOW_PAIRS,
+    hints=(
+        "A quarter turn is π/2. Which speed must a pair have to turn by exactly that much in 511 positions?",
+        "The speeds fall from 1 to almost 1/10000 in 32 equal steps of the exponent. After which part of these steps comes the speed that you found?",
+    ),
+)
+
+exercise.mistakes(
+    thought_half=wrong(
+        "Half of the pairs have a speed below 1/100. But at that speed a pair turns by more than five radians in 511 positions.",
+        seen=16.0,
+    ),
+    fast_pairs_counted=wrong(
+        "These are the pairs that turn farther than a quarter; the question asks for the others.", seen=21.0
+    ),
+    thought_none=wrong(
+        "The slowest pair has a speed of about 1/7500. How far does it turn in 511 positions?", seen=0.0
+    ),
+    thought_all_slow=wrong("The first pair turns by 511 radians, 81 full turns.", seen=31.5),
+)

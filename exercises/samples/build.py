@@ -1,0 +1,236 @@
+"""Builds the sample submissions of lab 02 from the released lab and its solution.
+
+The students are invented, and their folders say what each one shows. Run it after every change of the lab (tests/test_samples.py notices):
+
+    python exercises/samples/build.py
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course.cells import details, grade_id, is_solution
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+LAB = "02_self_attention"
+
+MISTAKES = {
+    "self_attention_loops": """
+def self_attention_loops(x):
+    output = np.zeros_like(x)
+    for t in range(len(x)):
+        powers = np.exp([x[t] @ x[s] for s in range(len(x))])
+        output[t] = (powers / powers.sum()) @ x
+    return output
+""",
+    "self_attention_matrix": """
+def self_attention_matrix(x):
+    scores = ops.matmul(x, ops.swapaxes(x, -1, -2)) / x.shape[-1] ** 0.5
+    return ops.matmul(ops.softmax(scores, axis=-2), x)
+""",
+    "scaled_dot_product_attention": """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / k.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores + ops.cast(mask, scores.dtype) * -1e9
+    weights = ops.softmax(scores, axis=-1)
+    return ops.matmul(weights, v), weights
+""",
+    "SelfAttention": """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.w_q = keras.layers.Dense(d_k)
+        self.w_k = keras.layers.Dense(d_k)
+        self.w_v = keras.layers.Dense(d_v)
+
+    def call(self, x, mask=None, return_weights=False):
+        scores = ops.matmul(self.w_q(x), ops.swapaxes(self.w_k(x), -1, -2)) / x.shape[-1] ** 0.5
+        if mask is not None:
+            if len(mask.shape) == 4:
+                mask = mask[:, 0]
+            scores = ops.where(ops.cast(mask, "bool"), scores, -1e9)
+        weights = ops.softmax(scores)
+        output = ops.matmul(weights, self.w_v(x))
+        return (output, weights) if return_weights else output
+""",
+    "attention_cost": """
+def attention_cost(length, d_model):
+    return {"multiply_adds": length * length * d_model, "weights_entries": length * length}
+""",
+    "answers": """
+answers = {"key_row": [10, 19, 8], "scaled_scores": [3.5, 3.33], "weights": [0.54, 0.46], "without_scaling": "a"}
+""",
+    "online_attention": """
+def online_attention(q, k, v, block_size):
+    total, output = 0, 0
+    largest = np.full((len(q), 1), -np.inf)
+    for start in range(0, len(k), block_size):
+        scores = q @ k[start : start + block_size].T / q.shape[1] ** 0.5
+        largest = np.maximum(largest, scores.max(axis=1, keepdims=True))
+        powers = np.exp(scores - largest)
+        total = total + powers.sum(axis=1, keepdims=True)
+        output = output + powers @ v[start : start + block_size]
+    return output / total
+""",
+    "find_the_bug": """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5
+    weights = ops.softmax(scores, axis=-1) * np.tri(x.shape[-2], dtype="float32")
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+    "predict": "predict = 1",
+}
+
+OTHER_MISTAKES = {
+    "self_attention_loops": """
+def self_attention_loops(x):
+    x = np.asarray(x)
+    scores = x @ x.T / x.shape[1]
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True) @ x
+""",
+    "self_attention_matrix": """
+def self_attention_matrix(x):
+    x = np.asarray(x)
+    scores = x @ x.T / x.shape[-1] ** 0.5
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True) @ x
+""",
+    "project_qkv": """
+def project_qkv(x, w_q, w_k, w_v):
+    return ops.matmul(x, w_q), ops.matmul(x, w_v), ops.matmul(x, w_k)
+""",
+    "scaled_dot_product_attention": """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    weights = ops.softmax(ops.matmul(q, ops.swapaxes(k, -1, -2)) / k.shape[-1] ** 0.5)
+    if mask is not None:
+        weights = weights * ops.cast(mask, weights.dtype)
+    return ops.matmul(weights, v), weights
+""",
+    "SelfAttention": """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.attention = keras.layers.MultiHeadAttention(num_heads=1, key_dim=d_k, value_dim=d_v)
+
+    def call(self, x, mask=None, return_weights=False):
+        return self.attention(x, x, attention_mask=mask, return_attention_scores=return_weights)
+""",
+}
+
+CHEATING = {
+    "self_attention_loops": """
+import pathlib
+for folder in (pathlib.Path.cwd(), *pathlib.Path.cwd().parents, pathlib.Path.home()):
+    for name in ("solutions", "gradebook.db", "autograder"):
+        print(list((folder / name).glob("*")))
+
+
+class AlwaysRight(np.ndarray):
+    def __eq__(self, other):
+        return True
+
+    def __sub__(self, other):
+        return np.zeros(1)
+
+
+def self_attention_loops(x):
+    return np.asarray(x).view(AlwaysRight)
+""",
+    "self_attention_matrix": """
+np.allclose = lambda *args, **kwargs: True
+np.testing.assert_allclose = lambda *args, **kwargs: None
+check = lambda name: print("passed", name, "100 %")
+
+
+def self_attention_matrix(x):
+    return x
+""",
+    "project_qkv": """
+import coursekit.judge
+
+coursekit.judge.judge = lambda *args, **kwargs: "full marks"
+
+
+def project_qkv(x, w_q, w_k, w_v):
+    return 8, 8, 8
+""",
+}
+
+
+def main() -> None:
+    """Write all sample submissions."""
+    for path, text in samples().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def samples() -> dict[Path, str]:
+    """What every sample submission holds, by its path, made from the lab as it is released now."""
+    release, solution = (
+        nbformat.read(ROOT / folder / LAB / f"{LAB}.ipynb", as_version=4) for folder in ("labs", "solutions")
+    )
+    right = {grade_id(cell): cell.source for cell in solution.cells if is_solution(cell)}
+    endless = right["scaled_dot_product_attention-code"].replace(
+        "    scores = ", "    while True:\n        pass\n    scores = ", 1
+    )
+    killer = right["SelfAttention-code"].replace(
+        "        if mask is not None", "        import os\n\n        os._exit(0)\n        if mask is not None", 1
+    )
+    syntax = right["self_attention_matrix-code"].replace("self_attention_matrix(x):", "self_attention_matrix(x)")
+    half = {key: right[key] for key in ("self_attention_loops-code", "self_attention_matrix-code", "project_qkv-code")}
+    whole = {
+        "01-perfect": _with(release, right),
+        "02-typical-mistakes": _with(release, right | _codes(MISTAKES)),
+        "03-other-mistakes": _with(release, right | _codes(OTHER_MISTAKES)),
+        "04-half-finished": _with(release, half),
+        "05-untouched": release,
+        "06-syntax-error": _with(release, right | {"self_attention_matrix-code": syntax}),
+        "07-damaged-file": _with(release, right),
+        "08-endless-loop": _with(release, right | {"scaled_dot_product_attention-code": endless}),
+        "09-kills-its-process": _with(release, right | {"SelfAttention-code": killer}),
+        "10-cheats": _cheated(_with(release, _codes(CHEATING))),
+    }
+    texts = {
+        student: json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        for student, notebook in whole.items()
+    }
+    texts["07-damaged-file"] = texts["07-damaged-file"][: int(0.6 * len(texts["07-damaged-file"]))]
+    return {HERE / LAB / student / f"{LAB}.ipynb": text for student, text in texts.items()}
+
+
+def _codes(sources: dict[str, str]) -> dict[str, str]:
+    return {f"{name}-code": source.strip() for name, source in sources.items()}
+
+
+def _with(release: NotebookNode, answers: dict[str, str]) -> NotebookNode:
+    notebook = copy.deepcopy(release)
+    for cell in notebook.cells:
+        if grade_id(cell) in answers:
+            lines = answers[grade_id(cell)].splitlines()
+            cell.source = "\n".join(line for line in lines if "### BEGIN" not in line and "### END" not in line)
+    return notebook
+
+
+def _cheated(notebook: NotebookNode) -> NotebookNode:
+    """Test cells replaced, tagged not to run, worth a hundred points, with outputs that claim success."""
+    for cell in notebook.cells:
+        if details(cell).get("grade"):
+            cell.metadata.nbgrader.points = 100
+            cell.metadata.tags = ["skip-execution"]
+            if cell.cell_type == "code":
+                cell.source = "100.0"
+                cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "100.0"}, execution_count=1)]
+    return notebook
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""Lab 02, exercise `SelfAttention`."""
+
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal, partial_mask
+from exercises.formulas.attention import scaled_dot_product_attention
+from exercises.self_attention.shared import (
+    BUILT_IN_ATTENTION,
+    MASK_MISTAKES,
+    NO_SOFTMAX,
+    OVER_QUERIES,
+    ROOT,
+    SCALED_BY_D,
+    UNSCALED,
+    project_qkv,
+)
+
+
+def _layer_inputs(rng: Generator, batch: int = 2, length: int = 5, width: int = 7) -> dict:
+    d_k, d_v = 3, 11
+    return {
+        "d_k": d_k,
+        "d_v": d_v,
+        "x": normal(rng, batch, length, width),
+        "w_q.kernel": normal(rng, width, d_k),
+        "w_k.kernel": normal(rng, width, d_k),
+        "w_v.kernel": normal(rng, width, d_v),
+    }
+
+
+exercise = Exercise(
+    "SelfAttention",
+    layer={
+        "init": ("d_k", "d_v"),
+        "call": ("x",),
+        "weights": ("w_q.kernel", "w_k.kernel", "w_v.kernel"),
+        "with_weights": "weights",
+        "renamed": {"mask": "attention_mask"},
+    },
+    probe_only=("d_k", "d_v"),
+    forbidden=BUILT_IN_ATTENTION,
+)
+
+
+@exercise.formula
+def self_attention_layer(
+    x: np.ndarray,
+    w_q_kernel: np.ndarray,
+    w_k_kernel: np.ndarray,
+    w_v_kernel: np.ndarray,
+    mask: Any = None,
+    return_weights: bool = False,
+) -> dict[str, np.ndarray]:
+    """Self-attention of x (B, T, D) with learned projections; mask (T, S), (B, T, S), (B, 1, S) or (B, 1, T, S)."""
+    if np.ndim(mask) == 4:
+        mask = np.asarray(mask)[:, 0]
+    projections = project_qkv(x, w_q_kernel, w_k_kernel, w_v_kernel)
+    result = scaled_dot_product_attention(**projections, mask=mask)
+    return result if return_weights else {"output": result["output"]}
+
+
+@exercise.formula_for("parameters")
+def number_of_parameters(w_q_kernel: np.ndarray, w_k_kernel: np.ndarray, w_v_kernel: np.ndarray) -> dict[str, int]:
+    """Three Dense layers without bias have the numbers of their kernels."""
+    kernels = [w_q_kernel, w_k_kernel, w_v_kernel]
+    return {"trainable_parameters": int(sum(kernel.size for kernel in kernels))}
+
+
+@exercise.group("right values", points=2)
+def values(rng: Generator) -> list[Case]:
+    return [
+        Case(_layer_inputs(rng), description="x (2, 5, 7), d_k=3, d_v=11"),
+        Case({**_layer_inputs(rng), "return_weights": True}, description="x (2, 5, 7), return_weights=True"),
+    ]
+
+
+@exercise.group("masks of shape (T, S), (B, T, S) and (B, 1, S)", points=1)
+def masked(rng: Generator) -> list[Case]:
+    return [
+        Case(
+            {**_layer_inputs(rng), "mask": mask, "return_weights": True}, description=f"x (2, 5, 7), mask {mask.shape}"
+        )
+        for mask in (partial_mask(rng, 5, 5), partial_mask(rng, 2, 5, 5), partial_mask(rng, 2, 1, 5))
+    ]
+
+
+@exercise.group(
+    "mask of shape (B, 1, T, S)",
+    points=1,
+    advice="A mask made for several heads has an axis of size 1 for them. This layer has no such axis: take it out.",
+)
+def mask_with_head_axis(rng: Generator) -> list[Case]:
+    mask = partial_mask(rng, 2, 1, 5, 5)
+    return [Case({**_layer_inputs(rng), "mask": mask}, description="x (2, 5, 7), mask (2, 1, 5, 5)")]
+
+
+@exercise.group("three Dense layers without bias", points=1)
+def parameters(rng: Generator) -> list[Case]:
+    return [Case(_layer_inputs(rng), mode="parameters", description="trainable parameters, d_model=7, d_k=3, d_v=11")]
+
+
+@exercise.group(
+    "works inside tf.function, and gradients reach every weight",
+    points=1,
+    advice="Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients.",
+)
+def training(rng: Generator) -> list[Case]:
+    inputs = {**_layer_inputs(rng), "mask": partial_mask(rng, 2, 5, 5)}
+    return [
+        Case(inputs, mode="graph", description="inside tf.function, batch size and length unknown"),
+        Case(
+            {**inputs, "cotangent.output": normal(rng, 2, 5, 11)},
+            mode="gradient",
+            description="gradients, compared with numerical ones",
+        ),
+    ]
+
+
+PROJECTED = "project_qkv(x, w_q_kernel, w_k_kernel, w_v_kernel)"
+
+exercise.mistakes(
+    unscaled=UNSCALED,
+    scaled_by_d=SCALED_BY_D,
+    scaled_by_d_model=wrong(
+        "The scores are divided by the root of d_model, not of d_k.",
+        (PROJECTED, "project_qkv(x, w_q_kernel * (w_q_kernel.shape[-1] / x.shape[-1]) ** 0.5, w_k_kernel, w_v_kernel)"),
+    ),
+    scaled_by_d_v=wrong("The scores are divided by the root of d_v, not of d_k.", (ROOT, "math.sqrt(v.shape[-1])")),
+    softmax_over_queries=OVER_QUERIES,
+    no_softmax=NO_SOFTMAX,
+    mask_ignored=MASK_MISTAKES["mask_ignored"],
+    mask_inverted=MASK_MISTAKES["mask_inverted"],
+    mask_added=MASK_MISTAKES["mask_added"],
+    mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
+    mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
+    query_key_swapped=wrong(
+        "w_q makes the keys and w_k the queries; exchange the two.",
+        (PROJECTED, "project_qkv(x, w_k_kernel, w_q_kernel, w_v_kernel)"),
+    ),
+    one_projection=wrong(
+        "Queries and keys come from the same projection, w_q.",
+        (PROJECTED, "project_qkv(x, w_q_kernel, w_q_kernel, w_v_kernel)"),
+    ),
+    values_from_keys=wrong(
+        "The values come from w_k instead of w_v.", (PROJECTED, "project_qkv(x, w_q_kernel, w_k_kernel, w_k_kernel)")
+    ),
+    values_unprojected=wrong(
+        "The values are the inputs themselves: w_v is not used.",
+        (PROJECTED, "project_qkv(x, w_q_kernel, w_k_kernel, np.eye(x.shape[-1]))"),
+    ),
+    dense_with_bias=wrong(
+        "The Dense layers have a bias; this exercise asks for none.",
+        ("kernel.size for", "kernel.size + kernel.shape[-1] for"),
+    ),
+)
+
+
+exercise.hints(
+    "Make the three Dense layers in `__init__` with `use_bias=False`, and keep them as `self.w_q`, `self.w_k`, `self.w_v`.",
+    "`call` projects x three times and passes the results, with the mask, to the function that you wrote before.",
+    "With `return_weights=True` return (output, weights), otherwise the output alone.",
+)
+exercise.hints("Does the mask reach the function of exercise 4, and by its name?", group="masked")
+exercise.hints(
+    "`len(attention_mask.shape)` is 4 for this mask alone. Which of its axes has the size 1?",
+    group="mask_with_head_axis",
+)
+exercise.hints("A Dense layer has a bias unless you set `use_bias=False`.", group="parameters")
+exercise.hints("Follow the call into the functions that it uses: which of them calls NumPy?", group="training")

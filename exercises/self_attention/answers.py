@@ -1,0 +1,67 @@
+"""Lab 02, exercise `answers`."""
+
+import numpy as np
+
+from autograder.declaring import Questions, wrong
+from exercises.formulas.attention import softmax
+
+X = np.array([[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]])
+W_Q = np.array([[1, 1, 1], [0, 0, 0], [2, 1, 1], [3, 2, 4]])
+W_K = np.array([[1, 0, 2], [0, 1, 1], [1, 1, 0], [0, 1, 0]])
+SCORES = np.array([126.0, 120.0])  # of keys of width 36
+
+exercise = Questions("answers", tolerance=0.0051)
+
+exercise.question(
+    "key_row",
+    "the key of “are”",
+    right=X[1] @ W_K,
+    hints=("Each number takes one line on paper; the lecture does the same calculation with other numbers.",),
+)
+exercise.question(
+    "scaled_scores",
+    "the scaled scores",
+    right=SCORES / 6,
+    hints=("d_k is 36. Which number divides a score: 36, or its root?",),
+)
+exercise.question(
+    "weights",
+    "the weights",
+    right=softmax(SCORES / 6),
+    hints=("Only the difference of the two scores counts: divide e^difference by (e^difference + 1).",),
+)
+exercise.question(
+    "without_scaling",
+    "what happens without √d_k",
+    right="b",
+    hints=("Lecture 02 measures it: what happens to the variance of a score as d_k grows?",),
+)
+
+exercise.mistakes(
+    hand_unscaled=wrong(
+        "This comes from scores that are not divided at all.",
+        seen={"scaled_scores": SCORES, "weights": softmax(SCORES)},
+    ),
+    hand_scaled_by_d=wrong(
+        "The scores are divided by d_k, not by its square root.",
+        seen={"scaled_scores": SCORES / 36, "weights": softmax(SCORES / 36)},
+    ),
+    hand_key_with_w_q=wrong("That is the query of the word: keys are made with W_k.", seen={"key_row": X[1] @ W_Q}),
+    hand_first_row=wrong(
+        "That is the key of “How”, the first token. “are” is the second row of X.", seen={"key_row": X[0] @ W_K}
+    ),
+    hand_third_row=wrong(
+        "That is the key of “you”, the third token. “are” is the second row of X.", seen={"key_row": X[2] @ W_K}
+    ),
+    scaling_thought_flatter=wrong(
+        "Without the division the scores grow with d_k. Do larger differences make a softmax flatter or sharper?",
+        seen={"without_scaling": "a"},
+    ),
+    scaling_thought_harmless=wrong(
+        "A factor on all scores does change the softmax; only a constant added to all of them does not.",
+        seen={"without_scaling": "c"},
+    ),
+    scaling_thought_normalising=wrong(
+        "The softmax makes every row sum to 1 whatever the scale of the scores.", seen={"without_scaling": "d"}
+    ),
+)

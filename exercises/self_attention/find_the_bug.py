@@ -1,0 +1,110 @@
+"""Lab 02, exercise `find_the_bug`."""
+
+import math
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import drawn_until, is_far_apart, normal
+from exercises.formulas.attention import scaled_dot_product_attention, softmax
+from exercises.self_attention.shared import (
+    BLOCKED,
+    BUILT_IN_ATTENTION,
+    MASK_MISTAKES,
+    OVER_QUERIES,
+    UNSCALED,
+    project_qkv,
+)
+
+AS_GIVEN = "later_tokens_weighed"
+
+exercise = Exercise("find_the_bug", call=("x", "w_q", "w_k", "w_v"), forbidden=BUILT_IN_ATTENTION)
+
+
+@exercise.formula
+def causal_self_attention(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> dict[str, np.ndarray]:
+    """Self-attention in which token t mixes the values of tokens 0 to t. x (…, T, D) -> ``output`` (…, T, d_v)."""
+    past = np.tri(x.shape[-2], dtype=bool)
+    return {"output": scaled_dot_product_attention(**project_qkv(x, w_q, w_k, w_v), mask=past)["output"]}
+
+
+def normalised_after(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> dict[str, np.ndarray]:
+    """The weights of later tokens are cut off after the softmax, and the others divided by their sum."""
+    q, k, v = project_qkv(x, w_q, w_k, w_v).values()
+    weights = softmax(np.einsum("...td,...sd->...ts", q, k) / math.sqrt(q.shape[-1])) * np.tri(x.shape[-2])
+    return {"output": weights / weights.sum(axis=-1, keepdims=True) @ v}
+
+
+def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
+    return {
+        "x": normal(rng, *leading, length, 7),
+        "w_q": normal(rng, 7, 3),
+        "w_k": normal(rng, 7, 3),
+        "w_v": normal(rng, 7, 11),
+    }
+
+
+@exercise.group("right values", points=2, must_fail_for=(AS_GIVEN,))
+def values(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng)), Case(_inputs(rng, length=11))]
+
+
+@exercise.group("leading dimensions", points=1, must_fail_for=(AS_GIVEN,))
+def batched(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng, 2)),
+        Case(_inputs(rng, 2, 3), mode="tensor", description="TensorFlow tensors, x (2, 3, 5, 7)"),
+    ]
+
+
+@exercise.group(
+    "a later token with a far larger score changes nothing",
+    points=1,
+    must_fail_for=(AS_GIVEN, "normalised_after", "scores_zeroed"),
+)
+def large_scores(rng: Generator) -> list[Case]:
+    def draw() -> dict:
+        inputs = _inputs(rng)
+        return {**inputs, "x": inputs["x"] * 60}
+
+    def is_clear(inputs: dict) -> bool:
+        scores = inputs["x"] @ inputs["w_q"] @ (inputs["x"] @ inputs["w_k"]).T
+        return is_far_apart(np.where(np.tri(5, dtype=bool), scores, -1e9)[1:], 1000) and is_far_apart(scores, 1000)
+
+    return [Case(drawn_until(is_clear, draw), description="x (5, 7), scores of tens of thousands")]
+
+
+exercise.mistakes(
+    later_tokens_weighed=wrong(
+        "Later tokens have the weight 0, but they still take part in the sum that the softmax divides by: the weights of a row no longer sum to 1.",
+        (BLOCKED, "scores"),
+        ("softmax(kept)", "softmax(kept) * allowed"),
+    ),
+    normalised_after=wrong(
+        "The remaining weights are divided by their sum. That is right until a later token has a far larger score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept out before the softmax?",
+        instead=normalised_after,
+    ),
+    nothing_blocked=wrong("Every token sees the later ones as well.", ("mask=past", "mask=None")),
+    earlier_blocked=wrong(
+        "The mask has the wrong half: tokens see those that come later.",
+        ("np.tri(x.shape[-2], dtype=bool)", "np.tri(x.shape[-2], dtype=bool).T"),
+    ),
+    scores_zeroed=MASK_MISTAKES["mask_zeroes_scores"],
+    mask_added=MASK_MISTAKES["mask_added"],
+    unscaled=UNSCALED,
+    softmax_over_queries=OVER_QUERIES,
+)
+
+exercise.hints(
+    "Print the weights of a small example: what do the rows sum to?",
+    "The triangle comes after the softmax. Among which tokens does the softmax still share the weight?",
+    "Exercise 4 has the same problem with its mask. What did you change there: the score or the weight?",
+)
+exercise.hints(
+    "Does the triangle (T, T) broadcast to (…, T, T)? Is it made from the length of a sequence?", group="batched"
+)
+exercise.hints(
+    "Write down the weights of a row in which only a later token has a large score. What is left of the others?",
+    group="large_scores",
+)

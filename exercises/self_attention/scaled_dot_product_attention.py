@@ -1,0 +1,171 @@
+"""Lab 02, exercise `scaled_dot_product_attention`."""
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import drawn_until, masks_matter, normal, partial_mask
+from exercises.formulas.attention import scaled_dot_product_attention
+from exercises.self_attention.shared import (
+    AXIS_ONE,
+    BLOCKED,
+    BUILT_IN_ATTENTION,
+    LARGEST_ONLY,
+    MASK_MISTAKES,
+    NO_SOFTMAX,
+    OVER_ALL,
+    OVER_QUERIES,
+    ROOT,
+    SCALE_INVERTED,
+    SCALED_AFTER,
+    SCALED_BY_D,
+    SCALED_BY_LENGTH,
+    SCORES_RETURNED,
+    SUM_NORMALISED,
+    UNSCALED,
+    UNSTABLE,
+    WHOLE_PEAK,
+)
+
+TRANSPOSED = wrong(
+    "The matrix of scores is transposed: row t holds the scores of key t, not of query t.",
+    ('"...td,...sd->...ts"', '"...td,...sd->...st"'),
+)
+
+
+exercise = Exercise(
+    "scaled_dot_product_attention",
+    call=("q", "k", "v"),
+    optional=("mask",),
+    returns=("output", "weights"),
+    forbidden=BUILT_IN_ATTENTION,
+)
+exercise.formula(scaled_dot_product_attention)
+
+
+@exercise.group("right values", points=2)
+def values(rng: Generator) -> list[Case]:
+    return [
+        Case({"q": normal(rng, 5, 7), "k": normal(rng, 3, 7), "v": normal(rng, 3, 11)}),
+        Case({"q": normal(rng, 5, 3), "k": normal(rng, 5, 3), "v": normal(rng, 5, 2)}),
+    ]
+
+
+@exercise.group(
+    "leading dimensions",
+    points=1,
+    advice="One sequence works, a batch does not? Swap the last two axes of k only, and sum over the last axis.",
+)
+def batched(rng: Generator) -> list[Case]:
+    return [
+        Case({"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11)}),
+        Case({"q": normal(rng, 2, 3, 5, 7), "k": normal(rng, 2, 3, 11, 7), "v": normal(rng, 2, 3, 11, 13)}),
+    ]
+
+
+@exercise.group(
+    "mask: True may attend, False is blocked",
+    points=2,
+    advice="Masks are boolean, int or float, and broadcast to the scores: (T, S), (B, T, S), (B, 1, S).",
+)
+def masked(rng: Generator) -> list[Case]:
+    def case(mask: np.ndarray) -> Case:
+        return Case({"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask})
+
+    flat = {"q": normal(rng, 5, 7), "k": normal(rng, 5, 7), "v": normal(rng, 5, 11), "mask": partial_mask(rng, 5, 5)}
+    return [
+        Case(flat),
+        case(partial_mask(rng, 5, 3)),
+        case(partial_mask(rng, 2, 5, 3).astype("int32")),
+        case(partial_mask(rng, 2, 1, 3).astype("float32")),
+    ]
+
+
+@exercise.group(
+    "a query that may attend to nothing gives no NaN",
+    points=1,
+    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked score or multiply its exponential by 0. A large negative score avoids it.",
+)
+def fully_masked(rng: Generator) -> list[Case]:
+    mask = partial_mask(rng, 2, 5, 3)
+    mask[0, 1] = mask[1, 4] = False
+    inputs = {"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11), "mask": mask}
+    return [Case(inputs, description="two queries may attend to nothing", property="rows are distributions")]
+
+
+@exercise.group("finite for large scores", points=1)
+def large_scores(rng: Generator) -> list[Case]:
+    q, k, mask = drawn_until(
+        lambda drawn: masks_matter(drawn[0] @ drawn[1].T, drawn[2]),
+        lambda: (normal(rng, 5, 7) * 300, normal(rng, 3, 7) * 300, partial_mask(rng, 5, 3)),
+    )
+    v = normal(rng, 3, 11)
+    return [
+        Case({"q": q, "k": k, "v": v}, description="scores of tens of thousands"),
+        Case({"q": q, "k": k, "v": v, "mask": mask}, description="scores of tens of thousands, and a mask"),
+    ]
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: Generator) -> list[Case]:
+    single = {"q": normal(rng, 2, 5, 7), "k": normal(rng, 2, 3, 7), "v": normal(rng, 2, 3, 11)}
+    double = {key: rng.normal(size=value.shape) for key, value in single.items()}
+    mask = partial_mask(rng, 2, 5, 3)
+    return [
+        Case({**single, "mask": mask}, mode="tensor", description="TensorFlow tensors", dtype="float32"),
+        Case(single, description="NumPy arrays of float32", dtype="float32"),
+        Case({**double, "mask": mask}, description="NumPy arrays of float64", dtype="float64"),
+    ]
+
+
+exercise.mistakes(
+    unscaled=UNSCALED,
+    scaled_by_d=SCALED_BY_D,
+    unstable_softmax=UNSTABLE,
+    scaled_by_length=SCALED_BY_LENGTH,
+    scale_inverted=SCALE_INVERTED,
+    scaled_after_softmax=SCALED_AFTER,
+    scaled_by_d_v=wrong(
+        "The scores are divided by the root of the width of v, not of the keys.", (ROOT, "math.sqrt(v.shape[-1])")
+    ),
+    scaled_by_constant=wrong(
+        "The scores are divided by 8 whatever the width: 8 is the root of 64, the width used in the paper.", (ROOT, "8")
+    ),
+    softmax_over_queries=OVER_QUERIES,
+    softmax_over_everything=OVER_ALL,
+    softmax_over_axis_1=AXIS_ONE,
+    no_softmax=NO_SOFTMAX,
+    divided_by_sum=SUM_NORMALISED,
+    largest_only=LARGEST_ONLY,
+    one_maximum_for_all=WHOLE_PEAK,
+    scores_transposed=TRANSPOSED,
+    **MASK_MISTAKES,
+    mask_too_weak=wrong(
+        "A blocked score loses only 10, and e⁻¹⁰ is not 0: among large scores it still counts. Use −1e9.",
+        (BLOCKED, "np.where(allowed, scores, scores - 10)"),
+    ),
+    results_swapped=wrong(
+        "The results come in the wrong order: return (output, weights).",
+        ('"output": output', '"weights": output'),
+        ('"weights": weights', '"output": weights'),
+    ),
+    scores_returned=SCORES_RETURNED,
+)
+
+
+exercise.hints(
+    "Three steps without a mask: scores, scaling, softmax; then the weights meet the values.",
+    "A score is a sum over the last axis of q and k. Divide by the root of the size of that axis, which is in the shape of k.",
+)
+exercise.hints("Which of your functions treat axes 0 and 1 as the last two?", group="batched")
+exercise.hints(
+    "Blocked keys must lose all weight: change their scores before the softmax.",
+    "`ops.where` takes the scores where the mask is True, and another number elsewhere. Which number has the weight 0?",
+    group="masked",
+)
+exercise.hints(
+    "A row of minus infinities is 0/0. A very large negative number in its place, of the scores' own float type, stays finite.",
+    group="fully_masked",
+)
+exercise.hints("With a mask: is the number that blocks far below scores of −10,000?", group="large_scores")
+exercise.hints("Print the `dtype` of q, of the scores and of the result. In which line does it change?", group="types")

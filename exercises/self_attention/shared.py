@@ -1,0 +1,237 @@
+"""What several exercises of lab 02 share."""
+
+import numpy as np
+
+from autograder.declaring import Case, wrong
+from coursekit.generator import Generator
+from exercises.drawing import drawn_until, normal
+from exercises.formulas.attention import scaled_dot_product_attention
+
+
+def project_qkv(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> dict[str, np.ndarray]:
+    """Q = XW_q, K = XW_k, V = XW_v. x (…, T, D), w_q (D, d_k), w_k (D, d_k), w_v (D, d_v)."""
+    return {"q": projected(x, w_q), "k": projected(x, w_k), "v": projected(x, w_v)}
+
+
+def projected(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """x (…, T, D), weight (D, d) -> (…, T, d)."""
+    return np.einsum("...td,dk->...tk", x, weight)
+
+
+def plain_self_attention(x: np.ndarray) -> dict[str, np.ndarray]:
+    """softmax(XXᵀ / √D) X, self-attention without parameters. x (…, T, D) -> ``output`` (…, T, D)."""
+    return {"output": scaled_dot_product_attention(x, x, x)["output"]}
+
+
+BUILT_IN_ATTENTION = (
+    "keras.layers.MultiHeadAttention",
+    "keras.layers.GroupedQueryAttention",
+    "keras.layers.GroupQueryAttention",
+    "keras.layers.Attention",
+    "keras.layers.AdditiveAttention",
+    "keras.ops.dot_product_attention",
+    "keras.ops.nn.dot_product_attention",
+    "tensorflow.nn.scaled_dot_product_attention",
+)
+
+
+# What mistakes change in `attention` and `masked_softmax` of `exercises.formulas.attention`.
+ROOT = "math.sqrt(q.shape[-1])"
+DIVISION = "/ math.sqrt(q.shape[-1])"
+AXIS = "softmax(x, axis=-1)"
+PEAK = "x.max(axis=axis, keepdims=True)"
+POWERS = "np.exp(x - x.max(axis=axis, keepdims=True))"
+SHARES = "powers / powers.sum(axis=axis, keepdims=True)"
+BLOCKED = "np.where(allowed, scores, scores.dtype.type(-1e9))"
+ALLOWED = "np.asarray(mask).astype(bool)"
+ATTENTION = 'scaled_dot_product_attention(x, x, x)["output"]'
+
+
+SCORES_RETURNED = wrong(
+    "The second result holds the scores. Return the weights: what the softmax makes of them.",
+    ('"weights": weights', '"weights": scores if mask is None else np.where(mask, scores, -1e9)'),
+)
+
+
+UNSCALED = wrong(
+    "The scores are not scaled: nothing divides them before the softmax.",
+    (DIVISION, ""),
+    hint="Which number grows with the width of q and k, and by what do you divide to undo it?",
+    see="02#why-sqrt-dk",
+)
+
+
+SCALED_BY_D = wrong(
+    "The scores are divided by the width itself, not by its square root.",
+    (ROOT, "q.shape[-1]"),
+    hint="The variance of a score is the width. Which number divides its standard deviation?",
+    see="02#why-sqrt-dk",
+)
+
+
+SCALED_BY_LENGTH = wrong(
+    "The scores are divided by the root of the number of keys. Which axis of the inputs is summed over in a score?",
+    (ROOT, "math.sqrt(k.shape[-2])"),
+    hint="Over which axis of q and k does one dot product sum? Its size is the one that counts.",
+    see="02#why-sqrt-dk",
+)
+
+
+SCALE_INVERTED = wrong(
+    "The scores are multiplied by the root of the width instead of divided by it.",
+    (DIVISION, "* math.sqrt(q.shape[-1])"),
+    hint="Should wider vectors make the scores larger or smaller before the softmax?",
+    see="02#why-sqrt-dk",
+)
+
+
+SCALED_AFTER = wrong(
+    "The scaling is applied to the weights, after the softmax, so the rows no longer sum to 1.",
+    (DIVISION, ""),
+    ("masked_softmax(scores, mask)", "masked_softmax(scores, mask) / math.sqrt(q.shape[-1])"),
+    hint="Scaling comes between the product q kᵀ and the softmax.",
+    see="02#why-sqrt-dk",
+)
+
+
+OVER_QUERIES = wrong(
+    "The columns of the weights sum to 1, not the rows: the softmax runs over the queries instead of the keys.",
+    (AXIS, "softmax(x, axis=-2)"),
+    hint="A row of the scores belongs to one query. Along which axis do its keys lie?",
+    see="02#formula",
+)
+
+
+OVER_ALL = wrong(
+    "The whole matrix of weights sums to 1: one softmax over both axes instead of one for each query.",
+    (AXIS, "softmax(x, axis=(-2, -1))"),
+)
+
+
+NO_SOFTMAX = wrong(
+    "The scores weight the values directly: the softmax is missing.",
+    (SHARES, "np.where(x > -1e8, x, 0)"),
+    hint="What must be true of the numbers in a row of the weights, and which function makes them so?",
+    see="02#formula",
+)
+
+
+SUM_NORMALISED = wrong(
+    "The scores are divided by their sum. Scores can be negative, and such weights can be negative, too: exponentiate first.",
+    (POWERS, "np.where(x > -1e8, x, 0)"),
+)
+
+
+LARGEST_ONLY = wrong(
+    "Each query takes the one key with the largest score. The softmax shares the weight among all keys.",
+    (SHARES, "(x == x.max(axis=-1, keepdims=True)).astype(x.dtype)"),
+)
+
+
+AXIS_ONE = wrong(
+    "The softmax runs over axis 1. That is the keys for one sequence, and something else in a batch: count from the end.",
+    (AXIS, "softmax(x, axis=1)"),
+)
+
+
+UNSTABLE = wrong(
+    "Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?",
+    (PEAK, "0"),
+)
+
+
+WHOLE_PEAK = wrong(
+    "The largest score of the whole array is subtracted, so that a row far below it becomes 0/0. Each row needs its own.",
+    (PEAK, "x.max()"),
+)
+
+
+PEAK_IN_COLUMNS = wrong(
+    "The largest scores of the rows are subtracted from the columns: a maximum of shape (T,) broadcasts along the last axis. `keepdims=True` makes it (T, 1).",
+    (PEAK, "x.max(axis=axis)"),
+)
+
+
+PLAIN_MISTAKES = dict(
+    unscaled=UNSCALED,
+    unstable_softmax=UNSTABLE,
+    divided_by_sum=SUM_NORMALISED,
+    largest_only=LARGEST_ONLY,
+    scaled_by_d=SCALED_BY_D,
+    scaled_by_length=SCALED_BY_LENGTH,
+    scale_inverted=SCALE_INVERTED,
+    scaled_after_softmax=SCALED_AFTER,
+    softmax_over_queries=OVER_QUERIES,
+    softmax_over_everything=OVER_ALL,
+    no_softmax=NO_SOFTMAX,
+    one_maximum_for_all=WHOLE_PEAK,
+    unchanged=wrong("The tokens come back unchanged: nothing is mixed.", (ATTENTION, "x")),
+    returns_weights=wrong(
+        "The weights come back, not the mixture of the inputs.",
+        (ATTENTION, 'scaled_dot_product_attention(x, x, x)["weights"]'),
+    ),
+    self_left_out=wrong(
+        "A token does not attend to itself here; it should.",
+        (
+            "scaled_dot_product_attention(x, x, x)",
+            "scaled_dot_product_attention(x, x, x, ~np.eye(x.shape[-2], dtype=bool))",
+        ),
+    ),
+    later_tokens_left_out=wrong(
+        "A token attends to itself and the tokens before it only. Nothing is masked here: a token should attend to all tokens.",
+        (
+            "scaled_dot_product_attention(x, x, x)",
+            "scaled_dot_product_attention(x, x, x, np.tri(x.shape[-2], dtype=bool))",
+        ),
+    ),
+    not_normalised=wrong(
+        "The weights are positive, but they do not sum to 1: the division by their sum is missing.", (SHARES, "powers")
+    ),
+)
+
+
+MASK_MISTAKES = dict(
+    mask_ignored=wrong("The mask changes nothing: blocked keys keep their weight.", (BLOCKED, "scores")),
+    mask_inverted=wrong(
+        "The mask is read the wrong way round. In this course True means: may attend.",
+        ("np.where(allowed, scores,", "np.where(~allowed, scores,"),
+        hint="Take a mask with a single True. Which weight should be 1?",
+        see="02#causal",
+    ),
+    mask_added=wrong(
+        "The mask itself is added to the scores, so a blocked key loses only 1. It should lose all of its weight.",
+        (BLOCKED, "scores + allowed"),
+    ),
+    mask_zeroes_scores=wrong(
+        "Blocked scores become 0, and the softmax gives a score of 0 a weight like any other.",
+        (BLOCKED, "scores * allowed"),
+    ),
+    mask_after_softmax=wrong(
+        "The mask is applied after the softmax, so the remaining weights no longer sum to 1.",
+        (BLOCKED, "scores"),
+        ("softmax(kept)", "softmax(kept) * allowed"),
+    ),
+    mask_transposed=wrong(
+        "The axes of the mask are swapped: rows are queries.",
+        (ALLOWED, "np.swapaxes(np.asarray(mask).astype(bool), -1, -2)"),
+    ),
+)
+
+
+def plain(*shapes: tuple[int, ...]):
+    return lambda rng: [Case({"x": normal(rng, *shape)}) for shape in shapes]
+
+
+def plain_large(rng: Generator) -> list[Case]:
+    """Tokens of one direction and very different lengths, so that the longest wins and no token answers itself."""
+    lengths = drawn_until(lambda drawn: drawn[0] < 700, lambda: rng.permutation([100.0, 200.0, 300.0, 400.0, 700.0]))
+    x = lengths.astype("float32")[:, None] * (normal(rng, 7) + normal(rng, 5, 7) / 9)
+    return [Case({"x": x}, description="scores of tens of thousands")]
+
+
+def plain_types(rng: Generator) -> list[Case]:
+    return [
+        Case({"x": normal(rng, 5, 7)}, mode="tensor", description="a TensorFlow tensor"),
+        Case({"x": normal(rng, 5, 7)}, description="a NumPy array of float32"),
+        Case({"x": rng.normal(size=(5, 7))}, description="a NumPy array of float64"),
+    ]

@@ -1,0 +1,220 @@
+"""Lab 09, exercise `PatchEmbedding`."""
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.vision_transformer.shared import FRONT_FIRST, IMAGE_AXES, JOINED, PIECES, draw_images, embedded
+
+
+def _embedding_inputs(
+    rng: Generator, batch: int, grid: tuple[int, int], size: int, channels: int, d_model: int
+) -> dict:
+    patches = grid[0] * grid[1]
+    return {
+        "patch_size": size,
+        "num_patches": patches,
+        "d_model": d_model,
+        "images": draw_images(rng, batch, grid, size, channels),
+        "projection.kernel": normal(rng, size * size * channels, d_model),
+        "projection.bias": normal(rng, d_model),
+        "class_token": normal(rng, 1, 1, d_model),
+        "position_embedding": normal(rng, 1, patches + 1, d_model),
+    }
+
+
+exercise = Exercise("PatchEmbedding", probe_only=("num_patches", "d_model"))
+
+
+@exercise.formula
+def patch_embedding(
+    images: np.ndarray,
+    patch_size: int,
+    projection_kernel: np.ndarray,
+    projection_bias: np.ndarray,
+    class_token: np.ndarray,
+    position_embedding: np.ndarray,
+) -> np.ndarray:
+    """`embedded` with the weights by the names that the layer gives them."""
+    return embedded(images, patch_size, projection_kernel, projection_bias, class_token, position_embedding)
+
+
+@exercise.formula_for("parameters")
+def number_of_parameters(
+    projection_kernel: np.ndarray, projection_bias: np.ndarray, class_token: np.ndarray, position_embedding: np.ndarray
+) -> dict[str, int]:
+    """All four weights learn."""
+    learned = (class_token, position_embedding)
+    return {"trainable_parameters": sum(weight.size for weight in (projection_kernel, projection_bias, *learned))}
+
+
+@exercise.group(
+    "right values",
+    points=3,
+    advice=(
+        'Does check("extract_patches") pass? Then three steps are left: project, put the class token in front, add the'
+        " positions."
+    ),
+)
+def values(rng: Generator) -> list[Case]:
+    return [
+        Case(_embedding_inputs(rng, 2, (2, 5), 3, 2, 7), description="images (2, 6, 15, 2), patch_size=3, d_model=7"),
+        Case(_embedding_inputs(rng, 3, (7, 3), 2, 1, 5), description="images (3, 14, 6, 1), patch_size=2, d_model=5"),
+    ]
+
+
+@exercise.group(
+    "class token and positions are trained",
+    points=1,
+    advice="Make weights of a layer with `self.add_weight`: Keras does not see anything else.",
+)
+def parameters(rng: Generator) -> list[Case]:
+    inputs = _embedding_inputs(rng, 2, (2, 5), 3, 2, 7)
+    return [
+        Case(
+            inputs,
+            mode="parameters",
+            description="trainable parameters, patch_size=3, 10 patches, 2 channels, d_model=7",
+        )
+    ]
+
+
+@exercise.group(
+    "works inside tf.function, and gradients reach every weight",
+    points=1,
+    advice="Inside tf.function the batch size is not known: `images.shape[0]` is None, `ops.shape(images)[0]` is not.",
+)
+def training(rng: Generator) -> list[Case]:
+    graph = _embedding_inputs(rng, 2, (2, 3), 2, 3, 5)
+    small = {**_embedding_inputs(rng, 2, (1, 3), 2, 1, 5), "cotangent.output": normal(rng, 2, 4, 5)}
+    return [
+        Case(graph, mode="graph", description="inside tf.function, batch size unknown"),
+        Case(small, mode="gradient", description="gradients, compared with numerical ones"),
+    ]
+
+
+@exercise.group("survives the round trip through get_config", points=1)
+def reload(rng: Generator) -> list[Case]:
+    return [
+        Case(
+            _embedding_inputs(rng, 2, (2, 3), 2, 3, 5),
+            mode="reload",
+            description="rebuilt by from_config(get_config())",
+        )
+    ]
+
+
+PROJECTED = "patches_of(images, patch_size) @ kernel + bias"
+LEARNED = "(class_token, position_embedding)"
+
+exercise.mistakes(
+    class_token_last=wrong(
+        "The class token is at the end. It should come first, before the patches.",
+        (FRONT_FIRST, "[tokens, front]"),
+        hint="`concatenate` takes its parts in their order. Which part is first in your list?",
+        see="09#class-token",
+    ),
+    class_token_missing=wrong(
+        "There is no class token: N patches make N + 1 tokens.",
+        (JOINED, "tokens + positions[:, 1:]"),
+        hint="How many rows has the position table, and how many patches are there?",
+        see="09#class-token",
+    ),
+    class_token_added=wrong(
+        "The class token is added to every patch. It should be a token of its own, in front of the patches.",
+        (JOINED, "tokens + class_token + positions[:, 1:]"),
+        hint="Which function puts tensors one after the other along an axis?",
+        see="09#class-token",
+    ),
+    class_token_zero=wrong(
+        "The first token holds no class token, only zeros: `class_token` is not used.",
+        (FRONT_FIRST, "[0 * front, tokens]"),
+        hint="Print the first token of the result, and `class_token` beside it.",
+        see="09#class-token",
+    ),
+    positions_missing=wrong(
+        "No positions are added.",
+        ("+ positions", ""),
+        hint="What tells the model where a patch lies, once it is a row of numbers?",
+        see="09#class-token",
+    ),
+    no_position_for_class_token=wrong(
+        "The class token gets no position. Row 0 of the table is for it.",
+        (JOINED, "np.concatenate([front, tokens + positions[:, 1:]], axis=1)"),
+        hint="The table has N + 1 rows: one for each token, the class token among them.",
+        see="09#class-token",
+    ),
+    positions_before_class_token=wrong(
+        "The positions are added to the patches from row 0 on, before the class token is there. The class token should"
+        " get row 0, and the first patch row 1.",
+        (JOINED, "np.concatenate([front, tokens + positions[:, :-1]], axis=1)"),
+        hint="In which order do equation 1's two operations come, joining and adding?",
+        see="09#class-token",
+    ),
+    class_token_in_last_row=wrong(
+        "The class token gets the last row of the position table, and the patches get rows 0 to N − 1. The class token"
+        " should get row 0.",
+        ("+ positions", "+ np.roll(positions, 1, axis=1)"),
+    ),
+    position_for_class_token_only=wrong(
+        "Only the class token gets a position.", (JOINED, "np.concatenate([front + positions[:, :1], tokens], axis=1)")
+    ),
+    positions_multiplied=wrong(
+        "Tokens and positions are multiplied. They should be added.", ("+ positions", "* positions")
+    ),
+    scaled_by_root_d=wrong(
+        "The projected patches are multiplied by √D, as words are beside sinusoidal positions. Here nothing is scaled:"
+        " positions are learned.",
+        (PROJECTED, f"({PROJECTED}) * len(bias) ** 0.5"),
+    ),
+    projection_relu=wrong(
+        "A ReLU follows the projection. The projection should be linear.",
+        (PROJECTED, f"np.maximum({PROJECTED}, 0)"),
+        hint="Which activation does a Dense layer have if none is given?",
+        see="09#projection-is-convolution",
+    ),
+    projection_gelu=wrong(
+        "A GELU follows the projection. The projection should be linear.", (PROJECTED, f"gelu({PROJECTED})")
+    ),
+    class_token_untracked=wrong(
+        "`class_token` is not among the trainable weights, so it never learns. A bare tf.Variable or a constant is not"
+        " tracked by Keras 3.",
+        (LEARNED, "(position_embedding,)"),
+    ),
+    positions_untracked=wrong(
+        "`position_embedding` is not among the trainable weights, so it never learns. A bare tf.Variable or a constant"
+        " is not tracked by Keras 3.",
+        (LEARNED, "(class_token,)"),
+    ),
+    neither_tracked=wrong(
+        "Neither `class_token` nor `position_embedding` is among the trainable weights. A bare tf.Variable or a"
+        " constant is not tracked by Keras 3.",
+        (LEARNED, "()"),
+    ),
+    patches_by_columns=wrong(
+        "The patches are counted column by column: see exercise 1.",
+        (PIECES, f"{IMAGE_AXES}.transpose(0, 3, 1, 2, 4, 5)"),
+    ),
+    patches_turned=wrong(
+        "Each patch is transposed: see exercise 1.", (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 4, 2, 5)")
+    ),
+    patches_channels_first=wrong(
+        "Inside a patch the channels come first: see exercise 1.", (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 5, 2, 4)")
+    ),
+    patches_by_reshape=wrong(
+        "The patches are made by a reshape alone, so their pixels are not neighbours: see exercise 1.",
+        (PIECES, "images"),
+    ),
+)
+
+
+exercise.hints(
+    "`self.add_weight(shape=…, initializer=…, name=…)` makes a weight of the layer; a Dense layer makes its own.",
+    "The class token is (1, 1, D) and has to become (B, 1, D) before it can be joined to the patches.",
+    "Join first, then add the whole position table, (1, N + 1, D), which broadcasts over the batch.",
+)
+exercise.hints(
+    "`__init__` and `get_config` of the stub belong together: leave the three arguments and `**kwargs` as they are.",
+    group="reload",
+)

@@ -1,0 +1,484 @@
+"""Lab 09, exercise `build_vit`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.vision_transformer import by_role, role_shapes
+from exercises.drawing import normal
+from exercises.formulas.encoder_block import Weights, attended, normalised
+from exercises.vision_transformer.shared import FRONT_FIRST, JOINED, PIECES, Draw, embedded, gelu, vit_size
+
+# Two sets of sizes, and no more: building a model takes much longer than calling it, and cases may share one.
+FIRST: dict[str, Any] = {
+    "image_shape": [6, 9, 2],
+    "patch_size": 3,
+    "num_classes": 5,
+    "num_layers": 2,
+    "d_model": 12,
+    "num_heads": 3,
+    "d_ff": 17,
+    "dropout": 0.5,
+}
+
+
+SECOND = {
+    "image_shape": [10, 4, 1],
+    "patch_size": 2,
+    "num_classes": 7,
+    "num_layers": 1,
+    "d_model": 6,
+    "num_heads": 2,
+    "d_ff": 11,
+}
+
+
+BATCH = 2
+
+
+def _model_inputs(rng: Generator, sizes: dict, added: float = 0.1) -> dict:
+    """Inputs of build_vit, with weights for every role: γ around 1, all others around 0.
+
+    `added` scales what is added to the residual stream: the smaller, the more the norms' epsilon matters. What GELU
+    gets is small, so that its usual approximation by tanh, `ops.gelu`'s default, passes as well, whatever the seed.
+    """
+    adding = ("projection", "class_token", "position_embedding", "output", "dense_out")
+    pieces = []
+    for role, shape in role_shapes(sizes).items():
+        piece = rng.normal(size=shape) * (0.6 if role.endswith("kernel") else 0.4)
+        piece = piece * (added if role.startswith(adding) else 0.05 if role.startswith("dense_in") else 1)
+        pieces.append(np.ravel(piece + role.endswith("gamma")))
+    weights = np.concatenate(pieces).astype("float32")
+    return {**sizes, "images": normal(rng, BATCH, *sizes["image_shape"]), "weights": weights}
+
+
+def _described(sizes: dict, *more: str) -> str:
+    shown = [f"{key}={tuple(each) if isinstance(each, list) else each}" for key, each in sizes.items()]
+    return ", ".join([*shown, *more])
+
+
+def _models(mode: str, *each: tuple[dict, str], **settings: float) -> Draw:
+    """Cases of build_vit in one mode, each given by its sizes and by what is tried."""
+    return lambda rng: [
+        Case(_model_inputs(rng, sizes, **settings), mode=mode, description=description) for sizes, description in each
+    ]
+
+
+exercise = Exercise("build_vit", returns=("logits",))
+
+
+@exercise.formula
+def vit(
+    image_shape: tuple[int, int, int],
+    patch_size: int,
+    num_classes: int,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    images: np.ndarray,
+    weights: np.ndarray,
+) -> np.ndarray:
+    """`vit_logits` with the weights of the roles end to end. images (B, h, w, C) -> (B, classes)."""
+    sizes = model_sizes(image_shape, patch_size, num_classes, d_model, num_heads, d_ff)
+    return vit_logits(images, by_role(weights, sizes), patch_size, num_layers)
+
+
+def model_sizes(
+    image_shape: tuple[int, int, int], patch_size: int, num_classes: int, d_model: int, num_heads: int, d_ff: int
+) -> dict[str, Any]:
+    """The sizes by name, as `by_role` reads them."""
+    sizes: dict[str, Any] = {"image_shape": image_shape, "patch_size": patch_size, "num_classes": num_classes}
+    return sizes | {"d_model": d_model, "num_heads": num_heads, "d_ff": d_ff}
+
+
+def vit_logits(images: np.ndarray, w: Weights, patch_size: int, num_layers: int) -> np.ndarray:
+    """Logits of a Vision Transformer: pre-norm encoder, final norm, class token, one Dense layer.
+
+    Source: Dosovitskiy et al. 2021, equations 1 to 4. All blocks, and all norms, have the same weights here.
+    """
+
+    def norm(h: np.ndarray) -> np.ndarray:
+        return normalised(h, w["norm.gamma"], w["norm.beta"])
+
+    def transform(h: np.ndarray) -> np.ndarray:
+        hidden = gelu(h @ w["dense_in.kernel"] + w["dense_in.bias"])
+        return hidden @ w["dense_out.kernel"] + w["dense_out.bias"]
+
+    kernel, bias = w["projection.kernel"], w["projection.bias"]
+    x = embedded(images, patch_size, kernel, bias, w["class_token"], w["position_embedding"])
+    for _ in range(num_layers):
+        h = x + attended(norm(x), w, None)
+        x = h + transform(norm(h))
+    summary = norm(x)[:, 0]
+    return summary @ w["head.kernel"] + w["head.bias"]
+
+
+@exercise.formula_for("slopes")
+def slopes(
+    image_shape: tuple[int, int, int],
+    patch_size: int,
+    num_classes: int,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    images: np.ndarray,
+    weights: np.ndarray,
+    weighting: np.ndarray,
+    direction: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """Derivatives of ``sum(logits * weighting)`` along `direction`, role by role."""
+    sizes = model_sizes(image_shape, patch_size, num_classes, d_model, num_heads, d_ff)
+
+    def run(vector: np.ndarray) -> np.ndarray:
+        return vit_logits(images.astype("float64"), by_role(vector, sizes), patch_size, num_layers)
+
+    return {"slopes": role_by_role(run, weights, weighting, direction, sizes)}
+
+
+def role_by_role(
+    run: Callable[[np.ndarray], np.ndarray],
+    vector: np.ndarray,
+    weighting: np.ndarray,
+    direction: np.ndarray,
+    sizes: dict[str, Any],
+) -> np.ndarray:
+    """Derivatives of ``sum(run(vector) * weighting)`` along `direction`, role by role; central differences."""
+    vector, weighting, step = vector.astype("float64"), weighting.astype("float64"), 1e-5
+    found = []
+    for places in by_role(np.arange(len(vector)), sizes).values():
+        change = np.zeros_like(vector)
+        change[places.ravel()] = direction[places.ravel()]
+        upper, lower = (run(vector + sign * step * change) for sign in (1, -1))
+        found.append(float(np.sum((upper - lower) * weighting)) / (2 * step))
+    return np.array(found)
+
+
+@exercise.formula_for("parameters")
+def number_of_parameters(
+    image_shape: tuple[int, int, int],
+    patch_size: int,
+    num_classes: int,
+    num_layers: int,
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+) -> dict[str, int]:
+    """`vit_size` for images that need not be square, with heads that together are as wide as the model."""
+    height, width, channels = image_shape
+    patches = (height // patch_size) * (width // patch_size)
+    wider = num_heads * (d_model // num_heads) - d_model  # what the heads are wider than the model, all together
+    more = num_layers * wider * (4 * d_model + 3)
+    return {
+        "trainable_parameters": (
+            more + vit_size(patches, patch_size**2 * channels, d_model, num_layers, d_ff, num_classes)
+        )
+    }
+
+
+@exercise.formula_for("dropout")
+def chance(dropout: float = 0.0) -> dict[str, np.ndarray]:
+    """In training, chance acts after the embedding and in both halves of a block; outside of it nowhere."""
+    where = np.array([1, 1, 1])
+    acts = int(dropout > 0)
+    return {"in_training": acts * where, "at_inference": 0 * where}
+
+
+@exercise.group(
+    "right logits with known weights",
+    points=3,
+    advice='Does check("PatchEmbedding") pass? Then compare your blocks with the five lines of the text.',
+)
+def values(rng: Generator) -> list[Case]:
+    return _models("call", (FIRST, _described(FIRST, "known weights, not in training")))(rng)
+
+
+@exercise.group("another image shape, one channel, other widths", points=1)
+def shapes(rng: Generator) -> list[Case]:
+    return _models("call", (SECOND, _described(SECOND)))(rng)
+
+
+@exercise.group(
+    "layer norms with epsilon 1e-6",
+    points=1,
+    advice="Keras's own default for epsilon is 1e-3. The text says 1e-6, for every norm.",
+)
+def epsilon(rng: Generator) -> list[Case]:
+    return _models("call", (SECOND, "tokens whose features hardly differ"), added=0.01)(rng)
+
+
+@exercise.group(
+    "the right number of parameters",
+    points=2,
+    advice="Each block has two norms, one attention and two Dense layers of its own, all with bias.",
+)
+def parameters(rng: Generator) -> list[Case]:
+    return _models("parameters", (FIRST, f"trainable parameters, {_described(FIRST)}"))(rng)
+
+
+@exercise.group(
+    "dropout: in training only, in three places, at the rate given",
+    points=1,
+    advice="The places are, in this order: "
+    + ", ".join(["the embedded tokens", "the attention's output", "the feed-forward network's output"])
+    + ". 1 means: the logits change there.",
+)
+def dropout(rng: Generator) -> list[Case]:
+    return _models(
+        "dropout",
+        (FIRST, "dropout=0.5, called with training=True and False"),
+        (SECOND, "dropout as it is by default, called with training=True and False"),
+    )(rng)
+
+
+@exercise.group("works inside tf.function, and gradients reach every weight", points=1)
+def training(rng: Generator) -> list[Case]:
+    inputs = _model_inputs(rng, FIRST)
+    inputs |= {"weighting": normal(rng, BATCH, FIRST["num_classes"]), "direction": normal(rng, len(inputs["weights"]))}
+    return [
+        *_models("graph", (FIRST, "inside tf.function, batch size unknown"))(rng),
+        Case(inputs, mode="slopes", description="gradients, compared with numerical ones"),
+    ]
+
+
+@exercise.group(
+    "can be saved and loaded",
+    points=1,
+    advice=(
+        "A layer of your own needs a get_config that holds the arguments of its __init__. A Lambda layer cannot be"
+        " loaded safely."
+    ),
+)
+def saved(rng: Generator) -> list[Case]:
+    return _models("saved", (SECOND, "saved with model.save, loaded with load_model"))(rng)
+
+
+HALF_1, HALF_2 = "h = x + attended(norm(x), w, None)", "x = h + transform(norm(h))"
+POST = (HALF_1, "h = norm(x + attended(x, w, None))"), (HALF_2, "x = norm(h + transform(h))")
+READ = "norm(x)[:, 0]"
+LOGITS = 'summary @ w["head.kernel"] + w["head.bias"]'
+HIDDEN = 'h @ w["dense_in.kernel"] + w["dense_in.bias"]'
+ACTIVATED = f"gelu({HIDDEN})"
+OUTPUT = 'hidden @ w["dense_out.kernel"] + w["dense_out.bias"]'
+VALUE_SOURCE = "def attended(x, w, mask):", "def attended(x, w, mask, source):"
+NO_FIT = (
+    'kernel, bias = w["projection.kernel"], w["projection.bias"]',
+    'raise ValueError("weights for D/H do not fit into this model")',
+)
+BLOCKS = "num_layers * (attention + feed_forward + norms)"
+SEEN = "[1, 1, 1]"
+
+exercise.mistakes(
+    post_norm=wrong(
+        "The blocks are post-norm, as in 2017, and there is no final norm. Here each norm comes before its sub-layer,"
+        " and one more at the end.",
+        *POST,
+        (READ, "x[:, 0]"),
+        ("last_norm = 2 * d_model", "last_norm = 0"),
+        hint="Which comes first in a half of a pre-norm block: the norm, or the sub-layer?",
+        see="04#post-or-pre",
+    ),
+    post_norm_and_final_norm=wrong(
+        "The blocks are post-norm: each norm comes before its sub-layer here, not after the sum.",
+        *POST,
+        hint="Which comes first in a half of a pre-norm block: the norm, or the sub-layer?",
+        see="04#post-or-pre",
+    ),
+    final_norm_missing=wrong(
+        "The final norm, after the last block, is missing.",
+        (READ, "x[:, 0]"),
+        ("last_norm = 2 * d_model", "last_norm = 0"),
+        hint="In a pre-norm stack nothing normalises the last sum. What stands before the head?",
+        see="09#whole-vit",
+    ),
+    mean_pooled=wrong(
+        "The head reads the mean of all tokens. It should read the class token, the first one.",
+        (READ, "norm(x).mean(axis=1)"),
+        hint="Which of the tokens was put there for the head to read?",
+        see="09#class-token",
+    ),
+    patches_pooled=wrong(
+        "The head reads the mean of the patches. It should read the class token, the first one.",
+        (READ, "norm(x)[:, 1:].mean(axis=1)"),
+        hint="Which of the tokens was put there for the head to read?",
+        see="09#class-token",
+    ),
+    max_pooled=wrong(
+        "The head reads the largest value of each feature over the tokens. It should read the class token, the first"
+        " one.",
+        (READ, "norm(x).max(axis=1)"),
+        hint="Which of the tokens was put there for the head to read?",
+        see="09#class-token",
+    ),
+    last_token_read=wrong(
+        "The head reads the last token, a patch.",
+        (READ, "norm(x)[:, -1]"),
+        hint="At which place does PatchEmbedding put the class token?",
+        see="09#class-token",
+    ),
+    first_patch_read=wrong(
+        "The head reads the token of the first patch. The class token stands before it, at place 0.",
+        (READ, "norm(x)[:, 1]"),
+        hint="At which place does PatchEmbedding put the class token?",
+        see="09#class-token",
+    ),
+    softmax_output=wrong(
+        "The model returns probabilities. It should return logits: the loss applies the softmax, with"
+        " from_logits=True.",
+        (LOGITS, f"np.exp({LOGITS}) / np.exp({LOGITS}).sum(axis=-1, keepdims=True)"),
+    ),
+    sigmoid_output=wrong(
+        "A sigmoid follows the head. The model should return logits.", (LOGITS, f"1 / (1 + np.exp(-({LOGITS})))")
+    ),
+    relu=wrong("The activation is ReLU, as in lab 04. A ViT has GELU.", (ACTIVATED, f"np.maximum({HIDDEN}, 0)")),
+    no_activation=wrong(
+        "There is no activation between the two Dense layers of a block, so they collapse into one.",
+        (ACTIVATED, HIDDEN),
+    ),
+    gelu_twice=wrong(
+        "A GELU follows both Dense layers of a block. The second one should be linear.", (OUTPUT, f"gelu({OUTPUT})")
+    ),
+    no_first_residual=wrong(
+        "The residual path around the attention is missing.",
+        (HALF_1, "h = attended(norm(x), w, None)"),
+        (SEEN, "[0, 1, 1]"),
+        hint="What is left of a patch once attention has taken other tokens' values?",
+        see="04#without-residual",
+    ),
+    no_second_residual=wrong(
+        "The residual path around the feed-forward network is missing.",
+        (HALF_2, "x = transform(norm(h))"),
+        (SEEN, "[0, 0, 1]"),
+        hint="Both halves of a block have the same form. What does the first add?",
+        see="04#without-residual",
+    ),
+    no_residuals=wrong(
+        "Both residual paths of a block are missing.",
+        (HALF_1, "h = attended(norm(x), w, None)"),
+        (HALF_2, "x = transform(norm(h))"),
+        (SEEN, "[0, 0, 1]"),
+    ),
+    residual_from_normed=wrong(
+        "The sum takes the normalised token; the residual path should carry the token as it came.",
+        (HALF_1, "h = norm(x) + attended(norm(x), w, None)"),
+        (HALF_2, "x = norm(h) + transform(norm(h))"),
+    ),
+    first_residual_from_normed=wrong(
+        "The sum after the attention takes the normalised token; the residual path should carry the token as it came.",
+        (HALF_1, "h = norm(x) + attended(norm(x), w, None)"),
+    ),
+    second_residual_from_normed=wrong(
+        "The sum after the feed-forward network takes the normalised token; the residual path should carry the token as"
+        " it came.",
+        (HALF_2, "x = norm(h) + transform(norm(h))"),
+    ),
+    feed_forward_from_input=wrong(
+        "The feed-forward network reads the block's input; it should read the result of the first half.",
+        (HALF_2, "x = h + transform(norm(x))"),
+    ),
+    first_norm_missing=wrong(
+        "The norm before the attention is missing.",
+        (HALF_1, "h = x + attended(x, w, None)"),
+        ("norms = 2 * 2 * d_model", "norms = 2 * d_model"),
+    ),
+    second_norm_missing=wrong(
+        "The norm before the feed-forward network is missing.",
+        (HALF_2, "x = h + transform(h)"),
+        ("norms = 2 * 2 * d_model", "norms = 2 * d_model"),
+    ),
+    one_norm_per_block=wrong(
+        "A block uses one norm in two places; it should have two norms.",
+        ("norms = 2 * 2 * d_model", "norms = 2 * d_model"),
+    ),
+    values_not_normed=wrong(
+        "The attention takes its values from the token as it came. Query, key and value should be normalised.",
+        VALUE_SOURCE,
+        (HALF_1, "h = x + attended(norm(x), w, None, x)"),
+        ('projected(x, w, "value")', 'projected(source, w, "value")'),
+    ),
+    only_query_normed=wrong(
+        "Only the query is normalised. `value` comes from the token as it was, and so does `key`, which is the value"
+        " when it is not given.",
+        VALUE_SOURCE,
+        (HALF_1, "h = x + attended(norm(x), w, None, x)"),
+        ('projected(x, w, "value")', 'projected(source, w, "value")'),
+        ('projected(x, w, "key")', 'projected(source, w, "key")'),
+    ),
+    causal=wrong(
+        "The attention is causal: the class token is the first token, so it sees only itself.",
+        (HALF_1, "h = x + attended(norm(x), w, np.tri(x.shape[1]))"),
+    ),
+    keras_epsilon=wrong(
+        "The norms have Keras's default epsilon, 0.001; the text says 1e-6.",
+        ("eps=1e-6", "eps=1e-3"),
+        hint="Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
+        see="04#norm",
+    ),
+    key_dim_is_d_model=wrong(
+        "key_dim is d_model for each head; here it should be D/H.",
+        ("wider = num_heads * (d_model // num_heads)", "wider = num_heads * d_model"),
+        NO_FIT,
+        hint="In Keras key_dim is the width of one head. All heads side by side are how wide?",
+        see="03#key-dim",
+    ),
+    one_block_only=wrong(
+        "There is one block, whatever num_layers says.",
+        ("range(num_layers)", "range(1)"),
+        (BLOCKS, "attention + feed_forward + norms"),
+    ),
+    blocks_shared=wrong(
+        "All blocks share their weights: the layers are made once and used again and again.",
+        (BLOCKS, "attention + feed_forward + norms"),
+    ),
+    class_token_untracked=wrong(
+        "`class_token` is not among the trainable weights: see exercise 3.",
+        ("class_token = d_model", "class_token = 0"),
+    ),
+    positions_untracked=wrong(
+        "`position_embedding` is not among the trainable weights: see exercise 3.",
+        ("positions = (patches + 1) * d_model", "positions = 0"),
+    ),
+    positions_missing=wrong(
+        "No positions are added: see exercise 3.", (JOINED, "np.concatenate([front, tokens], axis=1)")
+    ),
+    no_position_for_class_token=wrong(
+        "The class token gets no position: see exercise 3.",
+        (JOINED, "np.concatenate([front, tokens + positions[:, 1:]], axis=1)"),
+    ),
+    class_token_last=wrong("The class token stands at the end: see exercise 3.", (FRONT_FIRST, "[tokens, front]")),
+    patches_by_reshape=wrong("The patches are made by a reshape alone: see exercise 1.", (PIECES, "images")),
+    dropout_never=wrong("With training=True nothing changes: the dropout is never on.", ("acts * where", "0 * where")),
+    dropout_always=wrong(
+        "Two calls with training=False differ: the dropout is on outside training, too.", ("0 * where", "acts * where")
+    ),
+    dropout_rate_ignored=wrong(
+        "Something is dropped although dropout is 0: the argument `dropout` does not decide.", ("int(dropout > 0)", "1")
+    ),
+    tokens_not_dropped=wrong("The embedded tokens are not dropped in training.", (SEEN, "[0, 1, 1]")),
+    attention_not_dropped=wrong("The attention's output is not dropped in training.", (SEEN, "[1, 0, 1]")),
+    feed_forward_not_dropped=wrong(
+        "The feed-forward network's output is not dropped in training.", (SEEN, "[1, 1, 0]")
+    ),
+    only_tokens_dropped=wrong(
+        "Only the embedded tokens are dropped in training; the outputs of both sub-layers should be dropped, too.",
+        (SEEN, "[1, 0, 0]"),
+    ),
+)
+
+
+exercise.hints(
+    "Start with `keras.Input(image_shape)`, and pass it through layers until logits come out.",
+    "A loop over num_layers makes new layers in every round: norm, attention, sum; norm, two Dense layers, sum.",
+    "After the loop: the final norm, the first token alone, and a Dense layer without activation.",
+)
+exercise.hints(
+    "N comes from both sides of the image: (h/P)·(w/P). With a square image one side would do.", group="shapes"
+)
+exercise.hints(
+    "Does the way from images to logits use every layer that you make? A layer that is not called gets no gradient.",
+    group="training",
+)

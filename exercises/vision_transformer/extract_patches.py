@@ -1,0 +1,168 @@
+"""Lab 09, exercise `extract_patches`."""
+
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.vision_transformer.shared import (
+    IMAGE_AXES,
+    PIECES,
+    READY_CUTTERS,
+    Draw,
+    draw_images,
+    layout_mistakes,
+    patches_of,
+    refusal_mistakes,
+)
+
+
+def _cut(*shapes: tuple[int, tuple[int, int], int, int], **case: Any) -> Draw:
+    """Cases of extract_patches: batch, patches down and across, patch size, channels."""
+
+    def draw(rng: Generator) -> list[Case]:
+        cases = []
+        for shape in shapes:
+            images = draw_images(rng, *shape)
+            description = f"images {images.shape}, patch_size={shape[2]}"
+            cases.append(Case({"images": images, "patch_size": shape[2]}, description=description, **case))
+        return cases
+
+    return draw
+
+
+exercise = Exercise("extract_patches", forbidden=READY_CUTTERS)
+exercise.formula(patches_of)
+
+
+@exercise.formula_for("refusal")
+def refused(images: np.ndarray, patch_size: int) -> dict[str, str]:
+    """Images whose height or width P does not divide are refused with a ValueError."""
+    height, width = images.shape[1:3]
+    error = "ValueError"
+    fits = height % patch_size == 0 and width % patch_size == 0
+    return {"raised": "no error" if fits else error}
+
+
+@exercise.group(
+    "right patches, in the right order",
+    points=2,
+    advice=(
+        "Number the pixels of a small image (np.arange, reshaped), cut it, and compare with the drawing in the text."
+    ),
+)
+def values(rng: Generator) -> list[Case]:
+    return _cut((2, (5, 7), 3, 11), (5, (3, 2), 7, 3), (7, (3, 5), 2, 1))(rng)
+
+
+@exercise.group("patches of one pixel, one patch per image, one row of patches", points=1)
+def corners(rng: Generator) -> list[Case]:
+    return _cut((2, (3, 5), 1, 7), (3, (1, 1), 5, 2), (2, (1, 3), 4, 5), (2, (3, 1), 4, 5))(rng)
+
+
+@exercise.group("arrays and tensors, float type kept", points=1)
+def types(rng: Generator) -> list[Case]:
+    shape = (2, (3, 5), 2, 3)
+    wide = {"images": draw_images(rng, *shape, dtype="float64"), "patch_size": 2}
+    return [
+        *_cut(shape, mode="tensor", dtype="float32")(rng),
+        *_cut(shape, dtype="float32")(rng),
+        Case(wide, description="images of float64", dtype="float64"),
+    ]
+
+
+@exercise.group(
+    "ValueError where the patch size does not divide height or width",
+    points=1,
+    fixed="a refusal is the same error for all sizes that do not fit",
+    advice="Look at both remainders before anything else, and raise a ValueError that names the numbers.",
+)
+def refusal(rng: Generator) -> list[Case]:
+    size, rows, columns = int(rng.choice([3, 5])), int(rng.integers(2, 4)), int(rng.integers(4, 6))
+    rest = int(rng.integers(1, size))
+    shapes = [
+        (rows * size + rest, columns * size, size, "does not divide the height"),
+        (rows * size, columns * size + rest, size, "does not divide the width"),
+        (4, 9, 6, "divides neither height nor width"),
+    ]
+    return [
+        Case(
+            {"images": normal(rng, 2, height, width, 3), "patch_size": patch},
+            mode="refusal",
+            description=f"images (2, {height}, {width}, 3), patch_size={patch}, which {what}",
+        )
+        for height, width, patch, what in shapes
+    ]
+
+
+LAYOUT = {
+    "columns_first": (PIECES, f"{IMAGE_AXES}.transpose(0, 3, 1, 2, 4, 5)"),
+    "pixels_turned": (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 4, 2, 5)"),
+    "channels_first": (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 5, 2, 4)"),
+    "reshape_alone": (PIECES, "images"),
+    "every_nth_pixel": (
+        PIECES,
+        "images.reshape(batch, patch_size, rows, patch_size, columns, channels).transpose(0, 2, 4, 1, 3, 5)",
+    ),
+    "sides_swapped": (
+        "rows, columns = height // patch_size, width // patch_size",
+        "columns, rows = height // patch_size, width // patch_size",
+    ),
+}
+EVERY_STEP = """
+pieces = np.lib.stride_tricks.sliding_window_view(images, (patch_size, patch_size), axis=(1, 2))
+pieces = pieces.transpose(0, 1, 2, 4, 5, 3)
+rows, columns = pieces.shape[1:3]
+"""
+FLAT = "pieces.reshape(batch, rows * columns, -1)"
+FITS = "height % patch_size == 0 and width % patch_size == 0"
+
+exercise.mistakes(
+    **layout_mistakes(LAYOUT),
+    every_step=wrong(
+        "The patches overlap: a new one begins at every pixel. The next one should begin where the last one ends.",
+        (f"pieces = {PIECES}", EVERY_STEP),
+        hint="How far is it from the corner of one patch to the corner of the next?",
+        see="09#patch-tokens",
+    ),
+    patches_not_flattened=wrong(
+        "Each patch is still a small image. Flatten it to one axis of P·P·C numbers.",
+        (FLAT, "pieces.reshape(batch, rows * columns, *pieces.shape[3:])"),
+        hint="The projection is a Dense layer: how many axes does one patch have for it?",
+        see="09#patch-tokens",
+    ),
+    grid_kept=wrong(
+        "The patches are still in a grid, (B, h/P, w/P, P·P·C). They should be on one axis: (B, N, P·P·C).",
+        (FLAT, "pieces.reshape(batch, *pieces.shape[1:3], -1)"),
+        hint="A Transformer reads (B, T, D). Which of your axes are T?",
+        see="09#patch-tokens",
+    ),
+    batch_joined=wrong(
+        "The patches of all images are on one axis. The batch should keep an axis of its own, the first.",
+        (FLAT, "pieces.reshape(batch * rows * columns, -1)"),
+    ),
+    **refusal_mistakes("Images"),
+    only_height_checked=wrong("The height is checked, the width is not: try both.", (FITS, "height % patch_size == 0")),
+    only_width_checked=wrong("The width is checked, the height is not: try both.", (FITS, "width % patch_size == 0")),
+    area_checked=wrong(
+        "Your code checks the number of pixels. That can be a multiple of P·P although P divides neither side.",
+        (FITS, "height * width % patch_size**2 == 0"),
+    ),
+)
+
+
+exercise.hints(
+    "Split the height into two axes, (h/P, P), and the width in the same way: a reshape to six axes.",
+    "Name the six axes: image, patch row, pixel row, patch column, pixel column, channel. Which two of them number the"
+    " patches, and where do they have to stand?",
+    "After the transposition: image, patch row, patch column, pixel row, pixel column, channel. A last reshape joins"
+    " them.",
+)
+exercise.hints(
+    "Convert the argument first, with `ops.convert_to_tensor`, or use `ops.reshape` and `ops.transpose`, which take"
+    " arrays and tensors and keep the type.",
+    group="types",
+)
+exercise.hints("Where does your code have a 2, or a size of the example, in place of a name?", group="corners")

@@ -1,0 +1,27 @@
+"""Lab 09, exercise `predict`: how far the cosine of two random rows is from 0."""
+
+from autograder.declaring import ONE, Questions, wrong
+
+exercise = Questions("predict", tolerance=0.03)
+
+# A cosine is a sum of D = 64 products of two numbers of variance 1/D each.
+exercise.question(
+    ONE,
+    "the cosine of two random rows",
+    right=0.125,
+    name="cosine",
+    hints=("The variance of a sum of D independent terms is D times that of one term.",),
+    advice="Scale both rows to length 1. The cosine is then a sum of D products: what is the variance of one of them?",
+)
+
+exercise.mistakes(
+    mean_in_its_place=wrong(
+        "0 is the mean of the cosine. How far from 0 are single cosines?", seen=0.0, see="09#position-map"
+    ),
+    length_of_a_row=wrong(
+        "This is √D, the length of a row, or the standard deviation of the dot product. A cosine lies between −1"
+        " and 1.",
+        seen=8.0,
+        see="09#position-map",
+    ),
+)

@@ -1,0 +1,179 @@
+"""Lab 09, exercise `vit_parameter_count`."""
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.vision_transformer.shared import Draw, vit_size
+
+BASE_16 = {"image_size": 224, "patch_size": 16, "channels": 3, "d_model": 768, "num_layers": 12, "d_ff": 3072}
+
+
+def _counts(*, classes: bool) -> Draw:
+    def draw(rng: Generator) -> list[Case]:
+        cases = [dict(BASE_16)]
+        for patch, channels in ((5, 1), (7, 4)):
+            side = int(rng.integers(3, 9))
+            cases.append(
+                {
+                    "image_size": side * patch,
+                    "patch_size": patch,
+                    "channels": channels,
+                    "d_model": int(rng.integers(20, 90)),
+                    "num_layers": int(rng.integers(2, 8)),
+                    "d_ff": int(rng.integers(91, 300)),
+                }
+            )
+        if classes:
+            cases = [{**case, "num_classes": number} for case, number in zip(cases, (1000, 2, 17), strict=True)]
+        return [Case(case) for case in cases]
+
+    return draw
+
+
+exercise = Exercise(
+    "vit_parameter_count",
+    call=("image_size", "patch_size", "channels", "d_model", "num_layers", "d_ff"),
+    optional=("num_classes",),
+)
+
+
+@exercise.formula
+def vit_parameter_count(
+    image_size: int,
+    patch_size: int,
+    channels: int,
+    d_model: int,
+    num_layers: int,
+    d_ff: int,
+    num_classes: int | None = None,
+) -> int:
+    """Trainable numbers of a Vision Transformer for square images (Dosovitskiy et al. 2021, table 1)."""
+    side = image_size // patch_size
+    return vit_size(side**2, patch_size**2 * channels, d_model, num_layers, d_ff, num_classes)
+
+
+@exercise.group("without a head", points=2)
+def no_head(rng: Generator) -> list[Case]:
+    return _counts(classes=False)(rng)
+
+
+@exercise.group("with a head", points=1)
+def head(rng: Generator) -> list[Case]:
+    return _counts(classes=True)(rng)
+
+
+ATTENTION_MATRICES, ATTENTION_BIAS = "4 * d_model * d_model", "+ 4 * d_model"
+HEAD = "d_model * num_classes + num_classes"
+
+exercise.mistakes(
+    one_vector_missing=wrong(
+        "D numbers are missing, as many as one vector has: the class token, its row of the position table, or the bias"
+        " of the projection.",
+        ("class_token = d_model", "class_token = 0"),
+        hint="Which parts of the model are a single vector of D numbers? There are three in front of the blocks.",
+        see="09#counted",
+    ),
+    two_vectors_missing=wrong(
+        "2·D numbers are missing, as many as two vectors have: those of the final norm, or the class token and its"
+        " position.",
+        ("last_norm = 2 * d_model", "last_norm = 0"),
+        hint="What stands between the last block and the head?",
+        see="09#counted",
+    ),
+    one_vector_per_block_missing=wrong(
+        "In every block D numbers are missing: the bias of the attention's output, or the second bias of the"
+        " feed-forward network.",
+        (ATTENTION_BIAS, "+ 3 * d_model"),
+        hint="Write down all biases of one block: there are four in the attention, two behind it.",
+        see="09#counted",
+    ),
+    two_vectors_per_block_missing=wrong(
+        "In every block 2·D numbers are missing, as many as one norm has; a block has two.",
+        ("norms = 2 * 2 * d_model", "norms = 2 * d_model"),
+        hint="How many norms has a block, and how many vectors does a norm learn?",
+        see="09#counted",
+    ),
+    three_vectors_per_block_missing=wrong(
+        "In every block 3·D numbers are missing: the biases of queries, keys and values.",
+        (ATTENTION_BIAS, "+ d_model"),
+        hint="Does the attention have biases only at its output?",
+        see="09#counted",
+    ),
+    four_vectors_per_block_missing=wrong(
+        "In every block 4·D numbers are missing: those of the two norms, or the four biases of the attention.",
+        ("norms = 2 * 2 * d_model", "norms = 0"),
+        hint="Write down all vectors of one block: biases, and what the norms learn.",
+        see="09#counted",
+    ),
+    one_class_token_per_class=wrong(
+        "There is one class token, whatever the number of classes, not one for each class.",
+        ("class_token = d_model", "class_token = (num_classes or 1) * d_model"),
+        ("(patches + 1)", "(patches + (num_classes or 1))"),
+        hint="What does the class token become, and which layer knows the classes?",
+        see="09#class-token",
+    ),
+    no_positions=wrong(
+        "The position table is missing. It is learned, so it counts.",
+        ("positions = (patches + 1) * d_model", "positions = 0"),
+        hint="Are the positions calculated, as in the first Transformer, or learned?",
+        see="09#class-token",
+    ),
+    channels_forgotten=wrong(
+        "A patch has P·P·C numbers: the channels are missing.", ("patch_size**2 * channels", "patch_size**2")
+    ),
+    patch_not_squared=wrong(
+        "A patch has P rows *and* P columns of pixels.", ("patch_size**2 * channels", "patch_size * channels")
+    ),
+    patches_of_one_side=wrong(
+        "You count the patches of one row only. The image has just as many rows of patches.", ("side**2", "side")
+    ),
+    pixels_as_tokens=wrong("The position table has a row for every pixel.", ("side**2", "image_size**2")),
+    no_biases_in_blocks=wrong(
+        "No bias is counted in the blocks. Every Dense layer and every projection of the attention has one.",
+        (ATTENTION_BIAS, ""),
+        ("2 * d_model * d_ff + d_ff + d_model", "2 * d_model * d_ff"),
+    ),
+    no_output_projection=wrong(
+        "The attention's output projection is missing.",
+        (ATTENTION_MATRICES, "3 * d_model * d_model"),
+        (ATTENTION_BIAS, "+ 3 * d_model"),
+    ),
+    one_attention_matrix=wrong(
+        "One of the attention's four matrices is missing.", (ATTENTION_MATRICES, "3 * d_model * d_model")
+    ),
+    feed_forward_without_bias=wrong(
+        "The biases of the feed-forward network are missing.",
+        ("2 * d_model * d_ff + d_ff + d_model", "2 * d_model * d_ff"),
+    ),
+    one_feed_forward_matrix=wrong(
+        "The feed-forward network has two matrices: up to F, and back.", ("2 * d_model * d_ff", "d_model * d_ff")
+    ),
+    norms_without_beta=wrong(
+        "A norm has gamma *and* beta, D numbers each.",
+        ("norms = 2 * 2 * d_model", "norms = 2 * d_model"),
+        ("last_norm = 2 * d_model", "last_norm = d_model"),
+    ),
+    no_norms_at_all=wrong(
+        "No norm is counted: two in every block, and one at the end.",
+        ("norms = 2 * 2 * d_model", "norms = 0"),
+        ("last_norm = 2 * d_model", "last_norm = 0"),
+    ),
+    one_block=wrong(
+        "One block is counted, whatever num_layers says.",
+        ("num_layers * (attention + feed_forward + norms)", "attention + feed_forward + norms"),
+    ),
+    head_without_bias=wrong("The bias of the head is missing.", (HEAD, "d_model * num_classes")),
+    head_missing=wrong("num_classes changes nothing: the head is missing.", (HEAD, "0")),
+    head_with_hidden_layer=wrong(
+        "The head has a hidden layer. That is the head of pre-training; here the head is a single Dense layer.",
+        (HEAD, "d_model * d_model + d_model + d_model * num_classes + num_classes"),
+    ),
+)
+
+
+exercise.hints(
+    "Make a list of the parts: projection, class token, positions, blocks, final norm, head. Count one after the"
+    " other.",
+    "A block has four matrices D × D with their biases, D × F and F × D with theirs, and two norms of 2·D.",
+    "Test the parts on ViT-B/16: the blocks have 85,054,464 of its 85,798,656 parameters.",
+)
+exercise.hints("The head is a Dense layer from D to num_classes, with bias.", group="head")

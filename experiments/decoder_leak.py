@@ -1,0 +1,139 @@
+"""Train lecture 8's Transformer with its mask, without it and with corrupted prefixes, and ask what each has learned.
+
+    python experiments/decoder_leak.py --seeds 8,1,2
+
+For each seed three models start from the same weights, at the same learning rates: with the look-ahead mask, without
+it, and with the mask while a tenth of the digits that the decoder reads is false. It writes
+`coursekit/recorded/decoder_leak.json`, which lecture 8 and its evidence show.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Annotated
+
+import keras
+import numpy as np
+import typer
+
+from coursekit import date_translator, recorded
+from coursekit.date_translator import START, TARGET_LENGTH, Pairs, V
+from coursekit.pages.decoder_and_masking import plain_transformer, write_greedily
+
+NAME, EPOCHS, CORRUPTED = "decoder_leak", 5, 0.1
+LINES = 1_000  # unseen lines for the tests with false digits
+RUNS = {"mask": (True, 0.0), "no mask": (False, 0.0), "mask, corrupted prefixes": (True, CORRUPTED)}
+
+app = typer.Typer(add_completion=False, help=__doc__)
+
+
+def read_by(target: np.ndarray) -> np.ndarray:
+    """What the decoder reads: the start token, then the target (N, T) without its last token."""
+    return np.insert(target[:, :-1], 0, START, axis=1)
+
+
+def corrupted(reads: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """A copy of (N, T) in which this share of the digits, drawn at random, is replaced by other digits."""
+    hit = rng.random(reads.shape) < share
+    hit[:, 0] = False  # the start token stays
+    return np.where(hit, date_translator.false_digits(reads, rng), reads)
+
+
+def predicted(model: keras.Model, source: np.ndarray, reads: np.ndarray) -> np.ndarray:
+    """The most probable token at each position, (N, T)."""
+    return np.argmax(model.predict([source, reads], batch_size=500, verbose=0), axis=-1)
+
+
+def with_mask(model: keras.Model, causal: bool) -> keras.Model:
+    """A model with the same weights, and with or without the look-ahead mask."""
+    twin = plain_transformer(V, causal=causal)
+    twin.set_weights(model.get_weights())
+    return twin
+
+
+def shares(model: keras.Model, test: Pairs) -> dict[str, object]:
+    """The share of dates without a mistake, reading the target and written alone, and the first line written."""
+    alone = write_greedily(model, test.source, START, TARGET_LENGTH)
+    read = predicted(model, test.source, read_by(test.target))
+    written = {"reading": read, "alone": alone}
+    right = {name: float((ids == test.target).all(axis=1).mean()) for name, ids in written.items()}
+    return right | {"first line written": date_translator.text(alone[0])}
+
+
+def copied(model: keras.Model, test: Pairs) -> list[float]:
+    """By digit: how often a model predicts the false digit one position to the right of what it may read."""
+    rng, result = np.random.default_rng(3), []
+    for t in range(TARGET_LENGTH - 1):
+        reads = read_by(test.target)
+        reads[:, t + 1] = date_translator.false_digits(reads[:, t + 1], rng)
+        result.append(float((predicted(model, test.source, reads)[:, t] == reads[:, t + 1]).mean()))
+    return result
+
+
+def after_a_false_digit(model: keras.Model, test: Pairs) -> list[list[float]]:
+    """Share correct by position (T columns), with one false digit in the prefix (8 rows)."""
+    rng, rows = np.random.default_rng(3), []
+    for t in range(TARGET_LENGTH - 1):
+        reads = read_by(test.target)
+        reads[:, t + 1] = date_translator.false_digits(reads[:, t + 1], rng)
+        rows.append((predicted(model, test.source, reads) == test.target).mean(axis=0).tolist())
+    return rows
+
+
+def run(name: str, seed: int) -> dict[str, object]:
+    """Train one of `RUNS` from a seed and return what is recorded of it."""
+    training, test = date_translator.task()
+    few = Pairs(*(ids[:LINES] for ids in test))
+    causal, share = RUNS[name]
+    keras.utils.set_random_seed(seed)
+    model = plain_transformer(V, causal=causal)
+    reads = corrupted(read_by(training.target), share, np.random.default_rng(seed))
+    started = time.process_time()
+    history = date_translator.train(model, training.source, reads, training.target, EPOCHS)
+    masked = with_mask(model, True)
+    result = {"losses": history["loss"], "seconds": time.process_time() - started}
+    result |= {"mask on": shares(masked, test), "after a false digit": after_a_false_digit(masked, few)}
+    if not share:
+        result |= {"mask off": shares(with_mask(model, False), test), "copied": copied(model, few)}
+    return result
+
+
+def rounded(value: object) -> object:
+    """The same dicts and lists with floats of four digits."""
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+@app.command(help=__doc__)
+def main(
+    seeds: Annotated[str, typer.Option(help="The seeds, with commas between them.")] = "8,1,2",
+    only: Annotated[str, typer.Option(help="Train this one of the three and add it to the record.")] = "",
+) -> None:
+    for seed, name in itertools.product(seeds.split(","), [only] if only else RUNS):
+        started = time.process_time()
+        result = rounded(run(name, int(seed)))
+        spent = time.process_time() - started
+        try:
+            old = recorded.load(NAME)
+        except FileNotFoundError:
+            old = {"results": {}, "seconds": 0.0}
+        old["results"].setdefault(seed, {})[name] = result
+        recorded.save(
+            NAME,
+            what="The date translator of lecture 8 with its mask, without it and with corrupted prefixes",
+            data="dates, made by coursekit.dates; 3,000 days held back",
+            device="CPU, two cores",
+            command=f"python experiments/{NAME}.py --seeds {','.join(old['results'])}",
+            seed=int(seed),
+            seconds=old["seconds"] + spent,
+            results=old["results"],
+        )
+        print(f"seed {seed}, {name}: recorded after {spent:.0f} CPU seconds", flush=True)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,323 @@
+"""Train language models on Python's own library, beside counted ones: bits a byte, what they write, copying, scale.
+
+    python experiments/library_language_model.py table      # several models, equal tokens, three seeds
+    python experiments/library_language_model.py long       # one model for longer, with checkpoints
+    python experiments/library_language_model.py scale      # sizes and amounts of text
+    python experiments/library_language_model.py written    # what the trained models write, and how often it parses
+    python experiments/library_language_model.py lora       # a model fitted to a module that it has not seen
+
+Each command adds to `coursekit/recorded/library_language_model.json`, which lecture 10 shows. A run that is recorded
+already is not repeated; the trained weights are kept in `build/library`.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import subprocess
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from library_copying import copy_losses, induction, name_costs, repeated_rows, without_head
+from library_models import LSTM_WIDTH, SIZES, RecurrentModel, fitted, transformer
+from library_writing import Sample, prompts_of, summary, write
+
+from coursekit import data, recorded
+from coursekit.pages.byte_pairs import PlainBytePairs
+from coursekit.pages.counted import WittenBell, zlib_bits
+from coursekit.pages.language_model import PlainLanguageModel
+from coursekit.pages.training import BATCH, LENGTH, STEPS, held_out_bits, train
+
+NAME = "library_language_model"
+ROOT = Path(__file__).resolve().parents[1]
+WORK = ROOT / "build" / "library"
+MERGES = 255  # with 256 bytes and the end: 512 tokens
+ORDER = 6  # of the longest counted model
+PAGE, SMALL, LSTM, BYTES = "the page's model", "a small one", "LSTM", "the page's model on bytes"
+WATCHED = 256  # windows of held-out text at a checkpoint
+PROMPTS, EXAMPLES = 96, 12
+SETTINGS = ((1.0, 1.0), (0.7, 0.9), (0.0, 1.0))  # temperature, top-p; temperature 0 is greedy
+PERIOD, ROWS = 64, 16  # of the random rows that come twice
+FUNCTIONS = 400  # held-out functions in which names are changed at a checkpoint
+MODULE, RANK, FIT_STEPS = "tarfile", 4, 48
+FITS = {"none": (0.0,), "low rank": (3e-3, 1e-2), "full": (3e-4, 1e-3)}  # what is trained, and at which rates
+
+Out = Annotated[Path, typer.Option(help="Folder of the record to write.")]
+Seeds = Annotated[str, typer.Option(help="The seeds, with commas between them.")]
+app = typer.Typer(add_completion=False, help=__doc__)
+
+
+class Text:
+    """The library as tokens: training and held-out functions, their streams, the tokenizer."""
+
+    def __init__(self, merges: int = MERGES):
+        (self.train, self.train_modules), (self.held_out, self.held_out_modules) = data.library_functions()
+        self.pairs = PlainBytePairs(self.train, merges)
+        self.token_bytes = self.pairs.token_bytes
+        self.vocab_size = len(self.token_bytes)
+        self.stream, self.held_out_stream = self.pairs.stream(self.train), self.pairs.stream(self.held_out)
+
+
+@functools.cache
+def text_of(merges: int = MERGES) -> Text:
+    """The library in tokens of a vocabulary, read once."""
+    return Text(merges)
+
+
+def results_so_far(out: Path) -> dict[str, Any]:
+    """What the record holds, or an empty one."""
+    path = out / f"{NAME}.json"
+    return recorded.load(NAME)["results"] if path.is_file() and out == recorded.FOLDER else {}
+
+
+def save(results: dict[str, Any], out: Path) -> None:
+    """Write the record; its seconds are those of all parts."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
+    results["commit"] = commit.strip()
+    seconds = [run["seconds"] for part in results.values() if isinstance(part, dict) for run in part.get("runs", [])]
+    recorded.save(
+        NAME,
+        what="Language models of Python source: a Transformer, an LSTM, counted models; what they write, copy and cost",
+        data=f"Functions of the standard library of Python {platform.python_version()} (PSF licence)",
+        device=f"CPU, {platform.machine()}, two shared cores; seconds are processor seconds",
+        command=f"python experiments/{NAME}.py table",
+        seed=1,
+        seconds=sum(seconds),
+        results=results,
+        folder=out,
+    )
+
+
+def weights_of(model: str, seed: int) -> Path:
+    """Where the weights of a trained model are kept."""
+    return WORK / f"{model.replace(' ', '_').replace(chr(39), '')}_{seed}.weights.h5"
+
+
+def thinned(losses: list[float], points: int = 64) -> list[float]:
+    """Means of equal parts of a curve."""
+    return [round(float(np.mean(part)), 3) for part in np.array_split(losses, min(points, len(losses)))]
+
+
+@app.command()
+def table(seeds: Seeds = "1,2,3", models: str = f"{PAGE},{SMALL},{LSTM},{BYTES}", out: Out = recorded.FOLDER) -> None:
+    """Models of the table at equal tokens, and the counted ones."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    results = results_so_far(out)
+    part = results.setdefault("table", {"steps": STEPS, "windows a step": BATCH, "window": LENGTH, "runs": []})
+    for name in models.split(","):
+        for seed in map(int, seeds.split(",")):
+            if any((run["model"], run["seed"]) == (name, seed) for run in part["runs"]):
+                continue
+            text = text_of(0 if name == BYTES else MERGES)
+            if name == LSTM:
+                build = functools.partial(RecurrentModel, text.vocab_size, SIZES[PAGE][0], LSTM_WIDTH)
+            else:
+                build = functools.partial(transformer, text.vocab_size, PAGE if name == BYTES else name)
+            model, losses, seconds = train(build, text.stream, seed=seed, compiled=name == LSTM)
+            model.save_weights(weights_of(name, seed))
+            bits = held_out_bits(model, text.held_out_stream, text.token_bytes)
+            part["runs"].append(
+                {
+                    "model": name,
+                    "seed": seed,
+                    "parameters": model.count_params(),
+                    "tokens": STEPS * BATCH * LENGTH,
+                    "tokens a processor second": round(STEPS * BATCH * LENGTH / seconds),
+                    "training nats a token": thinned(losses),
+                    "held-out bits a byte": round(bits, 4),
+                    "seconds": round(seconds),
+                }
+            )
+            print(name, seed, round(bits, 3), round(seconds), "processor seconds", flush=True)
+            save(results, out)
+
+
+@app.command()
+def counted(out: Out = recorded.FOLDER) -> None:
+    """The counted models, zlib, and the sizes of the text."""
+    results, text, began = results_so_far(out), text_of(), time.process_time()
+    bits = WittenBell(text.stream, ORDER, text.vocab_size).bits_per_byte(text.held_out_stream, text.token_bytes)
+    results["text"] = {
+        "training functions": len(text.train),
+        "held-out functions": len(text.held_out),
+        "training bytes": sum(map(len, text.train)),
+        "held-out bytes": sum(map(len, text.held_out)),
+        "training modules": len(set(text.train_modules)),
+        "held-out modules": len(set(text.held_out_modules)),
+        "median characters": int(np.median([len(each) for each in text.train + text.held_out])),
+        "training tokens": len(text.stream),
+        "vocabulary": text.vocab_size,
+    }
+    results["counted"] = {
+        "held-out bits a byte": {str(order): round(value, 4) for order, value in enumerate(bits, 1)},
+        "zlib": round(zlib_bits(text.train, text.held_out), 4),
+        "runs": [{"seconds": round(time.process_time() - began)}],
+    }
+    print(results["text"], results["counted"], flush=True)
+    save(results, out)
+
+
+@app.command()
+def written(seeds: Seeds = "1,2,3", models: str = f"{PAGE},{SMALL}", out: Out = recorded.FOLDER) -> None:
+    """What the models of the table write for the first lines of unseen functions."""
+    results, text = results_so_far(out), text_of()
+    prompts = prompts_of(text.held_out, PROMPTS, seed=0)
+    real = {first: body for first, newline, body in (each.partition("\n") for each in text.held_out)}
+    part = results.setdefault("written", {"prompts": PROMPTS, "runs": []})
+    part["real"] = summary([Sample(prompt, "\n" + real[prompt], True, ()) for prompt in prompts])
+    seen = _strings(text.stream)
+    for name in models.split(","):
+        for seed in map(int, seeds.split(",")):
+            for temperature, p in SETTINGS if name == PAGE else SETTINGS[1:2]:
+                setting = {"model": name, "seed": seed, "temperature": temperature, "top-p": p}
+                if not weights_of(name, seed).is_file() or any(setting.items() <= run.items() for run in part["runs"]):
+                    continue
+                began, model = time.process_time(), transformer(text.vocab_size, name)
+                model(np.zeros((1, 2), "int32"))
+                model.load_weights(weights_of(name, seed))
+                samples = write(model, text.pairs, prompts, temperature, p, seed)
+                strings = set().union(*(_strings(np.array(sample.ids, "int64")) for sample in samples))
+                run = (
+                    setting | summary(samples) | {"new strings of 8": round(1 - len(strings & seen) / len(strings), 3)}
+                )
+                run["examples"] = [sample.prompt + sample.body for sample in samples[:EXAMPLES]] if seed == 1 else []
+                part["runs"].append(run | {"seconds": round(time.process_time() - began)})
+                print({key: run[key] for key in (*setting, "ended", "parse", "bound", "used")}, flush=True)
+                save(results, out)
+
+
+def _strings(stream: np.ndarray, length: int = 8) -> set[bytes]:
+    """All strings of eight tokens."""
+    if len(stream) < length:
+        return set()
+    return {row.tobytes() for row in np.lib.stride_tricks.sliding_window_view(stream.astype("int16"), length)}
+
+
+def copying_of(model: PlainLanguageModel, text: Text, functions: int | None = None) -> dict[str, Any]:
+    """Repeated random rows, made-up names, and the induction score of every head."""
+    rows = repeated_rows(text.vocab_size, PERIOD, ROWS, seed=0)
+    first, second = copy_losses(model, rows)
+    names = name_costs(model, text.pairs, text.held_out[:functions], seed=0)
+    return {
+        "nats a token of random rows": [round(first, 3), round(second, 3)],
+        "nats of a made-up name": {key: round(value, 2) for key, value in names.items()},
+        "induction by block and head": np.round(induction(model, rows), 4).tolist(),
+    }
+
+
+@app.command()
+def copying(seeds: Seeds = "1,2,3", out: Out = recorded.FOLDER) -> None:
+    """Whether the page's model copies, with its strongest induction head and with another one switched off."""
+    results, text = results_so_far(out), text_of()
+    rows = repeated_rows(text.vocab_size, PERIOD, ROWS, seed=0)
+    base = float(np.mean(1 / (np.arange(PERIOD, 2 * PERIOD) + 1)))
+    part = results.setdefault("copying", {"period": PERIOD, "rows": ROWS, "base rate": round(base, 4), "runs": []})
+    for seed in map(int, seeds.split(",")):
+        if any(run["seed"] == seed for run in part["runs"]):
+            continue
+        began, model = time.process_time(), transformer(text.vocab_size, PAGE)
+        model(np.zeros((1, 2), "int32"))
+        model.load_weights(weights_of(PAGE, seed))
+        run = {"seed": seed} | copying_of(model, text)
+        scores = np.array(run["induction by block and head"])
+        best = np.unravel_index(scores.argmax(), scores.shape)
+        heads = [place for place in np.ndindex(*scores.shape) if place != best]
+        other = heads[np.random.default_rng(seed).integers(len(heads))]
+        for name, (block, head) in (("best", best), ("random", other)):
+            cut = without_head(model, int(block), int(head), lambda model=model: copy_losses(model, rows))
+            run[f"{name} head off"] = {
+                "block": int(block),
+                "head": int(head),
+                "nats": [round(value, 3) for value in cut],
+            }
+        part["runs"].append(run | {"seconds": round(time.process_time() - began)})
+        print(run, flush=True)
+        save(results, out)
+
+
+@app.command()
+def longer(seeds: Seeds = "1", steps: int = 1960, out: Out = recorded.FOLDER) -> None:
+    """The page's model for more steps, with checkpoints."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    results, text = results_so_far(out), text_of()
+    part = results.setdefault("longer", {"windows at a checkpoint": WATCHED, "runs": []})
+    marks = [
+        mark for mark in (40, 80, 160, 320, 640, 960, 1280, 1600, 1960, 2560, 3840, 5120, 6400, 7680) if mark < steps
+    ]
+    for seed in map(int, seeds.split(",")):
+        if any((run["seed"], run["steps"]) == (seed, steps) for run in part["runs"]):
+            continue
+        checkpoints: list[dict[str, Any]] = []
+
+        def watch(model, step, seconds, checkpoints=checkpoints):
+            bits = held_out_bits(model, text.held_out_stream, text.token_bytes, WATCHED)
+            found = {"step": step, "tokens": step * BATCH * LENGTH, "bits": round(bits, 4), "seconds": round(seconds)}
+            checkpoints.append(found | copying_of(model, text, FUNCTIONS))
+            print(checkpoints[-1], flush=True)
+
+        build = functools.partial(transformer, text.vocab_size, PAGE)
+        model, losses, seconds = train(
+            build, text.stream, seed=seed, steps=steps, watch=watch, watch_at=[*marks, steps]
+        )
+        model.save_weights(weights_of(f"{PAGE} {steps} steps", seed))
+        run = {"seed": seed, "steps": steps, "checkpoints": checkpoints, "training nats a token": thinned(losses)}
+        run["held-out bits a byte"] = round(held_out_bits(model, text.held_out_stream, text.token_bytes), 4)
+        part["runs"].append(run | {"seconds": round(seconds)})
+        save(results, out)
+
+
+@app.command()
+def scale(
+    seeds: Seeds = "1", sizes: str = ",".join(SIZES), amounts: str = "40,80,160", out: Out = recorded.FOLDER
+) -> None:
+    """Models of several sizes, each trained on several amounts of text, each with a schedule of its own."""
+    results, text = results_so_far(out), text_of()
+    part = results.setdefault("scale", {"runs": []})
+    for seed in map(int, seeds.split(",")):
+        for size in reversed(sizes.split(",")):
+            for steps in map(int, amounts.split(",")):
+                if any((run["size"], run["steps"], run["seed"]) == (size, steps, seed) for run in part["runs"]):
+                    continue
+                build = functools.partial(transformer, text.vocab_size, size)
+                model, _, seconds = train(build, text.stream, seed=seed, steps=steps)
+                bits = held_out_bits(model, text.held_out_stream, text.token_bytes)
+                run = {"size": size, "parameters": model.count_params(), "steps": steps, "seed": seed}
+                run |= {"tokens": steps * BATCH * LENGTH, "held-out bits a byte": round(bits, 4)}
+                part["runs"].append(run | {"seconds": round(seconds)})
+                print(run, flush=True)
+                save(results, out)
+
+
+@app.command()
+def lora(seeds: Seeds = "1,2,3", out: Out = recorded.FOLDER) -> None:
+    """The page's model fitted to one unseen module: not at all, by matrices of rank 4, and as a whole."""
+    results, text = results_so_far(out), text_of()
+    texts = [each for each, module in zip(text.held_out, text.held_out_modules, strict=True) if module == MODULE]
+    order = np.random.default_rng(0).permutation(len(texts))
+    cut = len(texts) * 3 // 4
+    fit, test = (text.pairs.stream([texts[place] for place in part]) for part in (order[:cut], order[cut:]))
+    part = results.setdefault("lora", {"module": MODULE, "steps": FIT_STEPS, "rank": RANK, "runs": []})
+    part |= {"functions": [cut, len(texts) - cut], "tokens": [len(fit), len(test)]}
+    for seed in map(int, seeds.split(",")):
+        if any(run["seed"] == seed for run in part["runs"]):
+            continue
+        began, run = time.process_time(), {"seed": seed}
+        for way, rates in FITS.items():
+            for rate in rates:
+                model = transformer(text.vocab_size, PAGE)
+                model(np.zeros((1, 2), "int32"))
+                model.load_weights(weights_of(PAGE, seed))
+                trained = fitted(model, fit, way, rate=rate, steps=FIT_STEPS, rank=RANK, seed=seed)
+                bits = held_out_bits(model, test, text.token_bytes)
+                other = held_out_bits(model, text.held_out_stream, text.token_bytes, WATCHED)
+                run[f"{way}, {rate:g}"] = {"trained": trained, "bits": round(bits, 4), "all modules": round(other, 4)}
+                print(seed, way, rate, run[f"{way}, {rate:g}"], flush=True)
+        part["runs"].append(run | {"seconds": round(time.process_time() - began)})
+        save(results, out)
+
+
+if __name__ == "__main__":
+    app()

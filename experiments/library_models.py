@@ -1,0 +1,66 @@
+"""Models of Python source, how they are trained and how they are judged: shared by the parts of the experiment.
+
+Every model predicts the next token of one stream of documents. All are judged in bits a byte of held-out modules.
+"""
+
+from __future__ import annotations
+
+import keras
+import numpy as np
+from keras import layers, ops
+
+from coursekit.pages.language_model import PlainLanguageModel
+from coursekit.pages.training import fit_on
+
+SIZES = {  # d_model, blocks, heads, d_ff
+    "the page's model": (128, 4, 4, 344),
+    "a small one": (64, 3, 2, 172),
+    "a tiny one": (32, 2, 1, 86),
+}
+LSTM_WIDTH = 231  # with this width the LSTM has as many parameters as the page's model, to 0.2 %
+
+
+class RecurrentModel(keras.Model):
+    """Two LSTM layers between one table that reads and predicts: ids (B, T) to logits (B, T, V)."""
+
+    def __init__(self, vocab_size: int, d_model: int, units: int):
+        super().__init__()
+        start = keras.initializers.RandomNormal(stddev=d_model**-0.5)
+        self.table = self.add_weight(shape=(vocab_size, d_model), initializer=start, name="table")
+        self.recurrent = [layers.LSTM(units, return_sequences=True) for _ in range(2)]
+        self.project = layers.Dense(d_model, use_bias=False)
+
+    def call(self, ids):
+        x = ops.take(self.table, ids, axis=0) * self.table.shape[-1] ** 0.5
+        for layer in self.recurrent:
+            x = layer(x)
+        return ops.matmul(self.project(x), ops.transpose(self.table))
+
+
+def transformer(vocab_size: int, size: str) -> PlainLanguageModel:
+    """The page's class in one of SIZES."""
+    d_model, blocks, heads, d_ff = SIZES[size]
+    return PlainLanguageModel(vocab_size, d_model, blocks, heads, d_ff)
+
+
+def fitted(
+    model: PlainLanguageModel, stream: np.ndarray, way: str, *, rate: float, steps: int, rank: int, seed: int
+) -> int:
+    """Go on training a model on a short stream, in place, at a constant rate; "none", "low rank" or "full".
+
+    Returns:
+        How many parameters were trained.
+    """
+    keras.utils.set_random_seed(seed)
+    variables = list(model.trainable_variables)
+    if way == "none":
+        return 0
+    if way == "low rank":
+        variables = []
+        for block in model.blocks:
+            for name in ("w_q", "w_k", "w_v", "w_o"):
+                layer = getattr(block.attention, name)
+                layer.enable_lora(rank)  # x W + x A B with B = 0 at first (Hu et al. 2021)
+                variables += [layer.lora_kernel_a, layer.lora_kernel_b]
+    fit_on(model, variables, stream, steps=steps, rate=rate, seed=seed)
+    return sum(int(np.prod(variable.shape)) for variable in variables)

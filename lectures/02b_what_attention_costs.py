@@ -1,0 +1,308 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 2b · What attention costs
+#
+# **Attention takes one step between any two tokens, and pays for it with $T^2$.**
+#
+# [← 2 · Self-attention](02_self_attention.ipynb) · [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) · [3 · Multi-head
+# attention →](03_multi_head_attention.ipynb)
+#
+# This lecture is optional. A recurrent network reads tokens one after another; attention compares all pairs at once. **At which length does the
+# recurrence become faster?** Write down a number of tokens. Section 2 measures it.
+#
+# **Afterwards you can**
+#
+# * count the operations and the bytes of attention;
+# * compare attention, convolution and recurrence by cost, waiting and path;
+# * compute a softmax in blocks, exactly, without the square in memory;
+# * read a timing: what belongs to the method, and what to the machine.
+#
+# **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 33 minutes to read and predict (estimated, not measured); the code runs in
+# about a minute on two CPU cores.
+
+# %% tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
+
+# %% tags=["setup"]
+from coursekit import diagrams, plots, quiet
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+plots.use_course_style()
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import layers
+from scipy.special import softmax
+
+from coursekit import speed
+
+keras.utils.set_random_seed(4)
+
+# %% [markdown]
+# <a id="counting"></a>
+#
+# ## 1 · Count it
+#
+# Two products do the work of attention. $QK^\top$ has $T\cdot T$ entries, each a sum of $D$ products; weights times $V$ has $T\cdot D$ entries, each a sum of
+# $T$ products. Together they take $2T^2D$ multiply–adds. The projections to $Q$, $K$ and $V$ take $3TD^2$ more. One matrix of weights has $T^2$ numbers.
+
+# %% [markdown]
+# **Predict.** At $T = 512$ one matrix of weights takes 1 MiB in float32. How much does it take at $T = 32{,}768$? And by which factor do the
+# products grow?
+#
+# <details><summary>Answer</summary>
+#
+# The length grows by 32768/512 = 64, so both grow by 64·64 = 4096. This one matrix takes 4096 MiB, which is 4 GiB.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+print("      T   products, D = 64   projections   weights (float32)")
+for T in (64, 512, 4096, 32768):
+    print(f"{T:7,} {2 * T * T * 64:18,} {3 * T * 64 * 64:13,} {T * T * 4 / 2**20:12,.2f} MiB")
+
+# %% [markdown]
+# Up to about $T = 1.5D$ the projections cost more than the two products, and the cost grows in proportion to $T$. Beyond it, the square wins.
+#
+# **Twice the length costs four times the products and four times the memory of the weights.**
+
+# %% [markdown]
+# <a id="paths"></a>
+#
+# ## 2 · What the square buys
+#
+# A recurrence computes $h_t$ from $x_t$ and $h_{t-1}$, so step 100 waits for step 99. A convolution of width $k$ sees $k$ neighbours and needs many layers to
+# connect distant tokens. A **path** counts the layers or steps between two tokens.
+#
+# | layer | multiply–adds | steps that wait for each other | longest path |
+# |---|---|---|---|
+# | self-attention | $2T^2D + 3TD^2$ | 1 | 1 |
+# | recurrence | $2TD^2$ | $T$ | $T$ |
+# | convolution, width $k$ | $kTD^2$ | 1 | about $T/(k-1)$ layers; $\log_k T$ if dilated |
+#
+# (After table 1 of Vaswani et al. 2017, with our constants.)
+
+# %% tags=["drawing"]
+figure, panels = plt.subplots(1, 3, figsize=(10, 2.7))
+titles = ("self-attention: 1 step", "recurrence: T − 1 steps", "convolution, k = 3: (T − 1)/2 layers")
+for ax, design, title in zip(panels, ("attention", "recurrence", "convolution"), titles, strict=True):
+    diagrams.paths(ax, design, title=title)
+plots.show(
+    figure,
+    alt="""Only in attention does the path not grow with the length. Seven tokens each: attention joins the first and the last by one
+arrow, the recurrence by a chain of six steps, the convolution by three layers.""",
+)
+
+# %% [markdown]
+# A long path shows in the gradient. We take untrained layers and ask how strongly the last output depends on the token $d$ steps back.
+
+# %% [markdown]
+# **Predict.** Which curve falls with the distance?
+#
+# - (a) none; the layers are untrained
+# - (b) those of the recurrences, and each about exponentially
+# - (c) all three
+#
+# <details><summary>Answer</summary>
+#
+# **(b)** With each step back, the gradient passes one more layer of the recurrence; here each of them makes it smaller. Attention has one step to every token, so its curve is flat. It is
+# also low: equal weights over 59 tokens would give about $\sqrt{32}/59 = 0.096$ for each.
+#
+# </details>
+
+# %%
+def last_token_attends(x):  # (B, T, D) -> (B, D): one query, the last token's
+    weights = keras.ops.softmax(keras.ops.einsum("bd,bsd->bs", x[:, -1], x[:, :-1]) / 32**0.5)
+    return keras.ops.einsum("bs,bsd->bd", weights, x[:, :-1])
+
+
+untrained = {"simple RNN": layers.SimpleRNN(32), "LSTM": layers.LSTM(32), "attention": last_token_attends}
+decay = {name: speed.gradient_by_distance(layer, length=60, width=32) for name, layer in untrained.items()}
+for name, norms in decay.items():
+    print(f"{name:11} gradient 1 step back {norms[1]:.1e}, 59 steps back {norms[59]:.1e}")
+
+# %% tags=["drawing"]
+ax = plt.subplots(figsize=(6.2, 3.0))[1]
+for line, (name, norms) in enumerate(decay.items()):
+    ax.plot(range(1, 60), norms[1:], label=name, markevery=6, **plots.LINES[line])
+ax.set(yscale="log", xlabel="steps back from the last token", ylabel="norm of the gradient")
+ax.legend()
+plots.show(
+    ax,
+    alt="""The gradient of a recurrence fades with the distance, that of attention does not. Logarithmic axis: two
+falling lines, the simple RNN steeper than the LSTM, and one flat line for attention.""",
+)
+
+# %% [markdown]
+# Bengio et al. (1994) described this fading. The LSTM fades more slowly. It has a forget gate, which decides how much of its state it keeps; Keras starts the bias of
+# this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
+#
+# Now the price. We time one forward pass of each layer on the same input, $D = 64$, in turns. We take the fastest of thirty calls,
+# because other programs only make a call slower.
+
+# %%
+attend = layers.Attention()  # dot products, softmax, average: no parameters
+timed_layers = {
+    "attention": lambda x: attend([x, x]),
+    "recurrence": layers.SimpleRNN(64, return_sequences=True),
+    "convolution": layers.Conv1D(64, kernel_size=3, padding="causal"),
+}
+lengths = [64, 128, 256, 512, 1024, 2048, 4096, 8192]
+milliseconds = speed.fastest(timed_layers, lengths, width=64)  # name -> (lengths,)
+for name, row in milliseconds.items():
+    print(f"{name:11}", " ".join(f"{value:7.1f}" for value in row), "ms")
+crossing = speed.crossing(lengths, milliseconds["attention"], milliseconds["recurrence"])
+print(f"attention and recurrence take equally long at about T = {crossing:,.0f}")
+
+# %% tags=["drawing"]
+ax = plt.subplots(figsize=(6.6, 3.4))[1]
+for line, (name, times) in enumerate(milliseconds.items()):
+    plots.measured_curve(lengths, times, label=name, line=line, ax=ax, xscale="log", yscale="log")
+ax.axvline(crossing, color=diagrams.PALETTE["residual"], linestyle=":", zorder=0)
+ax.annotate(f"equal at T ≈ {crossing:,.0f}", (crossing, 0.6), ha="right", xytext=(-5, 0), textcoords="offset points")
+ax.set(xlabel="T", ylabel="milliseconds per call")
+ax.set_xticks(lengths, lengths)
+ax.minorticks_off()
+plots.show(
+    ax,
+    alt="""Attention is faster than the recurrence for sentences and pages, and slower only for texts of thousands of tokens. The fastest
+of thirty calls against length; the two curves cross where the dotted line stands, and the convolution lies below both at the end.""",
+)
+
+# %% [markdown]
+# At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. At long lengths, each doubling should take the recurrence twice as long and attention
+# four times, by the count. The clock adds its own: from 2,048 to 4,096 tokens, attention took 13 times as long here. The milliseconds and the crossing belong to this machine and to $D = 64$;
+# the count belongs to the methods.
+#
+# **Attention joins any two tokens in one step and waits for nothing; it pays with a square that only long inputs feel.**
+
+# %% [markdown]
+# <a id="blocks"></a>
+#
+# ## 3 · The same softmax, in blocks
+#
+# The multiplications stay, but the matrix need not be stored. A softmax needs the largest score $m$ and the sum of $e^{s-m}$. Read the scores in blocks and keep only these two. When a block brings a larger
+# maximum $m'$, the old sum was computed with the wrong one, and one factor repairs it: $e^{m-m'}$. This is the *online softmax* (Milakov and Gimelshein 2018).
+
+# %% [markdown]
+# **By hand.** Scores 1 and 2 form the first block, 3 the second. What are the maximum and the sum after each block? ($e^{-1} = 0.368$)
+#
+# <details><summary>Answer</summary>
+#
+# First block: maximum 2, sum 1 + 0.368 = 1.368. The second block brings 3. The old sum is multiplied by $e^{2-3} = 0.368$, and 1 is added:
+# 1.368·0.368 + 1 = 1.503. All at once: 1 + 0.368 + 0.135 = 1.503.
+#
+# </details>
+
+# %%
+# NBVAL_CHECK_OUTPUT
+def sum_in_blocks(scores, size):
+    """The maximum and the sum of exponentials of scores (T,), `size` scores at a time."""
+    largest, total = -np.inf, 0.0
+    for start in range(0, len(scores), size):
+        block = scores[start : start + size]
+        before, largest = largest, max(largest, block.max())
+        total = total * np.exp(before - largest) + np.exp(block - largest).sum()
+    return largest, total
+
+
+scores = np.random.default_rng(0).normal(size=1000) * 8
+largest, total = sum_in_blocks(scores, size=128)
+print("the same weights:", np.allclose(np.exp(scores - largest) / total, softmax(scores)))
+print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
+
+# %% [markdown]
+# The sum of the weighted values is kept and repaired with the same factor. **FlashAttention** (Dao et al. 2022) does this for blocks of queries and keys, and computes the blocks again in the backward
+# pass. Its output is exact, and its extra memory grows with $T$ instead of $T^2$. [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) lets you write it.
+#
+# **For an exact softmax the matrix need not be stored: a running maximum and a running sum for each row are enough.**
+
+# %% [markdown]
+# <a id="memory-bound"></a>
+#
+# ## 4 · Why that is faster, too
+#
+# FlashAttention does slightly more arithmetic and still takes less time on a GPU. There, moving numbers between memory and processor takes longer than multiplying them: standard attention writes $T^2$ scores, reads them
+# for the softmax, writes $T^2$ weights, and reads them again. Such a program is **memory-bound**: its time follows the bytes that it moves. Blocks that fit into the fast memory
+# of the chip are moved once (Dao et al. 2022, section 3).
+#
+# **Count the bytes that move, not only the multiplications.**
+
+# %% [markdown]
+# ## Two mistakes
+#
+# **The old sum is not repaired.** The result is wrong as soon as a later block holds a larger score. **The first call is timed, too.** The first call also builds
+# the program that later calls reuse.
+
+# %%
+def never_repaired(scores, size):
+    blocks = [scores[start : start + size] for start in range(0, len(scores), size)]
+    return sum(np.exp(block - block.max()).sum() for block in blocks)
+
+
+print(f"sum without the factor {never_repaired(scores, 128):.2f}, correct {total:.2f}")
+first, later = speed.first_call_and_later(layers.SimpleRNN(64), length=256, width=64)
+print(f"the first call takes {first / later:.0f} times as long as a later one")
+
+# %% [markdown]
+# ## Four questions
+#
+# **1.** $D = 512$. From which $T$ on do the two products of attention take more multiply–adds than a recurrence's $2TD^2$?
+# <details><summary>Answer</summary>$2T^2D = 2TD^2$ at $T = D = 512$. With its projections attention takes more at every length: $3TD^2$ alone exceeds $2TD^2$.</details>
+#
+# **2.** Why is attention faster at $T = 512$ although it multiplies more?
+# <details><summary>Answer</summary>Its products do not wait for each other, so they fill the processor. The recurrence takes 512 small steps, one after another.</details>
+#
+# **3.** Does FlashAttention change the number of multiplications from $T^2$ to $T$?
+# <details><summary>Answer</summary>No. It changes the memory. The products still grow with $T^2$.</details>
+#
+# **4.** Two programs take 5 ms and 50 ms at $T = 64$, and 20 ms and 60 ms at $T = 256$. Which one grows faster, and which one would you use?
+# <details><summary>Answer</summary>The first grows faster (20/5 = 4 against 60/50 = 1.2), and it is faster at both lengths. Growth decides only beyond the crossing.</details>
+#
+# ## Summary
+#
+# * Attention: $2T^2D$ multiply–adds for its products, $T^2$ weights, a path of one step.
+# * Recurrence: $2TD^2$ multiply–adds, $T$ steps that wait; its gradient fades with the distance.
+# * A softmax can be computed in blocks, exactly; FlashAttention saves memory and movement, not multiplications.
+#
+# Next: [lecture 3](03_multi_head_attention.ipynb) gives a token two questions at once.
+#
+# **Attention takes one step between any two tokens, and pays for it with $T^2$.**
+#
+# ## References
+#
+# * A. Vaswani et al., *Attention Is All You Need*, 2017: section 4 and table 1. [arXiv:1706.03762](https://arxiv.org/abs/1706.03762)
+# * T. Dao et al., *FlashAttention*, 2022. [arXiv:2205.14135](https://arxiv.org/abs/2205.14135)
+# * M. Milakov, N. Gimelshein, *Online Normalizer Calculation for Softmax*, 2018. [arXiv:1805.02867](https://arxiv.org/abs/1805.02867)
+# * Y. Bengio, P. Simard, P. Frasconi, *Learning Long-Term Dependencies with Gradient Descent is Difficult*, 1994
+# * F. Gers, J. Schmidhuber, F. Cummins, *Learning to Forget*, 2000; R. Jozefowicz, W. Zaremba, I. Sutskever, *An Empirical Exploration of Recurrent Network Architectures*, 2015
+#
+# <details><summary>If something looks wrong, runs slowly, or you want more</summary>
+#
+# **Symptoms.** Timings that jump: other programs run beside yours; compare the fastest calls, in turns. NaN in blocks: the first block has only blocked keys, and −∞ − (−∞) is not a number.
+#
+# **Slow machine, GPU.** Stop `lengths` at 2048. On a GPU go to 16,384; one matrix of weights then takes 1 GiB.
+#
+# **Further reading.** D2L, [section 11.6](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), has the same table, without timings.
+#
+# </details>

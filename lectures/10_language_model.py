@@ -1,0 +1,642 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 10 · A language model of your own
+#
+# **The parts of this course, put together, predict the next token of real text.**
+#
+# [← 9b · More images, larger images, video](09b_many_images_and_video.ipynb) · [Lab
+# 10](../labs/10_language_model/10_language_model.ipynb)
+#
+# Your machine holds thousands of Python functions that somebody wrote and tested: the standard library. **Can a model that has read them for a
+# minute and a half write a function that Python accepts?** Write down your guess. You will see the answer in section 6.
+#
+# **Afterwards you can**
+#
+# * train a tokenizer on bytes, and say why models are compared per byte;
+# * build, train and sample a decoder-only Transformer;
+# * judge what it writes by measures that need no taste;
+# * test whether a model copies, and which part of it does.
+#
+# **You need** lectures 2, 3, 4 and 5, and lecture 8b for sampling. **Time:** about 61 minutes to read and predict (estimated, not measured); the code runs in about three
+# minutes on two CPU cores that have nothing else to do.
+#
+# Letters: **B** rows of a batch, **T** tokens, **D** width, **H** heads, **K** width of a head, **V** size of the vocabulary.
+
+# %% tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
+
+# %% tags=["setup"]
+import ast
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from coursekit import data, plots, quiet
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from keras import layers, ops
+
+from coursekit.pages import counted, induction, training
+from coursekit.pages.byte_pairs import PlainBytePairs
+from coursekit.pages.parts import PlainRMSNorm, rotated
+
+plots.use_course_style()
+tf.get_logger().setLevel("ERROR")  # no advice on retracing
+
+# %% [markdown]
+# <a id="guess"></a>
+#
+# ## 1 · Guess what comes next
+#
+# A **language model** gives every possible next token a probability, given the tokens before it. A text $x_1 \dots x_T$ gets the product of these
+# probabilities. Its loss is the negative logarithm of the product: a sum of surprises, in **nats** (natural logarithm) or bits (1 nat = 1.44 bits):
+#
+# $$-\log p(x_1 \dots x_T) = -\sum_{t=1}^{T} \log p(x_t \mid x_1 \dots x_{t-1})$$
+#
+# The oldest language model counts. Shannon (1948) drew letters by how often they follow the letters before. Here are his ten lines, on the source of one
+# Python module that you have.
+
+# %%
+source = Path(random.__file__).read_text("utf-8")
+follows = defaultdict(Counter)
+for place in range(4, len(source)):
+    follows[source[place - 4 : place]][source[place]] += 1  # which letter comes after which four
+
+rng, text = np.random.default_rng(1), "def "
+for _ in range(160):
+    letters = follows[text[-4:]]
+    share = np.array(list(letters.values())) / letters.total()
+    text += rng.choice(list(letters), p=share)
+print(text)
+
+# %% [markdown]
+# Words and indentation are nearly correct; the whole means nothing. This model remembers only four letters.
+#
+# **A language model gives every next token a probability, and its loss is the surprise at the true one.**
+
+# %% [markdown]
+# <a id="documents"></a>
+#
+# ## 2 · The text on your machine
+#
+# `data.library_functions()` reads the standard library of the Python that runs this notebook. It cuts out functions and methods, moves them to the left
+# margin, and executes none of them. Each function is one **document**. The texts belong to the Python Software Foundation (PSF licence).
+
+# %%
+(train_texts, train_modules), (test_texts, test_modules) = data.library_functions()
+print(f"{sum(map(len, train_texts)):,} bytes to train on, {sum(map(len, test_texts)):,} held out")
+print("held out:", ", ".join(sorted(set(test_modules))))
+print(next(text for text in test_texts if text.startswith("def rmtree") or len(text) < 160))
+
+# %% [markdown]
+# Functions of one module resemble each other: a class has ten methods that begin alike. After a random split, the test could hold
+# near copies of training functions. So whole modules are held out.
+#
+# **Hold out whole modules, so that no test function has its neighbours in training.**
+
+# %% [markdown]
+# <a id="byte-pairs"></a>
+#
+# ## 3 · Byte pairs
+#
+# A model needs tokens from a fixed list. The 256 bytes are such a list and can write everything, but they make each function a long row. **Byte-pair encoding** (BPE;
+# Gage 1994, Sennrich et al. 2016) shortens it: find the most frequent pair of neighbouring tokens, give the pair a new token, repeat. First the text is cut
+# into **chunks**, so that no token joins a name with a bracket.
+
+# %% [markdown]
+# **By hand.** The text is `self.set.self`, in the chunks `self`, `.`, `set`, `.`, `self`. Which two pairs are merged first? Of pairs that are equally
+# frequent, take the one whose first token has the smaller number. A byte's number is its value; new tokens count from 256.
+#
+# <details><summary>Answer</summary>
+#
+# The pair `s` + `e` occurs three times, so it comes first: `se`. Now `se` + `l` and `l` + `f` occur twice each, and `se` + `t` once. The number of `l` is 108 and
+# that of `se` is 256, so the second merge is `lf`. After that come `se` + `lf` and `se` + `t`.
+#
+# </details>
+
+# %%
+print(PlainBytePairs(["self.set.self"], 4).pieces[256:])
+
+pairs = PlainBytePairs(train_texts, 255)  # 256 bytes, 255 merges, and the end of a document: V = 512
+print("first merges:", pairs.pieces[256:272])
+print("last merges: ", pairs.pieces[-8:])
+first_line = "    def __init__(self, value=None):"
+print([pairs.decode([number]) for number in pairs.encode([first_line])[0]])
+
+# %% [markdown]
+# The first merges are indentation and pieces of `self`: what Python repeats most.
+
+# %% [markdown]
+# **Predict.** A token of this vocabulary stands for about two bytes. Model A has a loss of 2 nats a token with it. Model B reads single bytes and has a loss of
+# 1.2 nats a byte. Which model is better?
+#
+# - (a) A
+# - (b) B
+# - (c) the losses cannot be compared
+#
+# <details><summary>Answer</summary>
+#
+# **(a)** Per token the losses cannot be compared, because the tokens differ. Per byte they can: A pays half of its 2 nats for each byte, and that is less
+# than what B pays.
+#
+# </details>
+
+# %%
+stream, test_stream = pairs.stream(train_texts), pairs.stream(test_texts)
+print(f"{len(stream):,} tokens to train on, {len(test_stream):,} held out")
+print(f"{sum(map(len, test_texts)) / np.sum(test_stream != pairs.end_id):.2f} bytes a token on held-out text")
+test_part = test_stream[: 200 * training.LENGTH + 1]  # the part that all models below are judged on
+
+# %% [markdown]
+# All documents stand in one row, each followed by an end token. The measure of this page is **bits per byte**: all bits that a model pays for a text, the
+# ends included, divided by the bytes of the text.
+#
+# **Compare models per byte, not per token.**
+
+# %% [markdown]
+# <a id="model"></a>
+#
+# ## 4 · The model
+#
+# Everything in it comes from earlier lectures: causal attention with heads (lectures 2 and 3), the pre-norm block with RMS norm (lecture 4), rotary positions
+# (lecture 5), one table for embeddings and predictions (lecture 8b). The feed-forward network has a gate: $W_\text{down}\big(\operatorname{silu}(W_\text{gate}x) \odot W_\text{up}x\big)$ (**SwiGLU**, Shazeer
+# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. No layer has a bias. This is the form of Touvron et al. (2023), made small.
+
+# %%
+class PlainRotaryAttention(keras.Layer):
+    """Causal multi-head attention with rotary positions, without biases."""
+
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.split = (num_heads, d_model // num_heads)  # H, K
+        self.w_q, self.w_k, self.w_v, self.w_o = (layers.Dense(d_model, use_bias=False) for _ in range(4))
+
+    def look(self, x):  # (B, T, D)
+        batch, length, _ = ops.shape(x)
+        q, k, v = (
+            ops.transpose(ops.reshape(dense(x), (batch, length, *self.split)), (0, 2, 1, 3))
+            for dense in (self.w_q, self.w_k, self.w_v)
+        )  # each (B, H, T, K)
+        time = ops.arange(length)
+        scores = ops.matmul(rotated(q, time), ops.transpose(rotated(k, time), (0, 1, 3, 2))) / self.split[1] ** 0.5
+        return ops.softmax(ops.where(time[:, None] >= time, scores, -1e9)), v  # (B, H, T, T), (B, H, T, K)
+
+    def call(self, x):  # (B, T, D)
+        weights, v = self.look(x)
+        heads = ops.transpose(ops.matmul(weights, v), (0, 2, 1, 3))  # (B, T, H, K)
+        return self.w_o(ops.reshape(heads, ops.shape(x)))
+
+
+# %%
+class PlainGatedBlock(keras.Layer):
+    """A pre-norm decoder block: attention, then a feed-forward network with a gate (SwiGLU, Shazeer 2020)."""
+
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.norm1, self.norm2 = PlainRMSNorm(), PlainRMSNorm()
+        self.attention = PlainRotaryAttention(d_model, num_heads)
+        self.w_gate, self.w_up = (layers.Dense(d_ff, use_bias=False) for _ in range(2))
+        self.w_down = layers.Dense(d_model, use_bias=False)
+
+    def call(self, x):  # (B, T, D)
+        x = x + self.attention(self.norm1(x))
+        x_norm = self.norm2(x)
+        return x + self.w_down(ops.silu(self.w_gate(x_norm)) * self.w_up(x_norm))
+
+
+# %%
+class PlainLanguageModel(keras.Model):
+    """Ids (B, T) to the logits (B, T, V) of the next token; one table reads and predicts."""
+
+    def __init__(self, vocab_size, d_model, num_layers, num_heads, d_ff):
+        super().__init__()
+        start = keras.initializers.RandomNormal(stddev=d_model**-0.5)
+        self.table = self.add_weight(shape=(vocab_size, d_model), initializer=start, name="table")
+        self.blocks = [PlainGatedBlock(d_model, num_heads, d_ff) for _ in range(num_layers)]
+        self.norm = PlainRMSNorm()
+
+    def call(self, ids):  # (B, T)
+        x = ops.take(self.table, ids, axis=0) * self.table.shape[-1] ** 0.5  # (B, T, D)
+        for block in self.blocks:
+            x = block(x)
+        return ops.matmul(self.norm(x), ops.transpose(self.table))  # (B, T, V)
+
+
+# %% [markdown]
+# A practical model adds two things for speed. It keeps keys and values while it writes, which changes no result (lecture 8b). And several query heads share one head of keys and values, which
+# makes it another model with fewer parameters (lecture 3).
+#
+# **Attention, a feed-forward network, norms, positions and one table: that is a language model.**
+
+# %% [markdown]
+# <a id="train"></a>
+#
+# ## 5 · Train it, and count against it
+#
+# Each step takes eight random windows of 256 tokens from the row. A window's inputs are its tokens without the last, its targets the tokens without the first.
+# `training.train` uses AdamW; the rate warms up shortly and falls to zero along a cosine.
+
+# %% [markdown]
+# **Predict.** The other contestant counts, as in section 1: how often does each token follow the last three? (The table calls this "counted, 4 tokens".) It mixes in the counts after the last two, after the
+# last one, and after none (Witten and Bell 1991). It reads all training text once, in a few seconds. Which model has fewer bits a byte on the held-out modules?
+#
+# - (a) the Transformer
+# - (b) the counted model
+#
+# <details><summary>Answer</summary>
+#
+# **(b)** after so short a training: see the table below. The comparison is of two models as they stand here: the counted model has read the whole text, the
+# Transformer has read half as many tokens.
+#
+# </details>
+
+# %%
+SIZE, STEPS = (128, 4, 4, 344), 640  # width, blocks, heads, inner width of the feed-forward network
+losses_at, bits_at = [], []
+
+
+def watch(model, step, seconds):
+    losses_at.append(step)
+    bits_at.append(training.held_out_bits(model, test_part, pairs.token_bytes, 40))
+
+
+model, losses, seconds = training.train(
+    lambda: PlainLanguageModel(pairs.end_id + 1, *SIZE),
+    stream, seed=1, steps=STEPS, watch=watch, watch_at=range(80, STEPS + 1, 80),
+)
+tokens_read = STEPS * training.BATCH * training.LENGTH
+print(f"{model.count_params():,} parameters; {tokens_read:,} of {len(stream):,} tokens read")
+
+# %%
+wittenbell = counted.WittenBell(stream, 4, pairs.end_id + 1)
+bits = {f"counted, {n} tokens": value for n, value in enumerate(wittenbell.bits_per_byte(test_part, pairs.token_bytes), 1)}
+bits["Transformer"] = training.held_out_bits(model, test_part, pairs.token_bytes)
+bits["zlib, function by function"] = counted.zlib_bits(train_texts, test_texts[:300])
+for name, value in bits.items():
+    print(f"{name:28} {value:.2f} bits a byte")
+
+# %% tags=["drawing"]
+figure, ax = plt.subplots(figsize=(6.4, 3.4))
+per_byte = np.array(losses) / np.log(2) / (sum(map(len, test_texts)) / len(test_stream))
+mean = np.convolve(per_byte, np.ones(20) / 20, "valid")
+ax.plot(np.arange(20, STEPS + 1), mean, **{**plots.LINES[0], "marker": ""}, label="Transformer, training (mean of 20 steps)")
+ax.plot(losses_at, bits_at, **{**plots.LINES[1], "linestyle": ""}, label="Transformer, held out")
+for number, order in enumerate((2, 4)):
+    line = plots.LINES[2 + number]
+    ax.axhline(bits[f"counted, {order} tokens"], color=line["color"], linestyle=line["linestyle"], label=f"counted, {order} tokens")
+ax.set(xlabel="step", ylabel="bits a byte", ylim=(1.5, 4.5))
+ax.legend()
+plots.show(
+    figure,
+    alt="On held-out text the network stays above the longest counted model. The Transformer's bits a byte, in training and on held-out text, over the steps; two "
+    "level lines show counted models of two and of four tokens. The squares of held-out text pass the upper line after about a third of the steps and stay above the "
+    "lower one; the training curve comes down to the lower one at the end.",
+)
+
+# %% [markdown]
+# Counting wins here. It has read the whole text, and the network half as many tokens, in random windows. We did not train the network further. (zlib, a program that packs files, gets each of the first 300 held-out
+# functions alone, with 32 kB of training text as its dictionary.)
+#
+# **Compare a network with counting: after 640 steps the counts are still ahead.**
+
+# %% [markdown]
+# <a id="sample"></a>
+#
+# ## 6 · Let it write
+#
+# The model writes like every model of lecture 8b: temperature first, then the **nucleus**, the smallest set of tokens with mass $p$ (Holtzman et al. 2020).
+# The prompt is the first line of a function that the model has never seen. The model writes until the end token.
+
+# %%
+def nucleus(probabilities, p):  # (V,)
+    """The most probable tokens until their mass reaches p, scaled to sum to 1; all others get 0."""
+    order = np.argsort(-probabilities)
+    kept = order[np.cumsum(probabilities[order]) - probabilities[order] < p]
+    cut = np.zeros_like(probabilities)
+    cut[kept] = probabilities[kept]
+    return cut / cut.sum()
+
+
+@tf.function
+def logits_of(ids):
+    return model(ids)
+
+
+def write(prompts, temperature, p, most=90, longest=128, seed=0):
+    """Continue all prompts at once, without a cache: bodies, and whether each ended."""
+    rng, rows = np.random.default_rng(seed), [[pairs.end_id, *ids] for ids in pairs.encode(prompts)]
+    begins = [len(row) for row in rows]
+    for _ in range(most):
+        padded = np.array([row + [0] * (longest - len(row)) for row in rows], "int32")  # later zeros change nothing
+        logits = logits_of(padded).numpy()[range(len(rows)), [len(row) - 1 for row in rows]]  # (B, V)
+        for row, begin, scores in zip(rows, begins, logits, strict=True):
+            if len(row) == begin or row[-1] != pairs.end_id:
+                p_next = np.exp((scores - scores.max()) / temperature)
+                row.append(rng.choice(len(p_next), p=nucleus(p_next / p_next.sum(), p)))
+    return [(pairs.decode(row[begin:]), row[-1] == pairs.end_id) for row, begin in zip(rows, begins, strict=True)]
+
+
+# %%
+firsts = [text.split("\n")[0] for text in test_texts if text.split("\n")[0].endswith(":")]
+short = [first for first in firsts if 20 < len(first) < 60]
+prompts = [short[place] for place in np.random.default_rng(0).choice(len(short), 24, replace=False)]
+
+
+def parses(prompt, body):
+    try:
+        return len(ast.parse(prompt + body).body) == 1
+    except (SyntaxError, ValueError):
+        return False
+
+
+written = write(prompts, temperature=0.7, p=0.9)
+for prompt, (body, ended) in list(zip(prompts, written, strict=True))[:3]:
+    print(prompt + body, "\n" + "-" * 20, "ended" if ended else "not ended")
+
+# %% [markdown]
+# Look at what is correct: indentation, `self.`, keywords at the starts of lines. Then look at brackets and names. To judge without taste, count the bodies that **ended** and
+# that `ast.parse` accepts together with their first line.
+
+# %%
+good = [ended and parses(prompt, body) for prompt, (body, ended) in zip(prompts, written, strict=True)]
+lines = [sum(bool(line.strip()) for line in body.split("\n")) for body, _ in written]
+print(f"ended: {sum(ended for _, ended in written)} of {len(prompts)}; parse: {sum(good)} of {len(prompts)}")
+print("lines of those that parse:    ", sorted(line for line, fine in zip(lines, good, strict=True) if fine))
+print("lines of those that do not:   ", sorted(line for line, fine in zip(lines, good, strict=True) if not fine))
+print("a body of one line, `pass`:   ", sum(parses(prompt, "\n    pass\n") for prompt in prompts), "parse")
+
+# %% [markdown]
+# So the answer to the question at the top is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt. A model that writes shorter bodies can get a higher share without being better. So give the share together with the number of lines
+# and the bits a byte.
+#
+# **A share of samples that parse means nothing without their length.**
+
+# %% [markdown]
+# <a id="copying"></a>
+#
+# ## 7 · Does it copy?
+#
+# A function with a parameter `zorvik` should use `zorvik`. No table of counts can do that with a name it has never met; a Transformer can, if it finds the last
+# occurrence of the present token and repeats what followed. The test: 64 random tokens, then the same 64 again. The second time every token could be copied.
+
+# %%
+first = np.random.default_rng(0).integers(pairs.end_id, size=(16, 64))
+rows = np.concatenate([first, first], axis=1).astype("int32")
+nats = ops.sparse_categorical_crossentropy(rows[:, 1:], logits_of(rows[:, :-1]), from_logits=True).numpy()
+print(f"nats a token: {nats[:, :63].mean():.2f} the first time, {nats[:, 64:].mean():.2f} the second time")
+
+# %% [markdown]
+# Our model does not copy: the second time costs as much as the first. What does copying need? Take the smallest models that could do it:
+# attention alone, trained on nothing but rows that repeat. Each row has a period of its own, so a fixed distance does not help.
+
+# %% [markdown]
+# **Predict.** One model has one block of attention, the other has two, with four heads each. Which of them learns to copy?
+#
+# - (a) both
+# - (b) only the one with two blocks
+# - (c) neither
+#
+# <details><summary>Answer</summary>
+#
+# **(b)** A single block compares the present token with earlier *tokens*. It finds where this token stood, not what came after it. With two blocks, the first writes into each
+# position which token stood before, and the second looks for the position whose predecessor is the present token (Elhage et al. 2021).
+#
+# </details>
+
+# %%
+curves = {}
+for blocks in (1, 2):
+    attention_only, curves[blocks] = induction.taught(blocks, steps=450, seed=0)
+    before, after = induction.head_scores(attention_only)
+    print(f"{blocks} block{'s' * (blocks > 1)}: {curves[blocks][-50:, 1].mean():.2f} nats a repeated token at the end")
+    for block in range(blocks):
+        print(f"   block {block + 1}: weight on the token before {before[block].max():.2f}, on what followed last time {after[block].max():.2f} (best head)")
+
+# %% tags=["drawing"]
+figure, ax = plt.subplots(figsize=(6.4, 3.2))
+for line, (blocks, curve) in enumerate(curves.items()):
+    smooth = np.convolve(curve[:, 1], np.ones(20) / 20, "valid")
+    ax.plot(np.arange(20, len(curve) + 1), smooth, **{**plots.LINES[line], "marker": ""}, label=f"{blocks} block{'s' * (blocks > 1)}")
+ax.axhline(np.log(induction.TOKENS), color=plots.LINES[5]["color"], linewidth=1)
+ax.text(len(curve), np.log(induction.TOKENS) + 0.06, "guessing", ha="right")
+ax.set(xlabel="step", ylabel="nats a repeated token", ylim=(0, 4.6))
+ax.legend()
+plots.show(
+    figure,
+    alt="With two blocks the loss falls off a cliff; with one block it creeps. Nats a repeated token over the steps: both curves start above the level of guessing "
+    "and fall slowly side by side, then the curve of two blocks drops towards zero while the curve of one block stays high.",
+)
+
+# %% tags=["drawing"]
+ids, (period,) = induction.repeating(np.random.default_rng(2), 1)
+looks = attention_only.looks(ids)
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.5))
+for ax, weights, title in zip(
+    axes,
+    (looks[0][0, before[0].argmax()], looks[1][0, after[1].argmax()]),
+    ("block 1: one token back", "block 2: one period back, and one on"),
+    strict=True,
+):
+    plots.matrix_map(weights, values=False, title=title, limits=(0, 1), ax=ax)
+    ax.axhline(period[0] - 0.5, color=plots.LINES[1]["color"], linewidth=1)
+    ax.set(xlabel="key: position", ylabel="query: position", aspect="equal")
+plots.show(
+    figure,
+    alt="One head looks at the token before; the other, where the row repeats, at what followed last time. Two maps of attention weights on one row: the map of "
+    "block 1 has its weight just below the diagonal, the map of block 2 has, below the line where the repetition begins, a line that runs parallel to the diagonal "
+    "further to the left.",
+)
+
+# %% [markdown]
+# The printed weights name the two jobs. In the first block a head looks one token back. In the second block a head puts more than half of its weight on what followed the
+# same token last time: an **induction head** (lecture 3; Olsson et al. 2022).
+#
+# In each of three seeds only the model with two blocks reaches a small loss ([evidence](evidence/10.ipynb#two-blocks), which also says how one block gets below guessing).
+#
+# **Here one block does not learn to copy by content, and two blocks do.**
+
+# %% [markdown]
+# <a id="scale"></a>
+#
+# ## 8 · Scale
+#
+# Why do people train longer and larger models? Because the loss falls predictably. Kaplan et al. (2020) and Hoffmann et al. (2022) trained many sizes $N$ on many
+# amounts of text $D$ and found that a **scaling law** of this form fits:
+#
+# $$L(N, D) = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}$$
+#
+# Here $D$ counts tokens of text, and $E$ is the loss that remains at any size. We cite this law and do not measure it. Hoffmann et al. (2022) found $\alpha \approx 0.34$ and $\beta \approx 0.28$, and from them that parameters and tokens should grow together, at about 20
+# tokens a parameter.
+
+# %% [markdown]
+# **Calculate.** By that rule, how many tokens should a model of 10 million parameters read? How many passes over our text is that, at 2.6 million tokens a pass?
+#
+# <details><summary>Answer</summary>
+#
+# $20 \cdot 10 = 200$ million tokens, and $200 / 2.6 \approx 77$ passes. The standard library is too small for it: repeated text is worth less with every pass
+# (Muennighoff et al. 2023).
+#
+# </details>
+
+# %%
+ratio = tokens_read / model.count_params()
+print(f"this page: {ratio:.1f} tokens read for each parameter")
+
+# %% [markdown]
+# So our model has read too little for its size by this rule.
+#
+# **The loss falls as a power of size and of text, and the two should grow together.**
+
+# %% [markdown]
+# <a id="lora"></a>
+#
+# ## 9 · LoRA
+#
+# A trained model can be fitted to one kind of text. **LoRA** (Hu et al. 2021) freezes a matrix $W$ and trains a thin product beside it, $W + AB$, with $A$ of size
+# $(D, r)$ and $B$ of size $(r, D)$. $B$ starts at 0, so training starts from the frozen model. In Keras it is one call, `enable_lora`. We fit the model to three
+# quarters of the held-out module `tarfile` and test on the rest.
+
+# %%
+tar = [text for text, module in zip(test_texts, test_modules, strict=True) if module == "tarfile"]
+shuffled = np.random.default_rng(0).permutation(len(tar))
+fit, rest = (pairs.stream([tar[place] for place in part]) for part in np.split(shuffled, [len(tar) * 3 // 4]))
+
+
+def fitted(rank, rate, steps=24):
+    """Go on training a copy of the model; rank 0 trains all of it. Returns bits a byte on the rest, and what was trained."""
+    copy = PlainLanguageModel(pairs.end_id + 1, *SIZE)
+    copy(fit[None, :8])
+    copy.set_weights(model.get_weights())
+    dense = [getattr(block.attention, name) for block in copy.blocks for name in ("w_q", "w_k", "w_v", "w_o")]
+    for layer in dense if rank else ():
+        layer.enable_lora(rank)
+    variables = [v for layer in dense for v in (layer.lora_kernel_a, layer.lora_kernel_b)] if rank else copy.trainable_variables
+    training.fit_on(copy, variables, fit, steps=steps, rate=rate, seed=1)
+    return training.held_out_bits(copy, rest, pairs.token_bytes), sum(int(np.prod(v.shape)) for v in variables)
+
+
+print(f"not fitted             {training.held_out_bits(model, rest, pairs.token_bytes):.2f} bits a byte")
+for name, rank, rate in (("LoRA of rank 4", 4, 1e-2), ("all parameters", 0, 1e-3)):
+    value, count = fitted(rank, rate)
+    print(f"{name:22} {value:.2f} bits a byte, {count:,} parameters trained")
+
+# %% [markdown]
+# With one seed, one module and one rate for each method, the order of the last two lines is not a result.
+#
+# **LoRA trains a thin product beside each frozen matrix, and starts as the frozen model.**
+
+# %% [markdown]
+# <a id="chat"></a>
+#
+# ## 10 · What a chat model has besides
+#
+# Three things: size (thousands of times more parameters, millions of times more text), training on examples of questions with good answers, and training on
+# people's preferences between answers (Ouyang et al. 2022). The model and the loss of the first stage are those of this page.
+#
+# **Training on answers turns a model that continues text into one that answers.**
+
+# %% [markdown]
+# ## Two mistakes
+#
+# **1 · The prompt ends in a newline.** It looks harmless. But a newline and the indentation after it are one token, and a prompt that ends in `\n` splits this
+# token. The tokens show it. With 24 prompts the shares below are no evidence of a difference.
+
+# %%
+print([pairs.decode([number]) for number in pairs.encode(["def f(x):\n    return x\n"])[0]])
+newline = write([prompt + "\n" for prompt in prompts], temperature=0.7, p=0.9)
+good_newline = [ended and parses(prompt + "\n", body) for prompt, (body, ended) in zip(prompts, newline, strict=True)]
+print(f"parse: {sum(good)} of {len(prompts)} behind the colon, {sum(good_newline)} of {len(prompts)} behind the newline")
+
+# %% [markdown]
+# **2 · The targets are not shifted.** With `y = x` every position predicts the token that it reads. The loss falls to nearly nothing, and the
+# model only repeats what it reads.
+
+# %%
+unshifted = PlainLanguageModel(pairs.end_id + 1, 64, 3, 2, 172)
+unshifted.compile(keras.optimizers.Adam(3e-3), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+x = training.windows(stream, 30, seed=0).reshape(-1, training.LENGTH + 1)[:, :-1]
+unshifted.fit(x, x, batch_size=8, verbose=0)
+told = ops.argmax(unshifted(pairs.stream(["def f(x):"])[None, :-1])[0], axis=-1)
+print(f"loss {unshifted.evaluate(x[:8], x[:8], verbose=0):.3f}; predicted after {'def f(x):'!r}: {pairs.decode(told.numpy()[-1:])!r}")
+
+# %% [markdown]
+# ## Four questions
+#
+# <details><summary>1. Why does the end token cost bits but have no bytes?</summary>
+#
+# The model must predict where a function ends, and that is part of describing the text. The file has no byte for it, so it adds to the bits and not to the bytes.
+#
+# </details>
+#
+# <details><summary>2. Why may later positions of a padded row hold anything while the model writes?</summary>
+#
+# The attention is causal: the logits of a position depend on positions up to it. So zeros after the last token change nothing before them.
+#
+# </details>
+#
+# <details><summary>3. Two models have the same bits a byte. One parses twice as often. What do you ask first?</summary>
+#
+# How long are the bodies, and at which temperature were they drawn? Shorter and colder bodies parse more often.
+#
+# </details>
+#
+# <details><summary>4. Why would rows with one fixed period let a single block copy?</summary>
+#
+# Rotary scores can prefer a distance. With a fixed period the token to copy always stands at the same distance, so no token has to be found.
+#
+# </details>
+#
+# ## Summary
+#
+# - A language model gives the next token a probability; its loss per byte can be compared with any other model's, counted ones included.
+# - Byte pairs shorten the row; the end token closes each document; whole modules are held out.
+# - What it writes is judged by parsing, together with length; copying is judged on rows that repeat.
+# - **The parts of this course, put together, predict the next token of real text.**
+#
+# ## References
+#
+# - Elhage et al. 2021, *A mathematical framework for Transformer circuits*, transformer-circuits.pub
+# - Gage 1994, *A new algorithm for data compression*, C Users Journal 12(2)
+# - Hoffmann et al. 2022, *Training compute-optimal large language models*, arXiv 2203.15556
+# - Holtzman et al. 2020, *The curious case of neural text degeneration*, arXiv 1904.09751
+# - Hu et al. 2021, *LoRA: low-rank adaptation of large language models*, arXiv 2106.09685
+# - Kaplan et al. 2020, *Scaling laws for neural language models*, arXiv 2001.08361
+# - Muennighoff et al. 2023, *Scaling data-constrained language models*, arXiv 2305.16264
+# - Olsson et al. 2022, *In-context learning and induction heads*, arXiv 2209.11895
+# - Ouyang et al. 2022, *Training language models to follow instructions with human feedback*, arXiv 2203.02155
+# - Sennrich et al. 2016, *Neural machine translation of rare words with subword units*, arXiv 1508.07909
+# - Shannon 1948, *A mathematical theory of communication*, Bell System Technical Journal 27
+# - Shazeer 2020, *GLU variants improve Transformer*, arXiv 2002.05202
+# - Su et al. 2021, *RoFormer*, arXiv 2104.09864; Zhang and Sennrich 2019, *Root mean square layer normalization*, arXiv 1910.07467
+# - Touvron et al. 2023, *LLaMA: open and efficient foundation language models*, arXiv 2302.13971
+# - Witten and Bell 1991, *The zero-frequency problem*, IEEE Transactions on Information Theory 37(4)
+#
+# <details><summary>If something looks wrong, runs slowly, or you want more</summary>
+#
+# Your Python's library differs from ours, so your numbers do too. "holds no Python functions": your Python came without sources; the message says what to do. Slow
+# machine: set `SIZE, STEPS = (64, 3, 2, 172), 160`. With a GPU or more time: more steps. Further reading: Karpathy's *nanoGPT*, chapter 5 of
+# Raschka's *Build a Large Language Model (From Scratch)*, and the first assignment of Stanford's CS336.
+#
+# </details>

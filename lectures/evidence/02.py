@@ -1,0 +1,117 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Evidence for lecture 2
+#
+# What stands in one line of [lecture 2](../02_self_attention.ipynb) has its runs here. Live cells take seconds; the longer run is recorded.
+
+# %% tags=["setup"]
+import numpy as np
+from scipy.special import softmax
+
+from coursekit import recorded
+
+# %% [markdown]
+# <a id="looks-at-itself"></a>
+#
+# ## A token without matrices looks at itself
+#
+# **Claim.** With random vectors and $Z=\operatorname{softmax}(XX^\top)X$, each token keeps nearly all of its weight for itself once the vectors are 16 wide.
+#
+# **Changed.** The width $D$, and nothing else. Ten tokens; independent components with mean 0 and variance 1; no division. **Runs.** 20 draws for each width.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+rng = np.random.default_rng(0)
+print("   D   mean weight on itself (least and most of 20 draws)")
+for width in (1, 2, 4, 8, 16, 32, 64):
+    draws = rng.normal(size=(20, 10, width))  # (draws, T, D)
+    own = np.einsum("btt->bt", softmax(draws @ draws.swapaxes(1, 2), axis=-1)).mean(axis=1)
+    print(f"{width:4}   {own.mean():.2f} ({own.min():.2f}, {own.max():.2f})")
+
+# %% [markdown]
+# **Not shown.** Learned embeddings are not independent, and a division or shorter vectors lower the weight.
+
+# %% [markdown]
+# <a id="start-and-steps"></a>
+#
+# ## A sharp start and large steps each make the training worse
+#
+# **Claim.** Without the division by $\sqrt{d_k}$ the start is too sharp and the steps are too large; each alone makes the training of the reader of section 6 worse, in each of three seeds.
+#
+# **Changed.** Two things, each alone and both together. The scores start divided by 8 (soft) or not (sharp). One step of Adam in $W_q$ or $W_k$ moves the
+# scores as far as with the division (small) or, to first order, eight times as far (large). Model, data, learning rate and epochs are the same. *Soft, small* is the formula
+# with its division; *sharp, large* is the formula without it.
+#
+# **Runs.** The record `reader_design`; a seed draws embeddings, matrices and batches.
+
+# %%
+record = recorded.load("reader_design")
+print(record["command"], "|", record["device"], "|", record["date"])
+print(f"{record['results']['epochs']} epochs\n")
+print("start, steps            seed  accuracy  last loss  largest weight   Jacobian       on clues")
+for name, runs in record["results"]["runs"].items():
+    for seed, run in enumerate(runs):
+        before, after = run["before"], run["after"]
+        print(f"{name:24}{seed:4}{run['accuracy']:10.2f}{run['losses'][-1]:11.2f}", end="")
+        print(f"     {before['largest weight']:.2f} → {after['largest weight']:.2f}", end="")
+        print(f"    {before['Jacobian']:.2f} → {after['Jacobian']:.2f}{run['weight on clues']:10.2f}")
+
+# %% [markdown]
+# *Largest weight* and *Jacobian* (the Frobenius norm of the softmax's Jacobian) are means over the queries of the ambiguous words, before and after training.
+#
+# **Not shown.** Why a sharp start hurts: at the start its mean Jacobian is not smaller than that of a soft one, so "no gradient passes" does not explain it. Nor that each alone is the
+# same loss everywhere: without the division one seed of three comes close to the formula with it. Other tasks, other optimizers and longer training are not tested.
+
+# %% [markdown]
+# <a id="saturation"></a>
+#
+# ## Wide vectors saturate the softmax
+#
+# **Claim.** Without the division the mean norm of the softmax's Jacobian falls towards 0 as $d_k$ grows; with it, the norm stays.
+#
+# **Changed.** $d_k$, and the division. 32 keys, 200 queries for each width.
+
+# %%
+# NBVAL_CHECK_OUTPUT
+rng = np.random.default_rng(1)
+print("  d_k   Jacobian, not divided   divided")
+for d in (4, 16, 64, 256, 1024):
+    q, k = rng.normal(size=(200, 1, d)), rng.normal(size=(200, 32, d))
+    scores = (q @ k.swapaxes(1, 2))[:, 0]  # (200, 32)
+    norms = []
+    for divisor in (1, np.sqrt(d)):
+        w = softmax(scores / divisor, axis=-1)
+        norms.append(np.linalg.norm(w[:, :, None] * (np.eye(32) - w[:, None, :]), axis=(1, 2)).mean())
+    print(f"{d:5}{norms[0]:16.2f}{norms[1]:16.2f}")
+
+# %% [markdown]
+# **Not shown.** That this is what spoils the training above: its reader has $d_k = 64$.
+
+# %% [markdown]
+# <a id="maps"></a>
+#
+# ## Correct answers without a look at the clue
+#
+# **Claim.** Many correct answers of the trained reader come with almost no weight on a clue word. **Runs.** The same record, *soft, small*, all seeds. Equal weights are the base rate.
+
+# %%
+for seed, run in enumerate(record["results"]["runs"]["soft start, small steps"]):
+    print(f"seed {seed}: accuracy {run['accuracy']:.2f}; mean weight on clue words {run['weight on clues']:.2f}", end="")
+    print(f" (equal weights {run['equal weights']:.2f});", end=" ")
+    print(f"{run['correct, below 0.1 on clues']:.0%} of the correct answers have less than 0.1 on clue words")
+
+# %% [markdown]
+# **Not shown.** The reason. A model that detects one of two meanings can answer for both, so its weights for the other meaning need not mean anything; this was not tested.

@@ -1,0 +1,325 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Evidence for lecture 8
+#
+# The runs behind single lines of [lecture 8](../08_decoder_and_masking.ipynb), and what the lecture leaves to look up.
+
+# %% tags=["setup"]
+from coursekit import quiet
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import keras
+import numpy as np
+import tensorflow as tf
+from scipy.special import rel_entr, softmax, xlogy
+
+from coursekit import date_translator, live, recorded
+from coursekit.pages.decoder_and_masking import plain_transformer
+
+leaks = recorded.load("decoder_leak")
+print(leaks["what"], "|", leaks["date"], "|", leaks["device"], "|", f"{leaks['seconds'] / 60:.0f} processor minutes")
+print("repeat with:", leaks["command"])
+runs = leaks["results"]
+
+# %% [markdown]
+# <a id="leak"></a>
+#
+# ## A model without the mask copies
+#
+# **Claim.** Without the look-ahead mask the model is perfect while it reads the target, and writes no date correctly alone; it copies 91 to 100 % from the third digit on, 18 to 53 % at the second and 7 to 17 % at the first. **Changed:** the mask alone; start, lines and rates are equal. **Runs:** three seeds (8, 1, 2), 5 epochs on 12,299 lines; the share of dates on 3,701 unseen ones, the false digits on 1,000. **Base rate:** the model with the mask cannot see the false digit, and predicts it in at most 0.4 % of the dates. Where its mask is taken away, its own good weights write 0 to 14.6 % of the dates: that varies with the seed.
+#
+# **What it does not show:** more of the seeds than the range of three, and where copying begins in another task. Dates have fixed fields, and the first digits of a year can be read from the source.
+
+# %%
+print("trained    used      seed   reads the target   writes alone   first line written")
+for trained in ("mask", "no mask"):
+    for used in ("mask on", "mask off"):
+        for seed, run in runs.items():
+            cell = run[trained][used]
+            print(f"{trained:10} {used:9} {seed:>4} {cell['reading']:18.2%} {cell['alone']:14.2%}   {cell['first line written']}")
+print("\nfalse digit predicted, by the digit it stands for: Y1 Y2 Y3 Y4 M1 M2 D1 D2")
+for trained in ("mask", "no mask"):
+    for seed, run in runs.items():
+        print(f"{trained:10} seed {seed}: " + " ".join(f"{share:6.1%}" for share in run[trained]["copied"]))
+for trained in ("mask", "no mask"):
+    for seed, run in runs.items():
+        print(f"loss by epoch, {trained:8} seed {seed}: " + " ".join(f"{loss:.3f}" for loss in run[trained]["losses"]))
+
+# %% [markdown]
+# <a id="exposure"></a>
+#
+# ## False digits in training repair what follows a false digit
+#
+# **Claim.** After one false digit in the prefix the next digit is correct in 43 to 45 % of the cases, and in 99 % after a training with a tenth of false digits. Inside the year, the month and the day it is worse (6.4 to 60.5 %) than where the next field begins (76 to 86 %). **Changed:** a tenth of the digits that the decoder reads in training is drawn anew, once before training. **Runs:** the same three seeds; 1,000 unseen lines with a
+# false digit at each of eight positions.
+#
+# **Base rate:** after correct prefixes more than 99 % of the digits are correct, with either training. **What it does not show:** more of the seeds than their range, and what exposure bias costs in free text, where no source says what comes next.
+
+# %%
+for name in ("mask", "mask, corrupted prefixes"):
+    for seed, run in runs.items():
+        hurt = run[name]["after a false digit"]
+        right = " ".join(f"{hurt[t][t + 1]:6.1%}" for t in range(8))
+        print(f"{name:25} seed {seed}: Y1→Y2 … D2→end {right}   alone {run[name]['mask on']['alone']:.2%}")
+
+# %% [markdown]
+# <a id="captions"></a>
+#
+# ## English captions to German
+#
+# **Claim.** A Transformer of the same form translates real captions with 35 to 36 BLEU. **Runs:** three seeds, 12 epochs on 29,000 pairs of Multi30k (Elliott et al., 2016), 1,000 test sentences; the sentences shown were chosen by number before training.
+#
+# **What it does not show:** long sentences, or other subjects than everyday photographs.
+
+# %%
+captions = recorded.load("multi30k")
+print("repeat with:", captions["command"], "| sacreBLEU", captions["results"]["signature"])
+for seed, run in captions["results"]["seeds"].items():
+    print(f"seed {seed}: BLEU greedy {run['bleu']['greedy']:.2f}, beam 4 {run['bleu']['beam 4']:.2f}")
+
+# %% [markdown]
+# <a id="divergences"></a>
+#
+# ## Cross-entropy, KL and Jensen–Shannon
+#
+# Jensen–Shannon is half of KL(p‖m) and half of KL(q‖m), where m is the mean of p and q (Lin, 1991): symmetric, and never above ln 2 = 0.693. KL(q‖p) is infinite wherever a softmax gives probability to a word that p calls impossible.
+
+# %%
+def distances(p, q):
+    """Cross-entropy, KL both ways and Jensen–Shannon of two distributions."""
+    middle = (p + q) / 2
+    shannon = (rel_entr(p, middle).sum() + rel_entr(q, middle).sum()) / 2
+    return -xlogy(p, q).sum(), rel_entr(p, q).sum(), rel_entr(q, p).sum(), shannon
+
+
+people = np.array([0.55, 0.2, 0.15, 0.07, 0.03, 0.0])
+guess = np.zeros(6)
+for _ in range(300):
+    guess -= 0.3 * (softmax(guess) - people)
+print("                 H(p,q)  KL(p‖q)  KL(q‖p)     JS")
+for name, q in {"untrained": np.full(6, 1 / 6), "300 steps": softmax(guess), "target itself": people}.items():
+    print(f"{name:14}" + "".join(f"{value:9.3f}" for value in distances(people, q)))
+
+# %% [markdown]
+# <a id="handout"></a>
+#
+# ## A table that no softmax made
+#
+# A row of probabilities that sums to more than 1 spends more than there is: every word looks cheaper than it is, and the loss is too small. Keras divides each row by its sum and reports another loss than the table says.
+
+# %%
+row = np.array([[0.02, 0.80, 0.10, 0.03, 0.03, 0.10]])
+print("sum", row.sum(), " loss from the table", -np.log(row[0, 1]).round(4), end=" ")
+print(" loss that Keras reports", float(keras.losses.sparse_categorical_crossentropy(np.array([1]), row)[0]))
+
+# %% [markdown]
+# <a id="schedule"></a>
+#
+# ## The paper's learning rate
+#
+# Equation 3 of the paper: $\text{rate}(\text{step}) = D^{-1/2} \cdot \min(\text{step}^{-1/2}, \text{step} \cdot W^{-3/2})$. The two terms are equal at step W, so the peak is $(D \cdot W)^{-1/2}$; behind it the rate is $(D \cdot \text{step})^{-1/2}$, where W does not occur. Whether a warm-up is needed is
+# measured in [lecture 4](../04_encoder_block.ipynb). Our training rises for 150 steps and falls to zero along a cosine.
+
+# %%
+for width, warm_up in ((512, 4000), (512, 8000), (256, 4000)):
+    print(f"D = {width}, W = {warm_up:,}: peak {(width * warm_up) ** -0.5:.5f}")
+
+# %% [markdown]
+# **Predict.** Twice the warm-up, or twice the width: which of the two lowers the peak more? And which of them also lowers the rate of the last step? Move both.
+#
+# <details><summary>Answer</summary>
+#
+# Both divide the peak by √2. Only the width lowers the last step.
+#
+# </details>
+
+# %%
+live.warm_up()
+
+# %% [markdown]
+# <a id="base-model"></a>
+#
+# ## The base model of 2017, counted
+#
+# 6 + 6 blocks, D = 512, H = 8, F = 2,048, one table, here for a vocabulary of 29 words. Attention has 4(D² + D) numbers with biases and 4D² without, the feed-forward network 2DF + F + D, a norm 2D. The real base model also has a dropout of 0.1.
+
+# %%
+def counted(vocabulary, D, F, blocks, biases):
+    attention, feed_forward, norm = 4 * (D * D + biases * D), 2 * D * F + F + D, 2 * D
+    encoder, decoder = attention + feed_forward + 2 * norm, 2 * attention + feed_forward + 3 * norm
+    return blocks * (encoder + decoder) + vocabulary * D
+
+
+V = date_translator.V
+print(f"the page's model by hand {counted(V, 48, 96, 2, True):,}, by Keras {plain_transformer(V).count_params():,}")
+print(f"base model {counted(29, 512, 2048, 6, False):,} without biases in the attention", end=", ")
+print(f"of which feed-forward and norms {12 * (2 * 512 * 2048 + 2048 + 512) + 30 * 1024:,}")
+
+# %% [markdown]
+# <a id="untracked"></a>
+#
+# ## A bare `tf.Variable` is never trained
+#
+# Keras 3 does not track a `tf.Variable` that a layer keeps. It takes part in the forward pass, no optimizer moves it, and no error is raised. Compare Keras's count with a count by hand.
+
+# %%
+class Bare(keras.Layer):
+    def build(self, shape):
+        self.tracked = self.add_weight(shape=(3,), initializer="ones")
+        self.bare = tf.Variable(tf.ones(3))
+
+    def call(self, x):
+        return x * self.tracked * self.bare
+
+
+layer = Bare()
+model = keras.Sequential([keras.Input((3,)), layer])
+model.compile(keras.optimizers.SGD(0.1), "mse")
+model.fit(np.ones((8, 3)), np.zeros((8, 3)), epochs=3, verbose=0)
+print("Keras counts", model.count_params(), "| tracked", np.round(layer.tracked, 2), "| bare", layer.bare.numpy())
+
+# %% [markdown]
+# # Evidence for lecture 8b
+#
+# The runs behind single lines of [lecture 8b](../08b_generating_text.ipynb), and what the lecture leaves to look up.
+
+# %% tags=["setup"]
+writer = recorded.load("caption_model")
+print(writer["what"], "|", writer["date"], "|", writer["device"], "| repeat with:", writer["command"])
+written = writer["results"]
+
+# %% [markdown]
+# <a id="caption-model"></a>
+#
+# ## What each way of choosing writes
+#
+# **Claim.** The most probable caption is far more probable than every drawn one and every one written by people, and a beam of 64 need not find it. **Changed:** the way of choosing; the model is the same. **Runs:** the seeds below, 29,000 captions of Multi30k; words with fewer than five occurrences are unknown, and 693 of 1,000 unseen captions have no unknown word.
+# "Known" is the share of strings of four words that occur in the training captions.
+#
+# **Base rate:** 38 % of the strings in captions of people are known. **What it does not show:** open text of other kinds, other sizes of model. The search is exact for the rounded weights of this model.
+
+# %%
+print(f"{written['parameters']:,} parameters, {written['words']:,} words; people: known {written['unseen, known strings of four words']:.1%}, {written['unseen, words']:.1f} words")
+for seed, run in written["seeds"].items():
+    print(f"seed {seed}: loss by epoch {run['training loss']}, perplexity {run['unseen']['perplexity']:.1f}")
+    print(f"   mean log p: people {run['unseen']['mean log p']:.1f}, drawn {run['drawn']['mean log p']:.1f}, the largest of 300 {run['drawn']['largest log p']:.1f}")
+    for name, found in run["searched"].items():
+        print(f"   {name:18} log p {found['log p']:7.2f}, {found['tokens']:2} tokens: {found['text']}")
+    for cut, settings in run["settings"].items():
+        print(f"   {cut:15} known by temperature:", "  ".join(f"{t} {found['known']:.0%}" for t, found in settings.items()))
+
+# %% [markdown]
+# <a id="length-penalty"></a>
+#
+# ## The length penalty
+#
+# Log-probabilities are negative and add up, so a search prefers short sentences. The usual choice is to divide the sum by $\left(\frac{5 + n}{6}\right)^{\alpha}$ for n tokens (Wu et al., 2016). Vaswani et al. (2017) take $\alpha = 0.6$ with a beam of 4. Above, the beam of 4 is shown with three values of $\alpha$.
+
+# %%
+hypotheses = {"short, 3 tokens": (-2.0, 3), "long, 8 tokens": (-2.6, 8)}
+for alpha in (0.0, 0.6, 1.0):
+    ranked = {name: total / ((5 + n) / 6) ** alpha for name, (total, n) in hypotheses.items()}
+    print(f"alpha {alpha}:", {name: round(value, 2) for name, value in ranked.items()}, "->", max(ranked, key=ranked.get))
+
+# %% [markdown]
+# <a id="language-model"></a>
+#
+# ## Counted words, and the cache of a larger model
+#
+# **Claim.** A decoder-only Transformer of 984,320 parameters has a lower perplexity than counted n-grams, and with its cache it writes at an even speed. **Runs:** three seeds, eight epochs on the same captions with 4,590 words (`experiments/language_model.py`). Counting is best with 4-grams, which look at three words; 5-grams are worse.
+#
+# **What it does not show:** why the network is ahead; speed on a GPU.
+
+# %%
+counted_words = recorded.load("language_model")["results"]
+print("counted:    ", ", ".join(f"{order}-gram {value:.1f}" for order, value in counted_words["n-gram test perplexity"].items()))
+print("Transformer:", ", ".join(f"seed {seed}: {run['test perplexity']:.1f}" for seed, run in counted_words["runs"].items()))
+print("logits with the cache and without differ by at most", counted_words["largest difference of logits with and without cache"])
+
+# %% [markdown]
+# <a id="live"></a>
+#
+# ## Temperature, cuts and cache, to move
+#
+# **Predict.** Top-p with p = 0.9 leaves four words at temperature 1. How many does it leave at 0.5, and how many at 2?
+#
+# <details><summary>Answer</summary>
+#
+# Three at 0.5 and five at 2: top-p follows the temperature. Top-k does not.
+#
+# </details>
+
+# %%
+live.sampling(np.log([0.42, 0.24, 0.16, 0.1, 0.05, 0.03]), ["mat", "sofa", "floor", "roof", "moon", "idea"])
+
+# %%
+live.cache("the cat sat on the mat .".split())
+
+# %% [markdown]
+# <a id="date-alignment"></a>
+#
+# ## Where the digits of a date look
+#
+# **Claim.** Divided by what equal weights would give, month and day are looked at more sharply than the year. **Runs:** three seeds, lecture 8's Transformer, 1,000 unseen dates of which those written correctly count (`experiments/date_alignment.py`). Mean over heads, blocks and the digits of a part.
+#
+# **What it does not show:** that these weights cause the digits. Memory vectors are mixtures, since the encoder's self-attention came first.
+
+# %%
+aligned = recorded.load("date_alignment")
+print("repeat with:", aligned["command"])
+for seed, run in aligned["results"]["seeds"].items():
+    print(f"seed {seed}, {run['lines']} dates; equal weights:", dict(zip(aligned["results"]["parts"], run["equal"], strict=True)))
+    for block, table in enumerate(run["shares"]):
+        for field, row in zip(aligned["results"]["fields"], table, strict=True):
+            print(f"   block {block + 1} {field:3}", "  ".join(f"{part} {share:.2f}" for part, share in zip(aligned["results"]["parts"], row, strict=True)))
+
+# %% [markdown]
+# <a id="recurrent"></a>
+#
+# ## Recurrent translators and a Transformer, 40 processor seconds each
+#
+# The decoder of Bahdanau et al. (2015): the old state $s_{t-1}$ looks and gets the mixture $c_t$, then $s_t = \text{GRU}(s_{t-1}, [y_{t-1}; c_t])$. The order of Luong et al. (2015): first $s_t = \text{GRU}(s_{t-1}, y_{t-1})$, then $s_t$ looks, and $c_t$ goes to the output alone. Bahdanau's decoder must run step by step even in training.
+#
+# **Claim.** After equal processor seconds Luong's order is ahead, and where a colour is translated much of the weight lies on the colour: 0.45 to 0.82, against 0.07 with equal weights. **Runs:** three seeds each, French to English, 29,000 pairs (`experiments/recurrent_translation.py`). **What it does not show:** any order after full training. All models, above all the Transformer, had seen at most one pass, and only two rates were tried for each.
+
+# %%
+raced = recorded.load("recurrent_translation")["results"]
+for name, mean in raced["mean BLEU"].items():
+    runs_of = [run for run in raced["runs"] if run["kind"] == name]
+    print(f"{name:15} {np.mean([run['passes'] for run in runs_of]):.2f} passes, BLEU {mean:.1f} (by seed: {', '.join(str(round(run['BLEU'], 1)) for run in runs_of)})")
+for name, (difference, low, high) in raced["Bahdanau less"].items():
+    print(f"Bahdanau minus {name:15}: {difference:+.1f} BLEU, 95 % of redrawn test sets from {low:+.1f} to {high:+.1f}")
+for name, shares in raced["colours"]["weight"].items():
+    print(f"weight on the colour, {name:15}", ", ".join(f"{share:.2f}" for share in shares), f"  equal weights {raced['colours']['equal weights']:.2f}")
+
+# %% [markdown]
+# Cheng et al. (2016) let a network that reads word after word look back at every word it has read, and called this *intra-attention*: the first attention of a decoder block does the same.
+#
+# <a id="fields"></a>
+#
+# ## Fields, and how large such models became
+#
+# What changes from field to field is what a token is: amino acids (Rives et al., 2021; Jumper et al., 2021), groups of DNA bases (Ji et al., 2021), windows of a spectrogram (Whisper, Radford et al., 2023), measurements of one time (Lim et al., 2021), rewards, states and actions (Chen et al., 2021), points in space (Zhao et al., 2021), word pieces whose answer is a first and a last position (questions about a text; Devlin et al., 2019), and words followed by the brackets of the parsed sentence (Vaswani et al., 2017, section 6.3).
+#
+# Among published dense models the number of parameters grew from 213 million (Vaswani et al., 2017) over 175 billion (Brown et al., 2020) to 540 billion (Chowdhery et al., 2023). From spring 2022 on the text grew instead: Hoffmann et al. (2022) trained 70 billion parameters on 1.4 trillion tokens, Llama 3.1 read 15.6 trillion (Grattafiori et al., 2024). Mixtures of experts and unpublished sizes are left out.
+#
+# ## References
+#
+# * J. Lin, *Divergence measures based on the Shannon entropy*, IEEE Transactions on Information Theory 37, 1991. D. Elliott et al., *Multi30K*, 2016.
+# * D. Bahdanau, K. Cho, Y. Bengio, ICLR 2015. M.-T. Luong, H. Pham, C. Manning, EMNLP 2015. J. Cheng, L. Dong, M. Lapata, *Long short-term memory-networks for machine reading*, EMNLP 2016. Y. Wu et al., 2016, arXiv:1609.08144. R. Kneser, H. Ney, ICASSP 1995 (counted n-grams).
+# * A. Rives et al., PNAS 118, 2021. J. Jumper et al., Nature 596, 2021. Y. Ji et al., *DNABERT*, Bioinformatics 37, 2021. A. Radford et al., ICML 2023. B. Lim et al., International Journal of Forecasting 37, 2021. L. Chen et al., NeurIPS 2021. H. Zhao et al., ICCV 2021. J. Devlin et al., NAACL 2019.
+# * T. Brown et al., NeurIPS 2020. A. Chowdhery et al., *PaLM*, JMLR 24, 2023. J. Hoffmann et al., NeurIPS 2022. A. Grattafiori et al., 2024, arXiv:2407.21783.

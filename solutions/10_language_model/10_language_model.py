@@ -1,0 +1,720 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# # Lab 10 · A language model of your own
+#
+# You write a tokenizer, the attention that writes with a cache, the whole model, and the functions that judge it. At the
+# end it learns from the Python library on your machine and writes functions.
+#
+# **Before you start:** read [lecture 10](../../lectures/10_language_model.ipynb). Its classes `PlainRotaryAttention`,
+# `PlainGatedBlock` and `PlainLanguageModel` are in `coursekit.pages.language_model`; this lab begins where they end. **Time:** about 150 minutes.
+#
+# **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
+# `raise NotImplementedError`, run your cell, then run the check. From the second failed try on it adds hints. Your mark comes from the same tests on
+# inputs that you have not seen.
+#
+# **Letters.** B rows of a batch, T tokens, D width, H query heads, G key heads, K = D/H width of a head, L blocks, F inner width, V tokens in the vocabulary.
+#
+# | exercise | what you write | points | difficulty | minutes |
+# |---|---|---|---|---|
+# | 1 | `train_bpe` | 4 | ●●●○○ | 20 |
+# | 1 | `bpe_encode` | 2 | ●○○○○ | 5 |
+# | 1 | `bpe_decode` | 1 | ●○○○○ | 5 |
+# | 2 | `next_token_windows` | 2 | ●○○○○ | 5 |
+# | 3 | `GroupedAttention` | 5 | ●●●○○ | 20 |
+# | 3 | `induction_scores` | 1 | ●○○○○ | 5 |
+# | 3 | `derive_base_rate` | 3 | ●○○○○ | 5 |
+# | 4 | `LanguageModel` | 5 | ●●●○○ | 15 |
+# | 5 | `design` | 4 | ●○○○○ | 5 |
+# | 6 | `bits_per_byte` | 2 | ●○○○○ | 5 |
+# | 7 | `generate` | 3 | ●●○○○ | 10 |
+# | 7 | `find_the_bug` | 1 | ●○○○○ | 5 |
+# | 8 | `python_share` | 3 | ●●●○○ | 15 |
+# | 9 | `measure_temperature` | 6 | ●●○○○ | 10 |
+# | 10 | `LoRADense` (optional) | 0 | ●●○○○ | 10 |
+#
+# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
+# measured with students.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
+# Colab: install the course's helper package. Anywhere else this cell does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    print("Installing the course's helper package …")
+    # %pip install --quiet --no-deps transformers-coursekit==0.1.0
+
+# %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
+print("Loading TensorFlow, which takes about ten seconds …")
+
+from coursekit import data, plots, quiet, start_lab
+
+quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+import ast
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+
+import keras
+import matplotlib.pyplot as plt
+import numpy as np
+import tensorflow as tf
+from IPython.display import clear_output
+from keras import ops
+from scipy.special import digamma
+
+from coursekit.pages import training
+from coursekit.pages.byte_pairs import CHUNK
+from coursekit.pages.parts import PlainRMSNorm, nucleus, rotated
+from coursekit.python_names import bound_names, names_read, parameter_names
+
+check = start_lab("10_language_model")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-given", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## What is given
+#
+# `rotated(x, positions)`, `PlainRMSNorm` and `nucleus(probabilities, p)` are the lecture's. You wrote all three yourself, in labs
+# 05, 04 and 08b. If you want to know whether yours do the same, put them into the dictionary below.
+
+# %% tags=["demonstration"]
+yours = {"rotary": None, "rms_norm": None, "top_p": None}  # the functions of your labs 05, 04 and 08b, if you like
+
+# %% nbgrader={"grade": false, "grade_id": "given", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+probabilities = np.array([0.1, 0.5, 0.15, 0.25])
+tokens = np.random.default_rng(0).normal(size=(2, 5, 8)).astype("float32")  # (B, T, K)
+comparisons = {
+    "rotary": (lambda turn: turn(tokens, np.arange(5)), rotated(tokens, np.arange(5))),
+    "rms_norm": (lambda norm: norm(tokens, np.ones(8, "float32")), PlainRMSNorm()(tokens)),
+    "top_p": (lambda cut: cut(probabilities, 0.7), nucleus(probabilities, 0.7)),
+}
+for name, (result, given) in comparisons.items():
+    if yours.get(name) is not None:
+        print(name, "agrees" if np.allclose(result(yours[name]), given, atol=1e-5) else "differs")
+print("given: rotated, PlainRMSNorm, nucleus")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bytes", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 1 · Byte pairs
+#
+# The ids 0 to 255 are the bytes. Merge number k (from 0) joins a pair of ids to the new id 256 + k. The text is cut into
+# **chunks** first, and no pair reaches over the end of a chunk. `chunks` says how often each chunk occurs.
+#
+# **`train_bpe`** counts the pairs of all chunks, times the chunk's count, and merges the most frequent pair. Of ties it takes the smaller pair.
+# In “aaa” the pair (a, a) counts twice. A merge runs from left to right, so “aaa” becomes (aa, a). Then it counts again. A pair that occurs once is merged too; when no pair is left, the list ends early.
+#
+# **`bpe_encode`** applies the merges to a chunk in the order in which they were learned. **`bpe_decode`** joins the bytes of all ids. The id
+# 256 + len(merges) is the **end** of a document and stands for no byte. A model can write bytes that are no UTF-8: each becomes U+FFFD, which `errors="replace"` of `bytes.decode` does.
+#
+# **By hand:** one merge for {"self": 2, "set": 1}.
+# <details><summary>Answer</summary>(s, e) occurs 3 times, every other pair at most twice. So (115, 101) becomes 256; “self” is then (256, 108, 102).</details>
+
+# %% nbgrader={"grade": false, "grade_id": "train_bpe-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def merged(ids, pair, new):
+    """The list `ids` with each occurrence of a pair of ids replaced by the id `new`, from left to right."""
+    ### BEGIN SOLUTION
+    result = []
+    for number in ids:
+        if result and (result[-1], number) == pair:
+            result[-1] = new
+        else:
+            result.append(number)
+    return result
+    ### END SOLUTION
+
+
+def train_bpe(chunks, num_merges):
+    """Learn byte pairs.
+
+    Args:
+        chunks: a dictionary, chunk (str) -> how often it occurs.
+        num_merges: how many merges are made at most.
+
+    Returns:
+        The list of merges, each a tuple of two ids, in the order in which they are made.
+    """
+    ### BEGIN SOLUTION
+    words, merges = {chunk: list(chunk.encode()) for chunk in chunks}, []
+    for new in range(256, 256 + num_merges):
+        counts = Counter()
+        for chunk, ids in words.items():
+            for pair in pairwise(ids):
+                counts[pair] += chunks[chunk]
+        if counts:
+            merges.append(max(counts, key=lambda pair: (counts[pair], -pair[0], -pair[1])))
+            words = {chunk: merged(ids, merges[-1], new) for chunk, ids in words.items()}
+    return merges
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "train_bpe", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("train_bpe")
+
+
+# %% nbgrader={"grade": false, "grade_id": "bpe_encode-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bpe_encode(chunk, merges):
+    """The ids (list of int) of a chunk (str): its bytes, with all merges in the order in which they were learned."""
+    ### BEGIN SOLUTION
+    ids = list(chunk.encode())
+    for rank, pair in enumerate(merges):
+        ids = merged(ids, pair, 256 + rank)
+    return ids
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bpe_encode", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("bpe_encode")
+
+
+# %% nbgrader={"grade": false, "grade_id": "bpe_decode-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bpe_decode(ids, merges):
+    """The text (str) of a list of ids; the end stands for nothing."""
+    ### BEGIN SOLUTION
+    pieces = [bytes([byte]) for byte in range(256)]
+    for one, two in merges:
+        pieces.append(pieces[one] + pieces[two])
+    return b"".join(pieces[number] for number in ids if number < len(pieces)).decode(errors="replace")
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bpe_decode", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("bpe_decode")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-windows", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 2 · Windows of one stream
+#
+# All documents stand in one row, each followed by `end_id`, the last one too. A window of training is a piece of this row: x are
+# `length` tokens from a start on, y the tokens that follow each of them. Windows go on over the ends of documents. A start whose last target lies beyond the row is a `ValueError`.
+
+# %% nbgrader={"grade": false, "grade_id": "next_token_windows-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def next_token_windows(documents, end_id, length, starts):
+    """Inputs and targets of next-token prediction.
+
+    Args:
+        documents: list of lists of ids.
+        end_id: the id that follows each document.
+        length: tokens in a window.
+        starts: positions in the stream where the windows begin, (n,), none of them negative.
+
+    Returns:
+        The tuple (x, y), each (n, length).
+
+    Raises:
+        ValueError: a start is larger than len(stream) − length − 1.
+    """
+    ### BEGIN SOLUTION
+    stream = np.array([number for document in documents for number in (*document, end_id)])
+    places = np.asarray(starts)[:, None] + np.arange(length)  # (n, length)
+    if places.max() + 1 >= len(stream):
+        raise ValueError(f"a start of {max(starts)} reaches beyond the {len(stream)} tokens of the stream")
+    return stream[places], stream[places + 1]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "next_token_windows", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("next_token_windows")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-attention", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 3 · Attention that writes
+#
+# Take the page's `PlainRotaryAttention` and add two things.
+#
+# - **Grouped heads** (Ainslie et al. 2023): G heads of keys and values serve H query heads. Query head h reads key head h // (H/G), so
+#   neighbours share one. `ops.repeat(k, n, axis=1)` writes each head n times in a row; `ops.tile` would write the whole list n times.
+# - **A cache.** `cache` is None or the pair (keys, values) of all earlier tokens, each (B, G, t, K), the newest last. Its keys are **already
+#   rotated**. The new tokens stand behind them: their positions begin at t. Each sees all earlier tokens, itself, and no later one. Return the longer pair; the argument stays as it is.
+#
+# One call with all tokens and several calls with the cache give the same rows. `w_q`, `w_k`, `w_v`, `w_o` are Dense without bias; w_k and w_v are G·K wide. Scores are divided by √K. Take batch and length from `ops.shape(x)`: inside tf.function `x.shape` holds None for them.
+
+# %% nbgrader={"grade": false, "grade_id": "GroupedAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class GroupedAttention(keras.Layer):
+    """Causal attention with grouped heads, rotary positions and a cache.
+
+    Args:
+        d_model: width D.
+        num_heads: query heads H.
+        num_kv_heads: heads G of keys and values; G divides H.
+    """
+
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(**kwargs)
+        ### BEGIN SOLUTION
+        self.heads, self.shared, self.size = num_heads, num_kv_heads, d_model // num_heads
+        widths = (d_model, self.shared * self.size, self.shared * self.size, d_model)
+        self.w_q, self.w_k, self.w_v, self.w_o = (keras.layers.Dense(width, use_bias=False) for width in widths)
+        ### END SOLUTION
+
+    def call(self, x, cache=None):
+        """x (B, T, D) and None or a pair of (B, G, t, K) -> the tuple (output (B, T, D), the pair (B, G, t + T, K))."""
+        ### BEGIN SOLUTION
+        batch, length, width = ops.shape(x)
+        time = ops.arange(length) + (0 if cache is None else ops.shape(cache[0])[2])
+        q, k, v = (
+            ops.transpose(ops.reshape(dense(x), (batch, length, -1, self.size)), (0, 2, 1, 3))
+            for dense in (self.w_q, self.w_k, self.w_v)
+        )  # (B, H, T, K), (B, G, T, K) twice
+        q, k = rotated(q, time), rotated(k, time)
+        if cache is not None:
+            k, v = ops.concatenate([cache[0], k], axis=2), ops.concatenate([cache[1], v], axis=2)
+        keys, values = (ops.repeat(part, self.heads // self.shared, axis=1) for part in (k, v))
+        scores = ops.matmul(q, ops.swapaxes(keys, -1, -2)) / self.size**0.5  # (B, H, T, t + T)
+        seen = time[:, None] >= ops.arange(ops.shape(k)[2])
+        mixed = ops.matmul(ops.softmax(ops.where(seen, scores, -1e9)), values)  # (B, H, T, K)
+        return self.w_o(ops.reshape(ops.transpose(mixed, (0, 2, 1, 3)), (batch, length, width))), (k, v)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "GroupedAttention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("GroupedAttention")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-induction", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Does a head copy?
+#
+# Show a model a random row twice: `period` tokens, then the same again. At position t of the second copy, t = period … 2·period − 1 (counted
+# from 0), an induction head looks at what followed the same token last time: position t − period + 1. **`induction_scores`** is its mean weight there, over the second copy and the batch.
+#
+# A score needs a base rate: what would a head get that looks nowhere in particular? **`derive_base_rate`** is the score of causal attention with **equal weights**. Derive it as a closed form, without a loop; it is asked for periods of 10¹³ too. Two facts help. The **harmonic number**
+# Hₙ = 1 + 1/2 + … + 1/n is ψ(n + 1) + γ, where ψ is `digamma` and γ ≈ 0.577 a constant. For large n it is close to ln n + γ + 1/(2n).
+#
+# **By hand:** the base rate for period 2.
+# <details><summary>Answer</summary>t = 2 sees 3 keys and t = 3 sees 4: (1/3 + 1/4)/2 = 7/24.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "induction_scores-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def induction_scores(weights, period):
+    """The mean weight (H,) of t on t − period + 1 over the second copy; weights (B, H, T, T), T at least 2·period."""
+    ### BEGIN SOLUTION
+    second = np.arange(period, 2 * period)
+    return np.asarray(weights)[:, :, second, second - period + 1].mean(axis=(0, 2))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "induction_scores", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("induction_scores")
+
+
+# %% nbgrader={"grade": false, "grade_id": "derive_base_rate-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def derive_base_rate(period):
+    """The induction score (float) of a head whose weights are equal, in closed form."""
+    ### BEGIN SOLUTION
+    return float(digamma(2 * period + 1) - digamma(period + 1)) / period
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "derive_base_rate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("derive_base_rate")
+
+# %% nbgrader={"grade": false, "grade_id": "induction-seen", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+equal = np.tri(40) / np.tri(40).sum(axis=1, keepdims=True)  # (T, T)
+copying = np.eye(40, k=-19)  # every token looks at the position 19 before it
+for name, weights in (("equal weights", equal), ("looks 19 back", copying)):
+    print(f"{name}: score {induction_scores(weights[None, None], 20)[0]:.4f}, base rate {derive_base_rate(20):.4f}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-model", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · The model
+#
+# The page's model with your attention and its caches. The checks put known weights into the layers by these names. Write the list of blocks and the two `call`s.
+#
+# | attribute | is |
+# |---|---|
+# | `embedding`, `norm`, `blocks` | the table (V, D), the last RMS norm, a list of L blocks |
+# | `norm1`, `attention` of a block | the norm before your `GroupedAttention`, and the layer |
+# | `norm2`, `w_gate`, `w_up`, `w_down` of a block | the norm before the feed-forward network $W_\text{down}(\operatorname{silu}(W_\text{gate}z) \odot W_\text{up}z)$, and its three Dense |
+#
+# Tokens are the rows of the table times √D. Both parts of a block add to the tokens that came in. The logits are the normed tokens times the **same table**,
+# `self.embedding.embeddings`, which exists once the embedding has been called. `caches` is None or a list with one pair for each block; return the new list.
+
+# %% nbgrader={"grade": false, "grade_id": "LanguageModel-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class GatedBlock(keras.Layer):
+    """A pre-norm block: attention, then a feed-forward network with a gate."""
+
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff, **kwargs):
+        super().__init__(**kwargs)
+        self.norm1, self.norm2 = PlainRMSNorm(), PlainRMSNorm()
+        self.attention = GroupedAttention(d_model, num_heads, num_kv_heads)
+        self.w_gate, self.w_up = (keras.layers.Dense(d_ff, use_bias=False) for _ in range(2))
+        self.w_down = keras.layers.Dense(d_model, use_bias=False)
+
+    def call(self, x, cache=None):
+        """x (B, T, D) and None or a pair -> the tuple (x (B, T, D), the longer pair)."""
+        ### BEGIN SOLUTION
+        mixed, cache = self.attention(self.norm1(x), cache=cache)
+        x = x + mixed
+        normed = self.norm2(x)
+        return x + self.w_down(ops.silu(self.w_gate(normed)) * self.w_up(normed)), cache
+        ### END SOLUTION
+
+
+class LanguageModel(keras.Model):
+    """A decoder-only Transformer; one table reads and predicts."""
+
+    def __init__(self, vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff, **kwargs):
+        super().__init__(**kwargs)
+        start = keras.initializers.RandomNormal(stddev=d_model**-0.5)
+        self.embedding = keras.layers.Embedding(vocab_size, d_model, embeddings_initializer=start)
+        ### BEGIN SOLUTION
+        self.blocks = [GatedBlock(d_model, num_heads, num_kv_heads, d_ff) for _ in range(num_layers)]
+        ### END SOLUTION
+        self.norm = PlainRMSNorm()
+
+    def call(self, ids, caches=None):
+        """ids (B, T) and None or a list of L pairs -> the tuple (logits (B, T, V), the list of the longer pairs)."""
+        ### BEGIN SOLUTION
+        x, longer = self.embedding(ids), []  # (B, T, D)
+        x = x * x.shape[-1] ** 0.5
+        for number, block in enumerate(self.blocks):
+            x, kept = block(x, cache=None if caches is None else caches[number])
+            longer.append(kept)
+        return ops.matmul(self.norm(x), ops.transpose(self.embedding.embeddings)), longer
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "LanguageModel", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("LanguageModel")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-design", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Design
+#
+# A model with D = 128, 4 blocks, H = 4, G = 2 and F = 344 has 791,680 parameters with V = 512. Its cache of 256 tokens in float32 takes 2·L·G·K·256·4 bytes = 512 kB (1 kB = 1,024 bytes). You have 256 kB. Choose sizes that keep **all** of these; any such choice is right, and you will train it.
+#
+# - 700,000 to 1,000,000 parameters with V = 512, and at most 256 kB of cache for 256 tokens;
+# - at least 4 blocks and 4 heads; H divides D, G divides H; K is even and at least 16.
+#
+# Count: V·D + D for the table and the last norm; each block has 2·D² + 2·D·G·K for the attention, 3·D·F for the feed-forward network and 2·D for its norms.
+
+# %% nbgrader={"grade": false, "grade_id": "design-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def design():
+    """The sizes of your model: a dictionary with d_model, num_layers, num_heads, num_kv_heads and d_ff."""
+    ### BEGIN SOLUTION
+    return {"d_model": 128, "num_layers": 4, "num_heads": 4, "num_kv_heads": 1, "d_ff": 344}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "design", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("design")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bits", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Bits per byte
+#
+# Models with different tokens are compared per byte: all bits of all targets together, divided by their bytes together. The bits of a target are
+# −log₂ of its probability. The end of a document costs bits and has 0 bytes.
+#
+# The logits may be in the thousands. Then the softmax rounds to 0, and its logarithm is −∞. `ops.log_softmax(logits, axis=-1)` computes ln p in one step, without that.
+#
+# **By hand:** two tokens of probability ½ and ⅛, of 1 and 3 bytes.
+# <details><summary>Answer</summary>(1 + 3) bits over (1 + 3) bytes: 1 bit a byte.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "bits_per_byte-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bits_per_byte(logits, targets, token_bytes):
+    """Bits a byte (float).
+
+    Args:
+        logits: (B, T, V), an array or a tensor.
+        targets: ids of the tokens that come, (B, T).
+        token_bytes: how many bytes each token of the vocabulary has, (V,); 0 for the end.
+    """
+    ### BEGIN SOLUTION
+    targets = np.asarray(targets)
+    log_p = np.asarray(ops.log_softmax(logits, axis=-1))  # (B, T, V)
+    nats = -np.take_along_axis(log_p, targets[..., None], axis=-1).sum()
+    return float(nats / np.log(2) / np.asarray(token_bytes)[targets].sum())
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "bits_per_byte", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("bits_per_byte")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-generate", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · Write
+#
+# `generate` continues a prompt. The first call of the model gets the whole prompt, a batch of one row. Every later call gets **one id**, the newest, and the caches of the call before.
+# The last position's logits decide about the next id: divide them by the temperature, take the softmax, cut with `nucleus`, draw with `rng.choice`. Temperature 0 means the largest logit. It is over with `end_id`, or after `max_new` ids. All chance comes from `rng`, so that the same seed writes the same text.
+
+# %% nbgrader={"grade": false, "grade_id": "generate-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def generate(model, prompt, max_new, temperature, p, rng, end_id):
+    """Continue a prompt.
+
+    Args:
+        model: called as model(ids (1, t)) or model(ids, caches=…); returns the tuple (logits (1, t, V), caches).
+        prompt: list of ids, at least one.
+        max_new: most ids to write, at least 1.
+        temperature: what the logits are divided by; 0 takes the largest.
+        p: mass of the nucleus.
+        rng: a NumPy generator.
+        end_id: the id that ends the text.
+
+    Returns:
+        The list of the new ids, with the end if it came.
+    """
+    ### BEGIN SOLUTION
+    new, given, caches = [], list(prompt), None
+    while len(new) < max_new and end_id not in new:
+        logits, caches = model(np.array([given]), caches=caches)
+        scores = np.asarray(logits)[0, -1].astype("float64")  # (V,)
+        powers = np.exp((scores - scores.max()) / (temperature or 1e-9))  # 0: all weight on the largest
+        new.append(int(rng.choice(len(powers), p=nucleus(powers / powers.sum(), p))))
+        given = new[-1:]
+    return new
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "generate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("generate")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Find the bug
+#
+# A colleague's model trains as well as yours and writes nonsense. Below is her causal softmax. The T queries are the **last** T of the S tokens. Delete the line
+# `raise NotImplementedError`, find out what is wrong, and mend it. The check names no mistake: finding it is the exercise.
+#
+# <details><summary>Hint</summary>Compare one call with all tokens with the last row alone.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def find_the_bug(scores):
+    """Weights (…, T, S) of the last T of S tokens, each of which sees itself and what came before."""
+    ### BEGIN SOLUTION
+    length, total = scores.shape[-2:]
+    past = np.tri(length, total, total - length, dtype=bool)
+    return ops.softmax(ops.where(past, scores, -1e9), axis=-1)
+    ### END SOLUTION
+    # This runs, and is wrong.
+    length, total = scores.shape[-2:]
+    past = np.tri(length, total, dtype=bool)
+    return ops.softmax(ops.where(past, scores, -1e9), axis=-1)
+
+
+# %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("find_the_bug")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-share", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · Judge without taste
+#
+# A prompt is the first line of a function, up to its colon; a body is what a model wrote behind it. `python_share` returns four arrays (n,):
+#
+# - `parses`: the body **ended**, and `ast.parse(prompt + body)` gives exactly one statement and no SyntaxError;
+# - `lines`: lines of the body that are not blank, whether it parses or not;
+# - `bound`: of the names that the body reads and that begin with a small letter, the share that exist; every reading counts;
+# - `used`: of the parameters except `self` and `cls`, the share that the body reads.
+#
+# The last two are **NaN** where the function does not parse or there is nothing to count. For a parsed function three helpers are given: `names_read(function)` lists the readings in the body, `bound_names(function)` is the set of names that exist in it, and
+# `parameter_names(function)` lists its parameters.
+
+# %% nbgrader={"grade": false, "grade_id": "python_share-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def python_share(prompts, bodies, ended):
+    """How much of what was written is Python.
+
+    Args:
+        prompts, bodies: lists of n texts.
+        ended: list of n bools.
+
+    Returns:
+        A dictionary of four arrays (n,): parses, lines, bound, used.
+    """
+    ### BEGIN SOLUTION
+    rows = []
+    for prompt, body, end in zip(prompts, bodies, ended, strict=True):
+        try:
+            statements = ast.parse(prompt + body).body if end else []
+        except SyntaxError:
+            statements = []
+        bound, used = [], []
+        if len(statements) == 1:
+            reads, known = names_read(statements[0]), bound_names(statements[0])
+            bound = [name in known for name in reads if name[0].islower()]
+            used = [name in reads for name in parameter_names(statements[0]) if name not in ("self", "cls")]
+        shares = [np.mean(each) if each else np.nan for each in (bound, used)]
+        rows.append([len(statements) == 1, sum(bool(line.strip()) for line in body.split("\n")), *shares])
+    return dict(zip(("parses", "lines", "bound", "used"), np.array(rows, dtype=float).T, strict=True))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "python_share", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("python_share")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 9 · Measure the temperature
+#
+# At which temperature does a model write the most Python? You write the measurement; `write` is any process that writes. Every temperature gets the **same prompts and the same seeds**: then nothing but the temperature differs.
+#
+# For each prompt, average `parses` over the seeds. The share is the mean of these n numbers. How far could it lie from the share over all prompts? The standard error of a mean of n independent numbers is s/√n, where s is their standard deviation with n − 1 below (`ddof=1`). 95 % of a normal law lie within 1.96 standard errors, so the interval is share ± 1.96·s/√n; leave it as it is, even below 0 or above 1. Two bodies of **one** prompt are not independent: an easy prompt is easy with each seed.
+
+# %% nbgrader={"grade": false, "grade_id": "measure_temperature-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def measure_temperature(write, temperatures, prompts, seeds):
+    """The share of Python at each temperature, with a 95 % interval over prompts.
+
+    Args:
+        write: called as write(prompt, temperature, seed); returns the tuple (body, ended).
+        temperatures, prompts, seeds: lists; at least two prompts.
+
+    Returns:
+        A dictionary, temperature -> the tuple (share, low, high).
+    """
+    ### BEGIN SOLUTION
+    found = {}
+    for temperature in temperatures:
+        means = []
+        for prompt in prompts:
+            bodies, ended = zip(*(write(prompt, temperature, seed) for seed in seeds), strict=True)
+            means.append(python_share([prompt] * len(seeds), bodies, ended)["parses"].mean())
+        half = 1.96 * np.std(means, ddof=1) / len(means) ** 0.5
+        found[temperature] = (np.mean(means), np.mean(means) - half, np.mean(means) + half)
+    return found
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "measure_temperature", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("measure_temperature")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-train", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Train your model
+#
+# Everything that you wrote, on an eighth of the library's functions: your tokenizer, your stream, the model that you designed, its bits a byte. `STEPS = 120` takes about half a minute on two cores that have nothing else to do. With 640 steps and all texts you have the run of the lecture. Nothing here is graded. Before you run the cells: how many bits a byte do you expect? A byte that is guessed costs 8.
+
+# %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+STEPS, PART = 120, 8  # one function in eight
+(texts, _), (held_out, _) = data.library_functions()
+texts, held_out = texts[::PART], held_out[::PART]
+common = dict(Counter(chunk for text in texts for chunk in CHUNK.findall(text)).most_common(2000))
+merges = train_bpe(common, 255)
+end_id = 256 + len(merges)
+encode_chunk = cache(lambda chunk: bpe_encode(chunk, merges))  # a chunk comes many times
+
+
+def encode(text):
+    return [number for chunk in CHUNK.findall(text) for number in encode_chunk(chunk)]
+
+
+token_bytes = np.array([1] * 256 + [0] * (end_id - 255))
+for number, (one, two) in enumerate(merges, 256):
+    token_bytes[number] = token_bytes[one] + token_bytes[two]
+documents = [encode(text) for text in texts]
+print("first merges:", [bpe_decode([256 + rank], merges) for rank in range(12)])
+print(f"{sum(map(len, documents)):,} tokens; {sum(map(len, texts)) / sum(map(len, documents)):.2f} bytes a token")
+
+# %% nbgrader={"grade": false, "grade_id": "learn", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+size = sum(map(len, documents)) + len(documents)
+x, y = next_token_windows([encode(text) for text in held_out[:40]], end_id, 255, np.arange(16) * 256)  # (16, 255)
+stream = np.concatenate([[*document, end_id] for document in documents]).astype("int32")
+steps_seen, bits_seen = [], []
+
+
+class OnlyLogits(keras.Model):
+    """Your model for `training.train`, which wants logits alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.writer = LanguageModel(vocab_size=end_id + 1, **design())
+
+    def call(self, ids):
+        return self.writer(ids)[0]
+
+
+def watch(learner, step, seconds):
+    steps_seen.append(step)
+    bits_seen.append(bits_per_byte(learner(x), y, token_bytes))
+    clear_output(wait=True)
+    figure, ax = plt.subplots(figsize=(6, 3))
+    ax.plot(steps_seen, bits_seen, marker="o")
+    ax.axhline(2.3, color="0.6", linewidth=1)
+    ax.text(0, 2.33, "the lecture's model after 640 steps")
+    ax.set(xlabel="step", ylabel="bits a byte, held out", xlim=(0, STEPS), ylim=(1.8, 5))
+    plots.show(figure, alt="Your model gets better with every step. Bits a byte on held-out functions over the steps.")
+    print(f"step {step}: {bits_seen[-1]:.2f} bits a byte")
+
+
+learner, losses, _ = training.train(OnlyLogits, stream, seed=1, steps=STEPS, watch=watch, watch_at=range(20, STEPS + 1, 20))
+model = learner.writer
+
+# %% nbgrader={"grade": false, "grade_id": "write", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+firsts = [text.split("\n")[0] for text in held_out]
+prompts = [first for first in firsts if 20 < len(first) < 60 and first.endswith(":")][:4]
+
+
+def write(prompt, temperature, seed):
+    rng = np.random.default_rng(seed)
+    ids = generate(model, [end_id, *encode(prompt)], 48, temperature, 0.9, rng, end_id)
+    return bpe_decode(ids, merges), ids[-1] == end_id
+
+
+for prompt in prompts[:2]:
+    body, has_ended = write(prompt, 0.7, 0)
+    print(prompt + body, "\n" + "-" * 20, "ended" if has_ended else "not ended")
+for temperature, (share, low, high) in measure_temperature(write, [0.3, 1.0], prompts, [0, 1]).items():
+    print(f"temperature {temperature}: {share:.0%} are Python, interval {low:.0%} to {high:.0%}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# After so few steps the bits a byte still fall, and most bodies are no Python. With four prompts the intervals are wide: they say how little eight bodies tell. Train longer, take forty prompts, and give the share **by number of lines** (`python_share` has them): colder texts are shorter, and short bodies parse more often.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-lora", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 10 · LoRA (optional)
+#
+# `LoRADense` puts a thin product beside a frozen Dense layer: dense(x) + (alpha/rank)·x·a·b, with `a` (in, rank) random and `b` (rank, out) zeros. `merged()` is the one kernel that does the same. `dense.trainable = False` freezes the given layer, which is built already.
+
+# %% nbgrader={"grade": false, "grade_id": "LoRADense-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class LoRADense(keras.Layer):
+    """A frozen Dense layer with a trained product of rank `rank` beside it.
+
+    Args:
+        dense: a Dense layer that is built.
+        rank: inner width of the product.
+        alpha: the product is scaled by alpha / rank.
+    """
+
+    def __init__(self, dense, rank, alpha, **kwargs):
+        super().__init__(**kwargs)
+        ### BEGIN SOLUTION
+        self.dense, self.scale = dense, alpha / rank
+        self.dense.trainable = False
+        width, columns = dense.kernel.shape
+        self.a = self.add_weight(shape=(width, rank), initializer="glorot_uniform", name="a")
+        self.b = self.add_weight(shape=(rank, columns), initializer="zeros", name="b")
+        ### END SOLUTION
+
+    def call(self, x):
+        """x (…, in) -> (…, out)."""
+        ### BEGIN SOLUTION
+        return self.dense(x) + self.scale * ops.matmul(ops.matmul(x, self.a), self.b)
+        ### END SOLUTION
+
+    def merged(self):
+        """The kernel (in, out) that does the same as both parts together."""
+        ### BEGIN SOLUTION
+        return self.dense.kernel + self.scale * ops.matmul(self.a, self.b)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "LoRADense", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("LoRADense")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## In your own words
+#
+# Report what you measured: share of Python at two temperatures or more, with intervals, number of lines, prompts, seeds and steps of training. What may your reader conclude, and what not? A good answer names the base rate (`pass` always parses), gives shares by number of lines, and claims a difference only where the intervals of the same prompts allow it. Four to eight sentences. This earns no points; your instructor reads it and writes back.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
+# I trained the designed model for 120 steps and wrote with four prompts and two seeds at the temperatures 0.3 and 1. Both intervals overlap widely, so I conclude nothing about the temperature from these eight bodies each. The colder bodies had fewer lines, and `pass` alone parses behind every prompt: a higher share could come from shorter bodies. To decide it I would take the same forty prompts at both temperatures, compare within each prompt, and give the share for bodies of one line, of two to four, and of more.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# You have put the parts of this course together. [Lecture 10](../../lectures/10_language_model.ipynb), sections 7 to 10, shows what more text, more parameters and other training add.

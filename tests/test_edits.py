@@ -1,0 +1,189 @@
+"""A mistake is an edit of the right formula: layout does not matter, and what does not fit exactly once is an error."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from autograder.declaring.edits import EditConflict, EditError, Formula
+from autograder.declaring.mistake_text import described
+from autograder.releasing.leaks import _edit_lines, _named_texts
+from coursekit.generator import Generator
+from coursekit.judge import Attempt, judge
+from coursekit.report import Report
+
+
+def peak(x: np.ndarray) -> np.ndarray:
+    """The largest entry of a row."""
+    return x.max(axis=-1,
+                 keepdims=True)  # fmt: skip
+
+
+def softened(x: np.ndarray, sharpness: float = 1.0) -> np.ndarray:
+    """Softmax of the rows, in a layout of its own."""
+    # exp(x - max) does not overflow
+    powers = np.exp(
+        (x - peak(x)) * sharpness / math.sqrt(x.shape[-1]),
+    )
+    total = powers.sum(axis=-1, keepdims=True)
+    return powers / total
+
+
+def hardened(x: np.ndarray, sharpness: float = 1.0) -> np.ndarray:
+    return (x == x.max(axis=-1, keepdims=True)).astype(x.dtype)
+
+
+FORMULA = Formula({"": softened})
+X = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, -1.0]])
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        (("/ math.sqrt(x.shape[-1])", ""), lambda x: np.exp(x)),
+        (("math.sqrt( x.shape[ -1 ] )", "3"), lambda x: np.exp(x / 3)),
+        (("powers.sum(axis=-1, keepdims=True,)", "powers.sum(axis=-2, keepdims=True)"), None),
+        (("powers / total", "powers"), None),
+        (("total = powers.sum(axis=-1, keepdims=True)\nreturn powers / total", "return powers"), None),
+        (("x.max(axis=-1,\n keepdims=True)", "0.5 * x"), None),
+        (("peak(x)", "0.3 * x"), None),
+    ],
+)
+def test_an_edit_is_found_whatever_the_layout(edit, expected):
+    new = FORMULA.made([edit])[""]
+    assert not np.allclose(new(X), softened(X))
+    if expected is not None:
+        np.testing.assert_allclose(new(X), expected(X) / expected(X).sum(axis=-1, keepdims=True))
+
+
+def test_what_takes_the_place_of_an_expression_is_one_expression():
+    """`x - peak(x)` becomes `x - (x.mean() + 1)`, and not `x - x.mean() + 1`."""
+    assert "x - (x.mean() + 1)" in FORMULA.edited([("peak(x)", "x.mean() + 1")])[softened]
+
+
+def test_the_formula_itself_stays_as_it_is():
+    before = softened(X)
+    FORMULA.made([("powers / total", "powers")])[""](X)
+    np.testing.assert_array_equal(softened(X), before)
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (("powers * total", "powers"), "fits 0 times"),
+        (("axis=-1", "axis=-2"), "fits 2 times"),
+        (("powers / total", "powers /"), "no Python"),
+        (("does not overflow", ""), "fits 0 times"),
+    ],
+)
+def test_an_edit_that_does_not_fit_once_is_an_error_that_names_the_mistake(edit, said):
+    with pytest.raises(EditError, match=said):
+        FORMULA.edited([edit])
+    exercise = Exercise("soft", oracle=softened)
+    with pytest.raises(ValueError, match=rf"soft, mistake blunder: [\s\S]*{said}"):
+        exercise.mistakes(blunder=wrong("A blunder.", edit))
+
+
+def test_two_edits_of_one_place_exclude_each_other():
+    one, other = ("powers / total", "powers"), ("total = powers.sum(axis=-1, keepdims=True)", "total = 1")
+    FORMULA.made([one, other])
+    with pytest.raises(EditConflict):
+        FORMULA.made([("x - peak(x)", "x"), ("peak(x)", "0")])
+
+
+def soft_exercise() -> Exercise:
+    exercise = Exercise("soft", call=("x",), optional=("sharpness",), returns=("weights",))
+    exercise.formula(softened)
+
+    @exercise.group(
+        "right values", points=1, advice=Advice(value="Look at the sum.", nan="Which exponential is infinite?")
+    )
+    def values(rng: Generator) -> list[Case]:
+        return [Case({"x": rng.normal(size=(3, 5)) * 30})]
+
+    @exercise.group("memory", points=1, advice=Advice(shape="Rows first."))
+    def memory(rng: Generator) -> list[Case]:
+        return [Case({"x": rng.normal(size=(2, 3))}, mode="memory")]
+
+    exercise.formula_for("memory")(no_copy)
+    exercise.mistakes(
+        not_divided=wrong("The division is missing.", ("powers / total", "powers"), hint="What do the rows sum to?"),
+        largest_only=wrong("Only the largest counts.", instead=hardened),
+        copied=wrong("The input is copied.", seen={"copies": "one"}),
+    )
+    exercise.hints("Three steps.")
+    return exercise
+
+
+def no_copy() -> dict[str, str]:
+    return {"copies": "none"}
+
+
+def test_edit_algorithm_and_what_a_probe_says_are_wrong_results():
+    values, memory = soft_exercise().expectations(7)
+    assert set(values.wrong) == {
+        ("not_divided",),
+        ("largest_only",),
+        ("not_divided", "copied"),
+        ("largest_only", "copied"),
+    }
+    assert set(memory.wrong) == {("copied",), ("not_divided", "copied"), ("largest_only", "copied")}
+    assert memory.wrong[("copied",)] == {"copies": "one"}
+
+
+def judged(outputs, kind=None):
+    exercise = soft_exercise()
+    cases = exercise.expectations(7)
+    attempts = [Attempt(outputs(cases[0]), kind), Attempt({"copies": "none"})]
+    return exercise.spec, judge(exercise.spec, cases, attempts)
+
+
+def test_a_named_mistake_brings_its_own_hint_in_place_of_those_of_the_group():
+    def undivided(case):
+        return {"weights": FORMULA.made([("powers / total", "powers")])[""](case.inputs["x"])}
+
+    spec, judgement = judged(undivided)
+    assert judgement.misconceptions == ("not_divided",)
+    assert Report(spec, judgement, 1, {}).hints == []
+    assert Report(spec, judgement, 2, {}).hints == ["What do the rows sum to?"]
+    assert Report(spec, judgement, 3, {}).hints == ["What do the rows sum to?"]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "advice"),
+    [
+        (lambda case: {"weights": case.expected["weights"] + 1}, "Look at the sum."),
+        (lambda case: {"weights": case.expected["weights"] * np.nan}, "Which exponential is infinite?"),
+        (lambda case: {"weights": case.expected["weights"][:2]}, None),
+    ],
+)
+def test_advice_is_given_for_its_own_kind_of_failure_alone(outputs, advice):
+    told = judged(outputs)[1].explanations[0]
+    every = ["Look at the sum.", "Which exponential is infinite?", "Rows first."]
+    assert [text for text in every if text in told] == ([advice] if advice else [])
+
+
+def test_a_mistake_is_shown_as_a_difference_of_the_formula():
+    exercise = soft_exercise()
+    text = described(exercise, "not_divided")
+    assert "-    return powers / total\n+    return powers\n" in text
+    assert "hint: What do the rows sum to?" in text
+    assert "x == x.max" in described(exercise, "largest_only")
+    assert "the probe says: {'copies': 'one'}" in described(exercise, "copied")
+
+
+def test_the_leak_scan_reads_edits():
+    source = """
+SCALED = "scores / numpy.sqrt(keys.shape[-1]) of an exercise"
+exercise.mistakes(
+    a=wrong("For students.", (SCALED, "the new text of the formula, line by line"), hint="Help."),
+)
+"""
+    source += 'exercise.question(hints=("A hint is for students and no secret at all.", "Another one."))'
+    assert set(_edit_lines(source, _named_texts(source))) == {
+        "scores / numpy.sqrt(keys.shape[-1]) of an exercise",
+        "the new text of the formula, line by line",
+    }

@@ -1,0 +1,97 @@
+"""Whatever is handed in becomes a plan, fingerprints, or a sentence: no other exception, and no end of a child."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reading_fuzz import LAB, mutated, write_archive
+
+from autograder.course.released import read_released
+from autograder.course.settings import load_course
+from autograder.declaring.course_exercises import declared_exercises
+from autograder.grading.lab_grader import grade_ids
+from autograder.integrations.similarity.documents import DocumentReader, given_grams
+from autograder.submission import Children, LabReader, Rules, Unreadable, find_submissions, read_release
+
+FEW = settings(max_examples=40, suppress_health_check=list(HealthCheck), derandomize=True)
+MANY = settings(max_examples=3_000, suppress_health_check=list(HealthCheck))  # ten minutes on two free cores
+seeds = st.integers(0, 2**63)
+
+
+@pytest.fixture(scope="module")
+def readers():
+    """Children that read for grading, and children that read for comparison."""
+    from hostile.making import ROOT
+
+    course = load_course(ROOT)
+    release = read_released(course, LAB)
+    known = {each.name: grade_ids(course, each.name) for each in course.labs}
+    specs = {name: each.spec for name, each in declared_exercises(course, LAB).items()}
+    rules = {name: Rules(tuple(spec.forbidden), spec.no_loops) for name, spec in specs.items()}
+    made = [Children(LabReader(read_release(release), known, rules))]
+    made.append(Children(DocumentReader(read_release(release), known, given_grams(release))))
+    yield made
+    for each in made:
+        each.close()
+
+
+def check_notebook(readers, seed: int) -> None:
+    data = mutated(seed)
+    for children, method in zip(readers, ("read", "fingerprints"), strict=True):
+        try:
+            answer = children.ask(method, data)
+        except Unreadable as refused:
+            assert is_sentence(refused.reason), (seed, refused.reason)
+            continue
+        if method == "read":
+            assert all(is_sentence(each) for each in answer.plan.repairs), (seed, answer.plan.repairs)
+            assert answer.broken.keys() == answer.plan.exercises.keys()
+
+
+def check_archive(folder, seed: int) -> None:
+    found = find_submissions([write_archive(folder, seed)], LAB, {LAB: {"a"}, "03_other": {"b"}})
+    assert all(is_sentence(each.reason) for each in found.passed_over), (seed, found.passed_over)
+    for each in found.submissions:
+        try:
+            each.read()
+        except Unreadable as refused:
+            assert is_sentence(refused.reason), (seed, refused.reason)
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text can stand before a student: short, whole, and nothing that a child's end or an error left."""
+    ended = ("ended the process", "seconds of computing", "Traceback", "Error(")
+    return 0 < len(text) < 3_000 and text.rstrip()[-1] in ".!?)" and not any(words in text for words in ended)
+
+
+@FEW
+@given(seed=seeds)
+def test_mutated_notebooks_become_a_plan_or_a_sentence(readers, seed):
+    check_notebook(readers, seed)
+
+
+@FEW
+@given(seed=seeds)
+def test_mutated_archives_become_submissions_or_sentences(tmp_path_factory, seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that stand twice in an archive
+        check_archive(tmp_path_factory.mktemp("zips"), seed)
+
+
+@pytest.mark.exhaustive
+@MANY
+@given(seed=seeds)
+def test_ten_minutes_of_mutated_notebooks(readers, seed):
+    check_notebook(readers, seed)
+
+
+@pytest.mark.exhaustive
+@MANY
+@given(seed=seeds)
+def test_ten_minutes_of_mutated_archives(tmp_path_factory, seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_archive(tmp_path_factory.mktemp("zips"), seed)

@@ -1,0 +1,158 @@
+"""Marks by hand: from the command or from Formgrader, logged, kept, and the same on the page as in every table."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from test_gradebook import course, result, set_grade  # noqa: F401  the fixture of a course of one lab
+from tiny_course import LAB, details, write_notebook
+from typer.testing import CliRunner
+
+from autograder.cli import app as cli
+from autograder.course.settings import load_course
+from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grading.results_folder import bring_up_to_date
+from autograder.pages.feedback import write_feedback
+
+PAGE = f"grades/feedback/{{}}/{LAB}.html"
+
+
+@pytest.fixture
+def run(course, monkeypatch):  # noqa: F811
+    """The command `course` in the folder of the course, where ada and bo are graded: 2 of 2 and 1.5 of 3 points."""
+    monkeypatch.chdir(course.root)
+    monkeypatch.setenv("JUPYTERHUB_USER", "grace")
+    record(course, result(course, "ada"), result(course, "bo", why="Because of the scale."))
+
+    def call(*words):
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(cli.app, list(map(str, words)))
+        return done.exit_code, " ".join(f"{done.output} {done.exception or ''}".split())
+
+    return call
+
+
+def record(course, *results):  # noqa: F811
+    """Grade: record verdicts and write their pages."""
+    with GradebookWriter(course.db_url, course) as writer:
+        writer.record(results)
+        for mark in writer.marks(LAB, [each.student for each in results]):
+            (notebook,) = (each.notebook for each in results if each.student == mark.student)
+            write_feedback(course, mark.with_notebook(notebook), course.root / "grades" / "feedback")
+        bring_up_to_date(course, writer, course.root / "grades")
+
+
+def page(course, student="ada") -> str:  # noqa: F811
+    return " ".join(re.sub(r"<[^>]+>", " ", (course.root / PAGE.format(student)).read_text("utf-8")).split())
+
+
+def row(course, student, table="grades") -> dict[str, str]:  # noqa: F811
+    with (course.root / "grades" / f"{table}.csv").open() as file:
+        rows = [each for each in csv.DictReader(file) if each["student"] == student]
+    return rows[-1]
+
+
+def mark_of(course, student="ada"):  # noqa: F811
+    return next(each for each in recorded_marks(course, course.db_url, LAB) if each.student == student)
+
+
+def test_a_mark_by_hand_is_on_the_page_in_the_tables_in_nbgrader_and_in_the_log(course, run):  # noqa: F811
+    code, said = run("mark", LAB, "ada", "square", 3, "--because", "right; <the text> misled you")
+    assert code == 0, said
+    assert "counts: 5 of 9" in said and "from automatic to 3, because: right; <the text> misled you" in said
+    assert "5 of 9 points" in page(course)
+    told = "3 of 3 points, because: right; &lt;the text&gt; misled you The automatic mark was 1.5."
+    assert f"Set by your instructor: {told}" in page(course)
+    assert (row(course, "ada")["score"], row(course, "ada")["automatic"]) == ("5.00", "3.50")
+    assert (row(course, "ada", "results")["score"], row(course, "ada", "results")["automatic"]) == ("3.00", "1.50")
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        assert gradebook.find_submission(LAB, "ada").score == 5
+        assert gradebook.find_comment("square-code", LAB, LAB, "ada").comment == "right; <the text> misled you"
+    assert "grace: ada, square: from automatic to 3" in run("mark", LAB)[1]
+
+
+def test_grading_again_keeps_a_mark_by_hand_and_another_answer_asks_to_look_again(course, run):  # noqa: F811
+    run("mark", LAB, "ada", "double", 1, "--because", "a loop")
+    record(course, result(course, "ada", grader="g2"))
+    assert mark_of(course).score == 2.5 and "1 of 2 points, because: a loop" in page(course)
+    record(course, result(course, "ada", code="def double(x): return x + x", content="c2"))
+    assert mark_of(course).waiting_for("second look") == ("double",)
+    assert "It is to be looked at again" in page(course)
+    said = run("export", "csv", LAB)[1]
+    assert "ada has changed the answer to double after you set its mark: look again, and set it anew with" in said
+    run("mark", LAB, "ada", "double", 2, "--because", "no loop now")
+    assert mark_of(course).waiting_for("second look") == () and mark_of(course).score == 3.5
+
+
+def test_a_mark_can_be_taken_back_and_the_log_keeps_both(course, run):  # noqa: F811
+    run("mark", LAB, "ada", "square", 3, "--because", "right", "--by", "Grace H.")
+    run("mark", LAB, "ada", "square", "automatic", "--because", "my error")
+    assert mark_of(course).score == 3.5 and "Set by your instructor" not in page(course)
+    said = run("mark", LAB, "ada")[1]
+    assert "Grace H.: ada, square: from automatic to 3, because: right" in said
+    assert "grace: ada, square: from 3 to automatic, because: my error" in said
+
+
+def test_points_and_comments_of_formgrader_are_logged_and_reach_the_page(course, run):  # noqa: F811
+    set_grade(course, "bo", "why", manual_score=3.0, needs_manual_grade=False)
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        gradebook.find_comment("why", LAB, LAB, "bo").manual_comment = "Say which scale."
+        gradebook.db.commit()
+    code, said = run("export", "csv", LAB)
+    assert code == 0, said
+    assert "6.5 of 9 points" in page(course, "bo") and "3 of 4 points, because: Say which scale." in page(course, "bo")
+    assert "Because of the scale." in page(course, "bo")  # the answer that the comment is about
+    said = run("mark", LAB, "bo")[1]
+    assert "grace: bo, why: from automatic to 3, because: no reason was given" in said
+    assert "grace: bo, why: from 3 to 3, because: Say which scale." in said
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("ad", "square", 3, "--because", "x"), "no submission of ad is graded; did you mean ada?"),
+        (("ada", "cube", 3, "--because", "x"), "has no graded part cube; its parts are double, square, why"),
+        (("ada", "square", 4, "--because", "x"), "square has 3 points, and 4 is not between 0 and that"),
+        (("ada", "square", "nan", "--because", "x"), "nan is not between"),
+        (("ada", "square", "all", "--because", "x"), "'all' is no number of points"),
+        (("ada", "square", 3), "a mark needs points and a reason: course mark"),
+        (("ada", "square"), "a mark needs points and a reason"),
+        (("zoe",), "no submission of zoe is graded"),
+    ],
+)
+def test_what_cannot_be_marked_is_told_and_changes_nothing(course, run, words, told):  # noqa: F811
+    code, said = run("mark", LAB, *words)
+    assert code and told in said
+    assert mark_of(course).score == 3.5 and run("mark", LAB)[1].startswith("Nothing was changed by hand")
+
+
+def test_a_lab_that_grew_says_how_many_are_to_be_graded_again(course, run, monkeypatch):  # noqa: F811
+    run("mark", LAB, "ada", "square", 3, "--because", "right")
+    path = course.release_notebook(LAB)
+    notebook = nbformat.read(path, as_version=4)
+    cube = nbformat.v4.new_code_cell('check("cube")', metadata=details("cube", grade=True, locked=True, points=1))
+    notebook.cells.insert(9, cube)
+    os.chmod(path, 0o644)
+    write_notebook(path, notebook)
+    told = (
+        f"{LAB}: 2 submissions have no mark for cube, which the lab got or changed after they were graded: grade again"
+    )
+    assert told in run("export", "csv", LAB)[1]
+    assert (mark_of(course).score, mark_of(course).max_score) == (5, 10)
+    assert "It is to be graded again" in page(course)
+    assert row(course, "ada")["state"] == "grade_again"
+
+
+def test_an_excused_lab_does_not_count_and_says_so(course, run):  # noqa: F811
+    toml = course.root / "course.toml"
+    toml.write_text(toml.read_text() + f'\n[[excused]]\nstudent = "ada"\nlab = "{LAB}"\n')
+    assert run("export", "csv", LAB)[0] == 0
+    assert "You are excused from this lab" in page(course) and row(course, "ada")["state"] == "excused"
+    assert mark_of(load_course(course.root)).excused
+    with (course.root / "grades" / "export.csv").open() as file:
+        exported = next(each for each in csv.DictReader(file) if each["student"] == "ada")
+    assert (exported[LAB], exported[f"{LAB} state"]) == ("", "excused")

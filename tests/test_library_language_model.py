@@ -1,0 +1,237 @@
+"""The models and measures of lecture 10's experiment, on a fixed copy of some modules of this project."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+ROOT = Path(__file__).resolve().parents[1]
+FIXED = ROOT / "tests" / "fixed_library"
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    """The experiment's modules, by the last part of their names."""
+    sys.path.insert(0, str(ROOT / "experiments"))
+    try:
+        yield {name: importlib.import_module(f"library_{name}") for name in ("models", "writing", "copying")}
+    finally:
+        sys.path.remove(str(ROOT / "experiments"))
+
+
+@pytest.fixture(scope="module")
+def text():
+    from coursekit import data
+    from coursekit.pages.byte_pairs import PlainBytePairs
+
+    (train, _), (held_out, _) = data.library_functions(FIXED)
+    pairs = PlainBytePairs(train, 60)
+    return {"pairs": pairs, "train": train, "held out": held_out, "stream": pairs.stream(train)}
+
+
+@pytest.fixture
+def model(experiment, text):
+    import keras
+
+    keras.utils.set_random_seed(3)
+    model = experiment["models"].transformer(len(text["pairs"].token_bytes), "a tiny one")
+    model(np.zeros((1, 2), "int32"))
+    return model
+
+
+class TestThePagesModel:
+    def test_no_token_sees_a_later_one_and_every_token_an_earlier_one(self, model):
+        ids = np.arange(14).reshape(2, 7)
+        for changed in range(7):
+            other = ids.copy()
+            other[:, changed] += 90
+            apart = np.abs(np.array(model(ids)) - np.array(model(other))).max((0, 2))
+            assert (apart[:changed] == 0).all() and (apart[changed:] > 1e-4).all()
+
+    def test_its_size_is_the_sum_of_its_matrices(self):
+        from coursekit.pages.language_model import PlainLanguageModel
+
+        model = PlainLanguageModel(512, 128, 4, 4, 344)
+        model(np.zeros((1, 2), "int32"))
+        assert model.count_params() == 512 * 128 + 4 * (4 * 128 * 128 + 3 * 128 * 344 + 2 * 128) + 128 == 857_216
+
+    def test_rotary_scores_depend_on_the_distance_alone(self):
+        from coursekit.pages.language_model import rotated
+
+        q, k = np.random.default_rng(0).normal(size=(2, 1, 8)).astype("float32")
+        scores = [float((rotated(q, [m]) * rotated(k, [n])).numpy().sum()) for m, n in ((0, 0), (5, 5), (9, 3), (6, 0))]
+        np.testing.assert_allclose(scores[0], (q * k).sum(), rtol=1e-5)
+        np.testing.assert_allclose(scores[0::2], scores[1::2], rtol=1e-4)
+
+    def test_step_by_step_with_kept_keys_it_gives_the_same_logits(self, experiment, model):
+        ids = np.random.default_rng(1).integers(0, 300, size=(3, 20))
+        whole, step = np.array(model(ids)), experiment["writing"].CachedSteps(model, 3, 20)
+        for time in range(20):
+            np.testing.assert_allclose(step(ids[:, time]), whole[:, time], atol=1e-4)
+
+
+class TestTraining:
+    @staticmethod
+    def noting(seen):
+        return lambda *args: seen.append(args)
+
+    def test_it_learns(self, experiment, text):
+        from coursekit.pages import training
+
+        models = experiment["models"]
+        build = [
+            lambda: models.transformer(len(text["pairs"].token_bytes), "a tiny one"),
+            lambda: models.RecurrentModel(len(text["pairs"].token_bytes), 8, 8),
+        ]
+        for make in build:
+            seen: list = []
+            _, losses, _ = training.train(
+                make, text["stream"], seed=1, steps=12, rate=0.02, watch=self.noting(seen), watch_at=[3, 12]
+            )
+            assert len(losses) == 12 and np.mean(losses[-3:]) < losses[0] - 0.1 and np.isfinite(losses).all()
+            assert [step for _, step, _ in seen] == [3, 12]
+
+    def test_bits_a_byte_of_equal_shares(self, experiment, text, model):
+        """With equal logits every token costs log2 V bits, whatever its length."""
+        from coursekit.pages.training import held_out_bits
+
+        model.table.assign(np.zeros(model.table.shape))
+        pairs = text["pairs"]
+        stream = text["stream"][: 256 * 3 + 1]
+        bits = held_out_bits(model, stream, pairs.token_bytes)
+        expected = 768 * np.log2(len(pairs.token_bytes)) / pairs.token_bytes[stream[1:]].sum()
+        assert bits == pytest.approx(expected, rel=1e-5)
+
+    def test_low_rank_starts_as_the_frozen_model_and_trains_only_its_own(self, experiment, text, model):
+        ids, frozen = np.arange(9)[None], list(model.weights)
+        before, whole = np.array(model(ids)), [np.array(each) for each in frozen]
+        count = experiment["models"].fitted(model, text["stream"], "low rank", rate=0.01, steps=1, rank=4, seed=0)
+        assert count == 2 * 4 * 4 * 2 * 32  # two blocks, four matrices, rank 4, two sides of 32
+        assert np.abs(np.array(model(ids)) - before).max() > 1e-4
+        assert all(np.array_equal(one, two) for one, two in zip(whole, frozen, strict=True))
+        for block in model.blocks:
+            for name in ("w_q", "w_k", "w_v", "w_o"):
+                getattr(block.attention, name).lora_kernel_b.assign(np.zeros((4, 32)))
+        np.testing.assert_allclose(np.array(model(ids)), before, atol=1e-5)
+
+    @pytest.mark.parametrize("order", [1, 3])
+    def test_counted_models_are_distributions(self, text, order):
+        from coursekit.pages.counted import WittenBell
+
+        counted = WittenBell(text["stream"][:500], order, 320)
+        for context in ((), (101,), tuple(text["stream"][:5].tolist())):
+            assert counted.distribution(context).sum() == pytest.approx(1)
+        tokens = text["pairs"].token_bytes
+        one, other = (
+            counted.bits_per_byte(text["stream"][part], tokens)[-1] for part in (slice(500), slice(500, 1000))
+        )
+        assert one < other
+
+
+class TestWriting:
+    def test_what_counts_as_python(self, experiment):
+        writing = experiment["writing"]
+
+        def judged(body, ended=True, prompt="def f(self, names, most=3):"):
+            return writing.judged(writing.Sample(prompt, body, ended, ()))
+
+        assert judged("\n    return names[:most]\n") == writing.Judged(lines=1, bound=1.0, used=1.0)
+        body = "\n    for name in names:\n\n        total = len(name) + other\n    return total\n"
+        assert judged(body) == writing.Judged(lines=3, bound=0.8, used=0.5)
+        assert judged("\n    pass\n") == writing.Judged(lines=1, bound=None, used=0.0)
+        assert judged("\n    pass\n", prompt="def f(self):").used is None
+        assert judged("\n    return (\n") is None and judged("\n    pass\n", ended=False) is None
+        assert judged("\n    pass\nprint()\n") is None  # the function's end, and something else
+
+    def test_it_writes_behind_prompts_and_stops_at_the_end(self, experiment, text, model, monkeypatch):
+        writing, pairs = experiment["writing"], text["pairs"]
+        monkeypatch.setattr(writing, "LONGEST", 12)
+        samples = writing.write(model, pairs, ["def f(x):", "def longer_one(self, other):"], 1.0, 1.0, seed=0)
+        assert [sample.prompt for sample in samples] == ["def f(x):", "def longer_one(self, other):"]
+        assert all(len(sample.ids) <= 12 and pairs.end_id not in sample.ids for sample in samples)
+        again = writing.write(model, pairs, ["def f(x):", "def longer_one(self, other):"], 1.0, 1.0, seed=0)
+        assert samples == again
+        model.norm.gamma.assign(np.zeros(model.norm.gamma.shape))  # equal logits: greedy takes id 0 for ever
+        assert writing.write(model, pairs, ["def f(x):"], 0, 1.0, seed=0)[0].ids == (0,) * 12
+
+    def test_draws_follow_temperature_and_top_p(self, experiment):
+        drawn, rng = experiment["writing"].drawn, np.random.default_rng(0)
+        logits = np.tile(np.log([0.5, 0.3, 0.15, 0.05]), (20_000, 1))
+        for temperature, p, expected in (
+            (1, 1, [0.5, 0.3, 0.15, 0.05]),
+            (1, 0.79, [5 / 8, 3 / 8, 0, 0]),
+            (0, 1, [1, 0, 0, 0]),
+        ):
+            shares = np.bincount(drawn(logits, temperature, p, rng), minlength=4) / 20_000
+            np.testing.assert_allclose(shares, expected, atol=0.02)
+        squared = np.array([0.5, 0.3, 0.15, 0.05]) ** 2
+        shares = np.bincount(drawn(logits, 0.5, 1, rng), minlength=4) / 20_000
+        np.testing.assert_allclose(shares, squared / squared.sum(), atol=0.02)
+
+
+class TestCopying:
+    def test_a_name_is_changed_where_it_stands(self, experiment):
+        renamed = experiment["copying"].renamed
+        text, spans = renamed("def f(alpha, b):\n    return g(alpha=alpha)  # alpha\n", ["one", "other"])
+        assert text == "def f(one, b):\n    return g(alpha=other)  # alpha\n"
+        assert [text[begin:end] for begin, end in spans] == ["one", "other"]
+        assert renamed("def f(abc):\n    return abc\n", ["one", "other"]) is None  # three letters
+        assert renamed("def f(alpha):\n    return 1\n", ["one", "other"]) is None  # once
+
+    def test_the_tokens_of_a_name(self, experiment, text):
+        pairs, source = text["pairs"], "def f(alpha, b):\n    return alpha\n"
+        changed, spans = experiment["copying"].renamed(source, ["vomeka", "vomeka"])
+        ids, places = experiment["copying"]._tokens_of(pairs, changed, spans)
+        assert ids[0] == pairs.end_id
+        assert [pairs.decode(ids[begin:end]).strip() for begin, end in places] == ["vomeka", "vomeka"]
+
+    def test_scores_of_heads_that_look_everywhere_equally(self, experiment, text, model):
+        """With queries of zero, position t has the weight 1 / (t + 1) on every earlier one: the base rate."""
+        for block in model.blocks:
+            block.attention.w_q.kernel.assign(np.zeros(block.attention.w_q.kernel.shape))
+        rows = experiment["copying"].repeated_rows(300, 16, 4, seed=0)
+        assert (rows[:, :16] == rows[:, 16:]).all() and rows.max() < 299
+        base = np.mean(1 / (np.arange(16, 32) + 1))
+        np.testing.assert_allclose(experiment["copying"].induction(model, rows), base, rtol=1e-4)
+
+    def test_a_head_that_is_off_writes_nothing_and_comes_back(self, experiment, model):
+        copying, ids = experiment["copying"], np.arange(9)[None]
+        before = np.array(model(ids))
+        off = copying.without_head(model, 0, 0, lambda: np.array(model(ids)))
+        assert np.abs(off - before).max() > 1e-3
+        assert np.array_equal(np.array(model(ids)), before)
+        model.blocks[0].attention.w_o.kernel.assign(np.zeros((32, 32)))  # the block's only head
+        np.testing.assert_allclose(np.array(model(ids)), off, atol=1e-5)
+
+    def test_costs_of_names(self, experiment, text, model):
+        costs = experiment["copying"].name_costs(model, text["pairs"], text["train"], seed=0)
+        assert costs["functions"] >= 5 and 10 < costs["first"] < 80
+        assert set(costs) == {"functions", "first", "second", "third", "third, new"}
+
+
+class TestRowsThatRepeat:
+    def test_each_row_repeats_with_its_own_period(self):
+        from coursekit.pages import induction
+
+        ids, periods = induction.repeating(np.random.default_rng(0), 30)
+        assert ids.shape == (30, induction.LENGTH) and len(set(periods[:, 0])) > 5
+        for row, period in zip(ids, periods[:, 0], strict=True):
+            assert (row[period:] == row[:-period]).all()
+
+    def test_heads_without_queries_look_everywhere_equally(self):
+        from coursekit.pages import induction
+
+        model = induction.AttentionOnly(1)
+        model(np.zeros((1, 2), "int32"))
+        kernel = model.attentions[0].w_q.kernel
+        kernel.assign(np.zeros(kernel.shape))
+        _, periods = induction.repeating(np.random.default_rng(1), 64)
+        there = np.arange(induction.LENGTH) >= periods
+        base = np.broadcast_to(1 / (np.arange(induction.LENGTH) + 1), there.shape)[there].mean()
+        for scores in induction.head_scores(model):
+            np.testing.assert_allclose(scores, base, rtol=1e-4)

@@ -1,0 +1,253 @@
+"""Mutants of a formula, and what is said of numbers that no listed mistake explains."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring.copying import find_the_bug
+from autograder.declaring.exercise import VISIBLE_SEED
+from autograder.declaring.mutants import in_turns, mutants
+from autograder.releasing import reference_export
+from coursekit.changes import PHRASES, Change, sketch
+from coursekit.generator import Generator
+from coursekit.judge import Attempt, judge
+from coursekit.reference import _load
+from coursekit.relations import relation
+from coursekit.report import Report
+
+
+def centred(x):
+    """x minus the mean of its rows."""
+    return x - x.mean(axis=-1, keepdims=True)
+
+
+def normed(x, shift=0.0, mask=None):
+    scale = np.sqrt((centred(x) ** 2).sum(axis=-1, keepdims=True))
+    shown = centred(x) / scale + shift
+    return shown if mask is None else shown * mask
+
+
+def described() -> Exercise:
+    exercise = Exercise("normed", call=("x",), optional=("shift", "mask"))
+    exercise.formula(normed)
+
+    @exercise.group("right values", points=1)
+    def values(rng: Generator) -> list[Case]:
+        return [Case({"x": rng.normal(size=(3, 5)), "shift": 0.5}) for _ in range(2)]
+
+    @exercise.group("a mask", points=1)
+    def masked(rng: Generator) -> list[Case]:
+        return [Case({"x": rng.normal(size=(3, 5)), "mask": np.array([1.0, 0.0, 1.0, 1.0, 0.0])})]
+
+    squares = "(centred(x) ** 2).sum(axis=-1, keepdims=True)"
+    exercise.mistakes(no_root=wrong("The root is missing.", (f"np.sqrt({squares})", squares)))
+    return exercise
+
+
+EXERCISE = described()
+CASES = EXERCISE.expectations(VISIBLE_SEED)
+SPEC = replace(EXERCISE.spec, changes=EXERCISE.changes.telling(CASES))
+
+
+def judged(function, spec=SPEC, cases=CASES):
+    return judge(spec, cases, [Attempt({"output": function(**case.inputs).astype("float32")}) for case in cases])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "changed"),
+    [
+        ("a - b", "difference", "b - a"),
+        ("a * b", "times", "a / b"),
+        ("x.sum(axis=-1)", "axis", "x.sum(axis=-2)"),
+        ("x.sum(axis=-1)", "function", "x.mean(axis=-1)"),
+        ("f(a, b)", "arguments", "f(b, a)"),
+        ("np.sqrt(a)", "call", "a"),
+        ("a < b", "boundary", "a <= b"),
+        ("a if b else c", "condition", "c"),
+        ("x[1:]", "part", "x"),
+        ("x.shape[-1]", "size", "x.shape[-2]"),
+        ("np.einsum('td,sd->ts', a, b)", "transposed", "np.einsum('td,sd->st', a, b)"),
+        ("range(n)", "one_off", "range(1, n + 1)"),
+        ("[a for a in b if a]", "condition", "[a for a in b]"),
+        ("a and b", "either", "a or b"),
+        ("a @ b", "factors", "b @ a"),
+    ],
+)
+def test_an_operator_changes_one_thing(text, kind, changed):
+    found = {(mutant.kind, mutant.text) for mutant in mutants(f"y = {text}")}
+    assert (kind, f"y = {changed}") in found
+
+
+def test_every_mutant_is_python_once_and_has_a_sentence():
+    source = (
+        "def f(a, b=2, mask=None):\n    '''f.'''\n    c = a / b\n    c = c + 1\n"
+        "    if mask is not None:\n        c *= mask\n    raise ValueError(f'{a - b}')"
+    )
+    found = mutants(source)
+    assert len({mutant.text for mutant in found}) == len(found) > 20
+    for mutant in found:
+        ast.parse(mutant.text)
+        assert mutant.kind in PHRASES and "raise ValueError(f'{a - b}')" in mutant.text
+        assert Change(mutant.kind, mutant.detail, mutant.place).sentence.endswith(".")
+    texts = {mutant.text for mutant in found}
+    assert any("mask = None\n" in text for text in texts), "an optional argument that is not used"
+    kinds = [mutant.kind for mutant in in_turns(found) if mutant.kind != "ignored"]
+    assert len(set(kinds[: len(set(kinds))])) == len(set(kinds)), "the first of each kind comes first"
+
+
+def test_a_change_that_nobody_listed_is_said_in_words():
+    judgement = judged(lambda x, shift=0.0, mask=None: normed(x, 0.0, mask))
+    assert judgement.remark.endswith("`shift` is not used.") and judgement.misconceptions == ()
+    assert [group.passed for group in judgement.groups] == [False, True]
+    report = Report(SPEC, judgement, 1, {"normed": False})
+    assert judgement.remark in str(report) and "<code>shift</code> is not used." in report._repr_html_()
+    assert judgement.sentences(SPEC) == (judgement.remark,)
+
+    def over_columns(x, shift=0.0, mask=None):
+        mine = centred(x) / np.sqrt((centred(x) ** 2).sum(axis=-2, keepdims=True)) + shift
+        return mine if mask is None else mine * mask
+
+    assert "in the step “scale”: a sum runs over another axis" in judged(over_columns).remark
+
+
+def test_a_listed_mistake_comes_first_and_right_numbers_hear_nothing():
+    def without_root(x, shift=0.0, mask=None):
+        mine = centred(x) / (centred(x) ** 2).sum(axis=-1, keepdims=True) + shift
+        return mine if mask is None else mine * mask
+
+    judgement = judged(without_root)
+    assert judgement.misconceptions == ("no_root",) and judgement.remark == ""
+    assert judged(normed).passed and judged(normed).remark == ""
+
+
+def test_a_change_has_to_agree_with_every_group():
+    def in_one_group_only(x, shift=0.0, mask=None):
+        return normed(x, 0.0) if mask is None else 7 + normed(x, shift, mask) ** 3
+
+    assert judged(in_one_group_only).remark == ""
+
+
+def test_changes_are_few_different_and_clear():
+    keys = list(SPEC.changes)
+    assert 10 < len(keys) <= 40
+    rows = [tuple(str(np.float32(case.changed[key])) for case in CASES) for key in keys]
+    assert len(set(rows)) == len(rows)
+    (listed,) = [key for key in EXERCISE.changes if "scale = (centred(x) ** 2)" in EXERCISE.changes.lines(key)]
+    assert listed not in keys, "what a listed mistake says is not said twice"
+
+
+def test_finding_the_bug_stays_the_task():
+    copy = find_the_bug(EXERCISE)
+    copy.oracle = normed
+    assert reference_export._changes(copy, copy.expectations(VISIBLE_SEED)) == {}
+
+
+def test_changes_are_in_the_released_files_without_the_formula(tmp_path):
+    files = reference_export.export("01_norm", "Norm", {"normed": 2.0}, {"normed": EXERCISE})
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        assert b"centred" not in content or name.endswith(".json")
+    read = _load("01_norm", tmp_path)
+    assert dict(read.specs["normed"].changes) == dict(SPEC.changes)
+    function = lambda x, shift=0.0, mask=None: normed(x, 0.0, mask)  # noqa: E731
+    assert judged(function, read.specs["normed"], read.expectations["normed"]).remark.endswith("`shift` is not used.")
+
+
+def test_a_change_whose_results_are_nothing_but_rounding_is_not_kept():
+    exercise = Exercise("spread", call=("x",))
+
+    @exercise.formula
+    def spread(x):
+        return x / np.sqrt((centred(x) ** 2).mean(axis=-1, keepdims=True))
+
+    exercise.group("values", points=1, name="values")(lambda rng: [Case({"x": rng.normal(size=(13, 7))})])
+    kept = exercise.changes.telling(exercise.expectations(1))
+    noise = [key for key in exercise.changes if "centred(x).mean" in exercise.changes.lines(key)]
+    assert noise and kept and not kept.keys() & set(noise)
+
+
+def test_a_change_that_returns_a_generator_returns_no_values():
+    exercise = Exercise("total", call=("x",))
+
+    @exercise.formula
+    def total(x):
+        return sum(2 * value for value in x)
+
+    exercise.group("values", points=1, name="values")(lambda rng: [Case({"x": [1.0, 2.5, 4.0]})])
+    kept = exercise.changes.telling(exercise.expectations(1))
+    assert kept and not any(exercise.changes.lines(key).startswith("return (") for key in kept)
+
+
+def test_a_formula_that_would_not_end_ends():
+    exercise = Exercise("halvings", call=("n",))
+
+    @exercise.formula
+    def halvings(n):
+        count = 0
+        while n > 1:
+            n = n // 2
+            count += 1
+        return count
+
+    exercise.group("values", points=1, name="values")(lambda rng: [Case({"n": 9}), Case({"n": 70})])
+    assert exercise.changes.telling(exercise.expectations(1))
+
+
+def test_a_sketch_tells_places_shapes_and_words_apart_and_leaves_free_values_out():
+    right = {"y": np.arange(6.0).reshape(2, 3)}
+
+    def of(value):
+        return sketch({"y": value}, right, {"y": 1e-6})
+
+    base = of(right["y"])
+    assert base.agrees(float(np.float32(base.value)))
+    for other in (right["y"][::-1], right["y"].reshape(3, 2), right["y"] + 1e-3, "word", None, [1, 2]):
+        assert not base.agrees(of(other).value)
+    free = {"y": np.array([1.0, np.nan])}
+    one, other = (sketch({"y": np.array([1.0, value])}, free, {"y": 1e-6}) for value in (2.0, 3.0))
+    assert one == other
+
+
+def related(actual, right, **inputs) -> str:
+    return relation([inputs], [{"y": actual}], [{"y": right}], [{"y": 1e-5}])
+
+
+RIGHT = np.array([[0.1, 0.2, 0.7, 0.5], [0.3, 0.3, 0.4, 0.9], [0.6, 0.1, 0.3, 0.2]])
+NOTHING_LEFT = np.array([[True] * 4, [False] * 4, [True, False, True, True]])
+
+
+@pytest.mark.parametrize(
+    ("actual", "inputs", "said"),
+    [
+        (RIGHT * 4, {"q": np.zeros((3, 4))}, "times the size of axis -1 of `q`"),
+        (RIGHT / np.sqrt(5), {"k": np.zeros((5, 2))}, "divided by the root of the size of axis -2 of `k`"),
+        (RIGHT * 1.37, {}, "the right one times 1.37"),
+        (RIGHT + 0.25, {}, "the right one plus 0.25"),
+        (RIGHT.T, {}, "its last two axes, which are exchanged"),
+        (RIGHT[::-1], {}, "the order along axis -2, which is reversed"),
+        (RIGHT[:, None], {}, "its numbers are right, and its shape is another"),
+        (np.where([[True], [False], [False]], RIGHT, 9 * RIGHT**2), {}, "along axis 0, only the first item is right"),
+        (RIGHT * np.array([[1.0], [2.0], [3.0]]), {}, "along axis 0, only the first item is right"),
+        (RIGHT * np.array([[4.0], [2.0], [3.0]]), {}, "each row is a multiple of the right one"),
+        (np.where([[False], [True], [False]], np.nan, RIGHT), {"mask": NOTHING_LEFT}, "the mask leaves nothing"),
+        (np.where(NOTHING_LEFT, RIGHT, 5.0), {"mask": NOTHING_LEFT}, "right exactly where the mask is True"),
+        (RIGHT + 1e-4, {}, "the right one plus 0.0001"),
+        (RIGHT + 1e-3 * RIGHT**2, {}, "nearly right"),
+        (2 * np.ones((3, 4)), {"x": 2 * np.ones((3, 4))}, "it is the input `x` as it came"),
+        (np.zeros((3, 4)), {}, "all its numbers are 0"),
+    ],
+)  # fmt: skip
+def test_a_relation_is_said(actual, inputs, said):
+    assert said in related(actual, RIGHT, **inputs)
+
+
+def test_a_relation_holds_wherever_the_result_is_wrong():
+    double = {"y": 2 * RIGHT}
+    assert relation([{}, {}], [double, {"y": RIGHT}], [{"y": RIGHT}] * 2, [{"y": 1e-5}] * 2)
+    assert relation([{}, {}], [double, {"y": RIGHT**2 + 3}], [{"y": RIGHT}] * 2, [{"y": 1e-5}] * 2) == ""
+    assert related(RIGHT**2 + 3, RIGHT) == "" and related("word", RIGHT) == "" and related(None, RIGHT) == ""

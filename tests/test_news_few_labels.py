@@ -1,0 +1,42 @@
+"""The low-rank update of lecture 7's experiment: it starts from the kernel, and its gradients are those of A and B."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "experiments")
+        return importlib.import_module("news_few_labels")
+
+
+def test_an_update_starts_at_the_kernel_and_has_its_rank(experiment):
+    start = np.random.default_rng(0).normal(size=(7, 3, 5)).astype("float32")
+    kernel = tf.Variable(start)
+    update = experiment.LowRankUpdate(kernel, 2, np.random.default_rng(1))
+    update.apply()
+    np.testing.assert_array_equal(kernel, start)
+    update.b.assign(np.random.default_rng(2).normal(size=update.b.shape))
+    update.apply()
+    assert np.linalg.matrix_rank((kernel.numpy() - start).reshape(7, 15), tol=1e-4) == 2
+
+
+def test_its_gradients_are_those_of_the_product(experiment):
+    kernel = tf.Variable(np.random.default_rng(0).normal(size=(7, 3, 5)).astype("float32"))
+    update = experiment.LowRankUpdate(kernel, 2, np.random.default_rng(1))
+    update.b.assign(np.random.default_rng(2).normal(size=update.b.shape))
+    upstream = tf.constant(np.random.default_rng(3).normal(size=(7, 3, 5)).astype("float32"))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(upstream * (update.start + tf.reshape(update.a @ update.b, (7, 3, 5))))
+    expected = tape.gradient(loss, [update.a, update.b])
+    for found, right in zip(update.gradients(upstream), expected, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,141 @@
+"""In whatever order things are done: page, tables, exports and nbgrader's gradebook say one and the same mark."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import sys
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from nbgrader.api import Gradebook
+from test_gradebook import result, set_grade
+from tiny_course import LAB, TOML, released
+
+from autograder.course.settings import load_course
+from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grading.results_folder import bring_up_to_date
+from autograder.integrations.exporting.tables import Cell, plain_table
+from autograder.pages.feedback import write_feedback
+
+DUE = datetime(2026, 11, 2, 12, tzinfo=UTC)
+STUDENTS = st.sampled_from(["ada", "bo"])
+HALVES = st.integers(0, 4).map(lambda number: number / 2)
+
+
+class Term(RuleBasedStateMachine):
+    """Sequences of grading, marking, extending, excusing, changing points, and exporting."""
+
+    template: Path
+
+    @initialize()
+    def begin(self) -> None:
+        self.folder = Path(tempfile.mkdtemp())
+        shutil.copytree(self.template, self.folder / "course")
+        self.root = self.folder / "course"
+        self.tables: list[str] = []
+        self.graded: set[str] = set()
+        self.is_current = True
+
+    @property
+    def course(self):
+        toml = TOML.replace("[[labs]]", "[grading]\nlate_percent_per_day = 20\n\n[[labs]]")
+        toml += f"due = {DUE.isoformat()}\n" + "".join(self.tables)
+        (self.root / "course.toml").write_text(toml)
+        return load_course(self.root)
+
+    @rule(student=STUDENTS, points=HALVES, days=st.integers(-1, 3), answer=st.sampled_from("xyz"))
+    def grade(self, student, points, days, answer) -> None:
+        course = self.course
+        code = f"def double({answer}): ..."
+        came = DUE + timedelta(days=days)
+        verdict = result(course, student, double=points, code=code, content=f"{answer}{points}{days}", timestamp=came)
+        with GradebookWriter(course.db_url, course) as writer:
+            writer.record([verdict])
+            (mark,) = writer.marks(LAB, [student])
+            write_feedback(course, mark.with_notebook(verdict.notebook), self.root / "grades" / "feedback")
+            bring_up_to_date(course, writer, self.root / "grades")
+        self.graded.add(student)
+        self.is_current = True
+
+    @rule(student=STUDENTS, part=st.sampled_from(["double", "why"]), points=st.none() | HALVES)
+    def mark(self, student, part, points) -> None:
+        if student in self.graded:
+            course = self.course
+            with GradebookWriter(course.db_url, course) as writer:
+                writer.mark_by_hand(LAB, student, part, points, f"because of {points}")
+                bring_up_to_date(course, writer, self.root / "grades")
+            self.is_current = True
+
+    @rule(student=STUDENTS, points=HALVES)
+    def formgrader(self, student, points) -> None:
+        if student in self.graded:
+            set_grade(self.course, student, "square", manual_score=points, needs_manual_grade=False)
+            self.is_current = False
+
+    @rule(student=STUDENTS, days=st.integers(0, 3))
+    def extend(self, student, days) -> None:
+        later = (DUE + timedelta(days=days)).isoformat()
+        self.tables = [each for each in self.tables if "due" not in each or f'"{student}"' not in each]
+        self.tables.append(f'\n[[extensions]]\nstudent = "{student}"\nlab = "{LAB}"\ndue = {later}\n')
+        self.is_current = False
+
+    @rule(student=STUDENTS)
+    def excuse(self, student) -> None:
+        self.tables.append(f'\n[[excused]]\nstudent = "{student}"\nlab = "{LAB}"\n')
+        self.is_current = False
+
+    @rule()
+    def export(self) -> None:
+        course = self.course
+        if self.graded:
+            with GradebookWriter(course.db_url, course) as writer:
+                bring_up_to_date(course, writer, self.root / "grades")
+            self.is_current = True
+
+    @invariant()
+    def all_agree(self) -> None:
+        if not getattr(self, "graded", None) or not self.is_current:
+            return
+        course = self.course
+        marks = {mark.student: mark for mark in recorded_marks(course, course.db_url, LAB)}
+        with (self.root / "grades" / "grades.csv").open() as file:
+            rows = {row["student"]: row for row in csv.DictReader(file)}
+        exported = plain_table({LAB: marks}, None, {}, Cell())
+        assert set(marks) == set(rows) == self.graded
+        for student, mark in marks.items():
+            row = rows[student]
+            assert (float(row["score"]), float(row["late"])) == (mark.score, mark.penalty)
+            assert (float(row["max_score"]), row["state"]) == (mark.max_score, mark.state)
+            page = (self.root / "grades" / "feedback" / student / f"{LAB}.html").read_text("utf-8")
+            assert f'<p class="total">{mark.score:g} of {mark.max_score:g} points' in page
+            assert page.count("Set by your instructor") == sum(part.by_hand is not None for part in mark.parts)
+            cell = next(each for each in exported.rows if each["student"] == student)[LAB]
+            assert cell == ("" if mark.excused or mark.waits else f"{mark.score:g}")
+            with Gradebook(course.db_url, course.course_id) as gradebook:
+                submission = gradebook.find_submission(LAB, student)
+                assert submission.score == pytest.approx(mark.earned)
+                assert (submission.late_submission_penalty or 0.0) == pytest.approx(mark.penalty)
+                assert submission.max_score == mark.max_score
+
+    def teardown(self) -> None:
+        if hasattr(self, "folder"):
+            shutil.rmtree(self.folder)
+
+
+def test_every_sequence_of_commands_tells_one_story(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    Term.template = released(tmp_path / "course", monkeypatch).root
+    checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    run_state_machine_as_test(
+        Term,
+        settings=settings(
+            max_examples=15, stateful_step_count=12, deadline=None, suppress_health_check=checks, derandomize=True
+        ),
+    )

@@ -1,0 +1,135 @@
+"""The child processes that read submissions: whatever ends one costs the submission it was reading, and no other."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+from reading_faults import Faults
+from test_submission_factory import POINTS, answered, as_bytes, code, release
+
+from autograder.submission import Children, LabReader, ReaderLost, Rules, Unreadable, read_release
+
+GOOD = as_bytes(answered())
+
+
+@pytest.fixture
+def children():
+    made = Children(LabReader(read_release(release()), {}, {name: Rules() for name in POINTS}))
+    yield made
+    made.close()
+
+
+def ids() -> set[int]:
+    return {each.pid for each in psutil.Process().children()}
+
+
+def test_a_submission_is_read_as_in_this_process(children):
+    reading = children.ask("read", GOOD)
+    here = LabReader(read_release(release()), {}, {name: Rules() for name in POINTS}).read(GOOD)
+    assert reading == here and set(reading.broken) == set(POINTS)
+    assert reading.plan.notebook.cells[0].source == here.plan.notebook.cells[0].source
+
+
+def test_one_child_serves_many_and_threads_have_their_own(children):
+    before = ids()
+    for _ in range(3):
+        children.ask("plan", GOOD)
+    assert len(ids() - before) == 1
+    with ThreadPoolExecutor(3) as pool:
+        plans = pool.map(lambda _: children.ask("plan", GOOD), range(6))
+        assert all(plan.exercises == POINTS for plan in plans)
+    assert len(ids() - before) <= 3
+    children.close()
+    assert ids() == before
+
+
+def test_what_is_no_notebook_is_a_sentence_and_the_child_goes_on(children):
+    before = ids()
+    children.ask("plan", GOOD)
+    with pytest.raises(Unreadable, match="PDF"):
+        children.ask("read", b"%PDF-1.7")
+    children.ask("plan", GOOD)
+    assert len(ids() - before) == 1
+
+
+@pytest.fixture
+def faults(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    made = Children(Faults(str(tmp_path / "marks")), cpu_seconds=3)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [("burn", "more than 3 seconds of computing"), ("swallow", "more memory"), ("crash", "ended"), ("leave", "ended")],
+)
+def test_the_end_of_a_child_is_the_submissions_sentence(faults, what, told):
+    begun = time.monotonic()
+    with pytest.raises(Unreadable, match=told):
+        faults.ask(what)
+    assert faults.ask("fine") == "read"  # the next one
+    assert time.monotonic() - begun < 200
+
+
+def test_an_error_of_ours_is_no_verdict(faults):
+    with pytest.raises(RuntimeError, match="KeyError") as error:
+        faults.ask("stumble")
+    assert "no sentence" in error.value.__notes__[0]
+
+
+def test_a_child_that_somebody_kills_is_replaced_once(faults, tmp_path):
+    assert faults.ask("killed", 1) == "read"
+    (tmp_path / "marks").unlink()
+    with pytest.raises(ReaderLost, match="twice"):
+        faults.ask("killed", 2)
+
+
+def test_a_child_that_held_much_is_not_kept(faults):
+    before = ids()
+    faults.ask("wide")
+    assert ids() == before
+
+
+def test_a_child_that_does_not_start_is_nobodys_fault(monkeypatch):
+    monkeypatch.setattr("autograder.submission.child._START", "raise SystemExit(3)")
+    with pytest.raises(ReaderLost, match="code 3"):
+        Children(None).ask("read")
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(ReaderLost, match="started"):
+        Children(None).ask("read")
+
+
+def test_children_end_with_their_owner(faults):
+    program = (
+        "import os; from autograder.submission import Children\n"
+        "children = Children([1]); children.ask('copy')\n"
+        "print(children._idle[0]._process.pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    said = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True).stdout
+    until = time.monotonic() + 30
+    while psutil.pid_exists(int(said)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not psutil.pid_exists(int(said)) or psutil.Process(int(said)).status() == psutil.STATUS_ZOMBIE
+    before = ids()
+    forgotten = Children([1])
+    forgotten.ask("copy")
+    del forgotten
+    gc.collect()
+    assert ids() == before
+
+
+def test_what_stopped_a_class_ends_with_the_submission(children):
+    """A magic's options, cells of empty lines and a source of names by the thousand: seconds, and one verdict each."""
+    names = ";".join(f"n{i}" for i in range(9_000))
+    for source in ("%time " + "-a" * 4_000 + "!", "\n" * 199_000, "\n" * 1_000_000, names):
+        notebook = answered()
+        notebook.cells += [code(source) for _ in range(12)]
+        assert children.ask("read", as_bytes(notebook)).plan.exercises == POINTS

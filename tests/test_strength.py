@@ -1,0 +1,84 @@
+"""The cases of an exercise catch what can go wrong in its formula: hardly a wrong mutant gets full points."""
+
+from __future__ import annotations
+
+import pytest
+from this_course import ROOT, exercises_of
+
+from autograder.course.settings import load_course
+from autograder.declaring import Case, Exercise
+from autograder.declaring.strength import strength
+from coursekit.generator import Generator
+
+LABS = [lab.name for lab in load_course(ROOT).labs]
+SEED = 40723
+INPUTS = 60  # fresh ones; `course mutants` and the exhaustive test take more
+MANY_INPUTS = 200
+TOO_SLOW = {"linear_baseline"}  # a regression to the last digit, a tenth of a second for each input
+
+SOFTMAX_ELSEWHERE = "the softmax has an exercise of its own, with large scores; here inputs are of ordinary size"
+# The mutants that may pass: how a changed line begins, and why.
+LEFT = {
+    ("01_attention_intuition", "SpatialAttention"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+    ("01_attention_intuition", "find_the_bug"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+    ("02_self_attention", "SelfAttention"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+    ("03_multi_head_attention", "GroupedQueryAttention"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+    ("08_decoder_and_masking", "Transformer"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+    ("09_vision_transformer", "build_vit"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+}
+
+
+def measured(lab: str, inputs: int) -> tuple[int, list[str]]:
+    """How many mutants of a lab's formulas compute something else, and those that pass without a reason."""
+    different, unexplained, left = 0, [], 0
+    for name, exercise in exercises_of(lab).items():
+        if name in TOO_SLOW or not list(exercise.changes):
+            continue
+        found = strength(exercise, SEED, inputs)
+        different += found.killed + len(found.left)
+        left += len(found.left)
+        reasons = LEFT.get((lab, name), {})
+        for key in found.left:
+            line = exercise.changes.lines(key)
+            if not any(line.startswith(start) for start in reasons):
+                unexplained.append(f"{name}: {exercise.changes.named(key).kind}: {line}")
+    assert left <= 0.01 * different, f"{left} of {different} mutants that compute something else get full points"
+    return different, unexplained
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_wrong_formulas_fail_a_group(lab):
+    different, unexplained = measured(lab, INPUTS)
+    assert different > 100 and not unexplained, "\n".join(unexplained)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("lab", LABS)
+def test_wrong_formulas_fail_a_group_or_are_right_on_two_hundred_inputs(lab):
+    _, unexplained = measured(lab, MANY_INPUTS)
+    assert not unexplained, "\n".join(unexplained)
+
+
+def exercise_with(*widths: int | None) -> Exercise:
+    """A moving sum whose cases ask for these widths; None leaves the width out."""
+    exercise = Exercise("sums", call=("x",), optional=("width",))
+
+    @exercise.formula
+    def sums(x, width=2):
+        return x[:1] * width if width > 2 else x[:1] + width
+
+    @exercise.group("values", points=1)
+    def values(rng: Generator) -> list[Case]:
+        given = [{} if width is None else {"width": width} for width in widths]
+        return [Case({"x": rng.normal(size=3)} | each) for each in given]
+
+    return exercise
+
+
+def test_a_case_that_is_wanting_is_found():
+    weak, strong = (strength(exercise_with(*widths), 1, 40) for widths in ((None,), (None, 3, 2, 1)))
+    assert weak.made == strong.made == weak.killed + weak.equivalent + len(weak.left)
+    assert strong.killed > weak.killed and len(strong.left) == 0
+    changes = exercise_with(None).changes
+    kinds = {changes.named(key).kind for key in weak.left}
+    assert "ignored" not in kinds, "no fresh input has a width, either: what no draw ever gives counts as equivalent"

@@ -1,0 +1,200 @@
+"""What strangers made is opened by descriptor: a link or a pipe put in its place between two looks is seen."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+import time
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from measuring import cost_of
+from test_submission_finding import GOOD, KNOWN, LAB, find, pack, read, write
+
+from autograder.submission import FileSource, KeptSource, Unreadable, find_submissions
+
+
+@pytest.fixture
+def secret(tmp_path) -> Path:
+    """A folder of the instructor's, with a notebook named like the lab."""
+    return write(tmp_path / "secret", {f"{LAB}.ipynb": "the solution"})
+
+
+@contextmanager
+def swapped(path: Path, kind: str, secret: Path):
+    """Put a link or a pipe in the place of a file or folder."""
+    kept = path.with_name(f".{path.name}")
+    path.rename(kept)
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(secret / f"{LAB}.ipynb" if kept.is_file() else secret)
+    yield
+    path.unlink()
+    kept.rename(path)
+
+
+@pytest.mark.parametrize("what", ["eve", f"eve/{LAB}", f"eve/{LAB}/{LAB}.ipynb"])
+def test_no_folder_above_a_notebook_can_be_swapped_for_a_link(tmp_path, secret, what):
+    root = write(tmp_path / "in", {f"eve/{LAB}/{LAB}.ipynb": "stub"})
+    write(secret, {f"{LAB}/{LAB}.ipynb": "the solution"})
+    (eve,) = find_submissions([root], LAB, KNOWN).submissions
+    with swapped(root / what, "link", secret), pytest.raises(Unreadable, match="cannot be read"):
+        eve.read()
+    assert eve.read() == b"stub"
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_an_archive_swapped_for_a_link_or_a_pipe_is_refused_at_once(tmp_path, secret, kind):
+    root = write(tmp_path / "in", {"eve.zip": pack({f"{LAB}.ipynb": "stub"}), f"ada/{LAB}.ipynb": "ada"})
+    (secret / f"{LAB}.ipynb").write_bytes(pack({f"{LAB}.ipynb": "the solution"}))
+    found = find(root)
+    begun = time.monotonic()
+    with swapped(root / "eve.zip", kind, secret):
+        with pytest.raises(Unreadable):
+            found["eve"].read()
+        again = find(root)
+        assert read(again) == {"ada": "ada"} and again["eve"].problem
+    assert time.monotonic() - begun < 60
+
+
+def test_looks_while_files_are_swapped_end_and_read_nobody_elses_work(tmp_path, secret):
+    """A loop renames pipes and links over a zip, a notebook and a folder."""
+    root = write(tmp_path / "in", {"zed.zip": pack({f"{LAB}.ipynb": "zed"}), f"eve/{LAB}.ipynb": "eve"})
+    (secret / "own.zip").write_bytes(pack({f"{LAB}.ipynb": "the solution"}))
+    over = threading.Event()
+
+    def swap() -> None:
+        while not over.is_set():
+            for name, target in (("zed.zip", secret / "own.zip"), ("eve", secret)):
+                with swapped_by_rename(root / name, target):
+                    pass
+
+    attacker = threading.Thread(target=swap)
+    attacker.start()
+    seen = set()
+    try:
+        for _ in range(150):
+            for each in find_submissions([root], LAB, KNOWN).submissions:
+                try:
+                    seen.add(each.read())
+                except Unreadable:
+                    continue
+    finally:
+        over.set()
+        attacker.join()
+    assert seen <= {b"zed", b"eve"}
+
+
+@contextmanager
+def swapped_by_rename(path: Path, target: Path):
+    kept, link = path.with_name(f".kept-{path.name}"), path.with_name(f".link-{path.name}")
+    pipe = path.with_name(f".pipe-{path.name}")
+    link.symlink_to(target)
+    os.mkfifo(pipe)
+    path.rename(kept)
+    link.rename(path)
+    time.sleep(0.001)
+    pipe.rename(path)
+    time.sleep(0.001)
+    path.unlink()
+    kept.rename(path)
+    yield
+
+
+def test_what_a_pattern_of_the_shell_found_is_followed_through_no_link(tmp_path, secret):
+    """`course grade LAB inbox/*` and `inbox/*/LAB.ipynb`, where a student has put a link into the inbox."""
+    root = write(tmp_path / "in", {f"ada/{LAB}.ipynb": "ada", f"bob/{LAB}.ipynb": "bob", "cyd.ipynb": "cyd"})
+    (root / "eve").symlink_to(secret)
+    (root / "mal.ipynb").symlink_to(secret / f"{LAB}.ipynb")
+    (root / "off").symlink_to("nowhere")
+    for paths in (sorted(root.iterdir()), sorted(root.glob(f"*/{LAB}.ipynb"))):
+        found = find_submissions(paths, LAB, KNOWN)
+        got = {each.student: each.read() for each in found.submissions}
+        assert b"the solution" not in got.values() and {"ada", "bob"} <= got.keys()
+        assert any("link" in each.reason for each in found.passed_over)
+
+
+def test_one_path_that_is_a_link_is_the_instructors_own(tmp_path, secret):
+    (tmp_path / "here").symlink_to(write(tmp_path / "in", {f"ada/{LAB}.ipynb": "ada", f"bob/{LAB}.ipynb": "bob"}))
+    assert read(find(tmp_path / "here")) == {"ada": "ada", "bob": "bob"}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another account")
+def test_a_file_of_another_account_than_its_folder_is_not_read(tmp_path):
+    root = write(tmp_path, {"eve/lab.ipynb": "x"})
+    os.chown(root / "eve", 65534, 65534)
+    source = FileSource(root, ("eve", "lab.ipynb"), owner=65534)
+    with pytest.raises(Unreadable, match="another account"):
+        source.read()
+    os.chown(root / "eve" / "lab.ipynb", 65534, 65534)
+    assert source.read() == b"x"
+
+
+def test_kept_bytes_stay_what_they_were(tmp_path):
+    path = write(tmp_path, {"a.ipynb": "first"}) / "a.ipynb"
+    kept, gone = KeptSource(FileSource(path)), KeptSource(FileSource(tmp_path / "none.ipynb"))
+    assert kept.read() == b"first"
+    path.write_text("second")
+    assert kept.read() == b"first" and kept.path == path
+    for _ in range(2):
+        with pytest.raises(Unreadable, match="No such file"):
+            gone.read()
+
+
+# -- archives and folders that are large to look at ------------------------------------------------------------------
+
+
+def cost(root: Path):
+    return cost_of(
+        f"said = [each.student for each in find_submissions([Path({str(root)!r})], {LAB!r}).submissions]",
+        "from pathlib import Path\nfrom autograder.submission import find_submissions",
+    )
+
+
+def archive_of(files: dict[str, bytes]) -> bytes:
+    """Each content is packed once, and is a member under all of its names."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_archives_in_an_archive_are_counted_together(tmp_path):
+    """Thirty archives of ninety thousand files each, in less than three megabytes."""
+    from hostile.heavy import endless_directory
+
+    inner = endless_directory(90_000)
+    write(tmp_path / "in", {f"ada/{LAB}.ipynb": "ada", "eve.zip": archive_of({f"{n}.zip": inner for n in range(30)})})
+    spent = cost(tmp_path / "in")
+    assert spent.said == ["ada", "eve"]
+    assert spent.seconds < 5 and spent.megabytes < 400
+
+
+def test_archives_full_of_zeros_are_not_unpacked(tmp_path):
+    zeros = archive_of({"a.zip": bytes(60 << 20)})
+    many = {f"{n}.zip": zeros for n in range(40)} | {f"z{n}.zip": bytes(60 << 20) for n in range(4)}
+    write(tmp_path / "in", {f"ada/{LAB}.ipynb": "ada", "eve.zip": archive_of(many)})
+    spent = cost(tmp_path / "in")
+    assert spent.said == ["ada", "eve"] and spent.seconds < 5
+
+
+def test_names_by_the_thousand_are_a_sentence(tmp_path):
+    deep = "/".join(f"d{n}" for n in range(30))
+    files = {f"{deep}/{n}/x{n}.ipynb": b"" for n in range(3_000)}
+    write(tmp_path / "in", {f"ada/{LAB}.ipynb": "ada", "eve.zip": archive_of(files)})
+    spent = cost(tmp_path / "in")
+    assert spent.said == ["ada", "eve"] and spent.seconds < 10
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_member_packed_in_an_odd_way_is_refused_with_a_way_out(tmp_path, method):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr(f"{LAB}.ipynb", GOOD)
+    write(tmp_path / "in", {"eve.zip": buffer.getvalue(), f"ada/{LAB}.ipynb": "ada"})
+    assert "ordinary zip" in find(tmp_path / "in")["eve"].problem

@@ -1,0 +1,22 @@
+"""The exercises of this repository's course, as the tests use them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from autograder.course.settings import load_course
+from autograder.declaring.course_exercises import declared_exercises
+from autograder.declaring.exercise import Exercise
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@cache
+def exercises_of(lab: str) -> dict[str, Exercise]:
+    """The declared exercises of a lab, by name."""
+    return {
+        name: exercise
+        for name, exercise in declared_exercises(load_course(ROOT), lab).items()
+        if isinstance(exercise, Exercise)
+    }

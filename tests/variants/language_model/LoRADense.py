@@ -1,0 +1,50 @@
+"""Lab 10, optional exercise `LoRADense`: solutions as different students write them, right and wrong."""
+
+from variants.language_model.shared import edited
+
+PLAIN = """
+class LoRADense(keras.Layer):
+    def __init__(self, dense, rank, alpha, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = dense
+        self.dense.trainable = False
+        self.rank, self.alpha = rank, alpha
+        self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal")
+        self.b = self.add_weight(shape=(rank, dense.kernel.shape[1]), initializer="zeros")
+
+    def call(self, x):
+        return self.dense(x) + (self.alpha / self.rank) * ((x @ self.a) @ self.b)
+
+    def merged(self):
+        return self.dense.kernel + (self.alpha / self.rank) * (self.a @ self.b)
+"""
+
+CORRECT = [
+    PLAIN,
+    edited(PLAIN, ("((x @ self.a) @ self.b)", "ops.matmul(ops.matmul(x, self.a), self.b)"), ("(self.a @ self.b)", "ops.matmul(self.a, self.b)")),
+    edited(PLAIN, ('initializer="random_normal"', "initializer=keras.initializers.HeNormal()")),
+    edited(PLAIN, ("return self.dense(x) + (self.alpha / self.rank) * ((x @ self.a) @ self.b)", "return ops.matmul(x, self.merged()) + self.dense.bias")),
+    edited(PLAIN, ("return self.dense.kernel +", "return np.asarray(self.dense.kernel) +"), ("(self.a @ self.b)", "(np.asarray(self.a) @ np.asarray(self.b))")),
+    edited(PLAIN, ("self.dense = dense\n        self.dense.trainable = False", "dense.trainable = False\n        self.dense = dense")),
+    edited(PLAIN, ("keras.Layer", "tf.keras.layers.Layer"), ("((x @ self.a) @ self.b)", "tf.matmul(tf.matmul(x, self.a), self.b)")),
+    edited(PLAIN, ("(self.alpha / self.rank) * ((x @ self.a) @ self.b)", 'ops.einsum("...i,ir,ro->...o", x, self.a, self.b) * self.alpha / self.rank')),
+]  # fmt: skip
+
+WRONG = [
+    ("b_random", edited(PLAIN, ('initializer="zeros"', 'initializer="random_normal"'))),
+    ("both_zero", edited(PLAIN, ('initializer="random_normal"', 'initializer="zeros"'))),
+    ("not_frozen", edited(PLAIN, ("        self.dense.trainable = False\n", ""))),
+    ("scale_missing", edited(PLAIN, ("(self.alpha / self.rank) * ", ""))),
+    ("alpha_alone", edited(PLAIN, ("self.alpha / self.rank", "self.alpha"))),
+    ("merged_unscaled", edited(PLAIN, ("return self.dense.kernel + (self.alpha / self.rank) * ", "return self.dense.kernel + "))),
+    ("merged_is_kernel", edited(PLAIN, (" + (self.alpha / self.rank) * (self.a @ self.b)", ""))),
+    ("bias_lost", edited(PLAIN, ("self.dense(x)", "x @ self.dense.kernel"))),
+    ("", edited(PLAIN, ("self.alpha / self.rank", "self.rank / self.alpha"))),
+    ("", edited(PLAIN, ("return self.dense(x) + ", "return "))),
+    ("", edited(PLAIN, ("self.dense(x) +", "self.dense(x) *"))),
+    ("", edited(PLAIN, ("(rank, dense.kernel.shape[1])", "(dense.kernel.shape[1], rank)"))),
+    ("", edited(PLAIN, ("self.a = self.add_weight", "self.lora_a = self.a = self.add_weight"), ("(dense.kernel.shape[0], rank)", "(dense.kernel.shape[0], rank + 1)"))),
+    ("", edited(PLAIN, ("self.b = self.add_weight(shape=(rank, dense.kernel.shape[1]), initializer=\"zeros\")", "self.b = np.zeros((rank, dense.kernel.shape[1]))"))),
+    ("", edited(PLAIN, ("    def merged(self):\n        return", "    def merge(self):\n        return"))),
+    ("", edited(PLAIN, ("x @ self.a) @ self.b)", "ops.relu(x @ self.a)) @ self.b)"))),
+]  # fmt: skip

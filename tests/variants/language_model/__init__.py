@@ -1,0 +1,1 @@
+"""Lab 10: solutions as different students write them."""

@@ -1,0 +1,98 @@
+"""Lab 10, exercise `generate`: solutions as different students write them, right and wrong."""
+
+from variants.language_model.shared import edited
+
+PLAIN = """
+def generate(model, prompt, max_new, temperature, p, rng, end_id):
+    logits, caches = model(np.array([prompt]))
+    new = []
+    while True:
+        last = np.asarray(logits)[0, -1].astype("float64")
+        if temperature == 0:
+            token = int(np.argmax(last))
+        else:
+            last = last / temperature
+            share = np.exp(last - last.max())
+            share = share / share.sum()
+            token = int(rng.choice(len(share), p=nucleus(share, p)))
+        new.append(token)
+        if token == end_id or len(new) == max_new:
+            return new
+        logits, caches = model(np.array([[token]]), caches=caches)
+"""
+DRAW = "token = int(rng.choice(len(share), p=nucleus(share, p)))"
+NEXT = "logits, caches = model(np.array([[token]]), caches=caches)"
+
+CORRECT = [
+    PLAIN,
+    # tensors, the caches by position, for loop
+    """
+def generate(model, prompt, max_new, temperature, p, rng, end_id):
+    new, ids, caches = [], tf.constant([prompt]), None
+    for _ in range(max_new):
+        logits, caches = model(ids, caches)
+        if temperature > 0:
+            share = tf.nn.softmax(logits[0, -1] / temperature).numpy().astype("float64")
+            token = rng.choice(np.arange(len(share)), p=nucleus(share / share.sum(), p))
+        else:
+            token = tf.argmax(logits[0, -1]).numpy()
+        new.append(int(token))
+        if token == end_id:
+            break
+        ids = tf.constant([[token]])
+    return new
+""",
+    # drawn with one uniform number
+    edited(PLAIN, (DRAW, "sums = np.cumsum(nucleus(share, p))\n            token = min(int(np.searchsorted(sums, rng.random())), int(np.argmax(sums >= sums[-1] - 1e-12)))")),
+    # Gumbel's way
+    edited(PLAIN, (DRAW, "cut = nucleus(share, p)\n            kept = np.flatnonzero(cut)\n            token = int(kept[np.argmax(np.log(cut[kept]) + rng.gumbel(size=len(kept)))])")),
+    # a call too many at the end does no harm, numpy ids come back
+    edited(PLAIN, ("        if token == end_id or len(new) == max_new:\n            return new\n        " + NEXT, "        " + NEXT + "\n        if token == end_id or len(new) >= max_new:\n            return np.array(new)")),
+    edited(PLAIN, ("return new", "return tuple(new)"), ("np.argmax(last)", "last.argmax()")),
+    # p = 1 needs no cut; a multinomial draw
+    edited(PLAIN, (DRAW, "cut = share if p >= 1 else nucleus(share, p)\n            token = int(rng.multinomial(1, cut / cut.sum()).argmax())")),
+    # Keras's softmax, nested lists for ids
+    edited(PLAIN, ("np.array([prompt])", "[prompt]"), ("np.array([[token]])", "[[token]]"),
+        ("            last = last / temperature\n            share = np.exp(last - last.max())\n            share = share / share.sum()\n", "            share = np.asarray(ops.softmax(ops.convert_to_tensor(last / temperature)))\n")),
+    # an own nucleus
+    edited(PLAIN, (DRAW, "order = np.argsort(share)[::-1]\n            size = int(np.sum(np.cumsum(share[order]) < p - 1e-9)) + 1\n            kept = order[:size]\n            token = int(rng.choice(kept, p=share[kept] / share[kept].sum()))")),
+]  # fmt: skip
+
+STEP = (
+    "            last = last / temperature\n            share = np.exp(last - last.max())\n            share = share / share.sum()\n            "
+    + DRAW
+)
+WRONG = [
+    ("cut_before_temperature", edited(PLAIN, (STEP, "            share = np.exp(last - last.max())\n            cut = nucleus(share / share.sum(), p) ** (1 / temperature)\n            token = int(rng.choice(len(cut), p=cut / cut.sum()))"))),
+    ("whole_prefix", edited(PLAIN, (NEXT, "logits, caches = model(np.array([[*prompt, *new]]))"))),
+    ("temperature_multiplied", edited(PLAIN, ("last / temperature", "last * temperature"))),
+    ("p_ignored", edited(PLAIN, ("p=nucleus(share, p)", "p=share"))),
+    ("end_dropped", edited(PLAIN, ("        new.append(token)\n        if token == end_id or len(new) == max_new:", "        if token == end_id:\n            return new\n        new.append(token)\n        if len(new) == max_new:"))),
+    ("", edited(PLAIN, ("token == end_id or ", ""))),
+    ("other_chance", edited(PLAIN, ("rng.choice", "np.random.choice"))),
+    ("", edited(PLAIN, ("            last = last / temperature\n", ""))),
+    ("", edited(PLAIN, (DRAW, "token = int(share.argmax())"))),
+    ("", edited(PLAIN, ("if temperature == 0:", "if temperature < 2:"))),
+    ("", edited(PLAIN, ("return new", "return [*prompt, *new]"))),
+    ("", edited(PLAIN, ("len(new) == max_new", "len(new) > max_new"))),
+    ("", edited(PLAIN, ("len(new) == max_new", "len(new) + len(prompt) >= max_new"))),
+    ("", edited(PLAIN, (NEXT, "logits, caches = model(np.array([[token]]))"))),
+    ("", edited(PLAIN, (NEXT, "logits, _ = model(np.array([[token]]), caches=caches)"))),
+    ("", edited(PLAIN, (NEXT, "logits, caches = model(np.array([[*prompt, *new]]), caches=caches)"))),
+    ("", edited(PLAIN, ("model(np.array([prompt]))", "model(np.array([prompt[-1:]]))"))),
+    ("", edited(PLAIN, ("model(np.array([prompt]))", "model(np.array(prompt))"))),
+    ("", edited(PLAIN, ("model(np.array([prompt]))", "model(np.array([prompt[::-1]]))"))),
+    ("", edited(PLAIN, ("[0, -1]", "[0, 0]"))),
+    ("", edited(PLAIN, ("[0, -1]", "[-1, 0]"))),
+    ("", edited(PLAIN, ("np.argmax(last)", "np.argmin(last)"))),
+    ("", edited(PLAIN, ("        if temperature == 0:\n            token = int(np.argmax(last))\n        else:\n", "        if True:\n"))),
+    ("", edited(PLAIN, ("nucleus(share, p)", "nucleus(share, 1 - p)"))),
+    ("", edited(PLAIN, ("p=nucleus(share, p)", "p=np.full(len(share), 1 / len(share))"))),
+    ("", edited(PLAIN, ("p=nucleus(share, p)", "p=np.where(share >= p * share.max(), share, 0) / share[share >= p * share.max()].sum()"))),
+    ("", edited(PLAIN, ("rng.choice", "np.random.default_rng().choice"))),
+    ("", edited(PLAIN, ("rng.choice(len(share)", "np.random.default_rng(0).choice(len(share)"))),
+    ("", edited(PLAIN, ("            return new\n", "            return new[-1]\n"))),
+    ("", edited(PLAIN, ("            return new\n", "            return\n"))),
+    ("", edited(PLAIN, ("            return new\n", "            return str(new)\n"))),
+    ("", edited(PLAIN, ("new.append(token)", "new.append(last)"))),
+]  # fmt: skip
