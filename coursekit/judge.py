@@ -276,6 +276,13 @@ def tidy_message(text: str) -> str:
     return text if len(text) <= 400 else text[:399] + "…"
 
 
+def not_run(spec: ExerciseSpec, expectations: Sequence[Expectation], violations: Sequence[str]) -> list[Attempt]:
+    """What stands in the place of attempts where an answer loops and the exercise rules loops out: it earns nothing,
+    and with the sizes of such an exercise it might not end. Empty where the answer is to be run."""
+    broken = [each for each in violations if not isinstance(each, Unchecked)]
+    return [Attempt(kind="forbidden", message=broken[0]) for _ in expectations] if spec.no_loops and broken else []
+
+
 def judge(
     spec: ExerciseSpec,
     expectations: Sequence[Expectation],

@@ -14,7 +14,7 @@ from typing import Any
 from coursekit import rules
 from coursekit.attempts import attempt
 from coursekit.guard import guard
-from coursekit.judge import Attempt, Expectation, Judgement, judge
+from coursekit.judge import Attempt, Expectation, Judgement, judge, not_run
 from coursekit.probes import described, load_probe
 from coursekit.probes.sharing import LayerCache, sharing
 from coursekit.reference import LabReference, load_reference
@@ -78,7 +78,9 @@ class Lab:
         trees = read_cells(cells)
         broken = rules.violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops)
         with guard(spec.forbidden), _calm_tensorflow():
-            attempts = run_cases(self.reference.lab, exercise, expectations, namespace, spec.probe)
+            attempts = not_run(spec, expectations, broken) or run_cases(
+                self.reference.lab, exercise, expectations, namespace, spec.probe
+            )
         judgement: Judgement = judge(spec, expectations, attempts, broken)
         self.progress[exercise], self._shares[exercise] = judgement.passed, judgement.share
         failing = judgement.first_failing

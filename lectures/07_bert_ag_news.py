@@ -81,7 +81,6 @@ few = np.random.default_rng(3).permutation(len(train_texts))[:240]
 few_texts, y_few = [train_texts[number] for number in few], train_labels[few]
 x_few, x_test, y_test = packed(few_texts), packed(test_texts[:600]), test_labels[:600]
 
-
 # %% [markdown]
 # <a id="pretrain-finetune"></a>
 #
@@ -115,6 +114,7 @@ plots.show(
     alt="""Only the head is new when the labels come. Left, pre-training: texts without labels pass the encoder and a head that guesses the hidden piece.
 Right, fine-tuning: 240 news with labels pass the same encoder, with the weights that it has learned, and a new head for four classes.""",
 )
+
 
 # %% [markdown]
 # The news are AG News (Zhang et al., 2015): short items of 2004 and 2005, equally many of *World*, *Sports*, *Business* and *Sci/Tech*. You get a synthetic **sample** unless you set `COURSE_SOURCE=real`; the numbers stored here are from the real news. The encoder is the course's own small BERT. It was pre-trained for
@@ -220,6 +220,7 @@ plots.show(
 The mask has ten ones. The type is 0 for the first five tokens, 1 for the next five and 0 in the padding.""",
 )
 
+
 # %% [markdown]
 # Called on texts, the published preprocessing packs into T = 128. Attention costs T², so this page packs into 64. Then a third of the news lose their end (34.2 %).
 #
@@ -266,6 +267,7 @@ plots.show(
 most of them are masked, some are replaced by a random piece or kept.""",
 )
 
+
 # %% [markdown]
 # What can an encoder know before it reads? If it spreads its guess evenly over V = 7,930 pieces, its loss is ln 7,930 = 8.98. If it knows how frequent each piece is, the loss is 6.92. The small BERT reached 4.16 on texts that it had not seen, and guessed 31.5 % of the hidden pieces ([evidence](evidence/07.ipynb#pre-training)).
 #
@@ -293,7 +295,18 @@ print(f"\ncorrect {np.mean(best[:, :1] == true):.0%}, among the first three {np.
 print(f"always the commonest of these words: {np.bincount(true[:, 0]).max() / len(true):.0%}")
 
 # %% [markdown]
-# Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words, and the commonest of them would be correct in 2 %. Where does it look? Every head of the small BERT is below. Choose a head by a click, a row with the pointer, and in Jupyter put in sentences of your own.
+# Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words, and the commonest of them would be correct in 2 %. Where does it look?
+
+# %% [markdown]
+# **Predict.** Every head of the small BERT is below. In its last block, which single token do most heads put a quarter or more of their weight on?
+#
+# (a) the token that looks &nbsp; (b) `[SEP]` &nbsp; (c) the verb
+#
+# <details><summary>Answer</summary>
+#
+# (b), which has no content. Choose a head by a click and a row with the pointer; in Jupyter put in sentences of your own.
+#
+# </details>
 
 # %%
 live.heads(

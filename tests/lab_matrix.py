@@ -21,7 +21,7 @@ from coursekit import rules
 from coursekit.comparison import difference
 from coursekit.diagnosis import Fingerprint, fingerprint, resembles
 from coursekit.guard import guard
-from coursekit.judge import Attempt, Expectation, Judgement, judge
+from coursekit.judge import Attempt, Expectation, Judgement, judge, not_run
 from coursekit.lab import run_cases
 from coursekit.statements import read_cells
 
@@ -103,7 +103,8 @@ def outcome(lab: str, exercise: Exercise, names: dict, seed: int = SEED) -> Judg
     cases = expectations(lab, exercise.name, seed)
     broken = rules.violations(read_cells(names["In"]), exercise.name, forbidden=spec.forbidden, no_loops=spec.no_loops)
     with guard(spec.forbidden):
-        return judge(spec, cases, run_cases(lab, exercise.name, cases, names, spec.probe), broken)
+        attempts = not_run(spec, cases, broken) or run_cases(lab, exercise.name, cases, names, spec.probe)
+        return judge(spec, cases, attempts, broken)
 
 
 def told(judgement: Judgement) -> str:

@@ -153,8 +153,4 @@ def same_inputs(one: Expectation, other: Expectation) -> bool:
 
 
 def same(one: Any, other: Any) -> bool:
-    return (
-        type(one) is type(other)
-        and np.shape(one) == np.shape(other)
-        and bool(np.all(np.asarray(one) == np.asarray(other)))
-    )
+    return type(one) is type(other) and (one == other if isinstance(one, (list, dict)) else np.array_equal(one, other))

@@ -15,12 +15,14 @@ INPUTS = {
     "drops at its rate": {"x": np.zeros((29, 5, 7)), "dropout": 0.25, "num_layers": 2},
     "classifies well": {"labels": LABELS, "least_accuracy": 0.8},
     "names the classes": {"withheld_labels": LABELS, "num_classes": 2, "least_accuracy": 0.8},
+    "shares are near their law": {"law": np.array([0.5, 0.25]), "standard_error": np.array([0.02, 0.01])},
 }
 RESULTS = {
     "rows are distributions": {"weights": np.array([[0.25, 0.75], [0.0, 0.0]])},
     "drops at its rate": {"dropped": np.tile([0.25, 1 / 0.75, 0.0], (4, 1))},
     "classifies well": {"probabilities": np.array([[0.1], [0.9], [0.5], [0.4], [0.2]])},
     "names the classes": {"logits": np.eye(2)[[0, 1, 1, 0, 0]]},
+    "shares are near their law": {"share": np.array([0.4, 0.29])},
 }
 
 
@@ -54,6 +56,8 @@ def test_probabilities_may_be_a_row_or_a_column():
         ("classifies well", lambda p: p[:1], "shape (1, 1); expected (5, 1)"),
         ("names the classes", lambda s: -s, "at least 80% is required"),
         ("names the classes", lambda s: s[:, :1], "shape (5, 1); expected (5, 2)"),
+        ("shares are near their law", lambda s: s + np.array([0, 0.1]), "`share[1]` lies 14 standard errors"),
+        ("shares are near their law", lambda s: s[:1], "shape (1,); expected (2,)"),
     ],
 )
 def test_what_is_lacking_is_said(name, change, words):

@@ -240,7 +240,7 @@ def test_a_drop_folder_is_graded_without_an_exchange(school, tmp_path):
 
 def test_the_command_says_what_is_wrong_in_one_sentence(school):
     def typed(*words: str) -> subprocess.CompletedProcess:
-        call = [sys.executable, "-m", "autograder.cli", "watch", *words]
+        call = [sys.executable, "-P", "-m", "autograder.cli", "watch", *words]
         return subprocess.run(call, cwd=school.course.root, capture_output=True, text=True, timeout=300)
 
     assert "Fetch Feedback" in " ".join(typed("--help").stdout.split())

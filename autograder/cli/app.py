@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from rich.progress import (
 from rich.table import Table
 
 from autograder.cli import exporting, scaffold, watching
+from autograder.cli.data_sets import data
 from autograder.cli.hub import roster
 from autograder.cli.importing import import_
 from autograder.cli.mark import mark
@@ -299,6 +299,7 @@ app.add_typer(scaffold.app, name="new")
 app.add_typer(exporting.app, name="export")
 app.command()(similar)
 app.command()(mark)
+app.command()(data)
 app.command()(mistake)
 app.command()(mutants)
 app.command()(roster)
@@ -397,111 +398,6 @@ def report(
     out.print(f"{target}: {len(results)} submissions; tables in {target.with_suffix('')}", highlight=False)
     for sentence in sentences_on_waiting(results):
         out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
-
-
-@app.command()
-def data(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]…", help="Sets to fetch or check; “samples” rebuilds samples.")
-    ] = None,
-    path: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Check the files of this folder instead of fetching anything.")
-    ] = None,
-    archive: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="ARCHIVE", help="Build the files in --path DIR from what the authors publish."),
-    ] = None,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Of IMDB, with the eight reviews that the course's records leave out.")
-    ] = False,
-) -> None:
-    """Show the data sets, fetch real ones, build them from published archives, or rebuild the samples.
-
-    Without a NAME the command shows a table of all sets: where each is, its size, its licence. With a NAME it fetches
-    that set through the library that keeps it, shows the progress, and says how many examples the set has:
-
-      course data imdb
-
-      course data imdb cifar10 --path ~/datasets
-
-    With --from it makes the files that the experiments and the loaders of local files read, and compares their
-    checksums with those of the course's records. The archive is as its authors publish it (tar, zip, or unpacked);
-    data/README.md gives the addresses:
-
-      course data imdb --from aclImdb_v1.tar.gz --path ~/datasets
-
-      course data samples
-
-    Notebooks take the samples unless COURSE_SOURCE=real is set. With COURSE_DATA=DIR, notebooks and this command read a
-    folder of local files; data/README.md says which files such a folder holds.
-    """
-    from coursekit.data import DataError
-    from coursekit.data.catalogue import SETS
-    from coursekit.data.samples.files import digest, write_samples
-
-    if archive is not None:
-        _build_set(names or [], archive, path, whole)
-        return
-    known = {each.name: each for each in SETS}
-    if unknown := [name for name in names or () if name != "samples" and name not in known]:
-        _stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join(known)}", 2)
-    if path is not None and not names:
-        _stop("--path needs the name of a set, such as: course data imdb --path DIR", 2)
-    if not names:
-        _show_sets()
-        return
-    for name in names:
-        if name == "samples":
-            written = write_samples(load_course().root / "data" / "samples")
-            for file in written:
-                out.print(f"wrote  data/samples/{file.name}  {digest(file.read_text('utf-8'))[:12]}…", highlight=False)
-            if not written:
-                out.print("The samples are up to date.")
-            else:
-                out.print("Their checksums are in data/README.md: update that file.")
-        elif (load := known[name].load) is None:
-            out.print(f"{name}: nothing to fetch, it is {known[name].where()}", highlight=False)
-        else:
-            try:
-                load(path)
-            except DataError as error:
-                _stop(str(error))
-
-
-def _build_set(names: list[str], archive: Path, path: Path | None, whole: bool) -> None:
-    from coursekit.data import DataError
-    from coursekit.data.archives import BUILDERS, build
-
-    if len(names) != 1 or names[0] not in BUILDERS:
-        _stop(f"--from needs the name of one set, of {', '.join(BUILDERS)}: course data imdb --from ARCHIVE", 2)
-    if path is None:
-        _stop("--from needs a folder to write into: course data imdb --from ARCHIVE --path DIR", 2)
-    try:
-        built = build(names[0], archive, path, whole=whole)
-    except DataError as error:
-        _stop(str(error))
-    for file, compared in built:
-        verdict = "as in the course's records" if compared else "checksum not checked: none is known"
-        out.print(f"wrote  {escape(str(file))}  {verdict}", highlight=False, soft_wrap=True)
-
-
-def _show_sets() -> None:
-    from coursekit.data.catalogue import HOMES, SETS
-    from coursekit.data.files import FOLDER_VARIABLE
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("set", "kind", "what", "training", "here", "size", "licence"):
-        table.add_column(heading, justify="right" if heading in ("training", "size") else "left")
-    for each in SETS:
-        where = each.where() or "[yellow]absent[/]"
-        table.add_row(each.name, each.kind, each.what, each.training, where, each.size, each.licence)
-    out.print(table)
-    for library, (word, home) in HOMES.items():
-        out.print(f"{word}: kept by {library} in {escape(str(home()))}", highlight=False)
-    folder = os.environ.get(FOLDER_VARIABLE)
-    said = escape(folder) if folder else "not set; it can name a folder of local files"
-    out.print(f"folder: {FOLDER_VARIABLE} is {said}", highlight=False)
-    out.print("\ncourse data NAME fetches a set. data/README.md says where each comes from.", highlight=False)
 
 
 @app.command()

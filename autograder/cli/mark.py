@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from autograder.grading.hand_marks import Change
+    from autograder.grading.hand_marks import MarkChange
     from autograder.grading.marks import Mark
 
 AUTOMATIC = "automatic"
@@ -125,7 +125,7 @@ def _show(mark: Mark, out: Console) -> None:
     out.print(f"counts: {mark.score:g} of {mark.max_score:g}{late}{state}", highlight=False)
 
 
-def _show_log(log: list[Change], lab: str, student: str | None, out: Console) -> None:
+def _show_log(log: list[MarkChange], lab: str, student: str | None, out: Console) -> None:
     if not log:
         out.print(f"Nothing was changed by hand{'' if student else f' in {lab}'}.", highlight=False)
     for each in log:

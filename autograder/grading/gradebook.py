@@ -30,7 +30,7 @@ from autograder.grading.gradebook_cells import (
     store_lab,
 )
 from autograder.grading.gradebook_submissions import SubmissionRows
-from autograder.grading.hand_marks import WHO, Change, changes, log_changes, set_by_hand, store_penalties
+from autograder.grading.hand_marks import WHO, MarkChange, changes, log_changes, set_by_hand, store_penalties
 from autograder.grading.lateness import LatePenalties
 from autograder.grading.marks import Mark, MarkReader
 from autograder.grading.results import LabResult, round_score
@@ -184,7 +184,7 @@ class GradebookWriter:
 
         self._in_one_transaction(work)
 
-    def changes(self, lab: str, student: str | None = None) -> list[Change]:
+    def changes(self, lab: str, student: str | None = None) -> list[MarkChange]:
         """What was changed by hand in a lab, of one student or of all, the oldest change first."""
         with reading(self._engine) as connection:
             return [*changes(connection, lab, student)]

@@ -26,7 +26,7 @@ WHO = "marked_by"  # in a session's info: who is at work, where it is not the ac
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MarkChange:
     """One entry of the log: points by hand `before` and `after`, None for the automatic ones."""
 
     student: str
@@ -186,11 +186,11 @@ def set_by_hand(session: Session, notebook_id: str, part: str, points: float | N
         comments.get(f"{part}-code", next(iter(comments.values()))).manual_comment = cut(because)
 
 
-def changes(connection: Connection, lab: str, student: str | None = None) -> Iterator[Change]:
+def changes(connection: Connection, lab: str, student: str | None = None) -> Iterator[MarkChange]:
     """The log of a lab, of one student or of all, the oldest entry first."""
     query = select(change_table).where(change_table.c.lab == lab).order_by(change_table.c.number)
     if student is not None:
         query = query.where(change_table.c.student == student)
     for row in connection.execute(query):
         fields = {name: value for name, value in row._mapping.items() if name != "number"}
-        yield Change(**fields | {"changed_at": row.changed_at.replace(tzinfo=UTC)})
+        yield MarkChange(**fields | {"changed_at": row.changed_at.replace(tzinfo=UTC)})

@@ -59,7 +59,7 @@ else:
 
 
 @dataclass
-class Measured:
+class MutantCounts:
     """The mutants of one solution, by what became of them.
 
     Attributes:
@@ -82,7 +82,7 @@ class Measured:
 
 def measured(
     lab: str, exercise: Exercise, solution: NotebookNode, sandbox: Sandbox, *, seed: int, most: int = 60
-) -> Measured:
+) -> MutantCounts:
     """Grade mutants of an exercise's solution on its cases, and those that pass on fresh inputs.
 
     Args:
@@ -102,7 +102,7 @@ def measured(
     trial = _Trial(lab, exercise, before, own, sandbox)
     if (failed := trial.failing(own, cases)) is not None:
         raise CourseError(f"solutions/{lab}: the solution of {exercise.name} does not pass: {failed}")
-    found = Measured(exercise.name)
+    found = MutantCounts(exercise.name)
     limit = min(most, MOST_OF_TRAINING) if exercise.cpu_seconds else most
     for label, source in islice(_wrong_solutions(own, exercise.name), limit):
         if trial.failing(source, cases) is not None:
@@ -194,9 +194,9 @@ class _Trial:
             self._context.__exit__(None, None, None)
 
 
-def summary(found: Mapping[str, Measured]) -> Measured:
+def summary(found: Mapping[str, MutantCounts]) -> MutantCounts:
     """All exercises of a table added up."""
-    total = Measured("all")
+    total = MutantCounts("all")
     for each in found.values():
         total.equivalent += each.equivalent
         total.killed += each.killed

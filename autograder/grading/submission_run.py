@@ -12,7 +12,7 @@ from autograder.declaring.declaration import Declaration
 from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.submission import CellStep, ProbeStep, Reading
-from coursekit.judge import Attempt, ExerciseSpec, Expectation, Judgement, judge, tidy_message
+from coursekit.judge import Attempt, ExerciseSpec, Expectation, Judgement, judge, not_run, tidy_message
 from coursekit.statuses import STUB
 
 DEMONSTRATION_TAG = "demonstration"  # of cells that only show something; they are not run
@@ -196,8 +196,8 @@ class SubmissionRun:
         short may be the machine's share.
         """
         prepared = self._prepared[name]
-        attempts = []
-        for case in prepared.cases:
+        attempts = not_run(prepared.spec, prepared.cases, self._broken[name])
+        for case in () if attempts else prepared.cases:
             ask = partial(
                 session.probe,
                 self._lab,

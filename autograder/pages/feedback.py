@@ -64,9 +64,12 @@ def write_feedback(course: Course, mark: Mark, folder: Path, *, instead: Mark | 
 
 
 def _fingerprint(mark: Mark) -> str:
-    """A short text that changes when anything in a mark does."""
+    """A short text that changes when anything in a mark does, but for the time that it took."""
     parts = [(part.name, part.max_score, part.score, part.by_hand, part.comment, part.waits) for part in mark.parts]
-    content = [mark.result.to_dict(), parts, mark.penalty, mark.excused]
+    result = mark.result.to_dict()
+    for exercise in result["exercises"]:
+        del exercise["seconds"]
+    content = [result, parts, mark.penalty, mark.excused]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:16]
 
 

@@ -128,12 +128,12 @@ def parts(rng: Generator) -> list[Case]:
     advice="One table reads and predicts, no layer has a bias, and each block has layers of its own.",
 )
 def parameters(rng: Generator) -> list[Case]:
-    inputs = _inputs(rng)
+    inputs = _inputs(rng) | {"vocab_size": int(rng.integers(18, 40)), "d_ff": int(rng.integers(13, 30))}
     return [
         Case(
             {key: value for key, value in inputs.items() if key != "weights"},
             mode="parameters",
-            description="trainable parameters, V=17, D=12, two blocks, H=3, G=1, F=11",
+            description=f"trainable parameters, V={inputs['vocab_size']}, D=12, two blocks, H=3, G=1, F={inputs['d_ff']}",
         )
     ]
 

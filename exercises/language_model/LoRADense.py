@@ -43,8 +43,9 @@ def _inputs(rng: Generator, rank: int, alpha: float, width: int = 7, columns: in
     advice="b starts at zeros, so the product is 0; a starts at random, or nothing would ever be learned. `dense.trainable = False` freezes.",
 )
 def start(rng: Generator) -> list[Case]:
-    inputs = {key: value for key, value in _inputs(rng, 3, 6.0).items() if key not in "ab"}
-    return [Case(inputs, mode="start", description="rank=3, alpha=6, before training")]
+    rank = int(rng.integers(2, 6))
+    inputs = {key: value for key, value in _inputs(rng, rank, 2.0 * rank).items() if key not in "ab"}
+    return [Case(inputs, mode="start", description=f"rank={rank}, alpha={2 * rank}, before training")]
 
 
 @exercise.group("the thin product beside it, and both in one matrix", points=1)

@@ -4,6 +4,7 @@ from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 
 exercise = Exercise("design")
+CHOSEN = "any choice that keeps the constraint is right"
 
 
 @exercise.formula
@@ -25,13 +26,14 @@ def _about(constraint: str, text: str) -> list[Case]:
 @exercise.group(
     "heads that fit, of even width, at least 16",
     points=1,
+    fixed=CHOSEN,
     advice="num_heads divides d_model, num_kv_heads divides num_heads, and K = d_model / num_heads is even and at least 16.",
 )
 def heads(rng: Generator) -> list[Case]:
     return _about("heads", "d_model, num_heads and num_kv_heads")
 
 
-@exercise.group("at least 4 blocks and 4 heads", points=1)
+@exercise.group("at least 4 blocks and 4 heads", points=1, fixed=CHOSEN)
 def depth(rng: Generator) -> list[Case]:
     return _about("depth", "num_layers and num_heads")
 
@@ -39,6 +41,7 @@ def depth(rng: Generator) -> list[Case]:
 @exercise.group(
     "700,000 to 1,000,000 parameters",
     points=1,
+    fixed=CHOSEN,
     advice="V·D + D for table and last norm; a block has 2·D² + 2·D·G·K for the attention, 3·D·F for the feed-forward network, and 2·D for its norms.",
 )
 def parameters(rng: Generator) -> list[Case]:
@@ -46,7 +49,10 @@ def parameters(rng: Generator) -> list[Case]:
 
 
 @exercise.group(
-    "a cache of at most 256 kB", points=1, advice="2 · L · G · K · 256 tokens · 4 bytes, and 256 kB are 262,144 bytes."
+    "a cache of at most 256 kB",
+    points=1,
+    fixed=CHOSEN,
+    advice="2 · L · G · K · 256 tokens · 4 bytes, and 256 kB are 262,144 bytes.",
 )
 def cache(rng: Generator) -> list[Case]:
     return _about("cache", "the cache of 256 tokens in float32")

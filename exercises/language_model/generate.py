@@ -107,6 +107,7 @@ def law_of_draws(rng: Generator) -> list[Case]:
 @exercise.group(
     "no chance but that of rng",
     points=1,
+    fixed="two texts of the answer are compared with each other",
     advice="All chance comes from the generator that is handed over, so that a text can be had again.",
 )
 def one_generator(rng: Generator) -> list[Case]:

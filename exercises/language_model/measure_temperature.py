@@ -77,6 +77,7 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "the same prompts and seeds at every temperature",
     points=2,
+    fixed="what was asked for is compared, not a number",
     advice="A loop over temperatures, in it all prompts with all seeds. Only so a difference is that of the temperature.",
 )
 def grid(rng: Generator) -> list[Case]:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
+from exercises.drawing import drawn_until
 from exercises.language_model.shared import FORBIDDEN_BYTE_PAIRS, OVERLAPS_MERGED, drawn_chunks, learned
 
 exercise = Exercise("train_bpe", forbidden=FORBIDDEN_BYTE_PAIRS)
@@ -66,10 +67,16 @@ def ties(rng: Generator) -> list[Case]:
 )
 def edges(rng: Generator) -> list[Case]:
     runs = {"aaa": int(rng.integers(5, 8)), "ba": int(rng.integers(9, 11)), "aaaaa": 2, "cba": int(rng.integers(2, 5))}
-    accents = {"é" + chunk: number for chunk, number in drawn_chunks(rng, "éabö", 4).items()}
+
+    def accents() -> dict[str, int]:
+        return {"é" + chunk: number for chunk, number in drawn_chunks(rng, "éabö", 4).items()}
+
+    def is_about_bytes_alone(chunks: dict[str, int]) -> bool:  # and not about how often a chunk occurs
+        return learned(chunks, 5) == learned(dict.fromkeys(chunks, 1), 5)
+
     return [
         _case(runs, 4, "runs of one letter"),
-        _case(accents, 5, "letters of two bytes"),
+        _case(drawn_until(is_about_bytes_alone, accents), 5, "letters of two bytes"),
         _case({"ab": int(rng.integers(2, 9)), "abc": 1, "d": 5}, 9, "nine merges asked for, and only two are there"),
     ]
 

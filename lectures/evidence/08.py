@@ -91,6 +91,7 @@ print("repeat with:", captions["command"], "| sacreBLEU", captions["results"]["s
 for seed, run in captions["results"]["seeds"].items():
     print(f"seed {seed}: BLEU greedy {run['bleu']['greedy']:.2f}, beam 4 {run['bleu']['beam 4']:.2f}")
 
+
 # %% [markdown]
 # <a id="divergences"></a>
 #
@@ -150,6 +151,7 @@ for width, warm_up in ((512, 4000), (512, 8000), (256, 4000)):
 # %%
 live.warm_up()
 
+
 # %% [markdown]
 # <a id="base-model"></a>
 #
@@ -168,6 +170,7 @@ V = date_translator.V
 print(f"the page's model by hand {counted(V, 48, 96, 2, True):,}, by Keras {plain_transformer(V).count_params():,}")
 print(f"base model {counted(29, 512, 2048, 6, False):,} without biases in the attention", end=", ")
 print(f"of which feed-forward and norms {12 * (2 * 512 * 2048 + 2048 + 512) + 30 * 1024:,}")
+
 
 # %% [markdown]
 # <a id="untracked"></a>
@@ -265,6 +268,15 @@ print("logits with the cache and without differ by at most", counted_words["larg
 
 # %%
 live.sampling(np.log([0.42, 0.24, 0.16, 0.1, 0.05, 0.03]), ["mat", "sofa", "floor", "roof", "moon", "idea"])
+
+# %% [markdown]
+# **Predict.** The sixth of seven tokens is written. How many keys are computed anew, how many come from the cache, and how many scores does one head compute with and without it?
+#
+# <details><summary>Answer</summary>
+#
+# One key is new and five are taken from the cache. With it the head computes one row of 6 scores, without it 6 · 6 = 36.
+#
+# </details>
 
 # %%
 live.cache("the cat sat on the mat .".split())

@@ -288,7 +288,7 @@ check("GroupedAttention")
 # Show a model a random row twice: `period` tokens, then the same again. At position t of the second copy, t = period … 2·period − 1 (counted
 # from 0), an induction head looks at what followed the same token last time: position t − period + 1. **`induction_scores`** is its mean weight there, over the second copy and the batch.
 #
-# A score needs a base rate: what would a head get that looks nowhere in particular? **`derive_base_rate`** is the score of causal attention with **equal weights**. Derive it as a closed form, without a loop; it is asked for periods of 10¹³ too. Two facts help. The **harmonic number**
+# A score needs a base rate: what would a head get that looks nowhere in particular? **`derive_base_rate`** is the score of causal attention with **equal weights**. Derive it as a closed form, without a loop; it is asked for periods of 10¹⁵ too. Two facts help. The **harmonic number**
 # Hₙ = 1 + 1/2 + … + 1/n is ψ(n + 1) + γ, where ψ is `digamma` and γ ≈ 0.577 a constant. For large n it is close to ln n + γ + 1/(2n).
 #
 # **By hand:** the base rate for period 2.
