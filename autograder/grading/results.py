@@ -59,6 +59,7 @@ class GroupResult:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", cut(self.message))
+        object.__setattr__(self, "weight", float(self.weight))
 
 
 @dataclass(frozen=True, slots=True)

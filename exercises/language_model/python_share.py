@@ -64,6 +64,7 @@ READ = [
         "\n    import os.path\n    from sys import argv as {c}\n    return [os.sep + {b} for {b} in {c} if {b} in {a}]\n",
     ),
     ("def {f}({a}):", "\n    def {c}({b}):\n        return {b} + {a}\n\n    return {c}(len({d}))\n"),
+    ("def {f}({a}, {b}):", "\n    {c} = {d}\n    {b} = {a}\n    return {c}\n"),  # to assign a name is not to read it
 ]
 NOTHING_TO_COUNT = [
     ("def {f}():", "\n    return 1\n"),
@@ -100,7 +101,7 @@ def _written(
 def real(rng: Generator) -> list[Case]:
     return [
         Case(_written(rng, READ[:3]), description="three functions"),
-        Case(_written(rng, READ, times=2), description="twelve functions"),
+        Case(_written(rng, READ, times=2), description="fourteen functions"),
     ]
 
 
