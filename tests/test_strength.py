@@ -23,6 +23,14 @@ LEFT = {
     ("01_attention_intuition", "find_the_bug"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
     ("02_self_attention", "SelfAttention"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
     ("03_multi_head_attention", "GroupedQueryAttention"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+    ("08b_generating_text", "beam_search"): {
+        "if all((is_finished(tokens,": "ends too early only where all hypotheses hold one and the same other token"
+    },
+    ("10_language_model", "GroupedAttention"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
+    ("10_language_model", "LanguageModel"): {
+        "powers = np.exp(x": SOFTMAX_ELSEWHERE,
+        "return x * gamma / np.sqrt(": "the page gives the norm; its ε counts only with tiny tokens",
+    },
     ("08_decoder_and_masking", "Transformer"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
     ("09_vision_transformer", "build_vit"): {"powers = np.exp(x": SOFTMAX_ELSEWHERE},
 }

@@ -77,11 +77,10 @@ def types(rng: Generator) -> list[Case]:
 )
 def refusal(rng: Generator) -> list[Case]:
     frames, size = 3, int(rng.choice([4, 5]))
-    rest = int(rng.integers(1, size))
-    shapes = [
-        (7, 2 * size, 3 * size, "frames does not divide the length"),
-        (6, 2 * size + rest, 3 * size, "patch_size does not divide the height"),
-        (6, 2 * size, 3 * size + rest, "patch_size does not divide the width"),
+    shapes = [  # the length is a multiple of patch_size, the others are of frames: each number has its own axis
+        (2 * size, 2 * size, 3 * size, "frames does not divide the length"),
+        (6, 2 * size + -2 * size % frames, 3 * size, "patch_size does not divide the height"),
+        (6, 2 * size, 3 * size + frames, "patch_size does not divide the width"),
     ]
     return [
         Case(
