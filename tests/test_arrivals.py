@@ -101,7 +101,7 @@ def test_folders_that_come_and_go_meanwhile_end_no_look(tmp_path):
         for _ in range(300):
             for each in in_exchange(tmp_path, [LAB]).attempts:
                 with contextlib.suppress(Unreadable):
-                    assert each.submission.read() == b"{}"
+                    assert each.submission.read() in (b"", b"{}")  # it may be seen before it is written
     finally:
         over.set()
         attacker.join()

@@ -98,7 +98,7 @@ def test_a_mark_can_be_taken_back_and_the_log_keeps_both(course, run):  # noqa: 
 
 
 def test_points_and_comments_of_formgrader_are_logged_and_reach_the_page(course, run):  # noqa: F811
-    set_grade(course, "bo", "why", manual_score=3.0, needs_manual_grade=False)
+    set_grade(course, "bo", "why", manual_score="3", needs_manual_grade=False)  # text, as Formgrader sends it
     with Gradebook(course.db_url, course.course_id) as gradebook:
         gradebook.find_comment("why", LAB, LAB, "bo").manual_comment = "Say which scale."
         gradebook.db.commit()

@@ -55,7 +55,8 @@ def test_release_makes_the_students_notebook(course):
     assert sources["setup"] == setup_source(course)
     assert "carefully" not in course.release_notebook(LAB).read_text()
     assert summary.students == (f"{LAB}: new, 2 exercises, 5 points",)
-    assert (course.root / "coursekit" / "reference" / f"{LAB}.json").read_text() == '{"double": 2, "square": 3}\n'
+    reference = json.loads((course.root / "coursekit" / "reference" / f"{LAB}.json").read_text())
+    assert reference == {"double": 2, "square": 3, "exercises": []}
     assert check_pair(course.solution_notebook(LAB)) is None
 
 

@@ -86,13 +86,13 @@ def _log(
     rows: Sequence[api.Grade | api.Comment],
     by: str,
 ) -> None:
+    # As stored, not as the row has it: what Formgrader sends is text until the database has made a number of it.
+    stored = connection.execute(_grade(notebook_id, part)).first()
+    before = after = given_by_hand(*stored) if stored is not None else None
     grade = next((row for row in rows if isinstance(row, api.Grade)), None)
-    if grade is not None:
-        after = given_by_hand(grade.manual_score, grade.extra_credit, grade.auto_score)
-        before = given_by_hand(_before(grade, "manual_score"), _before(grade, "extra_credit"), grade.auto_score)
-    else:
-        stored = connection.execute(_grade(notebook_id, part)).first()
-        before = after = given_by_hand(*stored) if stored is not None else None
+    if grade is not None and stored is not None:
+        manual, extra = _before(grade, "manual_score", stored[0]), _before(grade, "extra_credit", stored[1])
+        before = given_by_hand(manual, extra, stored[2])
     comments = connection.scalars(
         select(api.Comment.manual_comment)
         .join(api.BaseCell, api.BaseCell.id == api.Comment.cell_id)
@@ -112,10 +112,10 @@ def _log(
     )
 
 
-def _before(row: api.Grade, name: str) -> float | None:
-    """What an attribute was before the change that is being written."""
+def _before(row: api.Grade, name: str, now: float | None) -> float | None:
+    """What an attribute was before the change that is being written; `now` where that is no change of it."""
     history = inspect(row).attrs[name].history
-    return next(iter(history.deleted or ()), None) if history.has_changes() else getattr(row, name)
+    return next(iter(history.deleted or ()), None) if history.has_changes() else now
 
 
 def _whose(notebook_id: str):
