@@ -27,7 +27,7 @@ def course(tmp_path, monkeypatch):
             'return {"output": np.multiply(np.asarray(x, dtype="float64"), factor)}',
             "a line of exercises/formulas/tiny.py",
         ),
-        ("return {'output': np.multiply(np.asarray(x) + 1, factor)}", "a line of exercises/mistaken/double.py"),
+        ("return {'output': np.multiply(np.asarray(x) + 1, factor)}", "a line of exercises/formulas/double.py"),
         ("return [Case({'x': rng.normal(size=(17, 23))}, mode='tensor')]", "exercises/tiny/double.py"),
         ("### BEGIN SOLUTION", 'the marker "BEGIN SOLUTION"'),
         ("    from exercises.formulas import tiny", "imports exercises"),

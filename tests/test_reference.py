@@ -22,10 +22,14 @@ SHIPPED = resources.files("coursekit") / "reference"
 LABS = sorted(path.name.removesuffix(".json") for path in SHIPPED.iterdir() if path.name.endswith(".json"))
 
 
-def two_results(x, factor=1.0, rows=None, turned=False):
-    """Results whose order follows `turned`, with another shape where `rows` says so."""
+TURNED = ("results.items()", "reversed(results.items())")
+
+
+def two_results(x):
+    """Results whose order an edit turns, and whose shape another one changes."""
+    factor, rows = 1.0, None
     results = {"first": factor * x[:rows], "second": factor + np.arange(5.0), "count": 3.0 * factor}
-    return dict(reversed(results.items())) if turned else results
+    return dict(results.items())
 
 
 def make_exercise(shape: tuple[int, int]) -> Exercise:
@@ -36,9 +40,9 @@ def make_exercise(shape: tuple[int, int]) -> Exercise:
         yield Case({"x": np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)}, description="two results")
 
     exercise.mistakes(
-        halved=wrong("It is half.", factor=0.5),
-        turned=wrong("It is half, and comes in another order.", factor=0.25, turned=True),
-        cut=wrong("Rows are missing, and the order is another.", rows=1, turned=True),
+        halved=wrong("It is half.", ("1.0", "0.5")),
+        turned=wrong("It is half, and comes in another order.", ("1.0", "0.25"), TURNED),
+        cut=wrong("Rows are missing, and the order is another.", ("None", "1"), TURNED),
     )
     return exercise
 

@@ -135,24 +135,26 @@ def test_the_exercises_that_differ_are_named():
     assert reference_export.differing_exercises(LAB, {}, files()) == []
 
 
+def by_hand(x):
+    answer = math.exp(x)
+    return {"answer": answer, "both": [answer, 1], "array": np.array([answer])}
+
+
+def by_hand_with_another_last_bit(x):
+    answer = math.nextafter(math.exp(x), math.inf)
+    return {"answer": answer, "both": [answer, 1], "array": np.array([answer])}
+
+
 def test_no_more_digits_are_written_than_processors_agree_on():
     """The oracle of two machines, one of which rounds the last bit the other way: the files are the same bytes."""
 
-    def hand(x, wrong_sign=False, last_bit=False):
-        answer = math.exp(-x if wrong_sign else x)
-        answer = math.nextafter(answer, math.inf) if last_bit else answer
-        return {"answer": answer, "both": [answer, 1], "array": np.array([answer])}
-
-    def exercise(**flags):
-        declared = Exercise("guess", oracle=lambda x, wrong_sign=False: hand(x, wrong_sign, **flags))
+    def exported(formula):
+        declared = Exercise("guess", oracle=formula, seeks_changes=False)
         declared.group("values", points=1, name="values")(lambda rng: [Case({"x": 1.1})])
-        declared.mistakes(wrong_sign=wrong("The sign is wrong.", wrong_sign=True))
-        return declared
+        declared.mistakes(wrong_sign=wrong("The sign is wrong.", ("exp(x)", "exp(-x)")))
+        return reference_export.export(LAB, "A guess", {"guess": 2}, {"guess": declared})
 
-    def exported(**flags):
-        return reference_export.export(LAB, "A guess", {"guess": 2}, {"guess": exercise(**flags)})
-
-    one, other = exported(), exported(last_bit=True)
+    one, other = exported(by_hand), exported(by_hand_with_another_last_bit)
     assert one == other
     case = json.loads(one[f"{LAB}.json"])["exercises"][0]["cases"][0]
     assert case["expected"]["answer"] == 3.00416602 == case["expected"]["both"][0]

@@ -124,9 +124,9 @@ def released(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> C
 def with_secrets(root: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """The released course with an oracle, a mistake, a hidden case, data and a lecture."""
     course = released(root, monkeypatch)
-    for file, text in (("formulas/tiny.py", FORMULA), ("mistaken/double.py", MISTAKEN), ("tiny/double.py", CASES)):
+    for file, text in (("formulas/tiny.py", FORMULA), ("formulas/double.py", MISTAKEN), ("tiny/double.py", CASES)):
         path = course.root / "exercises" / file
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (course.root / "data").mkdir()
     (course.root / "data" / "README.md").write_text("Where the data comes from.\n")

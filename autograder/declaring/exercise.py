@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, cached_property
-from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -23,7 +22,6 @@ Oracle = Callable[..., Any]
 
 FIND_THE_BUG = "find_the_bug"  # the exercise whose mistakes are not to be named by how the numbers change
 VISIBLE_SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number would do
-NO_FLAGS: Mapping[str, Any] = MappingProxyType({})
 MAX_DRAWS = 1000  # attempts to draw a group's cases so that they catch what it declares
 
 
@@ -38,7 +36,6 @@ class Mistake:
         seen: what the probe says instead, by the result's name; a text alone is the first result.
         hint: the next hint for who makes it.
         see: the section of a lecture to read again, such as ``"02#why-sqrt-dk"``.
-        flags: flags of `Exercise.mistaken` that make it, in labs that are not written as edits yet.
     """
 
     sentence: str
@@ -47,7 +44,6 @@ class Mistake:
     seen: Any = None
     hint: str = ""
     see: str = ""
-    flags: Mapping[str, Any] = field(default_factory=dict)
 
 
 def wrong(
@@ -58,10 +54,9 @@ def wrong(
     seen: Any = None,
     hint: str = "",
     see: str = "",
-    **flags: Any,
 ) -> Mistake:
     """A mistake: what the student is told, what it changes, and what helps; `Mistake` says what the arguments mean."""
-    return Mistake(sentence, edits, instead, seen, hint, see, flags)
+    return Mistake(sentence, edits, instead, seen, hint, see)
 
 
 @dataclass
@@ -75,8 +70,6 @@ class Exercise(Declaration):
         oracle: NumPy function of the inputs that returns named results: the right formula, and nothing else. It keeps
             the float type of its inputs, so that tests can measure rounding with it. `formula` declares it.
         by_mode: oracles of those modes of the probe that ask for other results, such as ``parameters``.
-        mistaken: the oracle with keyword flags that make the mistakes; gets the probe's ``mode`` if it asks for it.
-            Only where mistakes are not written as edits of the formula yet.
         probe_only: inputs that the probe knows and the oracle does not need. Any other name that the oracle does not
             take is an error.
         call: inputs that the function gets by position, in the order of its signature.
@@ -93,7 +86,6 @@ class Exercise(Declaration):
     _: KW_ONLY
     oracle: Oracle | None = None
     by_mode: Mapping[str, Oracle] = field(default_factory=dict)
-    mistaken: Oracle | None = None
     probe_only: tuple[str, ...] = ()
     call: tuple[str, ...] | None = None
     optional: tuple[str, ...] = ()
@@ -133,11 +125,10 @@ class Exercise(Declaration):
         """
         self.named_mistakes.update(named)
         for id, mistake in named.items():
-            if self.mistaken is None and (mistake.edits or not mistake.flags):
-                try:
-                    self.formulas.edited(mistake.edits)  # now, while the sources are there
-                except EditError as error:
-                    raise ValueError(f"{self.name}, mistake {id}: {error}") from error
+            try:
+                self.formulas.edited(mistake.edits)  # now, while the sources are there
+            except EditError as error:
+                raise ValueError(f"{self.name}, mistake {id}: {error}") from error
 
     @property
     def formulas(self) -> Formula:
@@ -201,7 +192,7 @@ class Exercise(Declaration):
         )
 
     def _refuse_unknown_inputs(self, group: Group, case: Case) -> None:
-        oracles = filter(None, [self.oracle, *self.by_mode.values(), self.mistaken])
+        oracles = filter(None, [self.oracle, *self.by_mode.values()])
         known = {name for oracle in oracles for name in _parameters(oracle)} | set(self.probe_only)
         given = [*case.inputs, *({} if case.property else case.withheld)]
         unknown = [key for key in given if key.replace(".", "_") not in known and not key.startswith("cotangent.")]
@@ -215,24 +206,9 @@ class Exercise(Declaration):
         """Every mistake, and every pair of the likeliest."""
         return possible_mistakes(list(self.named_mistakes))
 
-    def flags(self, mistakes: Mistakes) -> dict[str, Any] | None:
-        """The oracle's flags for a set of mistakes; None when two of them set the same flag differently."""
-        joined: dict[str, Any] = {}
-        for id, mistake in self.named_mistakes.items():
-            if id in mistakes:
-                for key, value in mistake.flags.items():
-                    if key in joined and joined[key] != value:
-                        return None
-                    joined[key] = value
-        return joined
-
-    def reference(
-        self, case: Case, flags: Mapping[str, Any] | None = None, precision: str = "float64"
-    ) -> dict[str, Any]:
-        """The formula's results for a case, in the float type `precision`; those of `mistaken` under flags."""
-        if flags is not None and self.mistaken:
-            return self.run(self.mistaken, case, flags, precision)
-        return self.run(self._right(case.mode), case, flags or {}, precision)
+    def reference(self, case: Case, precision: str = "float64") -> dict[str, Any]:
+        """The formula's results for a case, in the float type `precision`."""
+        return self.run(self._right(case.mode), case, precision)
 
     def mistaken_results(self, case: Case, mistakes: Mistakes) -> dict[str, Any] | None:
         """What a case gives with a set of mistakes; None where they exclude each other.
@@ -241,13 +217,10 @@ class Exercise(Declaration):
             ValueError, IndexError, OverflowError: the formula with these mistakes ends in an error.
         """
         declared = [self.named_mistakes[id] for id in mistakes]
-        if self.mistaken is not None or all(mistake.flags and not mistake.edits for mistake in declared):
-            flags = self.flags(mistakes)
-            return None if flags is None else self.reference(case, flags)
         functions = self._with_mistakes(mistakes)
         if functions is None:
             return None
-        results = self.run(functions.get(case.mode) or functions[""], case, {}, "float64")
+        results = self.run(functions.get(case.mode) or functions[""], case)
         for mistake in declared:
             named = mistake.seen if isinstance(mistake.seen, Mapping) else {self.returns[0]: mistake.seen}
             results |= {key: value for key, value in named.items() if key in results and value is not None}
@@ -278,16 +251,14 @@ class Exercise(Declaration):
                 self._made[mistakes] = None
         return self._made[mistakes]
 
-    def run(
-        self, oracle: Oracle, case: Case, flags: Mapping[str, Any] = NO_FLAGS, precision: str = "float64"
-    ) -> dict[str, Any]:
+    def run(self, oracle: Oracle, case: Case, precision: str = "float64") -> dict[str, Any]:
         """What a formula returns in a case, by the results' names, computed in the float type `precision`."""
         inputs = {
             key: value.astype(precision) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
             for key, value in {**case.inputs, **case.withheld}.items()
         }
         cotangents = {key: inputs.pop(key) for key in list(inputs) if key.startswith("cotangent.")}
-        call = _keywords(oracle, {**flags, "mode": case.mode})
+        call = _keywords(oracle, case.mode)
 
         def named(given: Mapping[str, Any]) -> Mapping[str, Any]:
             results = call(given)
@@ -328,14 +299,14 @@ def _catches_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
     )
 
 
-def _keywords(oracle: Oracle, flags: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
+def _keywords(oracle: Oracle, mode: str) -> Callable[[Mapping[str, Any]], Any]:
     """The oracle as a function of the inputs alone. `mode` is handed over only to oracles that ask for it."""
     accepted = _parameters(oracle)
-    chosen = {key: value for key, value in flags.items() if key in accepted or key != "mode"}
+    asked = {"mode": mode} if "mode" in accepted else {}
 
     def call(inputs: Mapping[str, Any]) -> Any:
         named = {key.replace(".", "_"): value for key, value in inputs.items()}
-        return oracle(**{key: value for key, value in named.items() if key in accepted}, **chosen)
+        return oracle(**{key: value for key, value in named.items() if key in accepted}, **asked)
 
     return call
 

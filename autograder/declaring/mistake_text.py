@@ -15,9 +15,6 @@ def described(exercise: Exercise, id: str) -> str:
     parts = [mistake.sentence]
     parts += [f"hint: {mistake.hint}"] if mistake.hint else []
     parts += [f"see: {mistake.see}"] if mistake.see else []
-    if exercise.mistaken is not None:
-        flags = ", ".join(f"{key}={value!r}" for key, value in mistake.flags.items())
-        return "\n".join([*parts, f"{exercise.mistaken.__name__}({flags})", ""])
     for function, new in exercise.formulas.edited(mistake.edits).items():
         parts += _difference(exercise.formulas.texts[function], new)
     if mistake.instead is not None and exercise.oracle is not None:

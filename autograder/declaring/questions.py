@@ -82,9 +82,7 @@ class Questions(Exercise):
         is_number = isinstance(self.right.get(ONE), (int, float))
         return {"kind": "value"} | ({"number": True} if is_number else {})
 
-    def reference(
-        self, case: Case, flags: Mapping[str, Any] | None = None, precision: str = "float64"
-    ) -> dict[str, Any]:
+    def reference(self, case: Case, precision: str = "float64") -> dict[str, Any]:
         """The right answer, by the result's name."""
         return {_result(case): self.right[case.inputs.get("entry", ONE)]}
 

@@ -4,8 +4,6 @@ from typing import Any
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.formulas import bert_ag_news as oracles
-from exercises.mistaken import bert_ag_news as mistaken
 
 LARGE = {"vocab_size": 1009, "special_ids": [0, 1, 2, 3], "mask_id": 4, "words": list(range(7, 900, 3)), "unused": [8]}
 
@@ -13,7 +11,9 @@ LARGE = {"vocab_size": 1009, "special_ids": [0, 1, 2, 3], "mask_id": 4, "words":
 SMALL = {"vocab_size": 8, "special_ids": [0, 2, 3], "mask_id": 4, "words": [5, 6], "unused": [1, 7]}
 
 
-def _texts(rng: Generator, mode: str, *, description: str, vocabulary: dict, calls: int, rows: int, columns: int, **more) -> Case:
+def _texts(
+    rng: Generator, mode: str, *, description: str, vocabulary: dict, calls: int, rows: int, columns: int, **more
+) -> Case:
     """Texts that the probe draws: in each row four fifths are words, the rest special ids."""
     sizes = {"calls": calls, "rows": rows, "columns": columns, "dtype": "int64", "seed": int(rng.integers(1 << 40))}
     return Case({**vocabulary, **sizes, **more}, mode=mode, description=description)
@@ -21,20 +21,73 @@ def _texts(rng: Generator, mode: str, *, description: str, vocabulary: dict, cal
 
 exercise = Exercise(
     "mask_tokens",
-    oracle=oracles.masked_labels,
-    mistaken=mistaken.mask_tokens,
-    by_mode={"share": oracles.masked_share, "kinds": oracles.masked_kinds, "random": oracles.random_ids, "independent": oracles.chosen_independently, "numbers": oracles.numbers_from_the_generator},
-    probe_only=("calls", "dtype", "mask_id", "seed", "special_ids", "unused", "vocab_size", "words"),
+    probe_only=("calls", "dtype", "mask_id", "rows", "seed", "special_ids", "unused", "vocab_size", "words"),
 )
 
+# What is true of the masking, in words, for each question that the probe asks. Chance decides which tokens are chosen
+# (Devlin et al. 2019, section 3.1).
 
-@exercise.group("labels, special ids, and the argument", points=2, advice="Labels are the original ids where a token is chosen and -100 elsewhere; all other tokens stay as they are.")
+
+@exercise.formula
+def masked_labels() -> dict[str, str]:
+    """What the labels are, and what stays as it is."""
+    return {
+        "labels": "the original ids where chosen, -100 elsewhere",
+        "special": "never chosen",
+        "unlabelled": "stay as they are",
+        "argument": "as it was",
+        "shape": "that of ids",
+    }
+
+
+@exercise.formula_for("share")
+def masked_share(rate: float = 0.15) -> dict[str, str]:
+    """How many tokens are chosen."""
+    return {"share": "the rate"}
+
+
+@exercise.formula_for("kinds")
+def masked_kinds() -> dict[str, str]:
+    """What becomes of the chosen tokens."""
+    return {"kinds": "80 % mask, 10 % random, 10 % kept"}
+
+
+@exercise.formula_for("random")
+def random_ids() -> dict[str, str]:
+    """Where the random tokens come from."""
+    return {"random_ids": "uniform over the vocabulary"}
+
+
+@exercise.formula_for("independent")
+def chosen_independently(rows: int, columns: int) -> dict[str, str]:
+    """Whether one token's choice depends on another's; some dependences show in short texts or in batches only."""
+    return {"chosen": "each token for itself"}
+
+
+@exercise.formula_for("numbers")
+def numbers_from_the_generator() -> dict[str, str]:
+    """Where chance comes from."""
+    return {"numbers": "from rng"}
+
+
+@exercise.group(
+    "labels, special ids, and the argument",
+    points=2,
+    advice="Labels are the original ids where a token is chosen and -100 elsewhere; all other tokens stay as they are.",
+)
 def labels(rng: Generator) -> list[Case]:
     one: dict[str, Any] = {"vocabulary": LARGE, "calls": 1}
-    return [_texts(rng, "labels", description="ids (53, 61)", **one, rows=53, columns=61), _texts(rng, "labels", description="ids (997,), rate=0.4", **one, rows=0, columns=997, rate=0.4)]
+    return [
+        _texts(rng, "labels", description="ids (53, 61)", **one, rows=53, columns=61),
+        _texts(rng, "labels", description="ids (997,), rate=0.4", **one, rows=0, columns=997, rate=0.4),
+    ]
 
 
-@exercise.group("the right share is chosen", points=1, advice="Counted over 40,723 words: a right function fails here by chance less than once in a million times.")
+@exercise.group(
+    "the right share is chosen",
+    points=1,
+    advice="Counted over 40,723 words: a right function fails here by chance less than once in a million times.",
+)
 def share(rng: Generator) -> list[Case]:
     big: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 211, "columns": 241}
     return [
@@ -43,19 +96,31 @@ def share(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("80 % mask, 10 % random, 10 % kept", points=2, advice="Counted over about 16,600 chosen words: a right function fails here by chance less than once in a million times.")
+@exercise.group(
+    "80 % mask, 10 % random, 10 % kept",
+    points=2,
+    advice="Counted over about 16,600 chosen words: a right function fails here by chance less than once in a million times.",
+)
 def kinds(rng: Generator) -> list[Case]:
     description = "what becomes of the words that are chosen, 40 texts (17, 61) with rate=0.5"
     return [_texts(rng, "kinds", description=description, vocabulary=LARGE, calls=40, rows=17, columns=61, rate=0.5)]
 
 
-@exercise.group("random ids from the whole vocabulary", points=1, advice="Every id from 0 to vocab_size - 1 is as probable as every other, also those of special tokens.")
+@exercise.group(
+    "random ids from the whole vocabulary",
+    points=1,
+    advice="Every id from 0 to vocab_size - 1 is as probable as every other, also those of special tokens.",
+)
 def random(rng: Generator) -> list[Case]:
     description = "which ids replace words, vocabulary of 8, special_ids [0, 2, 3], mask_id 4, four texts (101, 131)"
     return [_texts(rng, "random", description=description, vocabulary=SMALL, calls=4, rows=101, columns=131, rate=0.8)]
 
 
-@exercise.group("each token for itself, by the numbers of rng", points=2, advice="Whether a token is chosen says nothing about any other. So the number of chosen tokens is random, too.")
+@exercise.group(
+    "each token for itself, by the numbers of rng",
+    points=2,
+    advice="Whether a token is chosen says nothing about any other. So the number of chosen tokens is random, too.",
+)
 def independent(rng: Generator) -> list[Case]:
     rows: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 300, "columns": 63}
     calls: dict[str, Any] = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 63}
@@ -69,68 +134,174 @@ def independent(rng: Generator) -> list[Case]:
     ]
 
 
+EACH = '"each token for itself"'
+HIDDEN = dict.fromkeys(("special", "unlabelled", "share", "kinds", "random_ids", "chosen"), "not known")
+
 exercise.mistakes(
-    labels_zero=wrong("Labels are 0 where nothing is chosen. 0 is an id that could be asked for: the loss ignores -100 only.", labels="0 elsewhere, not -100"),
-    labels_minus_one=wrong("Labels are -1 where nothing is chosen; they are -100 there.", labels="-1 elsewhere, not -100"),
-    labels_everywhere=wrong("Labels are the ids at every place: the model would be asked for tokens that it can see. Where nothing is chosen, the label is -100.", labels="the ids everywhere"),
-    labels_inverted=wrong("Labels are the wrong way round: -100 where tokens are chosen, ids where they are not.", labels="-100 where chosen, the ids elsewhere"),
-    labels_after_masking=wrong("Labels are the ids after masking, so the model is asked for `[MASK]`. They are the original ids: is a copy made too late?", labels="the ids after masking"),
+    labels_zero=wrong(
+        "Labels are 0 where nothing is chosen. 0 is an id that could be asked for: the loss ignores -100 only.",
+        seen={"labels": "0 elsewhere, not -100"},
+    ),
+    labels_minus_one=wrong(
+        "Labels are -1 where nothing is chosen; they are -100 there.", seen={"labels": "-1 elsewhere, not -100"}
+    ),
+    labels_everywhere=wrong(
+        "Labels are the ids at every place: the model would be asked for tokens that it can see. Where nothing is chosen, the label is -100.",
+        seen={"labels": "the ids everywhere"} | HIDDEN,
+    ),
+    labels_inverted=wrong(
+        "Labels are the wrong way round: -100 where tokens are chosen, ids where they are not.",
+        seen={"labels": "-100 where chosen, the ids elsewhere"} | HIDDEN,
+    ),
+    labels_after_masking=wrong(
+        "Labels are the ids after masking, so the model is asked for `[MASK]`. They are the original ids: is a copy made too late?",
+        seen={"labels": "the ids after masking"},
+    ),
     labels_for_masks_only=wrong(
         "Only masked tokens have labels. All chosen tokens should have one, also those that are replaced or kept.",
-        share="eight tenths of the rate",
-        kinds="100 % mask, 0 % random, 0 % kept",
-        unlabelled="change, too",
+        seen={
+            "share": "eight tenths of the rate",
+            "kinds": "100 % mask, 0 % random, 0 % kept",
+            "unlabelled": "change, too",
+            "random_ids": "none",
+        },
     ),
     kept_without_label=wrong(
         "Tokens that are chosen and kept have no label: are labels set where inputs and ids differ? The model is asked for kept tokens, too.",
-        share="nine tenths of the rate",
-        kinds="89 % mask, 11 % random, 0 % kept",
+        seen={"share": "nine tenths of the rate", "kinds": "89 % mask, 11 % random, 0 % kept"},
     ),
-    specials_chosen=wrong("Special tokens are chosen, too. `special_ids` lists those that never are.", special="chosen, too"),
-    unlabelled_changed=wrong("Tokens without a label change, too. Tokens that are not chosen stay as they are.", unlabelled="change, too"),
-    argument_changed=wrong("The ids that you were given are changed. The next epoch would mask ids that are masked already: work on a copy.", argument="changed in place"),
-    ids_are_floats=wrong("Inputs or labels are floats. Ids are whole numbers.", shape="that of ids, but the numbers are floats"),
-    rate_ignored=wrong("15 % are chosen whatever `rate` says.", share="15 %, whatever the rate"),
-    rate_inverted=wrong("The share that is chosen is 1 - rate: is the comparison the wrong way round?", share="all but the rate"),
-    rate_of_all=wrong("Too many are chosen: the rate is taken of all tokens, special ones included. It is the share of the others.", share="the rate, of the special tokens' number as well"),
+    specials_chosen=wrong(
+        "Special tokens are chosen, too. `special_ids` lists those that never are.", seen={"special": "chosen, too"}
+    ),
+    unlabelled_changed=wrong(
+        "Tokens without a label change, too. Tokens that are not chosen stay as they are.",
+        seen={"unlabelled": "change, too"},
+    ),
+    argument_changed=wrong(
+        "The ids that you were given are changed. The next epoch would mask ids that are masked already: work on a copy.",
+        seen={"argument": "changed in place"},
+    ),
+    ids_are_floats=wrong(
+        "Inputs or labels are floats. Ids are whole numbers.", seen={"shape": "that of ids, but the numbers are floats"}
+    ),
+    rate_ignored=wrong(
+        "15 % are chosen whatever `rate` says.",
+        ('"the rate"', '"the rate" if rate == 0.15 else "15 %, whatever the rate"'),
+    ),
+    rate_inverted=wrong(
+        "The share that is chosen is 1 - rate: is the comparison the wrong way round?",
+        seen={"share": "all but the rate"},
+    ),
+    rate_of_all=wrong(
+        "Too many are chosen: the rate is taken of all tokens, special ones included. It is the share of the others.",
+        seen={"share": "the rate, of the special tokens' number as well"},
+    ),
     always_masked=wrong(
         "Every chosen token becomes `[MASK]`. Does one random number both choose the token and decide what becomes of it? The second decision needs a number of its own.",
-        kinds="100 % mask, 0 % random, 0 % kept",
+        seen={"kinds": "100 % mask, 0 % random, 0 % kept", "random_ids": "none"},
     ),
-    never_kept=wrong("Whatever is not masked is replaced. Half of it keeps its own id.", kinds="80 % mask, 20 % random, 0 % kept"),
-    never_replaced=wrong("Whatever is not masked is kept. Half of it gets a random id.", kinds="80 % mask, 0 % random, 20 % kept"),
+    never_kept=wrong(
+        "Whatever is not masked is replaced. Half of it keeps its own id.",
+        seen={"kinds": "80 % mask, 20 % random, 0 % kept"},
+    ),
+    never_replaced=wrong(
+        "Whatever is not masked is kept. Half of it gets a random id.",
+        seen={"kinds": "80 % mask, 0 % random, 20 % kept", "random_ids": "none"},
+    ),
     tenth_of_the_rest=wrong(
-        "A tenth of the tokens that are not masked is replaced. It should be a tenth of all chosen tokens: half of those that are not masked.", kinds="80 % mask, 2 % random, 18 % kept"
+        "A tenth of the tokens that are not masked is replaced. It should be a tenth of all chosen tokens: half of those that are not masked.",
+        seen={"kinds": "80 % mask, 2 % random, 18 % kept"},
     ),
-    mask_and_random_swapped=wrong("80 % get a random id, 10 % are masked: it is the other way round.", kinds="10 % mask, 80 % random, 10 % kept"),
-    mask_and_kept_swapped=wrong("80 % are kept, 10 % are masked: it is the other way round.", kinds="10 % mask, 10 % random, 80 % kept"),
-    kinds_in_thirds=wrong("The three kinds are equally frequent. They are 80, 10 and 10 %.", kinds="33 % mask, 33 % random, 33 % kept"),
+    mask_and_random_swapped=wrong(
+        "80 % get a random id, 10 % are masked: it is the other way round.",
+        seen={"kinds": "10 % mask, 80 % random, 10 % kept"},
+    ),
+    mask_and_kept_swapped=wrong(
+        "80 % are kept, 10 % are masked: it is the other way round.",
+        seen={"kinds": "10 % mask, 10 % random, 80 % kept"},
+    ),
+    kinds_in_thirds=wrong(
+        "The three kinds are equally frequent. They are 80, 10 and 10 %.",
+        seen={"kinds": "33 % mask, 33 % random, 33 % kept"},
+    ),
     kinds_by_count=wrong(
-        "In every call exactly 80 % of the chosen tokens are masked. Each token is decided independently, so the number of masked tokens is random, too.", kinds="exactly 80 % mask in every call"
+        "In every call exactly 80 % of the chosen tokens are masked. Each token is decided independently, so the number of masked tokens is random, too.",
+        seen={"kinds": "exactly 80 % mask in every call"},
     ),
-    one_kind_for_all=wrong("All chosen tokens of a call meet the same fate: a single random number decides for all of them.", kinds="one kind for all tokens of a call"),
-    random_never_zero=wrong("Random ids are never 0. They should go from 0 on.", random_ids="never 0"),
-    random_never_last=wrong("The last id of the vocabulary is never drawn. `rng.integers(n)` draws from 0 to n - 1 already.", random_ids="never the last of the vocabulary"),
-    random_from_one=wrong("Random ids go from 1 to vocab_size; for the last one an embedding has no row. They go from 0 to vocab_size - 1.", random_ids="from 1 to the vocabulary's size"),
-    random_beyond=wrong("Some random ids lie beyond the vocabulary. The last one is vocab_size - 1.", random_ids="beyond the vocabulary, too"),
-    random_never_special=wrong("Special ids are never drawn. They are never chosen, but a random id may be any of the vocabulary.", random_ids="never special ids"),
-    random_from_above=wrong("The lowest ids are never drawn: does the draw begin above 0? A random id may be any of the vocabulary, a special one, too.", random_ids="never the lowest ids"),
-    random_from_the_text=wrong("Random ids come from the text itself: are tokens shuffled? Each id of the vocabulary is equally probable.", random_ids="ids that occur in the text"),
-    random_never_own=wrong("A random id is never the token's own. It should be drawn from the whole vocabulary, with the token's own id.", random_ids="never the token's own id"),
-    random_one_id=wrong("All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw have a size?", random_ids="one id for all tokens of a call"),
-    random_not_uniform=wrong("Some random ids are drawn more often than others. All ids of the vocabulary should be equally probable.", random_ids="not equally often"),
+    one_kind_for_all=wrong(
+        "All chosen tokens of a call meet the same fate: a single random number decides for all of them.",
+        seen={"kinds": "one kind for all tokens of a call", "random_ids": "none"},
+    ),
+    random_never_zero=wrong("Random ids are never 0. They should go from 0 on.", seen={"random_ids": "never 0"}),
+    random_never_last=wrong(
+        "The last id of the vocabulary is never drawn. `rng.integers(n)` draws from 0 to n - 1 already.",
+        seen={"random_ids": "never the last of the vocabulary"},
+    ),
+    random_from_one=wrong(
+        "Random ids go from 1 to vocab_size; for the last one an embedding has no row. They go from 0 to vocab_size - 1.",
+        seen={"random_ids": "from 1 to the vocabulary's size"},
+    ),
+    random_beyond=wrong(
+        "Some random ids lie beyond the vocabulary. The last one is vocab_size - 1.",
+        seen={"random_ids": "beyond the vocabulary, too"},
+    ),
+    random_never_special=wrong(
+        "Special ids are never drawn. They are never chosen, but a random id may be any of the vocabulary.",
+        seen={"random_ids": "never special ids"},
+    ),
+    random_from_above=wrong(
+        "The lowest ids are never drawn: does the draw begin above 0? A random id may be any of the vocabulary, a special one, too.",
+        seen={"random_ids": "never the lowest ids"},
+    ),
+    random_from_the_text=wrong(
+        "Random ids come from the text itself: are tokens shuffled? Each id of the vocabulary is equally probable.",
+        seen={"random_ids": "ids that occur in the text"},
+    ),
+    random_never_own=wrong(
+        "A random id is never the token's own. It should be drawn from the whole vocabulary, with the token's own id.",
+        seen={"random_ids": "never the token's own id"},
+    ),
+    random_one_id=wrong(
+        "All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw have a size?",
+        seen={"random_ids": "one id for all tokens of a call"},
+    ),
+    random_not_uniform=wrong(
+        "Some random ids are drawn more often than others. All ids of the vocabulary should be equally probable.",
+        seen={"random_ids": "not equally often"},
+    ),
     fixed_number=wrong(
-        "In each text the same number of tokens is chosen. Each token should be chosen independently, with probability `rate`; their number is random.", chosen="a fixed number of tokens"
+        "In each text the same number of tokens is chosen. Each token should be chosen independently, with probability `rate`; their number is random.",
+        seen={"chosen": "a fixed number of tokens"},
     ),
-    at_least_one=wrong("In every text at least one token is chosen. In a short text there may be none: each token is chosen independently.", chosen="at least one token"),
-    whole_texts=wrong("All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for each token.", chosen="all tokens of a text, or none"),
-    same_in_every_row=wrong("In all rows of a batch the same places are chosen. Draw one number for each token, not for each column.", chosen="the same places in every row"),
-    neighbours_together=wrong("Neighbours are chosen together. Spans are another way of masking; here each token is chosen independently.", chosen="neighbours together"),
+    at_least_one=wrong(
+        "In every text at least one token is chosen. In a short text there may be none: each token is chosen independently.",
+        (EACH, '"each token for itself" if rows or columns > 20 else "at least one token"'),
+    ),
+    whole_texts=wrong(
+        "All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for each token.",
+        seen={"chosen": "all tokens of a text, or none"},
+    ),
+    same_in_every_row=wrong(
+        "In all rows of a batch the same places are chosen. Draw one number for each token, not for each column.",
+        (EACH, '"each token for itself" if not rows else "the same places in every row"'),
+    ),
+    neighbours_together=wrong(
+        "Neighbours are chosen together. Spans are another way of masking; here each token is chosen independently.",
+        (EACH, '"each token for itself" if not rows else "neighbours together"'),
+    ),
     other_generator=wrong(
-        "The same `rng` gives another result the second time: the numbers come from elsewhere, `np.random` or `random`. Then no experiment can be repeated.", numbers="from another generator than rng"
+        "The same `rng` gives another result the second time: the numbers come from elsewhere, `np.random` or `random`. Then no experiment can be repeated.",
+        seen={"numbers": "from another generator than rng"},
     ),
-    always_the_same=wrong("Every `rng` gives the same result: is a seed fixed inside? Then every epoch masks the same tokens.", numbers="always the same"),
-    generator_copied=wrong("A second call with the same `rng` gives the same result: it is copied, and the original never advances.", numbers="from a copy of rng"),
+    always_the_same=wrong(
+        "Every `rng` gives the same result: is a seed fixed inside? Then every epoch masks the same tokens.",
+        (EACH, '"each token for itself" if rows else "the same places in every call"'),
+        seen={"numbers": "always the same"},
+    ),
+    generator_copied=wrong(
+        "A second call with the same `rng` gives the same result: it is copied, and the original never advances.",
+        seen={"numbers": "from a copy of rng"},
+    ),
 )
 
 
@@ -138,4 +309,7 @@ exercise.hints(
     "First decide which tokens are chosen: `rng.random(ids.shape) < rate`, and not a special id (`np.isin`). Then decide what becomes of them, with a second draw.",
     "`labels = np.where(chosen, ids, -100)` before anything is replaced, and replace in a copy.",
 )
-exercise.hints("The second draw in three parts: below 0.8, from 0.8 to 0.9, above. Tokens in the third part stay as they are.", group="kinds")
+exercise.hints(
+    "The second draw in three parts: below 0.8, from 0.8 to 0.9, above. Tokens in the third part stay as they are.",
+    group="kinds",
+)

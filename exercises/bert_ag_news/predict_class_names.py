@@ -7,8 +7,6 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.bert_ag_news.shared import SENTENCES
-from exercises.formulas import bert_ag_news as oracles
-from exercises.mistaken import bert_ag_news as mistaken
 
 TOPICS = ("World", "Sports", "Business", "Sci/Tech")
 
@@ -31,14 +29,30 @@ def _named(rng: Generator, names: Sequence[str], count: int) -> Case:
     for row in (0, 1):
         rows[row] = 0.9 * rows[row] + 0.1 / classes
     texts = [f"{sentence} {number}" for number, sentence in enumerate(rng.permutation(SENTENCES)[: len(top)])]
-    inputs = {"texts": [str(each) for each in texts], "probabilities": rows.astype("float32"), "class_names": list(names)}
+    inputs = {
+        "texts": [str(each) for each in texts],
+        "probabilities": rows.astype("float32"),
+        "class_names": list(names),
+    }
     return Case(inputs, description=f"{len(texts)} texts, {classes} classes")
 
 
-exercise = Exercise("predict_class_names", oracle=oracles.predict_class_names, mistaken=mistaken.predict_class_names, probe_only=("texts",))
+exercise = Exercise("predict_class_names", probe_only=("texts",))
 
 
-@exercise.group("a name for each text, in their order", points=2, advice="`model.predict` gives a row of probabilities for each text, (n, classes). Where is its largest value?")
+@exercise.formula
+def predict_class_names(probabilities: np.ndarray, class_names: Sequence[str]) -> dict[str, list[str] | str]:
+    """The name of each text's most probable class, in the order of the texts. probabilities (n, classes)."""
+    names = list(class_names)
+    best = [int(np.argmax(row)) for row in probabilities]
+    return {"names": [names[place] for place in best], "kind": "a list"}
+
+
+@exercise.group(
+    "a name for each text, in their order",
+    points=2,
+    advice="`model.predict` gives a row of probabilities for each text, (n, classes). Where is its largest value?",
+)
 def values(rng: Generator) -> list[Case]:
     names = [str(each) for each in rng.permutation(OTHERS)]
     return [_named(rng, TOPICS, 6), _named(rng, names, 11)]
@@ -51,30 +65,67 @@ def one(rng: Generator) -> list[Case]:
     return [Case({**case.inputs, **places}, description="a single text, 4 classes")]
 
 
-@exercise.group("no text at all", points=1, advice="Keras raises an error when there are no texts. The result for no texts is an empty list, `[]`.")
+@exercise.group(
+    "no text at all",
+    points=1,
+    advice="Keras raises an error when there are no texts. The result for no texts is an empty list, `[]`.",
+)
 def none(rng: Generator) -> list[Case]:
     nothing = {"texts": [], "probabilities": np.zeros((0, 4), "float32"), "class_names": list(TOPICS)}
     return [Case(nothing, description="an empty list of texts")]
 
 
 exercise.mistakes(
-    least_probable=wrong("You take the least probable class (`argmin`).", pick="smallest"),
-    second_best=wrong("You take the second best class.", pick="second"),
-    over_one_half=wrong("You look for a probability above one half. With several classes the largest may be less.", pick="over one half"),
-    counted_from_one=wrong("Every name is the one before the right one: places are counted from 0, as the labels of `data.news` are. (In the files of AG News they are counted from 1.)", shift=-1),
-    one_too_far=wrong("Every name is the one behind the right one: is 1 added to the place?", shift=1),
-    names_sorted=wrong("The names are those of another order: are the names sorted? `class_names[0]` belongs to the first column.", sort=True),
-    places_returned=wrong("You return places, not names: `class_names[place]`.", answer="places"),
-    only_the_first=wrong("There is one name, however many texts there are: `argmax` of row 0 only, or is the `return` in the loop?", which="first only"),
-    order_reversed=wrong("The names are in reverse order.", which="reversed"),
-    each_name_once=wrong("Each name occurs once only: a name for each text is asked for.", repeated=False),
-    over_the_texts=wrong("`argmax` runs over the texts: for each class, the text that fits best. It should run over the classes, axis 1.", axis=0),
-    array_returned=wrong("The names are right, in a NumPy array; a list of str is asked for.", kind="an array"),
-    tuple_returned=wrong("The names are right, in a tuple; a list is asked for.", kind="a tuple"),
+    least_probable=wrong("You take the least probable class (`argmin`).", ("np.argmax(row)", "np.argmin(row)")),
+    second_best=wrong("You take the second best class.", ("np.argmax(row)", "np.argsort(row)[-2]")),
+    over_one_half=wrong(
+        "You look for a probability above one half. With several classes the largest may be less.",
+        ("np.argmax(row)", "np.argmax(row > 0.5)"),
+    ),
+    counted_from_one=wrong(
+        "Every name is the one before the right one: places are counted from 0, as the labels of `data.news` are. (In the files of AG News they are counted from 1.)",
+        ("names[place]", "names[place - 1]"),
+    ),
+    one_too_far=wrong(
+        "Every name is the one behind the right one: is 1 added to the place?",
+        ("names[place]", "names[(place + 1) % len(names)]"),
+    ),
+    names_sorted=wrong(
+        "The names are those of another order: are the names sorted? `class_names[0]` belongs to the first column.",
+        ("list(class_names)", "sorted(class_names)"),
+    ),
+    places_returned=wrong(
+        "You return places, not names: `class_names[place]`.",
+        ("names[place]", "str(place)"),
+        ('"a list"', '"a list of numbers" if best else "a list"'),
+    ),
+    only_the_first=wrong(
+        "There is one name, however many texts there are: `argmax` of row 0 only, or is the `return` in the loop?",
+        ("for place in best", "for place in best[:1]"),
+    ),
+    order_reversed=wrong("The names are in reverse order.", ("for place in best", "for place in best[::-1]")),
+    each_name_once=wrong(
+        "Each name occurs once only: a name for each text is asked for.",
+        ("[names[place] for place in best]", "list(dict.fromkeys(names[place] for place in best))"),
+    ),
+    over_the_texts=wrong(
+        "`argmax` runs over the texts: for each class, the text that fits best. It should run over the classes, axis 1.",
+        (
+            "[int(np.argmax(row)) for row in probabilities]",
+            "[int(place) for place in np.argmax(probabilities, axis=0)] if len(probabilities) else []",
+        ),
+        ("names[place]", "names[place % len(names)]"),
+    ),
+    array_returned=wrong(
+        "The names are right, in a NumPy array; a list of str is asked for.", seen={"kind": "an array"}
+    ),
+    tuple_returned=wrong("The names are right, in a tuple; a list is asked for.", seen={"kind": "a tuple"}),
 )
 
 
 exercise.hints(
-    "`model.predict(texts)` wants the texts as an array or a tensor: `tf.constant(texts)`.", "`np.argmax(…, axis=-1)` gives one place for each text.", "A list comprehension turns places into names."
+    "`model.predict(texts)` wants the texts as an array or a tensor: `tf.constant(texts)`.",
+    "`np.argmax(…, axis=-1)` gives one place for each text.",
+    "A list comprehension turns places into names.",
 )
 exercise.hints("One text is a list of one: the result is a list too, and `predict` still gives two axes.", group="one")

@@ -1,9 +1,9 @@
 """Lab 07, exercise `wordpiece_tokenize`."""
 
+from collections.abc import Sequence
+
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.formulas import bert_ag_news as oracles
-from exercises.mistaken import bert_ag_news as mistaken
 
 LETTERS = "abcdefghiklmnoprstuvwz"
 
@@ -28,14 +28,84 @@ def _word(rng: Generator, word: str, pieces: str, container: str = "list", **mor
 
 exercise = Exercise(
     "wordpiece_tokenize",
-    oracle=oracles.wordpiece_tokenize,
-    mistaken=mistaken.wordpiece_tokenize,
     probe_only=("container",),
-    forbidden=("tensorflow_text.WordpieceTokenizer", "tensorflow_text.FastWordpieceTokenizer", "tensorflow_text.BertTokenizer", "tensorflow_text.FastBertTokenizer"),
+    forbidden=(
+        "tensorflow_text.WordpieceTokenizer",
+        "tensorflow_text.FastWordpieceTokenizer",
+        "tensorflow_text.BertTokenizer",
+        "tensorflow_text.FastBertTokenizer",
+    ),
 )
 
 
-@exercise.group("words that the vocabulary covers", points=3, advice="At each place take the longest piece that the vocabulary has, and continue behind it.")
+Pieces = dict[str, list[str]]
+
+
+@exercise.formula
+def wordpiece_tokenize(word: str, vocabulary: Sequence[str], unknown: str = "[UNK]", max_chars: int = 100) -> Pieces:
+    """Greedy longest match first; "##" marks what continues a word (Wu et al. 2016, 4.1; Devlin et al. 2019)."""
+    missing = [unknown]
+    if len(word) > max_chars:
+        return {"pieces": missing}
+    pieces: list[str] = []
+    start = 0
+    for _ in word:  # a piece has a character at least; a loop that ends, whatever is changed in it
+        if start >= len(word):
+            break
+        end = next((end for end in range(len(word), start, -1) if marked(word, start, end) in vocabulary), None)
+        if end is None:
+            return {"pieces": missing}
+        pieces.append(marked(word, start, end))
+        start = end
+    return {"pieces": pieces}
+
+
+def marked(word: str, start: int, end: int) -> str:
+    """A part of a word as the vocabulary spells it."""
+    return ("##" if start else "") + word[start:end]
+
+
+def covers(word: str, start: int, vocabulary: Sequence[str]) -> list[list[str]]:
+    """Every way to cut what begins at `start` into pieces, those with the longest first piece first."""
+    if start == len(word):
+        return [[]]
+    return [
+        [marked(word, start, end), *rest]
+        for end in range(len(word), start, -1)
+        if marked(word, start, end) in vocabulary
+        for rest in covers(word, end, vocabulary)
+    ]
+
+
+def first_cover(word: str, vocabulary: Sequence[str], unknown: str = "[UNK]", max_chars: int = 100) -> Pieces:
+    """The longest pieces, going back where nothing fits the rest."""
+    found = covers(word, 0, vocabulary) if len(word) <= max_chars else []
+    return {"pieces": found[0] if found else [unknown]}
+
+
+def fewest_pieces(word: str, vocabulary: Sequence[str], unknown: str = "[UNK]", max_chars: int = 100) -> Pieces:
+    """As few pieces as possible."""
+    found = covers(word, 0, vocabulary) if len(word) <= max_chars else []
+    return {"pieces": min(found, key=len) if found else [unknown]}
+
+
+def from_the_end(word: str, vocabulary: Sequence[str], unknown: str = "[UNK]", max_chars: int = 100) -> Pieces:
+    """The longest pieces from the end of the word to its beginning."""
+    pieces: list[str] = []
+    end = len(word) if len(word) <= max_chars else -1
+    while end > 0:
+        start = next((start for start in range(end) if marked(word, start, end) in vocabulary), -1)
+        if start >= 0:
+            pieces.insert(0, marked(word, start, end))
+        end = start
+    return {"pieces": [unknown] if end < 0 or not pieces else pieces}
+
+
+@exercise.group(
+    "words that the vocabulary covers",
+    points=3,
+    advice="At each place take the longest piece that the vocabulary has, and continue behind it.",
+)
 def values(rng: Generator) -> list[Case]:
     return [
         _word(rng, "abcdefgh", "ab a ##b ##c ##cd ##cde ##d ##e ##f ##g ##h ##fgh ##defgh cde fgh cdef"),
@@ -45,12 +115,24 @@ def values(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("words that it does not cover", points=2, advice="Where no piece fits, the whole word becomes `[unknown]`: one entry, whatever was found before.")
+@exercise.group(
+    "words that it does not cover",
+    points=2,
+    advice="Where no piece fits, the whole word becomes `[unknown]`: one entry, whatever was found before.",
+)
 def unknown(rng: Generator) -> list[Case]:
-    return [_word(rng, "abcdef", "ab abc ##cd ##ef ##f", "set"), _word(rng, "abc", "b ##b ##c ##bc bc", unknown="<oov>"), _word(rng, "abc", "ab a ##b abcd ##d", "dict")]
+    return [
+        _word(rng, "abcdef", "ab abc ##cd ##ef ##f", "set"),
+        _word(rng, "abc", "b ##b ##c ##bc bc", unknown="<oov>"),
+        _word(rng, "abc", "ab a ##b abcd ##d", "dict"),
+    ]
 
 
-@exercise.group("words of more than max_chars characters", points=1, advice="A word of exactly max_chars characters is still cut into pieces. Count characters, not bytes.")
+@exercise.group(
+    "words of more than max_chars characters",
+    points=1,
+    advice="A word of exactly max_chars characters is still cut into pieces. Count characters, not bytes.",
+)
 def long(rng: Generator) -> list[Case]:
     return [
         _word(rng, "abcdef", "abc ##def ##d", max_chars=6),
@@ -61,34 +143,111 @@ def long(rng: Generator) -> list[Case]:
     ]
 
 
+SHOWN, LOOKED_UP = "pieces.append(marked(word, start, end))", "marked(word, start, end) in vocabulary"
+NOTHING_FITS = 'if end is None:\n    return {"pieces": missing}'
+TOO_LONG = "len(word) > max_chars"
+PLAIN_TOO = (LOOKED_UP, f"{LOOKED_UP} or word[start:end] in vocabulary")
+
 exercise.mistakes(
-    shortest_first=wrong("The shortest piece is taken. Take the longest one that fits.", search="shortest first"),
-    any_cover=wrong("You go back and try a shorter piece when nothing fits the rest. WordPiece is greedy: it never goes back, and such a word is unknown.", search="any cover"),
-    fewest_pieces=wrong("These are the fewest pieces, not the greedy ones: the longest first piece may cost pieces later.", search="fewest pieces"),
-    from_the_end=wrong("You begin at the end of the word. Look for the longest piece at the beginning of the word.", search="from the end"),
-    last_character_never=wrong("No piece ever reaches the end of the word: which is the last index behind `end` that is tried?", search="last character never"),
-    single_characters_never=wrong("A piece of a single character is never found: does the inner loop stop one step too early?", search="single characters never"),
-    never_cut=wrong("A word is found as a whole or not at all. If it is not in the vocabulary, look for the longest piece at its beginning, then for the next.", search="never cut"),
-    marks_left_out=wrong('The pieces are right, but their "##" is gone: it is part of the piece, with an id of its own.', prefix="left out of the result"),
-    marks_not_looked_for=wrong('A piece that continues a word is looked up without "##". `able` and `##able` are two pieces.', prefix="not looked for"),
-    marks_added_only=wrong('A piece that continues a word is looked up without "##", and "##" is added afterwards. Look up exactly the piece that you return.', prefix="added to the result"),
-    marks_everywhere=wrong('The first piece is looked up with "##", too. Only pieces that continue a word have it.', prefix="everywhere"),
-    plain_pieces_inside=wrong('Inside a word a piece without "##" is taken as well. Such a piece may only begin a word.', prefix="either"),
-    rest_unknown=wrong("Pieces are kept in front of the unknown rest. If any part of a word has no piece, the whole word is unknown.", failure="the rest"),
-    character_unknown=wrong("A character without a piece becomes unknown, and you go on. The whole word should become unknown, once.", failure="a character"),
-    rest_dropped=wrong("Where no piece fits, you stop and return the pieces so far. The whole word should become unknown.", failure="stops"),
-    character_skipped=wrong("A character without a piece is left out, as if it were not there. The whole word should become unknown.", failure="skipped"),
-    nothing_for_unknown=wrong("A word that no pieces can cover gives an empty list. It should become unknown.", failure="nothing"),
-    unknown_fixed=wrong('The result is "[UNK]" whatever the argument `unknown` says.', own_unknown=False),
-    limit_one_too_early=wrong("A word of exactly max_chars characters is unknown. Only longer ones are.", limit="one too early"),
-    limit_ignored=wrong("Words of more than max_chars characters are cut into pieces, too. They should become unknown.", limit="none"),
-    limit_fixed=wrong("The limit is 100 characters whatever `max_chars` says.", limit="default"),
-    limit_in_bytes=wrong("max_chars counts characters; you count bytes, of which an é has two.", limit="bytes"),
-    long_word_cut=wrong("A word that is too long loses its end. It should become unknown instead.", limit="cut"),
-    lowercased=wrong("The word is turned into lower case. Here `Ab` and `ab` are two pieces.", lower=True),
+    shortest_first=wrong(
+        "The shortest piece is taken. Take the longest one that fits.",
+        ("range(len(word), start, -1)", "range(start + 1, len(word) + 1)"),
+    ),
+    any_cover=wrong(
+        "You go back and try a shorter piece when nothing fits the rest. WordPiece is greedy: it never goes back, and such a word is unknown.",
+        instead=first_cover,
+    ),
+    fewest_pieces=wrong(
+        "These are the fewest pieces, not the greedy ones: the longest first piece may cost pieces later.",
+        instead=fewest_pieces,
+    ),
+    from_the_end=wrong(
+        "You begin at the end of the word. Look for the longest piece at the beginning of the word.",
+        instead=from_the_end,
+    ),
+    last_character_never=wrong(
+        "No piece ever reaches the end of the word: which is the last index behind `end` that is tried?",
+        ("range(len(word), start, -1)", "range(len(word) - 1, start, -1)"),
+    ),
+    single_characters_never=wrong(
+        "A piece of a single character is never found: does the inner loop stop one step too early?",
+        ("range(len(word), start, -1)", "range(len(word), start + 1, -1)"),
+    ),
+    never_cut=wrong(
+        "A word is found as a whole or not at all. If it is not in the vocabulary, look for the longest piece at its beginning, then for the next.",
+        ("range(len(word), start, -1)", "range(len(word), len(word) - 1, -1)"),
+    ),
+    marks_left_out=wrong(
+        'The pieces are right, but their "##" is gone: it is part of the piece, with an id of its own.',
+        (SHOWN, "pieces.append(word[start:end])"),
+    ),
+    marks_not_looked_for=wrong(
+        'A piece that continues a word is looked up without "##". `able` and `##able` are two pieces.',
+        ('("##" if start else "") + word[start:end]', "word[start:end]"),
+    ),
+    marks_added_only=wrong(
+        'A piece that continues a word is looked up without "##", and "##" is added afterwards. Look up exactly the piece that you return.',
+        (LOOKED_UP, "word[start:end] in vocabulary"),
+    ),
+    marks_everywhere=wrong(
+        'The first piece is looked up with "##", too. Only pieces that continue a word have it.',
+        ('("##" if start else "")', '"##"'),
+    ),
+    plain_pieces_inside=wrong(
+        'Inside a word a piece without "##" is taken as well. Such a piece may only begin a word.',
+        PLAIN_TOO,
+        (
+            SHOWN,
+            "pieces.append(marked(word, start, end) if marked(word, start, end) in vocabulary else word[start:end])",
+        ),
+    ),
+    rest_unknown=wrong(
+        "Pieces are kept in front of the unknown rest. If any part of a word has no piece, the whole word is unknown.",
+        (NOTHING_FITS, 'if end is None:\n    return {"pieces": [*pieces, *missing]}'),
+    ),
+    character_unknown=wrong(
+        "A character without a piece becomes unknown, and you go on. The whole word should become unknown, once.",
+        (NOTHING_FITS, "if end is None:\n    pieces += missing\n    start += 1\n    continue"),
+    ),
+    rest_dropped=wrong(
+        "Where no piece fits, you stop and return the pieces so far. The whole word should become unknown.",
+        (NOTHING_FITS, 'if end is None:\n    return {"pieces": pieces}'),
+    ),
+    character_skipped=wrong(
+        "A character without a piece is left out, as if it were not there. The whole word should become unknown.",
+        (NOTHING_FITS, "if end is None:\n    start += 1\n    continue"),
+    ),
+    nothing_for_unknown=wrong(
+        "A word that no pieces can cover gives an empty list. It should become unknown.",
+        (NOTHING_FITS, 'if end is None:\n    return {"pieces": []}'),
+    ),
+    unknown_fixed=wrong('The result is "[UNK]" whatever the argument `unknown` says.', ("[unknown]", '["[UNK]"]')),
+    limit_one_too_early=wrong(
+        "A word of exactly max_chars characters is unknown. Only longer ones are.", (TOO_LONG, "len(word) >= max_chars")
+    ),
+    limit_ignored=wrong(
+        "Words of more than max_chars characters are cut into pieces, too. They should become unknown.",
+        (TOO_LONG, "False"),
+    ),
+    limit_fixed=wrong("The limit is 100 characters whatever `max_chars` says.", (TOO_LONG, "len(word) > 100")),
+    limit_in_bytes=wrong(
+        "max_chars counts characters; you count bytes, of which an é has two.",
+        (TOO_LONG, "len(word.encode()) > max_chars"),
+    ),
+    long_word_cut=wrong(
+        "A word that is too long loses its end. It should become unknown instead.",
+        ('if len(word) > max_chars:\n    return {"pieces": missing}', "word = word[:max_chars]"),
+    ),
+    lowercased=wrong(
+        "The word is turned into lower case. Here `Ab` and `ab` are two pieces.",
+        ("missing = [unknown]", "missing = [unknown]\nword = word.lower()"),
+    ),
 )
 
 
-exercise.hints("Two loops: the outer one moves the start, the inner one tries ends from the end of the word towards the start.", 'Look up `word[start:end]`, with "##" in front when start is not 0.')
+exercise.hints(
+    "Two loops: the outer one moves the start, the inner one tries ends from the end of the word towards the start.",
+    'Look up `word[start:end]`, with "##" in front when start is not 0.',
+)
 exercise.hints("When the inner loop finds nothing, there is nothing left to decide: return at once.", group="unknown")
 exercise.hints("One comparison at the very beginning is enough.", group="long")

@@ -1,5 +1,4 @@
 """Reference results in NumPy: the right formulas alone, from the papers and independent of the solutions they judge.
 
 Every oracle keeps the float type of its inputs; the grader runs it in float64, and in float32 to measure rounding.
-`exercises.mistaken` has the same formulas with switches for the known mistakes; without any switch the two agree.
 """

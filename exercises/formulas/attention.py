@@ -31,7 +31,9 @@ def masked_softmax(scores: np.ndarray, mask: Any = None) -> np.ndarray:
     return np.where(allowed.any(axis=-1, keepdims=True), softmax(kept), np.nan)
 
 
-def scaled_dot_product_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: Any = None) -> dict[str, np.ndarray]:
+def scaled_dot_product_attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: Any = None
+) -> dict[str, np.ndarray]:
     """softmax(QKᵀ / √d_k) V (Vaswani et al. 2017, equation 1).
 
     Args:

@@ -30,7 +30,9 @@ def third_erased(h: np.ndarray, place: int) -> np.ndarray:
     return h * np.where(np.arange(h.shape[-1]) % 3 == place % 3, 0.0, 1.5).astype(h.dtype)
 
 
-def attended(x: np.ndarray, memory: np.ndarray, w: Weights, name: str, mask: Any, dropout: Dropout = kept) -> np.ndarray:
+def attended(
+    x: np.ndarray, memory: np.ndarray, w: Weights, name: str, mask: Any, dropout: Dropout = kept
+) -> np.ndarray:
     """Multi-head attention as `keras.layers.MultiHeadAttention` computes it. x (B, T, D), memory (B, S, D)."""
 
     def projected(tokens: np.ndarray, part: str) -> np.ndarray:
@@ -77,7 +79,10 @@ SECOND = 'second = norm(first + dropout(attended(first, memory, w, "cross", memo
 THIRD = 'return norm(second + dropout(transformed(second, w), 2), w, "norm3")'
 PRE_NORM = (
     (FIRST, 'inner = norm(x, w, "norm1")\nfirst = x + dropout(attended(inner, inner, w, "self", causal), 0)'),
-    (SECOND, 'inner = norm(first, w, "norm2")\nsecond = first + dropout(attended(inner, memory, w, "cross", memory_mask), 1)'),
+    (
+        SECOND,
+        'inner = norm(first, w, "norm2")\nsecond = first + dropout(attended(inner, memory, w, "cross", memory_mask), 1)',
+    ),
     (THIRD, 'return second + dropout(transformed(norm(second, w, "norm3"), w), 2)'),
 )
 
@@ -88,7 +93,13 @@ def one_by_one(vector: np.ndarray, shapes: Mapping[str, tuple[int, ...]]) -> lis
     return [np.where(number == place, vector, 0) for place in range(len(shapes))]
 
 
-def along(run: Callable[..., np.ndarray], point: Sequence[Any], steps: Sequence[Sequence[Any]], weighting: np.ndarray, size: float = 1e-5) -> np.ndarray:
+def along(
+    run: Callable[..., np.ndarray],
+    point: Sequence[Any],
+    steps: Sequence[Sequence[Any]],
+    weighting: np.ndarray,
+    size: float = 1e-5,
+) -> np.ndarray:
     """Derivatives of ``sum(run(*point) * weighting)`` along each of the steps; central differences in float64."""
     point = [part.astype("float64") for part in point]
 

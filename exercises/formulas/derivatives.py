@@ -28,7 +28,9 @@ def weight_by_weight(
     Returns:
         1 + len(sizes) numbers, whatever the float type of the inputs.
     """
-    x, vector, weighting, direction, direction_x = (each.astype("float64") for each in (x, vector, weighting, direction, direction_x))
+    x, vector, weighting, direction, direction_x = (
+        each.astype("float64") for each in (x, vector, weighting, direction, direction_x)
+    )
 
     def slope(change_x: np.ndarray | float, change: np.ndarray | float) -> float:
         upper, lower = (run(x + sign * step * change_x, vector + sign * step * change) for sign in (1, -1))

@@ -4,9 +4,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.formulas import imdb_classifier as oracles
 from exercises.imdb_classifier.shared import padded
-from exercises.mistaken import imdb_classifier as mistaken
 
 TINY = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff": 11}
 
@@ -19,33 +17,102 @@ def _reviews_case(rng: Generator, mode: str, description: str, batch: int = 7, *
     return Case({**TINY, "ids": ids, "weights": int(rng.integers(1 << 30)), **more}, mode=mode, description=description)
 
 
-exercise = Exercise(
-    "build_classifier",
-    oracle=oracles.classifier_values,
-    by_mode={"parameters": oracles.classifier_parameters, "padding": oracles.classifier_padding, "order": oracles.classifier_order, "learning": oracles.classifier_learning},
-    mistaken=mistaken.build_classifier,
-    probe_only=("more", "reordered", "weights", "word"),
-    cpu_seconds=40,
+exercise = Exercise("build_classifier", probe_only=("more", "reordered", "weights", "word"), cpu_seconds=40)
+
+# What is true of the classifier, in words, for each question that the probe asks: every part is free but for its size
+# and what it may hear.
+PADDING = {
+    "result with more padding": "the same",
+    "what the attention reads": "the words",
+    "what the mean reads": "the words",
+    "result of padding alone": "finite",
+}
+ORDER = {"result with the words in another order": "another"}
+LEARNING = {"gradients of the weights": "not zero", "result inside tf.function": "the same"}
+
+
+@exercise.formula
+def classifier_values(ids: np.ndarray) -> dict[str, str]:
+    """One number from 0 to 1 for each review, (B, 1), that depends on this review alone."""
+    return {
+        "shape of the result": str((len(ids), 1)),
+        "range of the results": "from 0 to 1",
+        "result of different reviews": "different",
+        "result of a second call": "the same",
+        "result of a review alone": "the same",
+    }
+
+
+@exercise.formula_for("parameters")
+def classifier_parameters(
+    max_length: int = 200, vocab_size: int = 20_000, d_model: int = 32, num_heads: int = 2, d_ff: int = 32
+) -> dict[str, int]:
+    """Tables of words and positions; attention with heads as wide as the model, feed-forward network, two norms, head.
+
+    657,737 by default, and all of it learns.
+    """
+    words, positions = vocab_size * d_model, max_length * d_model
+    width = num_heads * d_model
+    attention = 3 * (d_model * width + width) + width * d_model + d_model
+    inner = d_model * d_ff + d_ff + d_ff * d_model + d_model
+    norms = 2 * 2 * d_model
+    hidden = 20
+    head = d_model * hidden + hidden + hidden * 1 + 1
+    total = words + positions + attention + inner + norms + head
+    return {"parameters": total, "trainable": total}
+
+
+@exercise.formula_for("padding")
+def classifier_padding() -> dict[str, str]:
+    """Padding is not heard."""
+    return PADDING
+
+
+@exercise.formula_for("order")
+def classifier_order() -> dict[str, str]:
+    """The order of the words is heard."""
+    return ORDER
+
+
+@exercise.formula_for("learning")
+def classifier_learning() -> dict[str, str]:
+    """The model can be trained."""
+    return LEARNING
+
+
+@exercise.group(
+    "657,737 parameters, and as many as the table says for other sizes",
+    points=2,
+    advice="Print `model.summary()` and compare each line with the table of the lab's text.",
 )
-
-
-@exercise.group("657,737 parameters, and as many as the table says for other sizes", points=2, advice="Print `model.summary()` and compare each line with the table of the lab's text.")
 def parameters(rng: Generator) -> list[Case]:
     heads = int(rng.integers(2, 6))
     sizes = {"max_length": 37, "vocab_size": int(rng.integers(100, 900)), "d_model": heads * int(rng.integers(3, 9))}
     sizes |= {"num_heads": heads, "d_ff": int(rng.integers(41, 90))}
     return [
         Case({}, mode="parameters", description="parameters of build_classifier()"),
-        Case(sizes, mode="parameters", description=f"parameters, {', '.join(f'{key}={value}' for key, value in sizes.items())}"),
+        Case(
+            sizes,
+            mode="parameters",
+            description=f"parameters, {', '.join(f'{key}={value}' for key, value in sizes.items())}",
+        ),
     ]
 
 
-@exercise.group("one number from 0 to 1 for each review", points=1, advice="A review's result depends on that review alone: not on its neighbours in the batch, not on chance.")
+@exercise.group(
+    "one number from 0 to 1 for each review",
+    points=1,
+    advice="A review's result depends on that review alone: not on its neighbours in the batch, not on chance.",
+)
 def values(rng: Generator) -> list[Case]:
     return [_reviews_case(rng, "values", f"seven reviews, {TINY_SHOWN}")]
 
 
-@exercise.group("padding changes nothing", points=3, advice="Padding can get in at two places: the attention's keys, and the mean over the tokens.")
+@exercise.group(
+    "padding changes nothing",
+    points=3,
+    advice="Padding can get in at two places: the attention's keys, and the mean over the tokens.",
+)
 def padding(rng: Generator) -> list[Case]:
     case = _reviews_case(rng, "padding", f"four places of padding more, {TINY_SHOWN}", batch=5, more=4, word=30)
     ids = case.inputs["ids"]
@@ -55,7 +122,11 @@ def padding(rng: Generator) -> list[Case]:
     return [case]
 
 
-@exercise.group("the order of the words counts", points=1, advice="Attention and mean are blind to order. The vector of the position is added to that of the word.")
+@exercise.group(
+    "the order of the words counts",
+    points=1,
+    advice="Attention and mean are blind to order. The vector of the position is added to that of the word.",
+)
 def order(rng: Generator) -> list[Case]:
     case = _reviews_case(rng, "order", "the words of seven reviews in another order")
     reordered = case.inputs["ids"].copy()
@@ -76,41 +147,132 @@ def learning(rng: Generator) -> list[Case]:
     return [Case({**case.inputs, "ids": ids}, mode=case.mode, description=case.description)]
 
 
+SHAPE = "str((len(ids), 1))"
+NO_POSITIONS = ("max_length * d_model", "0")
+LEFT_TO_CHANCE = (  # what padding, order and graphs change cannot be told from chance
+    ("return PADDING", "raise ValueError"),
+    ("return ORDER", "raise ValueError"),
+    ("return LEARNING", "raise ValueError"),
+)
+
 exercise.mistakes(
-    attention_unmasked=wrong("The words attend to padding: the attention layer needs `attention_mask=`, by name. It says for every key whether the key is a word.", attention_hears=(True, True)),
-    attention_mask_inverted=wrong("The words attend to the padding and to nothing else: True means may attend, here and in Keras.", attention_hears=(False, True)),
-    pooling_unmasked=wrong("The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` without a mask does that).", pooling_hears=(True, True)),
-    no_mask_at_all=wrong("There is no mask: words attend to padding, and padding gets into the mean. Both need to know which ids are 0.", attention_hears=(True, True), pooling_hears=(True, True)),
-    pooling_mask_inverted=wrong("The pooling takes padding, not words: is the mask the wrong way round, or do you take the last place?", pooling_hears=(False, True)),
-    padding_leaks=wrong("Padding changes the result, though neither attention nor mean seems to let it in. Does something depend on the length of the input?", leaks=True),
-    only_padding_nan=wrong("A review that is all padding gives NaN. `masked_mean` of such a row is 0.", empty="not finite"),
-    positions_missing=wrong("Words in another order give the same result: no positions are added to the words.", positions="none"),
+    attention_unmasked=wrong(
+        "The words attend to padding: the attention layer needs `attention_mask=`, by name. It says for every key whether the key is a word.",
+        seen={"result with more padding": "another", "what the attention reads": "the words and the padding"},
+    ),
+    attention_mask_inverted=wrong(
+        "The words attend to the padding and to nothing else: True means may attend, here and in Keras.",
+        seen={"result with more padding": "another", "what the attention reads": "the padding"},
+    ),
+    pooling_unmasked=wrong(
+        "The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` without a mask does that).",
+        seen={"result with more padding": "another", "what the mean reads": "the words and the padding"},
+    ),
+    no_mask_at_all=wrong(
+        "There is no mask: words attend to padding, and padding gets into the mean. Both need to know which ids are 0.",
+        seen={
+            "result with more padding": "another",
+            "what the attention reads": "the words and the padding",
+            "what the mean reads": "the words and the padding",
+        },
+    ),
+    pooling_mask_inverted=wrong(
+        "The pooling takes padding, not words: is the mask the wrong way round, or do you take the last place?",
+        seen={"result with more padding": "another", "what the mean reads": "the padding"},
+    ),
+    padding_leaks=wrong(
+        "Padding changes the result, though neither attention nor mean seems to let it in. Does something depend on the length of the input?",
+        seen={"result with more padding": "another"},
+    ),
+    only_padding_nan=wrong(
+        "A review that is all padding gives NaN. `masked_mean` of such a row is 0.",
+        seen={"result of padding alone": "not finite"},
+    ),
+    positions_missing=wrong(
+        "Words in another order give the same result: no positions are added to the words.",
+        NO_POSITIONS,
+        seen={"result with the words in another order": "the same"},
+    ),
     positions_constant=wrong(
         "The order counts, but the positions have no weights in the model, and other values in every model: an Embedding that is called on a fixed array while the model is built leaves only a random constant in the model.",
-        positions="constant",
+        NO_POSITIONS,
+        seen={"result with more padding": "another"},
     ),
-    positions_not_learned=wrong("The order counts, but the positions have no weights in the model: sinusoids are fixed, and the contract asks for learned positions.", positions="fixed"),
-    key_dim_divided=wrong("The heads are d_model / num_heads wide. The published model has `key_dim=d_model`: each head is as wide as the model.", key_dim="D/H"),
-    attention_without_bias=wrong("The attention's projections have no bias; Keras's default has.", attention_bias=False),
-    feed_forward_missing=wrong("The feed-forward network is missing.", feed_forward=False),
-    one_norm=wrong("The block has one layer norm; it should have two.", norms=1),
-    no_norm=wrong("The block has no layer norm; it should have two.", norms=0),
-    two_blocks=wrong("There are two encoder blocks; the model should have one.", blocks=2),
-    no_hidden_layer=wrong("The mean goes straight to the output. A hidden layer of 20 units with ReLU is missing between them.", hidden="none"),
-    hidden_as_wide_as_model=wrong("The head's hidden layer has d_model units; it should have 20.", hidden="D"),
-    hidden_as_wide_as_d_ff=wrong("The head's hidden layer has d_ff units; it should have 20.", hidden="F"),
-    spare_row=wrong("The words' table has one row too many: padding is id 0 of the vocab_size ids, not one more.", spare_rows=1),
-    spare_rows=wrong('The words\' table has two rows too many: "" and "[UNK]" are among the vocab_size entries.', spare_rows=2),
-    words_frozen=wrong("The words' table does not learn: it is not trainable.", frozen=True),
-    two_outputs=wrong("There are two outputs for each review. Two classes need one: the probability of the second.", outputs=2),
-    no_sigmoid=wrong("The results are not always between 0 and 1: the last layer lacks its sigmoid.", activation="none"),
+    positions_not_learned=wrong(
+        "The order counts, but the positions have no weights in the model: sinusoids are fixed, and the contract asks for learned positions.",
+        NO_POSITIONS,
+    ),
+    key_dim_divided=wrong(
+        "The heads are d_model / num_heads wide. The published model has `key_dim=d_model`: each head is as wide as the model.",
+        ("width = num_heads * d_model", "width = num_heads * (d_model // num_heads)"),
+    ),
+    attention_without_bias=wrong(
+        "The attention's projections have no bias; Keras's default has.",
+        ("attention = 3 * (d_model * width + width) + width * d_model + d_model", "attention = 4 * d_model * width"),
+    ),
+    feed_forward_missing=wrong(
+        "The feed-forward network is missing.",
+        ("inner = d_model * d_ff + d_ff + d_ff * d_model + d_model", "inner = 0"),
+    ),
+    one_norm=wrong(
+        "The block has one layer norm; it should have two.", ("norms = 2 * 2 * d_model", "norms = 2 * d_model")
+    ),
+    no_norm=wrong("The block has no layer norm; it should have two.", ("norms = 2 * 2 * d_model", "norms = 0")),
+    two_blocks=wrong(
+        "There are two encoder blocks; the model should have one.",
+        ("attention + inner + norms", "2 * (attention + inner + norms)"),
+    ),
+    no_hidden_layer=wrong(
+        "The mean goes straight to the output. A hidden layer of 20 units with ReLU is missing between them.",
+        ("head = d_model * hidden + hidden + hidden * 1 + 1", "head = d_model + 1"),
+    ),
+    hidden_as_wide_as_model=wrong(
+        "The head's hidden layer has d_model units; it should have 20.", ("hidden = 20", "hidden = d_model")
+    ),
+    hidden_as_wide_as_d_ff=wrong(
+        "The head's hidden layer has d_ff units; it should have 20.", ("hidden = 20", "hidden = d_ff")
+    ),
+    spare_row=wrong(
+        "The words' table has one row too many: padding is id 0 of the vocab_size ids, not one more.",
+        ("vocab_size * d_model", "(vocab_size + 1) * d_model"),
+    ),
+    spare_rows=wrong(
+        'The words\' table has two rows too many: "" and "[UNK]" are among the vocab_size entries.',
+        ("vocab_size * d_model", "(vocab_size + 2) * d_model"),
+    ),
+    words_frozen=wrong(
+        "The words' table does not learn: it is not trainable.", ('"trainable": total', '"trainable": total - words')
+    ),
+    two_outputs=wrong(
+        "There are two outputs for each review. Two classes need one: the probability of the second.",
+        ("hidden * 1 + 1", "hidden * 2 + 2"),
+        (SHAPE, "str((len(ids), 2))"),
+    ),
+    no_sigmoid=wrong(
+        "The results are not always between 0 and 1: the last layer lacks its sigmoid.",
+        seen={"range of the results": "beyond 0 and 1"},
+    ),
     same_result_for_all=wrong(
-        "Every review gets the same result. A softmax over a single output is always 1: use a sigmoid for one output. Or does the head not read the mean at all?", activation="softmax"
+        "Every review gets the same result. A softmax over a single output is always 1: use a sigmoid for one output. Or does the head not read the mean at all?",
+        seen={
+            "result of different reviews": "the same",
+            "what the mean reads": "nothing else",
+            "result with the words in another order": "the same",
+            "gradients of the weights": "all zero",
+        },
     ),
-    axis_lost=wrong("The results have the shape (B,); it should be (B, 1).", squeezed=True),
-    not_pooled=wrong("There is a result for every token: the mean over the tokens is missing.", pooled=False),
-    dropout_always=wrong("The same review gives another result each time: something is random with `training=False`.", dropout_always=True),
-    batch_mixed=wrong("A review's result depends on which others are in the batch.", batch_mixed=True),
+    axis_lost=wrong("The results have the shape (B,); it should be (B, 1).", (SHAPE, "str((len(ids),))")),
+    not_pooled=wrong(
+        "There is a result for every token: the mean over the tokens is missing.", (SHAPE, "str((*ids.shape, 1))")
+    ),
+    dropout_always=wrong(
+        "The same review gives another result each time: something is random with `training=False`.",
+        *LEFT_TO_CHANCE,
+        seen={"result of a second call": "another", "result of a review alone": "another"},
+    ),
+    batch_mixed=wrong(
+        "A review's result depends on which others are in the batch.", seen={"result of a review alone": "another"}
+    ),
 )
 
 
@@ -118,5 +280,11 @@ exercise.hints(
     '`ids = keras.Input((max_length,), dtype="int32")`, and from there on each layer is called on what the layer before returned. Count after each one.',
     "To get positions in the shape of the ids: `ops.cumsum(ops.ones_like(ids), axis=1) - 1` is 0, 1, 2, … in every row. An Embedding with max_length rows turns them into vectors.",
 )
-exercise.hints("The mask of the keys is `ids != 0` with an axis for the queries, (B, 1, T). The same ids go into `masked_mean`.", group="padding")
-exercise.hints("Do the positions reach the sum with the words? Print `model.summary()`, and look for their 6,400 parameters.", group="order")
+exercise.hints(
+    "The mask of the keys is `ids != 0` with an axis for the queries, (B, 1, T). The same ids go into `masked_mean`.",
+    group="padding",
+)
+exercise.hints(
+    "Do the positions reach the sum with the words? Print `model.summary()`, and look for their 6,400 parameters.",
+    group="order",
+)

@@ -6,8 +6,6 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.formulas import imdb_classifier as oracles
-from exercises.mistaken import imdb_classifier as mistaken
 
 
 def _results(rng: Generator, tn: int, fp: int, fn: int, tp: int, threshold: float = 0.5) -> dict:
@@ -20,7 +18,11 @@ def _results(rng: Generator, tn: int, fp: int, fn: int, tp: int, threshold: floa
         start = tn if group is fp else tn + fp + fn
         above[start : start + min(group, 1)] = threshold
     order = rng.permutation(n)
-    return {"probabilities": np.where(said, above, below).astype("float32")[order], "labels": labels[order].astype("int32"), **({} if threshold == 0.5 else {"threshold": threshold})}
+    return {
+        "probabilities": np.where(said, above, below).astype("float32")[order],
+        "labels": labels[order].astype("int32"),
+        **({} if threshold == 0.5 else {"threshold": threshold}),
+    }
 
 
 def _shown(counts: Sequence[int], **others) -> str:
@@ -31,7 +33,31 @@ def _measured(*counts: tuple[int, int, int, int]):
     return lambda rng: [Case(_results(rng, *each), description=_shown(each)) for each in counts]
 
 
-exercise = Exercise("evaluate_predictions", oracle=oracles.evaluate_predictions, mistaken=mistaken.evaluate_predictions)
+exercise = Exercise("evaluate_predictions")
+
+
+@exercise.formula
+def evaluate_predictions(
+    probabilities: np.ndarray, labels: np.ndarray, threshold: float = 0.5
+) -> dict[str, np.ndarray]:
+    """Counts and measures of a decision between two classes; 0 where a measure would divide by nothing."""
+    said, true = probabilities.reshape(-1) >= threshold, labels.reshape(-1) == 1
+    tn, fp, fn, tp = (int(np.sum(both)) for both in (~said & ~true, said & ~true, ~said & true, said & true))
+    accuracy = (tp + tn) / said.size
+    precision, recall = share(tp, tp + fp), share(tp, tp + fn)
+    f1 = share(2 * precision * recall, precision + recall)
+    return {
+        "accuracy": np.array(accuracy, float),
+        "precision": np.array(precision, float),
+        "recall": np.array(recall, float),
+        "f1": np.array(f1, float),
+        "confusion": np.array([[tn, fp], [fn, tp]], float),
+    }
+
+
+def share(part: float, whole: float) -> float:
+    """`part` of `whole`; 0 of nothing."""
+    return part / whole if whole else 0.0
 
 
 @exercise.group("right counts and measures", points=2)
@@ -42,48 +68,113 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group("other thresholds", points=1, advice="A probability that equals the threshold counts as positive.")
 def threshold(rng: Generator) -> list[Case]:
     cases = [((7, 3, 2, 11), 0.25), ((5, 2, 4, 13), 0.75)]
-    return [Case(_results(rng, *each, threshold), description=_shown(each, threshold=threshold)) for each, threshold in cases]
+    return [
+        Case(_results(rng, *each, threshold), description=_shown(each, threshold=threshold))
+        for each, threshold in cases
+    ]
 
 
-@exercise.group("probabilities of shape (n, 1)", points=1, advice="(n, 1) compared with (n,) broadcasts to (n, n). Flatten both first.")
+@exercise.group(
+    "probabilities of shape (n, 1)",
+    points=1,
+    advice="(n, 1) compared with (n,) broadcasts to (n, n). Flatten both first.",
+)
 def column(rng: Generator) -> list[Case]:
     inputs = _results(rng, 7, 3, 2, 11)
     column = {**inputs, "probabilities": inputs["probabilities"][:, None]}
     return [Case(column, description="probabilities (23, 1), as model.predict returns them")]
 
 
-@exercise.group("0 where the divisor is 0", points=1, advice="There may be no predicted positives, no real positives, or neither: each divisor may be 0.")
+@exercise.group(
+    "0 where the divisor is 0",
+    points=1,
+    advice="There may be no predicted positives, no real positives, or neither: each divisor may be 0.",
+)
 def zero(rng: Generator) -> list[Case]:
     return _measured((9, 0, 4, 0), (8, 3, 0, 0), (6, 0, 0, 0))(rng)
 
 
+FLAT = "probabilities.reshape(-1) >= threshold, labels.reshape(-1) == 1"
+TABLE, ACCURACY = "[[tn, fp], [fn, tp]]", "(tp + tn) / said.size"
+F1 = "share(2 * precision * recall, precision + recall)"
+BOTH = "precision, recall = share(tp, tp + fp), share(tp, tp + fn)"
+NOTHING = "part / whole if whole else 0.0"
+
 exercise.mistakes(
-    threshold_exclusive=wrong("A probability that equals the threshold counts as negative; it should count as positive.", inclusive=False),
-    rounded=wrong("`round` takes 0.5 to 0 (halves go to the even number), and it has no argument for the threshold.", inclusive=False, fixed=True),
-    threshold_ignored=wrong("The threshold is 0.5 whatever the argument says.", fixed=True),
-    column_broadcast=wrong("Probabilities (n, 1) against labels (n,) made a table (n, n): every review is compared with every label.", broadcast=True),
-    accuracy_of_a_table=wrong(
-        "The accuracy is above 1 for probabilities (n, 1): against labels (n,) they make a table (n, n), and you divide the sum of the whole table by n. Flatten both first.",
-        broadcast=True,
-        accuracy_as="sum",
+    threshold_exclusive=wrong(
+        "A probability that equals the threshold counts as negative; it should count as positive.",
+        (">= threshold", "> threshold"),
     ),
-    confusion_transposed=wrong("The confusion matrix is transposed: rows are true classes, columns are what the model said.", layout="[[tn, fn], [fp, tp]]"),
-    confusion_positive_first=wrong("The confusion matrix begins with the positive class. Class 0 comes first: [[tn, fp], [fn, tp]].", layout="[[tp, fn], [fp, tn]]"),
-    confusion_both=wrong("The confusion matrix is [[tp, fp], [fn, tn]], as in some textbooks; here it is [[tn, fp], [fn, tp]].", layout="[[tp, fp], [fn, tn]]"),
-    confusion_shares=wrong("The confusion matrix holds shares; it should hold counts.", shares=True),
-    precision_recall_swapped=wrong("Precision and recall are swapped. Precision: of those predicted positive, how many are positive?", swapped=True),
-    f1_arithmetic=wrong("F1 is the harmonic mean, not the ordinary one: 2PR / (P + R).", f1="arithmetic"),
-    f1_halved=wrong("F1 is half of what it should be: the harmonic mean has a 2.", f1="half"),
-    f1_geometric=wrong("F1 is the harmonic mean, without a root: 2PR / (P + R).", f1="geometric"),
-    nothing_is_nan=wrong("0/0 is NaN. Where the divisor is 0, return 0.", nothing=float("nan")),
-    nothing_is_one=wrong("Where the divisor is 0, the measure should be 0.", nothing=1.0),
-    negative_class_measured=wrong("Class 0 is treated as the positive one. Positive is class 1.", positive=0),
-    accuracy_in_percent=wrong("The accuracy is in per cent; it should be a share from 0 to 1.", accuracy_as="percent"),
-    accuracy_is_a_count=wrong("The accuracy is the number of right answers; it should be their share. Divide by the number of reviews, or take the mean.", accuracy_as="count"),
+    rounded=wrong(
+        "`round` takes 0.5 to 0 (halves go to the even number), and it has no argument for the threshold.",
+        (">= threshold", "> 0.5"),
+    ),
+    threshold_ignored=wrong("The threshold is 0.5 whatever the argument says.", (">= threshold", ">= 0.5")),
+    column_broadcast=wrong(
+        "Probabilities (n, 1) against labels (n,) made a table (n, n): every review is compared with every label.",
+        (FLAT, "np.broadcast_arrays(probabilities >= threshold, labels.reshape(-1) == 1)"),
+    ),
+    accuracy_of_a_table=wrong(
+        "The accuracy is above 1 for probabilities (n, 1): against labels (n,) they make a table (n, n), and you divide"
+        " the sum of the whole table by n. Flatten both first.",
+        (FLAT, "probabilities >= threshold, labels.reshape(-1) == 1"),
+    ),
+    confusion_transposed=wrong(
+        "The confusion matrix is transposed: rows are true classes, columns are what the model said.",
+        (TABLE, "[[tn, fn], [fp, tp]]"),
+    ),
+    confusion_positive_first=wrong(
+        "The confusion matrix begins with the positive class. Class 0 comes first: [[tn, fp], [fn, tp]].",
+        (TABLE, "[[tp, fn], [fp, tn]]"),
+    ),
+    confusion_both=wrong(
+        "The confusion matrix is [[tp, fp], [fn, tn]], as in some textbooks; here it is [[tn, fp], [fn, tp]].",
+        (TABLE, "[[tp, fp], [fn, tn]]"),
+    ),
+    confusion_shares=wrong(
+        "The confusion matrix holds shares; it should hold counts.", (TABLE, f"np.array({TABLE}) / said.size")
+    ),
+    precision_recall_swapped=wrong(
+        "Precision and recall are swapped. Precision: of those predicted positive, how many are positive?",
+        (BOTH, BOTH.replace("precision, recall", "recall, precision")),
+    ),
+    f1_arithmetic=wrong(
+        "F1 is the harmonic mean, not the ordinary one: 2PR / (P + R).", (F1, "(precision + recall) / 2")
+    ),
+    f1_halved=wrong(
+        "F1 is half of what it should be: the harmonic mean has a 2.",
+        (F1, "share(precision * recall, precision + recall)"),
+    ),
+    f1_geometric=wrong("F1 is the harmonic mean, without a root: 2PR / (P + R).", (F1, "(precision * recall) ** 0.5")),
+    nothing_is_nan=wrong(
+        "0/0 is NaN. Where the divisor is 0, return 0.", (NOTHING, 'part / whole if whole else float("nan")')
+    ),
+    nothing_is_one=wrong(
+        "Where the divisor is 0, the measure should be 0.", (NOTHING, "part / whole if whole else 1.0")
+    ),
+    negative_class_measured=wrong(
+        "Class 0 is treated as the positive one. Positive is class 1.", ("tn, fp, fn, tp =", "tp, fn, fp, tn =")
+    ),
+    accuracy_in_percent=wrong(
+        "The accuracy is in per cent; it should be a share from 0 to 1.", (ACCURACY, f"100 * {ACCURACY}")
+    ),
+    accuracy_is_a_count=wrong(
+        "The accuracy is the number of right answers; it should be their share. Divide by the number of reviews, or take"
+        " the mean.",
+        (ACCURACY, "tp + tn"),
+    ),
 )
 
 
-exercise.hints("Make two flat boolean arrays first: predicted positive, and really positive.", "The four counts are sums of `said & true`, `said & ~true`, `~said & true` and `~said & ~true`.")
-exercise.hints("`share` of the stub divides, or gives 0. Does every division in your code use it, also that of F1?", group="zero")
-exercise.hints("Does a probability that equals the threshold count as positive? And is the argument used, or 0.5?", group="threshold")
+exercise.hints(
+    "Make two flat boolean arrays first: predicted positive, and really positive.",
+    "The four counts are sums of `said & true`, `said & ~true`, `~said & true` and `~said & ~true`.",
+)
+exercise.hints(
+    "`share` of the stub divides, or gives 0. Does every division in your code use it, also that of F1?", group="zero"
+)
+exercise.hints(
+    "Does a probability that equals the threshold count as positive? And is the argument used, or 0.5?",
+    group="threshold",
+)
 exercise.hints("Print the shapes of what you compare. Flatten both before that.", group="column")

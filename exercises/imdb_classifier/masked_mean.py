@@ -5,9 +5,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.drawing import normal
-from exercises.formulas import imdb_classifier as oracles
 from exercises.imdb_classifier.shared import padded
-from exercises.mistaken import imdb_classifier as mistaken
 
 
 def _mean_case(rng: Generator, ids: np.ndarray, width: int, floats: str = "float32", **settings) -> Case:
@@ -16,7 +14,22 @@ def _mean_case(rng: Generator, ids: np.ndarray, width: int, floats: str = "float
     return Case({"x": x.astype(floats), "ids": ids}, **settings)
 
 
-exercise = Exercise("masked_mean", oracle=oracles.masked_mean, mistaken=mistaken.masked_mean)
+exercise = Exercise("masked_mean")
+
+
+@exercise.formula
+def masked_mean(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Mean of the tokens whose id is not 0; the zero vector where there is none. x (B, T, D), ids (B, T) -> (B, D)."""
+    real = (ids != 0)[..., None]
+    total = np.where(real, x, 0).sum(axis=1)
+    count = real.sum(axis=1)
+    return (total / np.maximum(count, 1)).astype(x.dtype)
+
+
+def maximum(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """The largest value of each feature among the tokens."""
+    real = (ids != 0)[..., None]
+    return np.where(real.any(axis=1), np.where(real, x, -np.inf).max(axis=1), 0).astype(x.dtype)
 
 
 @exercise.group("right values, padding at the end", points=2)
@@ -27,10 +40,17 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group("padding in other places", points=1, advice="An id of 0 is padding wherever it stands.")
 def anywhere(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 7)
-    return [_mean_case(rng, ids[:, ::-1].copy(), 5, description="x (3, 7, 5), padding in front"), _mean_case(rng, rng.permuted(ids, axis=1), 5, description="x (3, 7, 5), padding anywhere")]
+    return [
+        _mean_case(rng, ids[:, ::-1].copy(), 5, description="x (3, 7, 5), padding in front"),
+        _mean_case(rng, rng.permuted(ids, axis=1), 5, description="x (3, 7, 5), padding anywhere"),
+    ]
 
 
-@exercise.group("a row that is all padding gives 0", points=1, advice="A row without words has the sum 0. Which number can you divide by, so that the result is 0?")
+@exercise.group(
+    "a row that is all padding gives 0",
+    points=1,
+    advice="A row without words has the sum 0. Which number can you divide by, so that the result is 0?",
+)
 def all_padding(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 7)
     ids[int(rng.integers(3))] = 0
@@ -57,31 +77,75 @@ def training(rng: Generator) -> list[Case]:
     slope = _mean_case(rng, ids, 2, mode="gradient", description="gradients, one row is all padding")
     return [
         _mean_case(rng, ids, 3, mode="graph", description="inside tf.function, batch size and length unknown"),
-        _mean_case(rng, ids.astype("int32"), 3, mode="model", description="in a model, between keras.Input and its output"),
+        _mean_case(
+            rng, ids.astype("int32"), 3, mode="model", description="in a model, between keras.Input and its output"
+        ),
         Case({**slope.inputs, "cotangent.output": normal(rng, 3, 2)}, mode="gradient", description=slope.description),
     ]
 
 
+COUNT = "count = real.sum(axis=1)"
+TOTAL = "total = np.where(real, x, 0).sum(axis=1)"
+
 exercise.mistakes(
-    padding_in_the_mean=wrong("This is the mean over all places: padding is part of it.", kept="all"),
-    divided_by_length=wrong("The words alone are added up, but the sum is divided by T. How many words does the row have?", divisor="length"),
-    divided_by_one_more=wrong("The divisor is one larger than the number of words.", divisor="one more"),
-    divided_by_the_longest=wrong("All rows are divided by the same number. Each row has its own number of words.", divisor="most words"),
-    divided_by_the_batch=wrong("The words of the whole batch are counted together: sum the mask along the tokens only.", divisor="batch"),
-    not_divided=wrong("This is the sum of the words; it is not divided.", reduce="sum"),
-    maximum=wrong("This is the largest value of each feature, not its mean.", reduce="max"),
-    mask_inverted=wrong("The mask is the wrong way round: this is the mean of the padding.", kept="padding"),
-    unknown_left_out=wrong("Words of id 1 are left out, too. `[UNK]` is a word, one that the vocabulary does not know.", kept="known words"),
-    stops_at_padding=wrong("Everything after the first padding is left out. Look at each id, not at the length.", kept="up to the first padding"),
-    empty_row_nan=wrong("A row without words is 0/0. Divide by at least 1.", guarded=False),
-    over_batch=wrong("The mean runs over the batch. It should run over the tokens, axis 1.", axis=0),
-    over_features=wrong("The mean runs over the features. It should run over the tokens, axis 1.", axis=2),
-    axis_kept=wrong("The result has an extra axis of size 1: the axis of the tokens should disappear.", keepdims=True),
+    padding_in_the_mean=wrong(
+        "This is the mean over all places: padding is part of it.", ("ids != 0", "np.ones_like(ids, bool)")
+    ),
+    divided_by_length=wrong(
+        "The words alone are added up, but the sum is divided by T. How many words does the row have?",
+        (COUNT, "count = np.array(x.shape[1])"),
+    ),
+    divided_by_one_more=wrong(
+        "The divisor is one larger than the number of words.", ("np.maximum(count, 1)", "(count + 1)")
+    ),
+    divided_by_the_longest=wrong(
+        "All rows are divided by the same number. Each row has its own number of words.", (COUNT, COUNT + ".max()")
+    ),
+    divided_by_the_batch=wrong(
+        "The words of the whole batch are counted together: sum the mask along the tokens only.",
+        (COUNT, "count = real.sum()"),
+    ),
+    not_divided=wrong("This is the sum of the words; it is not divided.", ("total / np.maximum(count, 1)", "total")),
+    maximum=wrong("This is the largest value of each feature, not its mean.", instead=maximum),
+    mask_inverted=wrong("The mask is the wrong way round: this is the mean of the padding.", ("ids != 0", "ids == 0")),
+    unknown_left_out=wrong(
+        "Words of id 1 are left out, too. `[UNK]` is a word, one that the vocabulary does not know.",
+        ("ids != 0", "ids > 1"),
+    ),
+    stops_at_padding=wrong(
+        "Everything after the first padding is left out. Look at each id, not at the length.",
+        ("(ids != 0)", "np.cumprod(ids != 0, axis=1).astype(bool)"),
+    ),
+    empty_row_nan=wrong("A row without words is 0/0. Divide by at least 1.", ("np.maximum(count, 1)", "count")),
+    over_batch=wrong(
+        "The mean runs over the batch. It should run over the tokens, axis 1.",
+        (COUNT, "count = real.sum(axis=0)"),
+        (TOTAL, "total = np.where(real, x, 0).sum(axis=0)"),
+    ),
+    over_features=wrong(
+        "The mean runs over the features. It should run over the tokens, axis 1.",
+        (COUNT, "count = real.sum(axis=2)"),
+        (TOTAL, "total = np.where(real, x, 0).sum(axis=2)"),
+    ),
+    axis_kept=wrong(
+        "The result has an extra axis of size 1: the axis of the tokens should disappear.",
+        (COUNT, "count = real.sum(axis=1, keepdims=True)"),
+        (TOTAL, "total = np.where(real, x, 0).sum(axis=1, keepdims=True)"),
+    ),
 )
 
 
-exercise.hints("The mask `ids != 0` is (B, T). Which axis does it lack to multiply x (B, T, D)?", "Sum the words along axis 1, and sum the mask along the same axis: the second is what to divide by.")
+exercise.hints(
+    "The mask `ids != 0` is (B, T). Which axis does it lack to multiply x (B, T, D)?",
+    "Sum the words along axis 1, and sum the mask along the same axis: the second is what to divide by.",
+)
 exercise.hints("`ops.maximum(count, 1)` changes only the count of a row without words.", group="all_padding")
-exercise.hints("`ops.convert_to_tensor(x)` at the beginning takes arrays and tensors alike. Give the mask the type of x: `ops.cast(…, x.dtype)`.", group="types")
+exercise.hints(
+    "`ops.convert_to_tensor(x)` at the beginning takes arrays and tensors alike. Give the mask the type of x: `ops.cast(…, x.dtype)`.",
+    group="types",
+)
 exercise.hints("Does your function look at each id, or only at how many ids are not 0?", group="anywhere")
-exercise.hints("Search your function for `np.`, `tf.` and `.numpy()`: each of them has a counterpart in `keras.ops`.", group="training")
+exercise.hints(
+    "Search your function for `np.`, `tf.` and `.numpy()`: each of them has a counterpart in `keras.ops`.",
+    group="training",
+)

@@ -4,8 +4,6 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.formulas import imdb_classifier as oracles
-from exercises.mistaken import imdb_classifier as mistaken
 
 LEAST_ACCURACY = 0.9
 LENGTH = 16  # words of a review
@@ -32,15 +30,35 @@ def _with_lone_words(ids: np.ndarray, first: int) -> np.ndarray:
 
 exercise = Exercise(
     "train_classifier",
-    oracle=oracles.train_classifier,
-    mistaken=mistaken.train_classifier,
-    by_mode={"stopping": oracles.train_classifier_stopping},
     probe_only=("only_in_x", "only_in_x_val", "seed", "vocab_size", "x", "x_val", "y", "y_val"),
     cpu_seconds=60,
 )
 
 
-@exercise.group("at least 90 % of reviews that it has not seen are right", points=3, advice="Plot the history. Does the loss still fall where the training stops, or does it never fall at all?")
+@exercise.formula
+def train_classifier(x_test: np.ndarray) -> dict[str, np.ndarray | str]:
+    """What is true after a training, in words; the probabilities are free, their accuracy is a property."""
+    return {
+        "history": "complete",
+        "training": "all reviews",
+        "validation": "looked at",
+        "epochs": "several",
+        "fits": "the training reviews",
+        "probabilities": np.full((len(x_test), 1), np.nan),
+    }
+
+
+@exercise.formula_for("stopping")
+def stopped() -> dict[str, str]:
+    """Which weights are kept, and by which loss."""
+    return {"watched": "the validation reviews", "kept": "the best epoch", "loss": "binary cross-entropy"}
+
+
+@exercise.group(
+    "at least 90 % of reviews that it has not seen are right",
+    points=3,
+    advice="Plot the history. Does the loss still fall where the training stops, or does it never fall at all?",
+)
 def learning(rng: Generator) -> list[Case]:
     (x, y), (x_val, y_val), (x_test, labels) = (_reviews(rng, count) for count in (512, 128, 500))
     return [
@@ -60,43 +78,77 @@ def learning(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("the weights of the epoch with the lowest validation loss", points=2, advice="Compare `model.evaluate(*validation)` after your training with the lowest `val_loss` of the history.")
+@exercise.group(
+    "the weights of the epoch with the lowest validation loss",
+    points=2,
+    advice="Compare `model.evaluate(*validation)` after your training with the lowest `val_loss` of the history.",
+)
 def stopping(rng: Generator) -> list[Case]:
     (x, y), (x_val, y_val) = _reviews(rng, 512), _reviews(rng, 128)
-    inputs = {"x": x, "y": y, "x_val": x_val, "y_val": 1 - y_val, "vocab_size": NEUTRAL.stop, "seed": int(rng.integers(1 << 30))}
+    inputs = {
+        "x": x,
+        "y": y,
+        "x_val": x_val,
+        "y_val": 1 - y_val,
+        "vocab_size": NEUTRAL.stop,
+        "seed": int(rng.integers(1 << 30)),
+    }
     return [Case(inputs, mode="stopping", description="512 reviews to train on, 128 others with inverted labels")]
 
 
 exercise.mistakes(
-    validation_unused=wrong("The history has no `val_loss`: the validation reviews are not used. Give them to `fit`.", watched="nothing"),
+    validation_unused=wrong(
+        "The history has no `val_loss`: the validation reviews are not used. Give them to `fit`.",
+        seen={"history": "no validation loss", "watched": "nothing", "kept": "not known", "loss": "not known"},
+    ),
     own_split=wrong(
         "The `val_loss` of the history is not that of the validation reviews. `validation_split` cuts off a part of the training reviews; `validation_data=` takes those that you are given.",
-        watched="other reviews",
+        seen={"watched": "other reviews", "kept": "not known", "loss": "not known"},
     ),
-    training_watched=wrong("`val_loss` is the loss of the training reviews. That loss falls as long as the model memorises these reviews.", watched="the training reviews"),
+    training_watched=wrong(
+        "`val_loss` is the loss of the training reviews. That loss falls as long as the model memorises these reviews.",
+        seen={"watched": "the training reviews"},
+    ),
     learned_from_validation=wrong(
-        "The model learned from the validation reviews: words that occur nowhere else have new vectors. Then their loss no longer says when to stop.", validation_learned=True
+        "The model learned from the validation reviews: words that occur nowhere else have new vectors. Then their loss no longer says when to stop.",
+        seen={"validation": "learned from"},
     ),
-    nothing_restored=wrong("The model has the weights of its last epoch. Those of the epoch with the lowest `val_loss` come back only if you ask for it.", kept="the last epoch"),
+    nothing_restored=wrong(
+        "The model has the weights of its last epoch. Those of the epoch with the lowest `val_loss` come back only if you ask for it.",
+        seen={"kept": "the last epoch"},
+    ),
     other_epoch_kept=wrong(
-        "The model has the weights of an epoch that is neither the last nor the best on the validation reviews: what does the callback watch? It should watch `val_loss`.", kept="another epoch"
+        "The model has the weights of an epoch that is neither the last nor the best on the validation reviews: what does the callback watch? It should watch `val_loss`.",
+        seen={"kept": "another epoch"},
     ),
-    squared_error=wrong("The loss is the mean squared error. For a probability it is the binary cross-entropy.", loss="mean squared error"),
-    loss_of_logits=wrong("The loss treats the model's probabilities as logits and applies a second sigmoid to them.", loss="cross-entropy of logits"),
+    squared_error=wrong(
+        "The loss is the mean squared error. For a probability it is the binary cross-entropy.",
+        seen={"loss": "mean squared error"},
+    ),
+    loss_of_logits=wrong(
+        "The loss treats the model's probabilities as logits and applies a second sigmoid to them.",
+        seen={"loss": "cross-entropy of logits"},
+    ),
     loss_over_classes=wrong(
         "The loss compares classes, and the model has one output: of one class the probability is always 1, the loss 0, and nothing is learned. One output takes the binary cross-entropy.",
-        loss="cross-entropy over classes",
+        seen={"training": "nothing", "loss": "cross-entropy over classes"},
     ),
-    accuracy_not_measured=wrong('The history has no accuracy: `compile(…, metrics=["accuracy"])` adds it.', accuracy=False),
+    accuracy_not_measured=wrong(
+        'The history has no accuracy: `compile(…, metrics=["accuracy"])` adds it.', seen={"history": "no accuracy"}
+    ),
     part_of_the_reviews=wrong(
-        "The model learned from a part of the training reviews only: most words that occur once still have their first vectors. Does `fit` get all of x, and every epoch all batches?", part=True
+        "The model learned from a part of the training reviews only: most words that occur once still have their first vectors. Does `fit` get all of x, and every epoch all batches?",
+        seen={"training": "a part of the reviews"},
     ),
-    another_model_trained=wrong("The model that you were given is unchanged: you trained another one, a copy or one of your own.", same_model=False),
+    another_model_trained=wrong(
+        "The model that you were given is unchanged: you trained another one, a copy or one of your own.",
+        seen={"training": "nothing", "watched": "other reviews", "kept": "not known", "loss": "not known"},
+    ),
     nothing_learned=wrong(
         "On its own training reviews the model is hardly better than a coin. Do the labels still belong to their reviews, or was one of them shuffled alone? Is the learning rate far too small, or too large?",
-        learned=False,
+        seen={"fits": "nothing"},
     ),
-    one_epoch=wrong("There is only one epoch, so there is nothing to stop.", several=False),
+    one_epoch=wrong("There is only one epoch, so there is nothing to stop.", seen={"epochs": "one"}),
 )
 
 
@@ -105,4 +157,7 @@ exercise.hints(
     "Print the `val_loss` of the history. Is the lowest at the end? Then the training stopped too early, or not at all. If not: which weights has the model now?",
     "`restore_best_weights=True` makes EarlyStopping bring the best weights back.",
 )
-exercise.hints("Which weights does the model have when `fit` returns: those of the last epoch, or those of the best?", group="stopping")
+exercise.hints(
+    "Which weights does the model have when `fit` returns: those of the last epoch, or those of the best?",
+    group="stopping",
+)
