@@ -20,7 +20,7 @@
 # [← 1 · Attention](01_attention_intuition.ipynb) · [Lab
 # 1](../labs/01_attention_intuition/01_attention_intuition.ipynb) · [2 · Self-attention →](02_self_attention.ipynb)
 #
-# A network reads a digit that stands among scraps of other digits. One map says that nearly all of its attention is on the digit. Another map of the same image and the same decision has about half of itself elsewhere. **Which of the two is true?** Write down how you would find out. Section 4 does it.
+# A network reads a digit that stands among scraps of other digits. One map lies almost wholly on the digit. Another map, of the same image and the same decision, lies about half elsewhere. **Which of the two is true?** Write down how you would find out. Section 4 does it.
 #
 # **Afterwards you can**
 #
@@ -454,7 +454,7 @@ for name, start in {"logit": tf.identity, "probability": tf.nn.softmax}.items():
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
-# **Symptoms.** `None` as gradient: `argmax`, a draw or NumPy on the way. A map that is 1 everywhere: softmax over an axis of length 1. Grad-CAM zero everywhere: all weighted features are negative, or it started from a probability. Map and image do not fit: rows and columns swapped.
+# **Symptoms.** `None` as gradient: `argmax`, a draw or NumPy in the path. A map that is 1 everywhere: softmax over an axis of length 1. Grad-CAM zero everywhere: all weighted features are negative, or it started from a probability. Map and image do not fit: rows and columns swapped.
 #
 # **Slow machine:** one seed in section 1. **GPU:** more scraps; does the map still find the digit?
 #

@@ -16,9 +16,7 @@ def claims(page: Page) -> None:
 
 
 def alignment(page: Page) -> None:
-    page.given(
-        "most of the 29,000 pairs", "numbers from 0 to 1 that sum to 1", because="cited; by definition"
-    )
+    page.given("most of the 29,000 pairs", "numbers from 0 to 1 that sum to 1", because="cited; by definition")
     runs = page.recorded("recurrent_translation")["results"]["runs"]
     passes = [run["passes"] for run in runs if run["kind"] == "Luong, additive"]
     page.says("has read most of the 29,000 pairs", holds=[min(passes) > 0.7, max(passes) < 1])
@@ -94,7 +92,9 @@ def translators(page: Page) -> None:
     page.given("about 48 minutes to read", because="counted by tests/test_lectures.py")
     page.given("It sees one state of 128 numbers", because="an LSTM of 64 units has two states")
     last = [run["correct"]["4"][2] for run in runs["with attention"]]
-    page.says("of four dates in a line, one more than ever trained, the third is nearly always wrong", holds=max(last) < 0.1)
+    page.says(
+        "of four dates in a line, one more than ever trained, the third is nearly always wrong", holds=max(last) < 0.1
+    )
     caption = page.recorded("caption_alignment")["results"]["caption"]
     row = caption["weights"][caption["english"].index("brown")]
     on_dog = caption["french"][row.index(max(row))] == "chien"

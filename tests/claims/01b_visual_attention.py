@@ -89,7 +89,10 @@ def deletion(page: Page) -> None:
     )
     page.says(
         "With two of three seeds the two windows cost nearly the same; with the third that of A1 costs more.",
-        holds=[np.sum(np.abs(left["A1"] - left["Grad-CAM F1"]) <= 2) == 2, np.max(left["Grad-CAM F1"] - left["A1"]) > 5],
+        holds=[
+            np.sum(np.abs(left["A1"] - left["Grad-CAM F1"]) <= 2) == 2,
+            np.max(left["Grad-CAM F1"] - left["A1"]) > 5,
+        ],
     )
     page.says(
         "the difference is {:.1f} points, and its interval over images and seeds includes zero (−{:.1f} to +{:.1f})",
@@ -104,7 +107,9 @@ def deletion(page: Page) -> None:
         *coarse,
         *left["a random window"],
     )
-    page.says("Map A2 of seed 2 costs no more than a random window either", holds=left["A2"][2] >= left["a random window"][2])
+    page.says(
+        "Map A2 of seed 2 costs no more than a random window either", holds=left["A2"][2] >= left["a random window"][2]
+    )
     asked = np.reshape(page.numbers("b1b-two", r"(\d+)% on digit 1, (\d+)% on digit 2"), (3, 2))
     page.says(
         "Grad-CAM moves to the chosen digit; A1 divides itself between the two.",
@@ -116,7 +121,8 @@ def captions(page: Page) -> None:
     written = np.reshape(page.numbers("b1b-captions", r"error (\d+)% (\d+)% (\d+)%.*next (\d+)% (\d+)% (\d+)%"), (3, 6))
     soft, hard, draws = written
     page.says(
-        "Soft attention learned where to look without being told a position; draws alone did so with one seed of three.",
+        "Soft attention learned where to look without being told a position; "
+        "draws alone did so with one seed of three.",
         holds=[soft[3:].min() > 80, np.sum(draws[3:] > 50) == 1, soft[:3].min() > hard[:3].max()],
     )
 
