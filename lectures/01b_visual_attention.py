@@ -20,7 +20,7 @@
 # [← 1 · Attention](01_attention_intuition.ipynb) · [Lab
 # 1](../labs/01_attention_intuition/01_attention_intuition.ipynb) · [2 · Self-attention →](02_self_attention.ipynb)
 #
-# A network reads a digit that stands among scraps of other digits. One map says that nearly all of its attention is on the digit. Another map of the same image and the same decision has more than half of itself elsewhere. **Which of the two is true?** Write down how you would find out. Section 4 does it.
+# A network reads a digit that stands among scraps of other digits. One map lies almost wholly on the digit. Another map, of the same image and the same decision, lies about half elsewhere. **Which of the two is true?** Write down how you would find out. Section 4 does it.
 #
 # **Afterwards you can**
 #
@@ -72,13 +72,13 @@ def crops(photo, count, rng, side=48):
 #
 # ## 1 · A map on a photograph
 #
-# Two photographs come with scikit-learn: *china.jpg* (danielbuechele) and *flower.jpg* (vultilion), both CC BY 2.0. A small convolutional network learns to tell their crops apart. It sees crops of the left parts only, and nobody tells it a position. Then we paste a piece of the flower's right part into the temple's photograph: now we know where the flower is.
+# Two photographs come with scikit-learn: *china.jpg* (danielbuechele) and *flower.jpg* (vultilion), both CC BY 2.0. A small convolutional network learns to tell their crops apart. It sees crops of the left parts only, and their labels. Then we paste a piece of the flower's right part into the temple's photograph: now we know where the flower is.
 #
-# The network ends as many do: it averages each feature map $F_k$ and puts one dense layer on top. So the logit of class $c$, without its bias, is a sum over channels and positions, and we may sum in the other order:
+# The network ends as many do: it averages each feature map $F_k$ over all positions, and one dense layer turns the averages into logits. So the logit of class $c$, without its bias, is a sum over channels and positions. We may sum over the channels first:
 #
 # $$z_c=\sum_k w_{kc}\,\operatorname{mean}_{xy}F_k(x,y)=\operatorname{mean}_{xy}\;\underbrace{\sum_k w_{kc}F_k(x,y)}_{\text{a map of class }c}$$
 #
-# The inner sum is the **class activation map** (CAM; Zhou et al., 2016). It is a **saliency** map: a picture that gives each position a number, how much it matters for the answer.
+# The inner sum is the **class activation map** (CAM; Zhou et al., 2016). It is one kind of **saliency** map: a picture that gives each position a number for how much it matters to the answer.
 
 # %%
 def small_convnet():
@@ -105,7 +105,7 @@ for seed in range(3):
 #
 # <details><summary>Answer</summary>
 #
-# Of the map of *flower* 96, 93 and 89 % lies in the square (three seeds), of the map of *china* less than 1 %. Equal weights would put 4.7 % there.
+# Of the map of *flower* 96, 93 and 89 % lies in the square (three seeds), of the map of *china* less than 1 %. Equal weights would put 4.7 % there. It is less than 6 % because only the positions of the map that lie wholly inside the square are counted.
 #
 # </details>
 
@@ -137,8 +137,9 @@ plots.show(
 square and nearly dark elsewhere; and with the map of class china, bright in the sky and dark in the square.""",
 )
 
+
 # %% [markdown]
-# Nobody told the network what a flower is. The map shows what speaks for the class *in this network*: its colours may be enough to tell two photographs apart, and a faint part of the map lies on the dark trees at the lower right.
+# The map shows what speaks for the class *in this network*. It has learned to tell two photographs apart, and their colours may be enough for that: a faint part of the map of *flower* lies on dark trees at the lower right.
 #
 # **A class activation map is the logit before its average: it shows where the evidence for one class stands.**
 
@@ -147,7 +148,7 @@ square and nearly dark elsewhere; and with the map of class china, bright in the
 #
 # ## 2 · Grad-CAM: any ending, any class
 #
-# CAM needs a network that ends in average and dense layer. **Grad-CAM** (Selvaraju et al., 2017) replaces the weight $w_{kc}$ by the mean gradient $\operatorname{mean}_{xy}\,\partial z_c/\partial F_k(x,y)$, so it works whatever stands behind the features, at any layer, and for any class that you choose. It cuts off what is negative.
+# CAM needs a network that ends in average and dense layer. **Grad-CAM** (Selvaraju et al., 2017) replaces the weight $w_{kc}$ by the mean gradient $\operatorname{mean}_{xy}\,\partial z_c/\partial F_k(x,y)$, so it works at any layer of features, whatever follows, and for any class that you choose. Its negative values become zero.
 
 # %%
 def gradient_map(insides, images, name, classes, start=tf.identity):
@@ -165,13 +166,14 @@ def gradient_map(insides, images, name, classes, start=tf.identity):
 #
 # <details><summary>Answer</summary>
 #
-# Only by a factor, the number of positions: $z_c$ averages over 26 · 40 = 1040 of them, so each gradient is $w_{kc}/1040$.
+# Where both are positive, only by a factor, the number of positions: $z_c$ averages over 26 · 40 = 1040 of them, so each gradient is $w_{kc}/1040$.
 #
 # </details>
 
 # %%
 again = gradient_map(insides, scene[None], "features", [1])[0]  # (26, 40), the third network
 print("CAM / Grad-CAM where neither is zero:", np.unique(np.round(maps[2][..., 1][again > 1e-6] / again[again > 1e-6])))
+
 
 # %% [markdown]
 # **Grad-CAM needs only a gradient: it draws a map for every layer of features and for every class.**
@@ -181,9 +183,9 @@ print("CAM / Grad-CAM where neither is zero:", np.unique(np.round(maps[2][..., 1
 #
 # ## 3 · Attention as a part of the network
 #
-# Both maps are drawn afterwards, **post hoc**; the network never used them. *Trainable attention* is different: the map is computed on the way forward, multiplies the features, and is learned with the rest. Yan, Kawahara and Hamarneh (2019) built it into VGG-16 for photographs of skin lesions, after Jetley et al. (2018): two such modules add 459,778 parameters to the 14,714,688 of its convolutions ([evidence](evidence/01.ipynb#vgg)).
+# Both maps are drawn afterwards, **post hoc**; the network never used them. *Trainable attention* is a part of the network: the map is computed in the forward pass, multiplies the features, and is learned with everything else. Yan, Kawahara and Hamarneh (2019) built it into VGG-16 for photographs of skin lesions, after Jetley et al. (2018): two such modules add 459,778 parameters to the 14,714,688 of its convolutions ([evidence](evidence/01.ipynb#vgg)).
 #
-# The middle features F are fine, but each sees only a small piece of the image. The last features g are coarse, but each sees nearly all of it. So **g is the query, and the positions of F are the keys and the values**. It is the additive attention of lecture 1:
+# The middle features F are fine, but each sees only a part of the image. The last features g are coarse, but each sees nearly all of it. So **g is the query, and the positions of F are the keys and the values**. It is the additive attention of lecture 1, with a ReLU in place of the tanh:
 
 # %%
 def plain_spatial_attention(f, g, filters=32):
@@ -220,7 +222,7 @@ and F2, both guided by g. The weighted sums of F1 and F2 and the average of g go
 )
 
 # %% [markdown]
-# To judge a map we need the truth. So: a real handwritten digit of 8 × 8 pixels (scikit-learn) at a random position of a 24 × 24 image, among eight scraps of other digits. The label is the whole digit, and **nobody tells the network its position**. A map that knows nothing puts 64/576 = 11 % of itself into the digit's box.
+# To judge a map we need the truth. So we make images whose truth is known: a real handwritten digit of 8 × 8 pixels (scikit-learn) at a random position of a 24 × 24 image, among eight scraps of other digits. The label is the whole digit, and **nobody tells the network its position**. A map that knows nothing puts 64/576 = 11 % of itself into the digit's box.
 
 # %%
 training, testing, test_pool = digit_scenes.split()
@@ -238,9 +240,9 @@ for seed in range(3):
     print(f"seed {seed}: {np.mean(guess == labels):.0%} correct (guessing: 10 %); in the digit's box: {inside}")
 
 # %% [markdown]
-# The network was told “there is a seven in this picture”, and it found out *where*. Are the modules of use for its answer, too? Without them, the same paths with equal weights and slightly more parameters have 81, 55 and 84 % correct, less than each seed with them ([evidence](evidence/01.ipynb#digit-maps)).
+# The network was told “there is a seven in this picture”, and it found out *where*. Do the modules also help it to answer? With equal weights in their place, and slightly more parameters, the network gets 81, 55 and 84 % correct: each seed is worse than each seed with attention ([evidence](evidence/01.ipynb#digit-maps)).
 #
-# Map A2 need not find the digit: with seed 2 it has 11 % in the box, like a map that knows nothing, and this network is as good as the others.
+# Map A2 need not find the digit: with seed 2 it has 11 % in the box, like a map that knows nothing, and this network is no worse than the others.
 #
 # **Trained on classes alone, the network learns where the digit is: A1 puts 89 to 98 % of itself there.**
 
@@ -270,11 +272,14 @@ plots.show(
 and Grad-CAM at F1 and at g, all of seed 2. A1 is a small spot in the frame; A2 is nearly even. Grad-CAM at F1 lies on strokes in several positions; at g it covers large squares. Each map is scaled to its own maximum.""",
 )
 
-# %% [markdown]
-# A map that says “this matters” makes a prediction: wipe it out, and the answer goes wrong. We set the 8 × 8 window that holds most of a map to zero, and let the same network read again. Two windows hold the test honest: a *random* one of the same size, and the *digit's own box*.
 
 # %% [markdown]
-# **Predict.** A1 has nearly all of itself in the digit's box, Grad-CAM at F1 about half. Whose window costs more accuracy?
+# Each map is scaled to its own maximum: compare the positions, not the brightness.
+#
+# A map that claims “this matters” makes a prediction: delete what it marks, and the answer goes wrong. In the image we set the 8 × 8 window that holds most of a map to zero, and let the same network read again. Two more windows tell what to expect: a *random* one of the same size, and the *digit's own box*.
+
+# %% [markdown]
+# **Predict.** A1 has nearly all of itself in the digit's box, Grad-CAM at F1 about half. Which of the two windows costs more accuracy?
 #
 # - (a) that of A1, by far
 # - (b) that of Grad-CAM
@@ -282,7 +287,7 @@ and Grad-CAM at F1 and at g, all of seed 2. A1 is a small spot in the frame; A2 
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** Without the window of A1 13, 15 and 13 % are still correct (three seeds), without that of Grad-CAM 15, 14 and 23 %. Without the digit itself 10 to 12 % are, which is guessing.
+# **(c)** Without the window of A1, 13, 15 and 13 % of the answers are still correct (three seeds); without that of Grad-CAM, 15, 14 and 23 %. Without the digit itself 10 to 12 % are, which is guessing.
 #
 # </details>
 
@@ -309,11 +314,11 @@ for name in ("A1", "a random window"):
     print("correct after Grad-CAM F1, minus after {}: {:+.1f} points ({:+.1f} to {:+.1f})".format(name, *(100 * x for x in found)))
 
 # %% [markdown]
-# With two of three seeds the two windows cost the same. Over all three the difference is 3.7 points, and chance in images and seeds can make as much (−1.1 to +9.6). So the opening question has an answer: *both* maps mark what this network needs. Half of Grad-CAM lies elsewhere, but thinly spread; its densest window is the one that counts here.
+# With two of three seeds the two windows cost nearly the same; with the third that of A1 costs more. Over all three the difference is 3.7 points, and its interval over images and seeds includes zero (−1.1 to +9.6). So the opening question has an answer: *both* maps mark what this network needs. Half of Grad-CAM lies elsewhere, but thinly spread, and this test deletes only the densest window.
 #
-# And the test finds maps that mark nothing. Without the window of Grad-CAM at g, three by three positions, 60 to 73 % stay correct, nearly as many as without a random window. The same holds for A2 of seed 2, and A2 *is* a part of the network.
+# The test also finds maps that mark little. Grad-CAM at g has only three by three positions; without its window 60, 71 and 73 % stay correct, against 71, 74 and 74 % without a random window. Map A2 of seed 2 costs no more than a random window either, although A2 *is* a part of the network.
 #
-# Both maps keep their own advantage. Ask the network about *two* digits in one image:
+# Grad-CAM can do what A1 cannot: answer for a class of your choice. Here are images with *two* digits, which were never trained:
 
 # %%
 pairs = digit_scenes.scenes(300, test_pool, np.random.default_rng(10), whole=2)
@@ -325,6 +330,8 @@ for name, heat in asked.items():
     print(f"{name:22} {shares[0]:.0%} on digit 1, {shares[1]:.0%} on digit 2")
 
 # %% [markdown]
+# Grad-CAM moves to the chosen digit; A1 divides itself between the two. Each kind of map has its own use:
+#
 # | | trainable attention | CAM, Grad-CAM |
 # |---|---|---|
 # | used by the network? | yes, by this branch | no, drawn afterwards |
@@ -341,9 +348,9 @@ for name, heat in asked.items():
 #
 # ## 5 · Show, attend and tell
 #
-# Xu et al. (2015) use attention to write captions: a convolutional network gives a feature for each position, and an LSTM writes word by word. Before each word its state is the query. *Soft* attention reads the mean of the features. *Hard* attention reads one position, drawn with the weights as probabilities. A draw has no slope, so hard attention learns from a reward, the probability of the words that follow (REINFORCE; Williams, 1992).
+# Xu et al. (2015) use attention to write captions: a convolutional network gives a feature for each position, and an LSTM writes word by word. Before each word, the state of the LSTM is the query. *Soft* attention reads the weighted mean of the features. *Hard* attention reads the feature of one position, drawn with the weights as probabilities. No gradient passes a draw, so hard attention learns from a reward: the log-probability of the words that follow (REINFORCE; Williams, 1992).
 #
-# Recorded, on synthetic scenes of two real digits among scraps, with captions such as “a seven above a two”:
+# This run is recorded. The scenes hold two real digits among scraps, with captions such as “a seven above a two”. As in the paper, the convolutional network first learned to classify; no position was ever given.
 
 # %%
 told = recorded.load("show_attend_tell")["results"]
@@ -374,9 +381,9 @@ below. The soft caption is correct. The hard one names a zero (in another colour
 )
 
 # %% [markdown]
-# “hard” read the mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. How REINFORCE estimates a gradient, X-rays on which the maps of five seeds disagree, and VGG-16 with attention counted are in the [evidence](evidence/01.ipynb#visual-attention).
+# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. How REINFORCE estimates a gradient, X-rays on which the maps of five seeds disagree, and VGG-16 with attention counted are in the [evidence](evidence/01.ipynb#visual-attention).
 #
-# **Soft attention learned where to look from captions alone; draws alone did so with one seed of three.**
+# **Soft attention learned where to look without being told a position; draws alone did so with one seed of three.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -447,7 +454,7 @@ for name, start in {"logit": tf.identity, "probability": tf.nn.softmax}.items():
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
-# **Symptoms.** `None` as gradient: `argmax`, a draw or NumPy on the way. A map that is 1 everywhere: softmax over an axis of length 1. Grad-CAM zero everywhere: all weighted features are negative, or it started from a probability. Map and image do not fit: rows and columns swapped.
+# **Symptoms.** `None` as gradient: `argmax`, a draw or NumPy in the path. A map that is 1 everywhere: softmax over an axis of length 1. Grad-CAM zero everywhere: all weighted features are negative, or it started from a probability. Map and image do not fit: rows and columns swapped.
 #
 # **Slow machine:** one seed in section 1. **GPU:** more scraps; does the map still find the digit?
 #

@@ -31,7 +31,7 @@ def photograph(page: Page) -> None:
         because=f"64 · 64 of 214 · 320 pixels: {64 * 64 / 214 / 320:.3f}",
     )
     page.says(
-        "Only by a factor, the number of positions", holds=page.numbers("b1b-ratio", r"\[([\d.]+)\]") == [26 * 40]
+        "only by a factor, the number of positions", holds=page.numbers("b1b-ratio", r"\[([\d.]+)\]") == [26 * 40]
     )
     page.given("averages over 26 · 40 = 1040 of them", because="calculated by hand")
     page.says("Grad-CAM needs only a gradient")
@@ -58,14 +58,14 @@ def network(page: Page) -> None:
         beside.numbers("digit-maps", r"averages, seed \d: ([\d,]+) parameters, (\d+)% correct"), (3, 2)
     )
     page.says(
-        "the same paths with equal weights and slightly more parameters have {:.0f}, {:.0f} and {:.0f} % correct, "
-        "less than each seed with them",
+        "and slightly more parameters, the network gets {:.0f}, {:.0f} and {:.0f} % correct: "
+        "each seed is worse than each seed with attention",
         *averages[:, 1],
         holds=[averages[:, 1].max() < correct.min(), averages[0, 0] > size],
     )
     page.says(
         "with seed 2 it has {:.0f} % in the box, like a map that knows nothing, "
-        "and this network is as good as the others",
+        "and this network is no worse than the others",
         second[2],
         holds=correct.min() < correct[2] < correct.max(),
     )
@@ -78,8 +78,8 @@ def deletion(page: Page) -> None:
         for name in names
     }
     page.says(
-        "Without the window of A1 {:.0f}, {:.0f} and {:.0f} % are still correct (three seeds), "
-        "without that of Grad-CAM {:.0f}, {:.0f} and {:.0f} %.",
+        "Without the window of A1, {:.0f}, {:.0f} and {:.0f} % of the answers are still correct (three seeds); "
+        "without that of Grad-CAM, {:.0f}, {:.0f} and {:.0f} %.",
         *left["A1"],
         *left["Grad-CAM F1"],
     )
@@ -88,11 +88,14 @@ def deletion(page: Page) -> None:
         "b1b-deletion", r"after A1: ([+-][\d.]+) points \(([+-][\d.]+) to ([+-][\d.]+)\)"
     )
     page.says(
-        "With two of three seeds the two windows cost the same.",
-        holds=np.sum(np.abs(left["A1"] - left["Grad-CAM F1"]) <= 2) == 2,
+        "With two of three seeds the two windows cost nearly the same; with the third that of A1 costs more.",
+        holds=[
+            np.sum(np.abs(left["A1"] - left["Grad-CAM F1"]) <= 2) == 2,
+            np.max(left["Grad-CAM F1"] - left["A1"]) > 5,
+        ],
     )
     page.says(
-        "the difference is {:.1f} points, and chance in images and seeds can make as much (−{:.1f} to +{:.1f})",
+        "the difference is {:.1f} points, and its interval over images and seeds includes zero (−{:.1f} to +{:.1f})",
         difference, -low, high,
         holds=low < 0 < high,
     )  # fmt: skip
@@ -100,15 +103,16 @@ def deletion(page: Page) -> None:
     page.says("By deletion, a map that is drawn afterwards can be as good as a trained one.", holds=apart[0] < -40)
     coarse = left["Grad-CAM g"]
     page.says(
-        "{:.0f} to {:.0f} % stay correct, nearly as many as without a random window",
-        coarse.min(),
-        coarse.max(),
-        holds=(left["a random window"] - coarse).max() < 15,
+        "{:.0f}, {:.0f} and {:.0f} % stay correct, against {:.0f}, {:.0f} and {:.0f} % without a random window",
+        *coarse,
+        *left["a random window"],
     )
-    page.says("The same holds for A2 of seed 2", holds=left["A2"][2] >= left["a random window"][2])
+    page.says(
+        "Map A2 of seed 2 costs no more than a random window either", holds=left["A2"][2] >= left["a random window"][2]
+    )
     asked = np.reshape(page.numbers("b1b-two", r"(\d+)% on digit 1, (\d+)% on digit 2"), (3, 2))
     page.says(
-        "Both maps keep their own advantage.",
+        "Grad-CAM moves to the chosen digit; A1 divides itself between the two.",
         holds=[asked[0, 0] > 2 * asked[0, 1], asked[1, 1] > 2 * asked[1, 0], abs(asked[2, 0] - asked[2, 1]) < 10],
     )
 
@@ -117,7 +121,8 @@ def captions(page: Page) -> None:
     written = np.reshape(page.numbers("b1b-captions", r"error (\d+)% (\d+)% (\d+)%.*next (\d+)% (\d+)% (\d+)%"), (3, 6))
     soft, hard, draws = written
     page.says(
-        "Soft attention learned where to look from captions alone; draws alone did so with one seed of three.",
+        "Soft attention learned where to look without being told a position; "
+        "draws alone did so with one seed of three.",
         holds=[soft[3:].min() > 80, np.sum(draws[3:] > 50) == 1, soft[:3].min() > hard[:3].max()],
     )
 
@@ -135,7 +140,9 @@ def given(page: Page) -> None:
         "A map that knows nothing puts 64/576 = 11 % of itself into the digit's box.",
         "both CC BY 2.0.",
         "Grad-CAM at F1 and at g, all of seed 2.",
-        "We set the 8 × 8 window that holds most of a map to zero",
+        "In the image we set the 8 × 8 window that holds most of a map to zero",
+        "It is less than 6 % because only the positions of the map that lie wholly inside the square are counted.",
+        "Grad-CAM at g has only three by three positions",
         "and VGG-16 with attention counted",
         "The scores of a map have the shape (B, h, w, 1)",
         "The slope of a softmax is p(1 − p)",
