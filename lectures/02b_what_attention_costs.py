@@ -62,12 +62,12 @@ keras.utils.set_random_seed(4)
 #
 # ## 1 · Count it
 #
-# Two products do the work of attention. $QK^\top$ has $T\cdot T$ entries, each a sum of $D$ products; weights times $V$ has $T\cdot D$ entries, each a sum of
-# $T$ products. Together they take $2T^2D$ multiply–adds. The projections to $Q$, $K$ and $V$ take $3TD^2$ more. One matrix of weights has $T^2$ numbers.
+# Two products do the work of attention. $QK^\top$ has $T\cdot T$ entries, each a sum of $D$ terms; weights times $V$ has $T\cdot D$ entries, each a sum of
+# $T$ terms. Together they take $2T^2D$ multiply–adds. The projections to $Q$, $K$ and $V$ take $3TD^2$ more. One matrix of weights has $T^2$ numbers.
 
 # %% [markdown]
-# **Predict.** At $T = 512$ one matrix of weights takes 1 MiB in float32. How much does it take at $T = 32{,}768$? And by which factor do the
-# products grow?
+# **Predict.** At $T = 512$ one matrix of weights takes 1 MiB in float32. How much does it take at $T = 32{,}768$? By which factor do the
+# multiply–adds of the two products grow?
 #
 # <details><summary>Answer</summary>
 #
@@ -84,7 +84,7 @@ for T in (64, 512, 4096, 32768):
 # %% [markdown]
 # Up to $T = 1.5D$ the projections cost more than the two products. At much shorter lengths the whole cost grows about in proportion to $T$, at much longer ones with $T^2$.
 #
-# **Twice the length costs four times the products and four times the memory of the weights.**
+# **Twice the length costs four times the multiply–adds of the two products, and four times the memory of the weights.**
 
 # %% [markdown]
 # <a id="paths"></a>

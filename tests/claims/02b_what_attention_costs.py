@@ -15,7 +15,7 @@ def counted(page: Page) -> None:
     sizes = page.numbers("cell-5", r"([\d.,]+) MiB")
     page.says("At $T = 512$ one matrix of weights takes {:.0f} MiB in float32", sizes[1])
     page.says("This one matrix takes {:.0f} MiB, which is {:.0f} GiB", sizes[3], sizes[3] / 1024)
-    page.says("Twice the length costs four times the products and four times the memory of the weights.")
+    page.says("four times the multiply–adds of the two products, and four times the memory of the weights.")
 
 
 def paths(page: Page) -> None:
