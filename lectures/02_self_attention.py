@@ -34,7 +34,7 @@
 # * add a causal mask in one line.
 #
 # **You need** matrix products, NumPy, and the weighted average of [lecture 1](01_attention_intuition.ipynb).
-# **Time:** about 54 minutes to read and predict (estimated, not measured); the code runs in one to two minutes on two CPU cores.
+# **Time:** about 56 minutes to read and predict (estimated, not measured); the code runs in one to two minutes on two CPU cores.
 
 # %% tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -63,14 +63,14 @@ a brown dog; the caption below differs only in the order of two words.""",
 #
 # ## 1 · The formula and the class
 #
-# Every token has three vectors. Its **query** says what it looks for. Its **key** says by what it can be found. Its **value** is what
+# Every token has three vectors. Its *query* says what it looks for. Its *key* says by what it can be found. Its *value* is what
 # it hands over. Each of the three is the token's embedding times a matrix that training finds:
 #
 # $$Q = XW_q,\quad K = XW_k,\quad V = XW_v,\qquad Z = \operatorname{softmax}\!\Big(\frac{QK^\top}{\sqrt{d_k}}\Big)\,V$$
 #
 # This is **self-attention**: queries, keys and values all come from the same sentence. $X$ has one row for each token: $T$ rows of width $D$. Queries and keys have
 # the width $d_k$, values the width $d_v$. Row $t$ of $QK^\top$ holds the
-# **scores** of token $t$ with every token: the dot products of its query with all keys. The softmax turns each row into **weights**, which are positive and sum to 1.
+# *scores* of token $t$ with every token: the dot products of its query with all keys. They are divided by $\sqrt{d_k}$; section 5 says why. The softmax turns each row into *weights*, which are positive and sum to 1.
 # Row $t$ of $Z$ is the average of all values with these weights. It is a **contextual** vector: it depends on the other words of the sentence.
 
 # %%
@@ -133,7 +133,7 @@ print("weights", attention.weights.shape, "result", z.shape, "rows sum to", atte
 # ## 2 · Without parameters a token finds what resembles it
 #
 # Why three matrices? Leave them out, and the division too: let each embedding be its own query, key and value. Then
-# $Z=\operatorname{softmax}(XX^\top)X$. Two loops compute the same as one product:
+# $Z=\operatorname{softmax}(XX^\top)X$. One loop over the queries and one over the keys compute the same as the matrices:
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -151,8 +151,8 @@ print("loops and product agree:", np.allclose(z, z_loops))
 #
 # <details><summary>Answer</summary>
 #
-# The score is 1 with each of the two dogs and 0 with the seven other tokens. The sum of the exponentials is $2e + 7 = 12.44$.
-# Each dog gets the weight 2.718/12.437 = 0.219, every other token 1/12.437 = 0.080. Only one token has the feature *brown*, so the new
+# The score is 1 with each of the two dogs and 0 with the seven other tokens. The sum of the exponentials is $2e + 7 = 12.436$.
+# Each dog gets the weight 2.718/12.436 = 0.219, every other token 1/12.436 = 0.080. Only one token has the feature *brown*, so the new
 # vector has 0.080 of it, and as much of *black*.
 #
 # </details>
@@ -162,12 +162,12 @@ print("loops and product agree:", np.allclose(z, z_loops))
 print(dict(zip(FEATURES, z[2].round(3).tolist(), strict=True)))
 
 # %% [markdown]
-# The dog finds dogs. This layer has three limits. It has no parameters, so training it cannot lift them:
+# The dog finds dogs. This layer has three limits. Training cannot lift them, because there is nothing to train:
 #
 # * The rule is fixed: *look at what is similar to you*. "dog" cannot look for a colour, because its row has nothing in common with a colour's row.
 # * The scores are symmetric: $x_i\cdot x_j = x_j\cdot x_i$. So "brown" scores "dog" exactly as "dog" scores "brown".
-# * Of vectors of equal length, a vector is most similar to itself (the Cauchy–Schwarz inequality). With ten random vectors of width 16
-#   each token keeps nearly all of its weight for itself ([evidence](evidence/02.ipynb#looks-at-itself)).
+# * Among vectors of equal length, each is most similar to itself (the Cauchy–Schwarz inequality). With ten random vectors of width 16,
+#   a token keeps on average 0.97 of its weight for itself ([evidence](evidence/02.ipynb#looks-at-itself)).
 #
 # **Without matrices a token can find only what resembles it.**
 
@@ -180,7 +180,7 @@ print(dict(zip(FEATURES, z[2].round(3).tolist(), strict=True)))
 # *value*. The three are different things, so each gets its own matrix.
 #
 # Now "dog" can look for something that it does not have. Two numbers do it, with $d_k = 1$: the feature *dog* gives the
-# query 4, and the feature *colour* gives the key 1. All other queries and keys are 0. The values hand over the two colours.
+# query 4, and the feature *colour* gives the key 1. All other queries and keys are 0. The values hand over the two colours. (Positions count from 0.)
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -288,7 +288,7 @@ print("shuffled words give the rows of Z, shuffled:", np.allclose(attention(x[sh
 #
 # <details><summary>Answer</summary>
 #
-# The differences are 0, −1.73 and −1.15. Their exponentials are 1, 0.177 and 0.315, and the sum is 1.492. The weights are 0.670, 0.119 and 0.211.
+# The differences are 0, −3/1.732 = −1.732 and −2/1.732 = −1.155. Their exponentials are 1, 0.177 and 0.315, and the sum is 1.492. The weights are 0.670, 0.119 and 0.211.
 #
 # </details>
 #
@@ -311,7 +311,7 @@ Z = how(X)
 print("weights", how.weights.round(3), "Z", Z.round(3), sep="\n")
 
 # %% [markdown]
-# **Project, score, scale, softmax, average: five steps, and each is one matrix operation.**
+# **Project, score, scale, softmax, average: five steps, each done for all tokens at once.**
 
 # %% [markdown]
 # <a id="why-sqrt-dk"></a>
@@ -323,7 +323,7 @@ print("weights", how.weights.round(3), "Z", Z.round(3), sep="\n")
 #
 # $$ \operatorname{Var}(q\cdot k)=\sum_{i=1}^{d_k}\operatorname{Var}(q_i k_i)=d_k $$
 #
-# So typical scores are as large as $\sqrt{d_k}$. The division brings the variance back to 1 at any width (Vaswani et al. 2017, footnote 4).
+# So a typical score is about as large as $\sqrt{d_k}$. A division by $\sqrt{d_k}$ divides the variance by $d_k$, so it is 1 at any width (Vaswani et al. 2017, footnote 4).
 
 # %% [markdown]
 # **Predict.** The figure below has random queries and keys of width 64, and at first its scores are not divided. How large is the largest weight in
@@ -335,7 +335,7 @@ print("weights", how.weights.round(3), "Z", Z.round(3), sep="\n")
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** One key takes most of its row, before anything is learned. Now move the divisor to $\sqrt{64} = 8$: no weight is above 0.5 any more.
+# **(c)** In every row one key takes most of the weight, before anything is learned. Now move the divisor to $\sqrt{64} = 8$: no weight is above 0.5 any more.
 #
 # </details>
 
@@ -377,8 +377,8 @@ stays below 0.2.""",
 )
 
 # %% [markdown]
-# Does a sharp softmax hurt the training? Two things differ without the division. The weights are sharp at the *start*. And one *step* of Adam in $W_q$ or $W_k$
-# moves the scores $\sqrt{d_k}$ times as far. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
+# Does a sharp softmax hurt the training? Two things differ without the division. The weights are sharp at the *start*. And one *step* moves the
+# scores $\sqrt{d_k}$ times as far: Adam moves $W_q$ and $W_k$ about as far, however large the gradient is. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
 
 # %% tags=["drawing"]
 design = recorded.load("reader_design")["results"]["runs"]
@@ -402,10 +402,10 @@ for name, row in zip(design, accuracy, strict=True):
     print(f"{name:24}", "  ".join(f"{share:.2f}" for share in row))
 
 # %% [markdown]
-# Guessing gives 0.5 ([evidence](evidence/02.ipynb#start-and-steps), with the runs' settings). A seed also draws the embeddings, so compare the points of
-# one line. Both changes together are not always worse than one: see seed 0.
+# Guessing between the two meanings of a word gives 0.5. A seed also draws the embeddings, so compare the points of one line. In all three lines each change
+# alone costs accuracy. Both together are not always worse than one: see seed 0. This is one task; its settings are in the [evidence](evidence/02.ipynb#start-and-steps).
 #
-# **Without $\sqrt{d_k}$ the start is too sharp and the steps are too large; each alone makes the training worse, and one division removes both.**
+# **Without $\sqrt{d_k}$ the start is sharp and the steps are large; in our model each alone makes the training worse, and one division removes both.**
 
 # %% [markdown]
 # <a id="let-it-learn"></a>
@@ -413,8 +413,8 @@ for name, row in zip(design, accuracy, strict=True):
 # ## 6 · Let it learn
 #
 # *The old station by the river lost its **tickets***: a railway station. *It lost its **songs***: a radio station. *The dog stayed away from the road. It was
-# **tired***: the dog. *It was **wide***: the road. In the last pair, the pronoun and its noun stand in different sentences. A small model has to tell such meanings apart. It
-# is one attention layer and a linear read-out of $Z$. The embeddings are random and frozen, so only $W_q$, $W_k$, $W_v$ and the read-out learn.
+# **tired***: the dog. *It was **wide***: the road. In the last pair, the pronoun and its noun stand in different sentences. The word that decides is the *clue*. A small model has to tell such meanings apart,
+# in artificial sentences of two clauses. It is one attention layer and a linear read-out of $Z$, which gives each of the six meanings a number, its **logit**. The embeddings are random and frozen, so only $W_q$, $W_k$, $W_v$ and the read-out learn.
 
 # %%
 from coursekit import readers
@@ -442,8 +442,8 @@ third, it stands in another sentence than its noun.""",
 )
 
 # %% [markdown]
-# The model learned where to look from the answers alone. But these three maps are chosen: in each, the word puts most of its weight on a clue. Many other correct answers come with almost no
-# weight on a clue ([evidence](evidence/02.ipynb#maps)). So a map alone is no explanation (Jain and Wallace 2019; Wiegreffe and Pinter 2019). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
+# The model learned where to look from the answers alone. But these three maps are chosen: in each, the word puts most of its weight on a clue. Of all correct answers, 28 % come with less
+# than 0.1 on clues, and with the other two seeds it is more ([evidence](evidence/02.ipynb#maps)). So a map alone is no explanation (Jain and Wallace 2019; Wiegreffe and Pinter 2019). [Lecture 1b](01b_visual_attention.ipynb) tests maps by deletion.
 #
 # **Training finds the matrices: nobody marks where to look, and the clue gets several times its equal share.**
 
@@ -491,11 +491,11 @@ print("mask after the softmax, row sums:           ", late.sum(axis=-1).round(2)
 # <details><summary>Answer</summary>Divided by 8 the scores are 14 and 12, so the first weight is $e^2/(e^2+1) = 0.88$. Without the division the second
 # weight is $e^{-16}$, about a ten-millionth.</details>
 #
-# **3.** All scores of a row lie between 112 and 113. Does it matter much whether you divide by 8?
-# <details><summary>Answer</summary>No. Only differences count: the ratio of two weights is at most $e$ without the division and $e^{1/8} = 1.13$ with it.</details>
+# **3.** All scores of a row lie between 112 and 113. Is one weight close to 1 if you do not divide?
+# <details><summary>Answer</summary>No. Large scores alone do not make a softmax sharp; only differences count. The ratio of two weights is at most $e = 2.72$.</details>
 #
-# **4.** You set $W_q = W_k$. Which limit of section 2 comes back?
-# <details><summary>Answer</summary>The scores are symmetric again.</details>
+# **4.** You set $W_q = W_k$. Which limits of section 2 come back?
+# <details><summary>Answer</summary>The scores are symmetric again. And among queries of equal length, each again has its largest score with its own key.</details>
 #
 # ## Summary
 #
@@ -522,10 +522,10 @@ print("mask after the softmax, row sums:           ", late.sum(axis=-1).round(2)
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
-# **Symptoms.** NaN: −∞ in a row whose keys are all blocked; use −10⁹. One weight of 1.00 in each row and a loss that is stuck: perhaps no division. Weights near 1/T: divided by $d_k$ instead of $\sqrt{d_k}$. Correct for one sentence and wrong for a
+# **Symptoms.** NaN: −∞ in a row whose keys are all blocked; use −10⁹. One weight of 1.00 in each row and a loss that is stuck: perhaps no division. Weights near 1/T: divided by $d_k$ instead of $\sqrt{d_k}$. No division: `keras.layers.Attention()` has none. Correct for one sentence and wrong for a
 # batch: `.T` reverses all axes; swap the last two.
 #
-# **Slow machine, GPU.** Use 15 epochs in section 6. Nothing here needs a GPU.
+# **Slow machine, GPU.** Only section 6 trains, and no cell needs a GPU. Keep its 40 epochs: with far fewer its figure finds no map to show and stops with an error.
 #
 # **Further reading.** 3Blue1Brown, [*Attention, step by step*](https://www.3blue1brown.com/lessons/attention); [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/); D2L, [section 11.6](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html).
 #

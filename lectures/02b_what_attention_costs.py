@@ -26,11 +26,11 @@
 # **Afterwards you can**
 #
 # * count the operations and the bytes of attention;
-# * compare attention, convolution and recurrence by cost, waiting and path;
+# * compare attention, convolution and recurrence by cost, sequential steps and path;
 # * compute a softmax in blocks, exactly, without the square in memory;
 # * read a timing: what belongs to the method, and what to the machine.
 #
-# **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 33 minutes to read and predict (estimated, not measured); the code runs in
+# **You need** [lecture 2](02_self_attention.ipynb). **Time:** about 34 minutes to read and predict (estimated, not measured); the code runs in
 # about a minute on two CPU cores.
 
 # %% tags=["course-setup"]
@@ -62,12 +62,12 @@ keras.utils.set_random_seed(4)
 #
 # ## 1 · Count it
 #
-# Two products do the work of attention. $QK^\top$ has $T\cdot T$ entries, each a sum of $D$ products; weights times $V$ has $T\cdot D$ entries, each a sum of
-# $T$ products. Together they take $2T^2D$ multiply–adds. The projections to $Q$, $K$ and $V$ take $3TD^2$ more. One matrix of weights has $T^2$ numbers.
+# Two products do the work of attention. $QK^\top$ has $T\cdot T$ entries, each a sum of $D$ terms; weights times $V$ has $T\cdot D$ entries, each a sum of
+# $T$ terms. Together they take $2T^2D$ multiply–adds. The projections to $Q$, $K$ and $V$ take $3TD^2$ more. One matrix of weights has $T^2$ numbers.
 
 # %% [markdown]
-# **Predict.** At $T = 512$ one matrix of weights takes 1 MiB in float32. How much does it take at $T = 32{,}768$? And by which factor do the
-# products grow?
+# **Predict.** At $T = 512$ one matrix of weights takes 1 MiB in float32. How much does it take at $T = 32{,}768$? By which factor do the
+# multiply–adds of the two products grow?
 #
 # <details><summary>Answer</summary>
 #
@@ -82,23 +82,23 @@ for T in (64, 512, 4096, 32768):
     print(f"{T:7,} {2 * T * T * 64:18,} {3 * T * 64 * 64:13,} {T * T * 4 / 2**20:12,.2f} MiB")
 
 # %% [markdown]
-# Up to about $T = 1.5D$ the projections cost more than the two products, and the cost grows in proportion to $T$. Beyond it, the square wins.
+# Up to $T = 1.5D$ the projections cost more than the two products. At much shorter lengths the whole cost grows about in proportion to $T$, at much longer ones with $T^2$.
 #
-# **Twice the length costs four times the products and four times the memory of the weights.**
+# **Twice the length costs four times the multiply–adds of the two products, and four times the memory of the weights.**
 
 # %% [markdown]
 # <a id="paths"></a>
 #
 # ## 2 · What the square buys
 #
-# A recurrence computes $h_t$ from $x_t$ and $h_{t-1}$, so step 100 waits for step 99. A convolution of width $k$ sees $k$ neighbours and needs many layers to
+# A recurrence computes $h_t$ from $x_t$ and $h_{t-1}$, so step 100 waits for step 99. A causal convolution of width $k$ sees a token and the $k-1$ before it, so it needs many layers to
 # connect distant tokens. A **path** counts the layers or steps between two tokens.
 #
-# | layer | multiply–adds | steps that wait for each other | longest path |
+# | layer | multiply–adds | sequential steps | longest path |
 # |---|---|---|---|
 # | self-attention | $2T^2D + 3TD^2$ | 1 | 1 |
-# | recurrence | $2TD^2$ | $T$ | $T$ |
-# | convolution, width $k$ | $kTD^2$ | 1 | about $T/(k-1)$ layers; $\log_k T$ if dilated |
+# | recurrence | $2TD^2$ | $T$ | $T-1$ |
+# | convolution, width $k$ | $kTD^2$ | 1 a layer | $(T-1)/(k-1)$ layers; about $\log_k T$ if dilated |
 #
 # (After table 1 of Vaswani et al. 2017, with our constants.)
 
@@ -113,6 +113,7 @@ plots.show(
 arrow, the recurrence by a chain of six steps, the convolution by three layers.""",
 )
 
+
 # %% [markdown]
 # A long path shows in the gradient. We take untrained layers and ask how strongly the last output depends on the token $d$ steps back.
 
@@ -120,13 +121,13 @@ arrow, the recurrence by a chain of six steps, the convolution by three layers."
 # **Predict.** Which curve falls with the distance?
 #
 # - (a) none; the layers are untrained
-# - (b) those of the recurrences, and each about exponentially
+# - (b) those of the two recurrences, about exponentially
 # - (c) all three
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** With each step back, the gradient passes one more layer of the recurrence; here each of them makes it smaller. Attention has one step to every token, so its curve is flat. It is
-# also low: equal weights over 59 tokens would give about $\sqrt{32}/59 = 0.096$ for each.
+# **(b)** For each token further back, the gradient passes one more step of the recurrence, and here every step makes it smaller. Attention reaches each token in one step, so its curve is flat. It
+# is also low: equal weights over 59 tokens would give each about $\sqrt{32}/59 = 0.096$.
 #
 # </details>
 
@@ -154,11 +155,11 @@ falling lines, the simple RNN steeper than the LSTM, and one flat line for atten
 )
 
 # %% [markdown]
-# Bengio et al. (1994) described this fading. The LSTM fades more slowly. It has a forget gate, which decides how much of its state it keeps; Keras starts the bias of
-# this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
+# Bengio et al. (1994) described this fading. The gradient of the LSTM fades more slowly. The LSTM has a forget gate, which decides how much of its state it keeps; Keras
+# starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
 #
-# Now the price. We time one forward pass of each layer on the same input, $D = 64$, in turns. We take the fastest of thirty calls,
-# because other programs only make a call slower.
+# Now the price. We time one forward pass of each layer on one sequence, $D = 64$, in turns; attention comes without its projections. We take the
+# fastest of thirty calls, because other programs only make a call slower.
 
 # %%
 attend = layers.Attention()  # dot products, softmax, average: no parameters
@@ -189,10 +190,11 @@ plots.show(
 of thirty calls against length; the two curves cross where the dotted line stands, and the convolution lies below both at the end.""",
 )
 
+
 # %% [markdown]
 # At short lengths the square does not show: from 64 to 256 tokens attention takes about the same time. At long lengths, each doubling should take the recurrence twice as long and attention
-# four times, by the count. The clock adds its own: from 2,048 to 4,096 tokens, attention took 13 times as long here. The milliseconds and the crossing belong to this machine and to $D = 64$;
-# the count belongs to the methods.
+# four times, by the count. The clock does not follow the count exactly: from 2,048 to 4,096 tokens, attention took 13 times as long here.
+# The recurrence became faster at about 3,275 tokens. The milliseconds and this crossing belong to our machine, to one sequence at a time and to $D = 64$; the count belongs to the methods.
 #
 # **Attention joins any two tokens in one step and waits for nothing; it pays with a square that only long inputs feel.**
 
@@ -201,8 +203,8 @@ of thirty calls against length; the two curves cross where the dotted line stand
 #
 # ## 3 · The same softmax, in blocks
 #
-# The multiplications stay, but the matrix need not be stored. A softmax needs the largest score $m$ and the sum of $e^{s-m}$. Read the scores in blocks and keep only these two. When a block brings a larger
-# maximum $m'$, the old sum was computed with the wrong one, and one factor repairs it: $e^{m-m'}$. This is the *online softmax* (Milakov and Gimelshein 2018).
+# Attention needs all $T^2$ scores, but not all at the same time. The softmax of a row needs its largest score $m$ and the sum of all $e^{s-m}$. Compute the scores in blocks and keep only these two numbers. When a block brings a larger
+# maximum $m'$, multiply the old sum by $e^{m-m'}$: each of its terms $e^{s-m}$ becomes $e^{s-m'}$. This is the *online softmax* (Milakov and Gimelshein 2018).
 
 # %% [markdown]
 # **By hand.** Scores 1 and 2 form the first block, 3 the second. What are the maximum and the sum after each block? ($e^{-1} = 0.368$)
@@ -231,9 +233,10 @@ largest, total = sum_in_blocks(scores, size=128)
 print("the same weights:", np.allclose(np.exp(scores - largest) / total, softmax(scores)))
 print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 
+
 # %% [markdown]
-# The sum of the weighted values is kept and repaired with the same factor. **FlashAttention** (Dao et al. 2022) does this for blocks of queries and keys, and computes the blocks again in the backward
-# pass. Its output is exact, and its extra memory grows with $T$ instead of $T^2$. [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) lets you write it.
+# The sum of the weighted values is kept in the same way and multiplied by the same factor. **FlashAttention** (Dao et al. 2022) does this for blocks of queries and keys, and computes the blocks again in the backward
+# pass. Its output is exact, and its extra memory grows with $T$ instead of $T^2$. [Lab 2](../labs/02_self_attention/02_self_attention.ipynb) lets you write the forward pass, in blocks of keys.
 #
 # **For an exact softmax the matrix need not be stored: a running maximum and a running sum for each row are enough.**
 
@@ -242,17 +245,23 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 #
 # ## 4 · Why that is faster, too
 #
-# FlashAttention does slightly more arithmetic and still takes less time on a GPU. There, moving numbers between memory and processor takes longer than multiplying them: standard attention writes $T^2$ scores, reads them
-# for the softmax, writes $T^2$ weights, and reads them again. Such a program is **memory-bound**: its time follows the bytes that it moves. Blocks that fit into the fast memory
-# of the chip are moved once (Dao et al. 2022, section 3).
+# FlashAttention does more arithmetic and still takes less time on a GPU. Dao et al. (2022, figure 2) give the numbers of one forward and backward pass on an A100 (64 sequences of 1,024 tokens, 16 heads):
+#
+# | | arithmetic | moved to and from the main memory | time |
+# |---|---|---|---|
+# | standard attention | 66.6 GFLOPs | 40.3 GB | 41.7 ms |
+# | FlashAttention | 75.2 GFLOPs | 4.4 GB | 7.3 ms |
+#
+# Standard attention writes $T^2$ scores, reads them for the softmax, writes $T^2$ weights, and reads them again. Its time follows the bytes that it moves, not the arithmetic: it is **memory-bound**.
+# FlashAttention computes each block of scores in the small, fast memory of the chip and never writes it to the main memory.
 #
 # **Count the bytes that move, not only the multiplications.**
 
 # %% [markdown]
 # ## Two mistakes
 #
-# **The old sum is not repaired.** The result is wrong as soon as a later block holds a larger score. **The first call is timed, too.** The first call also builds
-# the program that later calls reuse.
+# **The sums of the blocks are added without the factor.** Each block has its own maximum, and the result is wrong as soon as two of them differ. **The first call is timed, too.** It also
+# builds the program that later calls reuse.
 
 # %%
 def never_repaired(scores, size):
@@ -271,10 +280,10 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # <details><summary>Answer</summary>$2T^2D = 2TD^2$ at $T = D = 512$. With its projections attention takes more at every length: $3TD^2$ alone exceeds $2TD^2$.</details>
 #
 # **2.** Why is attention faster at $T = 512$ although it multiplies more?
-# <details><summary>Answer</summary>Its products do not wait for each other, so they fill the processor. The recurrence takes 512 small steps, one after another.</details>
+# <details><summary>Answer</summary>Its products do not wait for each other, so the machine can do many at the same time. The recurrence takes 512 small steps, one after another.</details>
 #
 # **3.** Does FlashAttention change the number of multiplications from $T^2$ to $T$?
-# <details><summary>Answer</summary>No. It changes the memory. The products still grow with $T^2$.</details>
+# <details><summary>Answer</summary>No, they still grow with $T^2$. What grows with $T$ is the extra memory.</details>
 #
 # **4.** Two programs take 5 ms and 50 ms at $T = 64$, and 20 ms and 60 ms at $T = 256$. Which one grows faster, and which one would you use?
 # <details><summary>Answer</summary>The first grows faster (20/5 = 4 against 60/50 = 1.2), and it is faster at both lengths. Growth decides only beyond the crossing.</details>
@@ -282,7 +291,7 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # ## Summary
 #
 # * Attention: $2T^2D$ multiply–adds for its products, $T^2$ weights, a path of one step.
-# * Recurrence: $2TD^2$ multiply–adds, $T$ steps that wait; its gradient fades with the distance.
+# * Recurrence: $2TD^2$ multiply–adds, $T$ sequential steps; its gradient fades with the distance.
 # * A softmax can be computed in blocks, exactly; FlashAttention saves memory and movement, not multiplications.
 #
 # Next: [lecture 3](03_multi_head_attention.ipynb) gives a token two questions at once.
@@ -303,6 +312,6 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 #
 # **Slow machine, GPU.** Stop `lengths` at 2048. On a GPU go to 16,384; one matrix of weights then takes 1 GiB.
 #
-# **Further reading.** D2L, [section 11.6](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), has the same table, without timings.
+# **Further reading.** D2L, [section 11.6](https://d2l.ai/chapter_attention-mechanisms-and-transformers/self-attention-and-positional-encoding.html), compares the same three layers, without timings.
 #
 # </details>

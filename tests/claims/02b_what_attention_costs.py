@@ -15,7 +15,7 @@ def counted(page: Page) -> None:
     sizes = page.numbers("cell-5", r"([\d.,]+) MiB")
     page.says("At $T = 512$ one matrix of weights takes {:.0f} MiB in float32", sizes[1])
     page.says("This one matrix takes {:.0f} MiB, which is {:.0f} GiB", sizes[3], sizes[3] / 1024)
-    page.says("Twice the length costs four times the products and four times the memory of the weights.")
+    page.says("four times the multiply–adds of the two products, and four times the memory of the weights.")
 
 
 def paths(page: Page) -> None:
@@ -25,13 +25,13 @@ def paths(page: Page) -> None:
     page.says("falling lines, the simple RNN steeper than the LSTM", holds=fall[0] > fall[1] > 1e3)
     page.says("so its curve is flat", holds=fall[2] < 3)
     page.given("equal weights over 59 tokens", "step 100 waits for step 99", because="the sizes of the cell")
-    page.given("| 1 | 1 |", "| 1 | about", because="counted")
+    page.given("| 1 | 1 |", "| 1 a layer |", because="counted")
     page.given("Keras starts the bias of this gate at 1", because="Keras's default, unit_forget_bias")
     page.given("The recurrence takes 512 small steps", because="T = 512")
     page.given(
         "take 5 ms and 50 ms at $T = 64$, and 20 ms and 60 ms", "20/5 = 4 against 60/50 = 1.2", because="an example"
     )
-    page.given("about 33 minutes to read", because="counted by tests/test_lectures.py")
+    page.given("about 34 minutes to read", because="counted by tests/test_lectures.py")
     page.given("the recurrence by a chain of six steps", because="drawn")
     crossing = page.number("cell-14", r"T = ([\d,]+)")
     rows = [page.numbers("cell-14", rf"{name} +" + r"([\d.]+) +" * 8 + "ms") for name in ("attention", "recurrence")]
@@ -41,11 +41,16 @@ def paths(page: Page) -> None:
         holds=max(attention[:3]) < 1.5 * min(attention[:3]),
     )
     page.says("from 2,048 to 4,096 tokens, attention took {:.0f} times as long here", attention[6] / attention[5])
+    page.says("The recurrence became faster at about {:,.0f} tokens", crossing)
     page.says("slower only for texts of thousands of tokens", holds=[
         all(mine < other for mine, other in list(zip(*rows, strict=True))[:-2]), rows[0][-1] > rows[1][-1],
         2048 < crossing < 8192,
     ])  # fmt: skip
     page.says("it pays with a square that only long inputs feel")
+    page.given(
+        "64 sequences of 1,024 tokens, 16 heads", "66.6 GFLOPs | 40.3 GB | 41.7 ms", "75.2 GFLOPs | 4.4 GB | 7.3 ms",
+        because="Dao et al. 2022, figure 2",
+    )  # fmt: skip
 
 
 def blocks(page: Page) -> None:
@@ -54,10 +59,10 @@ def blocks(page: Page) -> None:
     page.given("maximum 2, sum 1", "The second block brings 3", "and 1 is added", because="by hand")
     page.says("For an exact softmax the matrix need not be stored", holds="True" in page.output("cell-19"))
     wrong, correct = page.numbers("cell-23", r"(?:factor|correct) ([\d.]+)")
-    page.says("The result is wrong as soon as a later block holds a larger score", holds=[
+    page.says("the result is wrong as soon as two of them differ", holds=[
         wrong > 2 * correct, 1 < correct < 2, wrong > 10
     ])  # fmt: skip
     page.says(
-        "The first call also builds the program that later calls reuse",
+        "It also builds the program that later calls reuse",
         holds=page.number("cell-23", r"takes (\d+) times") > 2,
     )
