@@ -222,7 +222,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 #
 # ## 3 · How many images is it worth?
 #
-# What a ConvNet has built in is its inductive bias ([lecture 9](09_vision_transformer.ipynb#inductive-bias)): neighbours first, the same filter everywhere, coarse after fine. The fewer images a model needs for a given accuracy, the higher is its **data efficiency**. So compare a ViT and a ConvNet of the same size on more and more images (recorded; parameters within 1 %, the same optimizer and number of epochs): Fashion-MNIST (Xiao et al., 2017; clothes,
+# What a ConvNet has built in is its inductive bias ([lecture 9](09_vision_transformer.ipynb#inductive-bias)): neighbours first, the same filter everywhere, coarse after fine. The fewer images a model needs for a given accuracy, the higher is its **data efficiency**. So compare a ViT and a ConvNet of the same size on more and more images (recorded; parameters within 1 %, the same optimizer, the same largest number of epochs, each stopped early by validation): Fashion-MNIST (Xiao et al., 2017; clothes,
 # 28 × 28, grey) and CIFAR-10 (Krizhevsky, 2009; animals and vehicles, 32 × 32, colour), as they are and augmented.
 
 # %% [markdown]
@@ -282,7 +282,7 @@ lies above the ViT everywhere. An arrow leads from the ConvNet with 2,000 images
 # %% [markdown]
 # The ConvNet is ahead at every size. From 500 to 32,000 images its lead shrinks on CIFAR-10 (16 to 9 points as they are, 9 to 6 augmented), and grows on augmented Fashion-MNIST (2 to 4 points). The factor depends on the accuracy at which you compare. On Fashion-MNIST the ViT with 2,000 images is already above the ConvNet with 500 (77.9 against 76.0 %), less than four times as many; augmented, its 32,000 images are worth about 2,000 of the ConvNet (81.4 against 81.6 %).
 #
-# The comparison holds the recipe equal, not the tuning: one learning rate, and fewer epochs with more images (100, 50, 15, 6). On CIFAR-10 six epochs finish neither model; on Fashion-MNIST 8,000 and 32,000 images have one seed.
+# The comparison holds the recipe equal, not the tuning: one learning rate, and fewer epochs with more images (at most 100, 50, 15, 6). On CIFAR-10 six epochs finish neither model; on Fashion-MNIST 8,000 and 32,000 images have one seed.
 #
 # **To match the ConvNet with 2,000 images, the ViT needed four times as many on Fashion-MNIST and sixteen times on CIFAR-10, and it overtook at no size.**
 

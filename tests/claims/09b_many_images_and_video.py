@@ -96,7 +96,7 @@ def more_images(page: Page) -> None:
     page.says(said, holds=[np.min(enough) == 4, np.max(enough) == 16])
     runs = page.recorded("vit_against_convnet")["results"]["runs"]
     epochs = {n: max(run["epochs"] for run in runs if run["images"] == n) for n in (500, 2_000, 8_000, 32_000)}
-    page.says("fewer epochs with more images ({}, {}, {}, {})", *epochs.values())
+    page.says("fewer epochs with more images (at most {}, {}, {}, {})", *epochs.values())
     many = [run["seed"] for run in runs if run["dataset"] == "fashion_mnist" and run["images"] > 2_000]
     page.says("on Fashion-MNIST 8,000 and 32,000 images have one seed.", holds=set(many) == {0})
     counts = np.reshape(list(page.recorded("vit_against_convnet")["results"]["parameters"].values()), (2, 2))
