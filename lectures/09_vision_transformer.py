@@ -29,8 +29,8 @@
 # * say what is built into a ConvNet and not into a ViT, and measure it;
 # * test an attention map instead of believing it.
 #
-# **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions. **Time:** about 62 minutes to read and predict (estimated, not measured); the code
-# runs in about two minutes on two CPU cores. Letters: **B** batch, **h**, **w** rows and columns of pixels, **C** channels, **P** patch size, **N** patches, **D** width, **H** heads, **F** feed-forward width.
+# **You need** the [encoder block](04_encoder_block.ipynb), [positions](05_positional_encoding.ipynb), convolutions. **Time:** about 64 minutes to read and predict (estimated, not measured); the code
+# runs in about two minutes on two CPU cores. Letters: **B** batch, **h**, **w** rows and columns of pixels, **C** channels, **P** patch size, **N** patches, **D** width, **H** heads, **F** feed-forward width, **L** blocks, **K** classes.
 
 # %% tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -72,7 +72,7 @@ def spread(cells, patch, gap=3):
 #
 # ## 1 · Why not one token for each pixel?
 #
-# An encoder reads a row of tokens. Nothing says that they must be words. Let each pixel of a photograph be a token, row after row; then attention compares every pixel with every other one.
+# An encoder reads a row of tokens. They need not be words. Let each pixel of a photograph be a token, row after row; then attention compares every pixel with every other one.
 
 # %% [markdown]
 # **Predict.** One photograph of 224 × 224 pixels, one block, 12 heads, 4 bytes a number. How much memory do the attention weights take?
@@ -83,7 +83,7 @@ def spread(cells, patch, gap=3):
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** There are 224 · 224 = 50176 tokens, and 12 · 50176² weights of 4 bytes are 121 GB.
+# **(c)** There are 224 · 224 = 50,176 tokens, and 12 · 50,176² weights of 4 bytes are 121 GB.
 #
 # </details>
 
@@ -103,7 +103,7 @@ for name, patch in {"pixels": 1, "patches of 4 × 4": 4, "patches of 16 × 16": 
 #
 # ## 2 · An image becomes a row of patches
 #
-# A real photograph (*china.jpg* by danielbuechele, CC BY 2.0, part of scikit-learn) and the function of Keras that cuts:
+# Take a real photograph (*china.jpg* by danielbuechele, CC BY 2.0, part of scikit-learn) and cut it with the Keras function `extract_patches`:
 
 # %%
 grid = np.asarray(ops.image.extract_patches(photo[None], 16))  # (B, h/P, w/P, P·P·C)
@@ -129,7 +129,7 @@ patches with gaps; below them 21 patches laid out in a row, as the encoder recei
 # Each patch is flattened, (16, 16, 3) → 768 numbers, and multiplied by one matrix $E$ of shape (P²C, D), the same for all patches. This corresponds to the embedding of a word.
 
 # %% [markdown]
-# **By hand.** An image of 4 × 4 pixels, one channel, P = 2, D = 2, no bias. What is patch 1 (top right, the first is 0), flattened row by row, and what is its token?
+# **By hand.** An image of 4 × 4 pixels, one channel, P = 2, D = 2, no bias. Patches are counted from 0, so patch 1 is at the top right. Flatten it row by row. What is its token?
 #
 # $$\begin{pmatrix}0&1&2&3\\4&5&6&7\\8&9&10&11\\12&13&14&15\end{pmatrix}\qquad
 # E=\begin{pmatrix}1&0\\0&1\\1&0\\0&-1\end{pmatrix}$$
@@ -164,6 +164,7 @@ convolution.build((None, 224, 224, 3))
 convolution.set_weights([np.reshape(dense.kernel, (16, 16, 3, 64)), dense.bias])
 by_convolution = ops.reshape(convolution(photo[None]), (1, 196, 64))  # (B, h/P, w/P, D) → (B, N, D)
 print("equal up to rounding:", np.allclose(by_patches, by_convolution, atol=1e-4))
+
 
 # %% [markdown]
 # **A ViT begins with one convolution, whose windows do not overlap.**
@@ -200,7 +201,7 @@ class PlainPatchTokens(keras.Layer):
 
 
 # %% [markdown]
-# Now swap two patches of the photograph, and look at the class token's output after one attention layer, with positions and with a table of zeros.
+# Now swap two patches of the photograph, and look at the class token's output after one attention layer: once with a random table of positions, once with a table of zeros.
 
 # %%
 swapped = grid.copy()
@@ -212,6 +213,7 @@ for name, size in {"with positions": 1.0, "without       ": 0.0}.items():
     read = [attend(query=x, value=x)[0, 0] for x in map(tokens, images)]  # (D,) each: the class token's output
     print(name, "- the class token notices the swap:", not np.allclose(*read, atol=1e-5))
 
+
 # %% [markdown]
 # Attention without positions is equivariant ([lecture 5](05_positional_encoding.ipynb)): the same patches come in another order, and the class token's weighted sum stays the same.
 #
@@ -222,7 +224,7 @@ for name, size in {"with positions": 1.0, "without       ": 0.0}.items():
 #
 # ## 5 · The model
 #
-# What follows is lecture 4's encoder in its pre-norm form, with GELU in the feed-forward network. Nothing in it knows about images.
+# What follows is lecture 4's encoder in its pre-norm form, with GELU in the feed-forward network.
 
 # %%
 def plain_vit(image_shape, patch, width, heads, hidden, blocks, classes):
@@ -276,7 +278,7 @@ encoder of L blocks and a final norm. A dense layer reads the output at the clas
 #
 # ## 6 · B/16, L/16, H/14: counted, not quoted
 #
-# A name such as B/16 gives the size (Base, Large, Huge) and the patch. To count H/14 you need not build its 32 blocks: a model of two blocks has one block more than a model of one, and nothing else.
+# A name such as B/16 gives the size (Base, Large, Huge) and the patch size P. To count H/14 you need not build its 32 blocks: a model with two blocks and a model with one differ by exactly one block. The last column counts the multiplications inside the blocks.
 
 # %%
 variants = {  # patch, width, heads, hidden, blocks (table 1 of the paper)
@@ -296,7 +298,7 @@ for name, (patch, width, heads, hidden, blocks) in variants.items():
 # %% [markdown]
 # Compare B/32 with B/16. B/32 has more parameters: its projection is larger, 32 · 32 · 3 · 768 numbers against 16 · 16 · 3 · 768, and its smaller position table saves only 147 · 768. And B/16 costs about four times as much, because 197 tokens pass every block instead of 50.
 #
-# The paper's table 1 gives 86, 307 and 632 million. Our count agrees, but from two columns: 86 is B/16 *without* its head, 632 is H/14 *with* it. And 307 is L/32 with its head; L/16 has 304. "ViT-L/16 has 307 million parameters" mixes two models.
+# For Base, Large and Huge the paper's table 1 gives 86, 307 and 632 million. Our count agrees, but from two columns: 86 is B/16 *without* its head, 632 is H/14 *with* it. And 307 is L/32 with its head; L/16 has 304. "ViT-L/16 has 307 million parameters" mixes two models.
 #
 # **In a ViT the number of parameters says little about the cost; the number of tokens says more.**
 
@@ -305,8 +307,7 @@ for name, (patch, width, heads, hidden, blocks) in variants.items():
 #
 # ## 7 · Trained, beside a ConvNet
 #
-# Real scans: 1,797 handwritten digits of 8 × 8 pixels (scikit-learn). Patches of 2 × 2 give 16 tokens. A fifth of the training images is held back for validation; the 360 test images choose nothing. Both models have
-# the same number of parameters within 1 %, and get the same images (moved at random by one pixel at most: **augmentation**), steps and optimizer.
+# Real scans: 1,797 handwritten digits of 8 × 8 pixels (scikit-learn). Patches of 2 × 2 give 16 tokens. A fifth of the training images is held back for validation; no choice depends on the 360 test images. Both models have the same number of parameters within 1 %, the same optimizer and the same number of steps. Both see the same training images, moved at random by at most one pixel (**augmentation**).
 
 # %%
 digits = digit_images.split()
@@ -324,7 +325,7 @@ p = binomtest(only_vit, only_vit + only_convnet).pvalue if only_vit + only_convn
 print(f"only the ViT is correct: {only_vit}, only the ConvNet: {only_convnet}; McNemar's exact p = {p:.2f}")
 
 # %% [markdown]
-# The ViT is correct on 356 of the 360 digits, the ConvNet on 356: no difference beyond chance. One run is an anecdote. The figure has this run and four more, with other seeds (recorded).
+# The ViT is correct on 356 of the 360 digits, the ConvNet on 356, and each reads two that the other misses: no difference beyond chance (McNemar's test, [lecture 6b](06b_judging_a_classifier.ipynb)). One run is an anecdote. The figure has this run and four recorded ones with other seeds: a line for the median, a band from the lowest to the highest.
 
 # %% tags=["drawing"]
 others = recorded.load("lecture_seeds")["results"]["09_vision_transformer"]
@@ -355,18 +356,18 @@ for name in ("vit", "convnet"):
     shares = [run["test"] for run in colour if (run["model"], run["images"], run["augmentation"]) == (name, 32000, False)]
     print(f"CIFAR-10, 32,000 images, 6 epochs, {name:8}", ", ".join(f"{share:.1%}" for share in shares))
 
+
 # %% [markdown]
-# On colour photographs (CIFAR-10, last lines) six epochs finish neither model, and the ConvNet is ahead. (Both models had one learning rate, 0.004 on the digits.) [Lecture 9b](09b_many_images_and_video.ipynb)
-# shows how the gap changes with more images.
+# At the end the two are equal on the test digits: each reads 98.8 % correctly, averaged over five seeds. On colour photographs (CIFAR-10, last two lines) the ConvNet is ahead after six epochs, which finish neither model; [lecture 9b](09b_many_images_and_video.ipynb) shows how that gap changes with more images. Within each comparison both models have the same learning rate (0.004 on the digits).
 #
-# **Both learn to read digits; the ConvNet needs far fewer passes over them, with every seed.**
+# **Both learn to read digits; at the same learning rate the ConvNet needs far fewer passes over them, with every seed.**
 
 # %% [markdown]
 # <a id="position-map"></a>
 #
 # ## 8 · What the position table has learned
 #
-# The table began as noise. Nobody told the model which patch lies beside which. For each of the 16 rows, the figure shows its cosine with all 16, after the mean row is taken away.
+# The table began as noise. Nobody told the model which patch lies beside which. The figure has one small map for each of the 16 patches: the cosine of its row with the rows of the other 15, after the mean row is subtracted. The patch's own cell is blank.
 
 # %% tags=["drawing"]
 def cosines(table):
@@ -400,9 +401,9 @@ tables = {"page": alike} | {seed: run["cosine of neighbours and of others"] for 
 for name, (before, after) in tables.items():
     print(f"seed {name:4}: neighbours {before[0]:+.2f} → {after[0]:+.2f}, others {before[1]:+.2f} → {after[1]:+.2f}")
 
+
 # %% [markdown]
-# With all five seeds the cosine of neighbours rises above zero, and that of the others stays below it. Models trained on millions of images show rows and columns clearly (figure 7 of the paper). A table that is
-# told rows and columns is no better there: on ImageNet, with five labelled images a class, one-dimensional positions are as good as two-dimensional ones (64.2 and 64.0 %, without positions 61.4 %; table 8).
+# Single maps look noisy, so read the averages. With all five seeds the cosine of neighbours rises above zero, and that of the others stays below it. Models trained on millions of images show rows and columns clearly (figure 7 of the paper). It did not help them to be told rows and columns: on ImageNet, with five labelled images a class, one learned row for each position reaches 64.2 %, and a row put together from the patch's row and column 64.0 % (without positions 61.4 %; table 8).
 #
 # **The table starts as noise, and training writes a little of the image's geometry into it.**
 
@@ -411,8 +412,7 @@ for name, (before, after) in tables.items():
 #
 # ## 9 · What is built into a ConvNet
 #
-# A convolution looks at **neighbours** and does the same **everywhere**. Both are assumptions about images, an **inductive bias**. A ViT has only the cut into patches and the shared projection. Move the
-# test digits by two pixels, further than the augmentation did. Two pixels are exactly one patch: the patches keep their contents and meet other rows of the position table.
+# A convolution looks at **neighbours** and does the same **everywhere**. Both are assumptions about images, an **inductive bias**. A ViT has little of this: the pixels of a patch are neighbours, and all patches share their matrices. Where a patch lies, it can learn only from the position table. So move the test digits by two pixels, further than the augmentation did. Two pixels are exactly one patch: the patches keep their contents and meet other rows of the position table.
 
 # %% [markdown]
 # **Predict.** The digits go two pixels to the right, and the ViT's accuracy falls below one half. Then you move the *rows of its position table* along by one patch, and change nothing else. What happens?
@@ -463,10 +463,9 @@ To the right and to the left the ViT falls far below the ConvNet, and with its p
 
 # %% [markdown]
 # The last two columns are equal, and they have to be. A ViT whose table moves along with its patches reads the same pairs of patch and position as before; only what has left the image is missing. (At the other side
-# background comes in, and gets the rows that have become free.) Sideways hardly any ink leaves: to the right the accuracy falls from 98.9 % to 44.2 %, and the rows bring it back to 94.7 %.
-# Up and down a digit loses two of its eight rows of pixels, and there most of the loss comes from the ink.
+# background comes in, and gets the rows that have become free.) To the right the accuracy falls from 98.9 % to 44.2 %, and the moved rows bring it back to 94.7 %: sideways the lost ink costs little. Up and down a digit loses two of its eight rows of pixels, and there most of the loss comes from the ink.
 #
-# A ConvNet has no such table: its filters are the same everywhere. With all five seeds it loses less, over all moves by two pixels:
+# A ConvNet has no such table. Over all 16 moves by two pixels, the diagonal ones included, it loses less with all five seeds:
 
 # %%
 ring = [(y, x) for y in range(-2, 3) for x in range(-2, 3) if max(abs(y), abs(x)) == 2]  # 16 moves by two pixels
@@ -475,6 +474,7 @@ for model in (vit, convnet):
     moved_by_two[model.name] = np.mean([share_correct(model, digit_images.moved(digits.x_test, *move)) for move in ring])
     recorded_shares = [run["moved by 2 pixels"][model.name] for run in others.values()]
     print(f"{model.name:8} this page {moved_by_two[model.name]:.0%}, other seeds", ", ".join(f"{share:.0%}" for share in recorded_shares))
+
 
 # %% [markdown]
 # **Sideways nearly the whole loss is the position table.**
@@ -510,7 +510,7 @@ print(followed([first[None, None], second[None, None]])[0])
 maps = vit_maps.predict(digits.x_test, verbose=0)  # two blocks of (B, H, T, T)
 
 # %% [markdown]
-# **Predict.** Half of each block's output is the token itself, so after one block at least ½ of the class token's rollout is its own. What is the least after two blocks? Does the attention of one block alone have such a minimum? Move the controls.
+# **Predict.** Half of each block's output is the token itself, so after one block at least ½ of the class token's rollout is its own. What is the minimum after two blocks? Does the attention of one block alone have such a minimum? Move the controls.
 #
 # <details><summary>Answer</summary>
 #
@@ -544,14 +544,14 @@ print(f"correct only without the patches of more rollout: {only_more}, of less: 
 print(f"p = {binomtest(only_more, only_more + only_less).pvalue:.3f}")
 
 # %% [markdown]
-# This map does not pass the test. Without the patches of more rollout 28 % of the digits are still correct, without those of less 32 %, and chance alone can make such a difference. (The second set has 2 % more ink, and this is one model.) Deletion is a crude test: the model has seen no digit with holes in training. And rollout averages heads that may do opposite things.
+# The map does not pass this test. Without the patches of more rollout 28 % of the digits are still correct, without those of less 32 %, and chance alone can make such a difference. (This is one model, the second set has 2 % more ink, and deletion is crude: in training the model has seen no digit with holes.)
 #
-# **A map shows where a model looked only after a test that it could have failed.**
+# **Believe a map only after a test that it could have failed.**
 
 # %% [markdown]
 # ## Two mistakes
 #
-# **Patches by `reshape` alone.** The shape is correct, and each "patch" is a strip of two or three rows of pixels.
+# **Patches by `reshape` alone.** The shape is correct, but each "patch" holds 256 consecutive pixels, from two rows of the image.
 
 # %% tags=["drawing"]
 strips = photo.reshape(14, 14, 768)
@@ -567,7 +567,7 @@ alone each shows a few horizontal strips of pixels stacked on each other.""",
 )
 
 # %% [markdown]
-# **Other pixels than in training.** The model learned from 0 to 1 and gets bytes, 0 to 255. No error is raised. A `Rescaling` layer inside the model stores the scale with the weights.
+# **Pixels on another scale than in training.** The model was trained on pixels from 0 to 1 and gets bytes, 0 to 255. No error is raised. A `Rescaling` layer inside the model stores the scale with the weights.
 
 # %%
 for name, scale in {"0 to 1": 1, "0 to 255": 255}.items():
@@ -576,7 +576,7 @@ for name, scale in {"0 to 1": 1, "0 to 255": 255}.items():
 # %% [markdown]
 # ## Four questions
 #
-# <details><summary>1. An image of 96 × 144 × 3, P = 16, D = 192. Shapes of the patches, the tokens, the position table?</summary>
+# <details><summary>1. An image of 96 × 144 × 3, P = 16, D = 192. What are the shapes of the patches, the tokens and the position table?</summary>
 #
 # N = 6 · 9 = 54. Patches (B, 54, 768), tokens (B, 55, 192), table (55, 192).
 #
@@ -596,7 +596,7 @@ for name, scale in {"0 to 1": 1, "0 to 255": 255}.items():
 #
 # <details><summary>4. You shuffle the pixels of all images by one fixed permutation and train anew. Which model suffers, a ConvNet or a ViT with P = 1?</summary>
 #
-# The ConvNet: pixels that were neighbours are neighbours no longer. In the ViT only the position rows change places, and they start as noise anyway.
+# The ConvNet: pixels that were neighbours are neighbours no longer. For the ViT only the order of the tokens is another, and its position rows start as noise anyway.
 #
 # </details>
 #
@@ -623,7 +623,7 @@ for name, scale in {"0 to 1": 1, "0 to 255": 255}.items():
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
-# **Symptoms.** Accuracy stays at guessing: pixels not in 0 to 1, patches by `reshape`, no warm-up. Parameters off by a multiple of D: class token or its position row forgotten.
+# **Symptoms.** Low accuracy: pixels not from 0 to 1, or patches by `reshape`. Parameters off by D or 2D: the class token or its position row is missing.
 #
 # **Slow machine:** 40 epochs in section 7. **GPU:** the cells run unchanged; for half precision set the policy "mixed_float16" before the models are built.
 #

@@ -85,7 +85,7 @@ def answers(model, images):
 #
 # ## 1 · What does the head read?
 #
-# Lecture 9's head reads the class token, which reads the patches in every block. It could as well read the **mean of the patches**, as [lecture 6](06_imdb_classifier.ipynb) reads the mean of the words. The two models below differ in one line. (Both have the token, so they have the same parameters.)
+# Lecture 9's head reads the class token, which reads the patches in every block. It could also read the **mean of the patches**, as the classifier of [lecture 6](06_imdb_classifier.ipynb) reads the mean of the tokens. The two models below differ in one line. (Both have the token, so they have the same parameters.)
 
 # %%
 def plain_reader(side, reads, width=64, heads=4, hidden=128, blocks=2):
@@ -119,8 +119,9 @@ for reads, shares in scores.items():
     print(f"{reads:20} {shares[0]:10.1%}  " + " ".join(f"{share:.1%}" for share in shares[1:]) + f"  {np.mean(shares):.2%}")
 print("digits on which only one of the two is correct, token : mean  ", ", ".join(f"{a:.0f} : {b:.0f}" for a, b in wins))
 
+
 # %% [markdown]
-# The last line counts the digits that decide (McNemar, [lecture 6b](06b_judging_a_classifier.ipynb)): few, and on both sides. The paper met a trap here (appendix D.3 of Dosovitskiy et al., 2021): its first model that read the mean was much worse, and the cause was the learning rate. With a rate of its own it was equal.
+# The last line counts the digits that decide in McNemar's test ([lecture 6b](06b_judging_a_classifier.ipynb)): they are few, and on both sides. The paper met a trap here (appendix D.3 of Dosovitskiy et al., 2021): its first model that read the mean was much worse, and the cause was the learning rate. With a rate of its own it was equal.
 #
 # **Class token or mean: on these digits no difference beyond chance; tune each before you compare.**
 
@@ -129,8 +130,7 @@ print("digits on which only one of the two is correct, token : mean  ", ", ".joi
 #
 # ## 2 · The same model, larger images
 #
-# A ViT that was trained at 224 pixels is often fine-tuned at 384. The patches keep their size, so there are more of them: 24 · 24 = 576 instead of 14 · 14 = 196 with P = 16. The projection, the blocks and the head fit as they are, since none of their shapes contains N. **Only the position table does not fit.** The paper (section 3.2) takes its rows as what
-# they are, a picture of 14 × 14 positions with D channels, and enlarges this picture. The class token's row has no position and stays.
+# A ViT that was trained at 224 pixels is often fine-tuned at 384. The patches keep their size, so there are more of them: 24 · 24 = 576 instead of 14 · 14 = 196 with P = 16. The projection, the blocks and the head fit as they are, since none of their shapes contains N. Only the position table does not fit. The paper (section 3.2) treats its rows as a picture of 14 × 14 positions with D channels, and enlarges this picture. The class token's row has no position and stays.
 
 # %%
 def enlarged(table, times):
@@ -147,7 +147,7 @@ def enlarged(table, times):
 # |---|---|
 # | in two dimensions | the 4 × 4 positions as a picture, enlarged to 8 × 8 |
 # | in one dimension | the 16 rows as a line, stretched to 64 |
-# | shuffled | the rows of the first table, each at a wrong position |
+# | shuffled | the rows of the first table, in random order |
 # | fresh | noise, as at the start of the training |
 
 # %% [markdown]
@@ -155,7 +155,7 @@ def enlarged(table, times):
 #
 # <details><summary>Answer</summary>
 #
-# The table enlarged in two dimensions: 69 to 83 % with four seeds, without a single step. The stretched line has 19 to 37 %. Shuffled and fresh rows have 3 to 22 %. After five epochs all are much better, and the first is still ahead with every seed.
+# The table enlarged in two dimensions: 69 to 83 % with four seeds, without a single step. The stretched line has 19 to 37 %, above chance with every seed. Shuffled and fresh rows have 3 to 22 %, below chance with some seeds and above it with others. After five epochs all are much better, and the first is still ahead with every seed.
 #
 # </details>
 
@@ -213,7 +213,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 )
 
 # %% [markdown]
-# The shuffled table is the control: it holds the *same* rows, and only their positions are wrong. Before training it does no better than noise, and after five epochs it ends below noise with every seed. So the model relies on which row stands where. (Enlarged digits hold no new detail: what a photograph gains by 384 pixels cannot be seen here.)
+# The shuffled table is the control: it holds the *same* rows, and only their order is another. Before training it does no better than noise, and after five epochs it ends below noise with every seed. So the model relies on which row stands where. (Enlarged digits hold no new detail: what a photograph gains by 384 pixels cannot be seen here.)
 #
 # **Only the position table depends on the image's size, and it can be enlarged as a picture.**
 
@@ -222,7 +222,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 #
 # ## 3 · How many images is it worth?
 #
-# What a ConvNet has built in is its **inductive bias**: neighbours first, the same filter everywhere, coarse after fine. How many images a model needs for an accuracy is its **data efficiency**. So compare a ViT and a ConvNet of the same size on more and more images (recorded; parameters within 1 %, the same optimizer and number of epochs): Fashion-MNIST (Xiao et al., 2017; clothes,
+# What a ConvNet has built in is its inductive bias ([lecture 9](09_vision_transformer.ipynb#inductive-bias)): neighbours first, the same filter everywhere, coarse after fine. The fewer images a model needs for a given accuracy, the higher is its **data efficiency**. So compare a ViT and a ConvNet of the same size on more and more images (recorded; parameters within 1 %, the same optimizer, the same largest number of epochs, each stopped early by validation): Fashion-MNIST (Xiao et al., 2017; clothes,
 # 28 × 28, grey) and CIFAR-10 (Krizhevsky, 2009; animals and vehicles, 32 × 32, colour), as they are and augmented.
 
 # %% [markdown]
@@ -280,18 +280,18 @@ lies above the ViT everywhere. An arrow leads from the ConvNet with 2,000 images
 )
 
 # %% [markdown]
-# The ConvNet is ahead at every size. Whether its lead shrinks with more images differs: on CIFAR-10 it does (from 500 to 32,000 images 16 to 9 points as they are, 9 to 6 augmented), on augmented Fashion-MNIST it grows (2 to 4 points).
+# The ConvNet is ahead at every size. From 500 to 32,000 images its lead shrinks on CIFAR-10 (16 to 9 points as they are, 9 to 6 augmented), and grows on augmented Fashion-MNIST (2 to 4 points). The factor depends on the accuracy at which you compare. On Fashion-MNIST the ViT with 2,000 images is already above the ConvNet with 500 (77.9 against 76.0 %), less than four times as many; augmented, its 32,000 images are worth about 2,000 of the ConvNet (81.4 against 81.6 %).
 #
-# What this comparison holds equal is the recipe, not the tuning: one learning rate, and fewer epochs with more images (100, 50, 15, 6). On CIFAR-10 six epochs finish neither model. On Fashion-MNIST 8,000 and 32,000 images have one seed. And it does not separate the three parts of the bias; [lecture 9](09_vision_transformer.ipynb#inductive-bias) separates one, by moving a digit.
+# The comparison holds the recipe equal, not the tuning: one learning rate, and fewer epochs with more images (at most 100, 50, 15, 6). On CIFAR-10 six epochs finish neither model; on Fashion-MNIST 8,000 and 32,000 images have one seed.
 #
-# **For the same accuracy the ViT needed four to sixteen times as many images here, and it nowhere overtook.**
+# **To match the ConvNet with 2,000 images, the ViT needed four times as many on Fashion-MNIST and sixteen times on CIFAR-10, and it overtook at no size.**
 
 # %% [markdown]
 # <a id="full-size"></a>
 #
 # ## 4 · At full size
 #
-# The paper's own experiment went further: ViT-B/32 was far below a ResNet-50 after pre-training on 9 million images of JFT, and above it from 90 million on (Dosovitskiy et al., 2021, section 4.3). The size of the ViT shows the same (their table 5, ImageNet accuracy after pre-training on three sets):
+# The paper's own experiment went further: ViT-B/32 was far below a ResNet-50 after pre-training on 9 million images of JFT, and above it from 90 million on (Dosovitskiy et al., 2021, section 4.3). ViTs of different sizes show the same among themselves (their table 5, ImageNet accuracy after pre-training on three sets):
 
 # %% tags=["drawing"]
 published = {  # Dosovitskiy et al. 2021, table 5: top-1 on ImageNet, by pre-training set
@@ -315,10 +315,10 @@ images Base (77.9) is ahead of Large (76.5). With 14 million Large (85.2) and Hu
 )
 
 # %% [markdown]
-# With a better recipe ImageNet alone is enough for 81.8 % (DeiT; Touvron et al., 2021). And where labels are costly, a **self-supervised** model makes its task from the images alone: it restores hidden patches (MAE; He et al., 2022), or gives two cuts of an image the same output (DINO; Caron et al., 2021). CLIP learns from captions (Radford et al., 2021). Tables with all
+# With a better recipe ImageNet alone is enough for 81.8 % with Base (DeiT; Touvron et al., 2021). And where labels are costly, a **self-supervised** model makes its task from the images alone: it restores hidden patches (MAE; He et al., 2022), or gives two crops of an image the same output (DINO; Caron et al., 2021). CLIP learns from captions (Radford et al., 2021). Tables with all
 # numbers stand in the [evidence](evidence/09.ipynb#published).
 #
-# **With tens of millions of images the order reverses, and the larger ViT is the better one.**
+# **Between 9 and 90 million images the ViT overtakes the ResNet, and with 14 million Large and Huge are already ahead of Base.**
 
 # %% [markdown]
 # <a id="video"></a>
@@ -357,7 +357,7 @@ grid = tubelets(clip[None, ..., None].astype("float32"))  # (B, f/2, h/P, w/P, D
 print("clip", clip.shape, "→ grid of tubelets", tuple(grid.shape), "→", np.prod(grid.shape[1:4]), "tokens")
 
 # %% [markdown]
-# **By hand.** A clip of 32 frames of 224 × 224 pixels, tubelets of 2 × 16 × 16. How many tokens? How many scores has one head, if all tokens read each other (*joint*)? And if each token reads those of its moment, and then those of its position (*factorised*)?
+# **By hand.** A clip of 32 frames of 224 × 224 pixels, tubelets of 2 × 16 × 16. How many tokens are there? How many scores does one head compute if all tokens read each other (*joint*)? And how many if each token reads first those of its own moment, and then those at its own position (*factorised*)?
 #
 # <details><summary>Answer</summary>
 #
@@ -400,7 +400,7 @@ chance, 0.25.""",
 )
 
 # %% [markdown]
-# Joint and factorised attention do equally well here. Factorised attention computes 2,900 instead of 10,000 scores for one head on these small clips; a training step took longer all the same, 0.098 against 0.069 processor seconds, measured once: each of its blocks has a second attention layer.
+# Joint and factorised attention do equally well here. Factorised attention computes 2,900 instead of 10,000 scores for one head on these small clips; a training step took longer all the same, 0.098 against 0.069 processor seconds (measured once; each of its blocks has two attention layers).
 #
 # **Shuffle the frames and play them backwards: only then do you know that a model uses time.**
 
@@ -433,9 +433,9 @@ print("correct:", cut.reshape(-1, 8)[0], " two frames of 2 × 2")
 #
 # </details>
 #
-# <details><summary>2. “ViTs need more data than ConvNets.” Which two numbers would you ask for?</summary>
+# <details><summary>2. “ViTs need more data than ConvNets.” What would you ask?</summary>
 #
-# The images that each needs for the same accuracy, and the tuning that each had: rate, epochs, augmentation.
+# For which accuracy, and how many images does each need for it? How was each tuned: rate, epochs, augmentation?
 #
 # </details>
 #
@@ -457,8 +457,8 @@ print("correct:", cut.reshape(-1, 8)[0], " two frames of 2 × 2")
 # |---|---|
 # | class token or mean | no difference here; tune each |
 # | larger images | only the position table changes its shape; enlarge it as a picture |
-# | more images | four to sixteen times as many for the same accuracy, in our two sets |
-# | full size | with tens of millions of images the order reverses (published) |
+# | more images | to match the ConvNet with 2,000, four times as many on Fashion-MNIST, sixteen times on CIFAR-10 |
+# | full size | between 9 and 90 million images the ViT overtakes the ResNet (published) |
 # | video | tubelets are tokens; shuffle the frames |
 #
 # Cut patches and tubelets yourself in [lab 9](../labs/09_vision_transformer/09_vision_transformer.ipynb). Then: [a language model of your own](10_language_model.ipynb).
