@@ -31,7 +31,7 @@
 #
 # * write the encoder block in ten lines and name the shape at every arrow;
 # * compute a layer norm by hand;
-# * say what each part is for, and which run shows it;
+# * say what each part is for, and what a run shows of it;
 # * choose the position of the norm, and a learning rate that fits it.
 #
 # **You need** [multi-head attention](03_multi_head_attention.ipynb), the chain rule, mean and variance. Letters:
@@ -166,9 +166,8 @@ print(f"loss {losses[0]:.2f} in the first 25 steps, {losses[-1]:.2f} in the last
 #
 # ## 2 · Without the residual connections
 #
-# Now take the sums away: each sub-layer *replaces* the token. The norms stay. Trained to sort, with the same data and
-# three seeds each
-# ([evidence](evidence/04.ipynb#without-residual)):
+# Now take the sums away: each sub-layer *replaces* the token. The norms stay. Here is what they learn
+# of sorting, with the same data and three seeds each ([evidence](evidence/04.ipynb#without-residual)):
 
 # %%
 for name in ("whole, 2 blocks", "no residual, 2 blocks", "no residual, 12 blocks"):
@@ -179,7 +178,8 @@ print(
 )
 
 # %% [markdown]
-# Two blocks do without the sums. Twelve do not learn at all: guessing gives 10 %. So what fails? Look at twelve
+# Two blocks still learn without the sums, though less well. Twelve learn nothing in 250 steps: guessing gives 10 %. So
+# what fails? Look at twelve
 # blocks before the first step of training.
 
 # %% [markdown]
@@ -233,16 +233,16 @@ matrix keeps its size in both.""",
 )
 
 # %% [markdown]
-# Attention averages tokens, and an average lies between them. So each layer pulls the tokens together, until all rows
-# are the same vector: **rank collapse** (Dong et al., 2021).
-# Then the weights of the average do not matter any more, and $W_q$ and $W_k$, which only make weights, get no
+# Attention averages tokens, and an average lies between what it averages. So layer after layer the tokens come closer,
+# until all rows are the same vector: **rank collapse** (Dong et al., 2021). Then the weights of the average do not matter any more, and $W_q$ and $W_k$, which only make weights, get no
 # gradient. Values still pass, so $W_v$ does.
 #
-# So of the three, the difference between the tokens fails first; the scale is kept by the norms.
+# So the difference between the tokens fails first: after three blocks it is gone, and the gradient of $W_q$ goes with
+# it. The scale cannot fail here, since the norms keep it (section 3).
 #
-# The sum keeps what each token was, and it gives the gradient a direct path: the derivative of $x + f(x)$ is $1 +
+# With the sums the cosine rises slowly, to 0.76 after twelve blocks. The sum keeps what each token was, and it gives the gradient a direct path: the derivative of $x + f(x)$ is $1 +
 # f'(x)$. Two sub-layers in a row make four **paths**
-# from bottom to top: through both, through one of them, around both. Veit et al. (2016) read a residual network as an
+# from bottom to top: through both, through either one, around both. Veit et al. (2016) read a residual network as an
 # ensemble of such paths
 # ([evidence](evidence/04.ipynb#paths)).
 #
@@ -301,12 +301,12 @@ print(
 # %% [markdown]
 # Every block adds to the stream, so the tokens grow. Scores grow with their *square*, and soon each softmax puts all
 # its weight on one token. The norm hands every sub-layer tokens of one size. Trained to sort, two blocks learn
-# without a norm, twelve do not within 250 steps ([evidence](evidence/04.ipynb#without-residual)).
+# without a norm, and twelve reach 48 % at most within 250 steps ([evidence](evidence/04.ipynb#without-residual)).
 #
 # **Batch norm** (Ioffe and Szegedy, 2015) uses the same formula over another set of numbers: one feature, all tokens
 # of all sentences. It was introduced against *covariate shift*, inputs whose
 # distribution moves during training; Santurkar et al. (2018) found that it helps without reducing that shift. For
-# text, its trouble is that a token's output depends on the other sentences
+# text, its trouble is that in training a token's output depends on the other sentences
 # of the batch, and on their padding ([evidence](evidence/04.ipynb#batch-norm)).
 
 # %% tags=["drawing"]
@@ -350,17 +350,18 @@ for convolution, layer in zip(convolutions, dense, strict=True):
 print("two 1×1 convolutions are equal:", np.allclose(expected, convolutions[1](convolutions[0](x)), atol=1e-5))
 
 # %% [markdown]
-# Without the ReLU the two matrices would be one: $(xW_1 + b_1)W_2 + b_2 = x(W_1W_2) + (b_1W_2 + b_2)$. With it, each
-# hidden feature can bend the function at one point. Three bends follow a wave roughly,
+# Without the ReLU the two matrices would be one: $(xW_1 + b_1)W_2 + b_2 = x(W_1W_2) + (b_1W_2 + b_2)$. With it,
+# and with one number as input, each hidden feature can bend the function at one point. Three bends follow a wave roughly,
 # eight follow it closely ([evidence](evidence/04.ipynb#bends)). For *fixed* attention weights, ReLU and the norms are
 # the only parts of the block that are not linear.
 #
 # So a block mixes a table of T tokens by D features in both directions. Attention mixes along the tokens, the network
-# along the features. MLP-Mixer (Tolstikhin et al., 2021) does both with plain networks. Compare a dense
-# feed-forward network: put vectors where it has single numbers, and attention is one of its layers, except that the
-# weights between the units are computed from the input.
+# along the features. MLP-Mixer (Tolstikhin et al., 2021) does both with plain networks. A dense layer, too,
+# gives weighted sums of its inputs, with learned weights. Attention does the same with vectors in place of numbers, and
+# computes its weights from the input.
 #
-# To see it, nudge token $s$ and measure how far each output token moves.
+# To see which part mixes what, nudge token $s$ and measure how far each output token moves. Nine random vectors stand
+# for the words, and all parts are untrained.
 
 # %% tags=["drawing"]
 parts = [
@@ -405,12 +406,13 @@ dark diagonal, and paler entries everywhere else.""",
 #
 # ## 5 · Dropout
 #
-# A model with many parameters and few examples learns the examples themselves: it is good on them and worse on new
+# A model with many parameters and few examples may learn the examples themselves: it is good on them and worse on new
 # ones. This gap is **overfitting**, and what reduces it is
 # **regularisation**. **Dropout** (Srivastava et al., 2014) sets each number to 0 with probability p, and divides the
 # others by 1 − p, so that the expected value stays. With p = 0.5, the token (2, 4, 6, 8) may become (4, 0, 0, 16).
-# At inference dropout does nothing. In the block it acts on the output of each sub-layer, before the sum; the stream
-# itself is never dropped (Vaswani et al., 2017, section 5.4).
+# At inference dropout does nothing. In the block it acts on the output of each sub-layer, before the sum, so what
+# the stream carries already is left whole. (The paper also applies it once to the embeddings; Vaswani et al., 2017,
+# section 5.4.)
 #
 # Train two blocks on 300 rows only, drawn again and again for 700 steps, with three seeds:
 
@@ -420,15 +422,16 @@ for rate in (0.0, 0.2):
     print(f"dropout {rate}: on the 300 rows", *(f"{share:.0%}" for share in seen), end="   ")
     print("on new rows", *(f"{share:.0%}" for share in new), f"  mean gap {100 * np.mean(seen - new):.1f} points")
 
+
 # %% [markdown]
 # Every model knows the 300 rows by heart. Yet all are nearly as good on new rows: the gap is about two points, with
-# dropout and without it. Sorting is a rule, and 300 rows are enough to show it. [Lecture 6](06_imdb_classifier.ipynb)
-# has film reviews, where the gap is the main problem.
+# dropout and without it. Sorting follows one rule, and 300 rows are enough to learn it. [Lecture 6](06_imdb_classifier.ipynb)
+# has film reviews, where the gap is larger.
 #
 # Whether dropout is on is decided by the argument `training` of a layer's call. Keras hands it down to inner layers;
 # the lab passes it on explicitly.
 #
-# **Dropout is noise in training only; whether it helps is seen in the gap between seen and new examples.**
+# **Dropout is noise in training only; whether it helps is measured on new examples.**
 
 # %% [markdown]
 # <a id="post-or-pre"></a>
@@ -436,7 +439,6 @@ for rate in (0.0, 0.2):
 # ## 6 · Post-norm or pre-norm?
 #
 # The block of 2017, and of BERT, has its norms elsewhere: **post-norm**, after each sum.
-
 
 # %%
 def post_norm_block(width, heads, hidden):
@@ -450,7 +452,7 @@ def post_norm_block(width, heads, hidden):
 
 # %% [markdown]
 # Nothing normalises the stream of a pre-norm stack, and it grows with depth; so such a stack ends with one more norm.
-# In post-norm every sum is normalised, and no straight line is left.
+# In post-norm every sum is normalised, so no path leads straight from bottom to top.
 #
 # A choice that is made before training, such as the position of the norm or the learning rate, is a
 # **hyperparameter**. The paper trained post-norm with a **warm-up**: the learning rate climbs from 0 to its full
@@ -467,7 +469,7 @@ def post_norm_block(width, heads, hidden):
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** Both work. The warm-up is one way to begin with small steps; a smaller rate is another.
+# **(b)** Both work: the warm-up begins with small steps, a smaller rate keeps all steps small.
 #
 # </details>
 
@@ -515,12 +517,11 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 # recovers within 250 steps. Pre-norm learns at each rate
 # that we tried.
 #
-# Why post-norm? Xiong et al. (2020) bound its gradients at the start: near the output they are large whatever the
-# depth, and in pre-norm they shrink with depth. Liu et al. (2020) answer that unbalanced gradients are not the root
-# of it: a post-norm
-# stack depends more on its residual branches, which amplify every change of a parameter. In our stack another thing
-# is plain at the start: after twelve post-norm blocks the cosine of two tokens is
-# 0.99, close to the collapse of section 2, against 0.76 in pre-norm ([evidence](evidence/04.ipynb#start)).
+# Why does post-norm need this? Xiong et al. (2020) bound the gradients near the output at the start of training: the
+# bound does not depend on the depth in post-norm, and falls with depth in pre-norm. Liu et al. (2020) answer that
+# unbalanced gradients are not the root of it: a post-norm stack depends more on its residual branches, and this
+# amplifies small changes of the parameters. Our stack shows a third difference at the start, which we did not test as a
+# cause: after twelve post-norm blocks the cosine of two tokens is 0.99, close to the collapse of section 2, against 0.76 in pre-norm ([evidence](evidence/04.ipynb#start)).
 #
 # **Deep post-norm needs small first steps, from a smaller rate or from a warm-up; ten full steps at the start spoil
 # the run.**
@@ -558,12 +559,16 @@ for name, (width, heads, hidden, key_dim) in {
 
 # %% [markdown]
 # In a block with F = 4D two thirds of the parameters are in the feed-forward network. Language models of the LLaMA
-# kind keep this block and exchange two parts. **RMSNorm** (Zhang and Sennrich, 2019) divides by the root of the mean
+# kind keep this block and replace two of its parts. **RMSNorm** (Zhang and Sennrich, 2019) divides by the root of the mean
 # square and leaves the mean alone. **SwiGLU** (Shazeer, 2020) multiplies two hidden layers, so that one is a gate for
 # the other ([evidence](evidence/04.ipynb#newer-parts)).
 #
-# And a trained block? The small BERT that comes with the course reads the caption, as it stands in the data set. Its
-# two "dog"s begin as one row of the table, plus a position.
+# **Count the parameters by hand and compare with `count_params()`: a part that is missing or shared shows at once.**
+#
+# ### Two dogs in a trained stack
+#
+# The small BERT that comes with the course reads the caption with its capital and its full stop, as in the data set, the
+# twin with the colours swapped, and two more with one colour. Both "dog"s begin as one row of the table, plus a position.
 
 # %%
 for sentence in (
@@ -581,11 +586,10 @@ for sentence in (
 
 # %% [markdown]
 # Before the first block only the positions tell the dogs apart: the cosine is 0.60 in all four sentences. Block by
-# block the two become more alike, since both are dogs in one scene. But after three blocks they are less alike in the
-# two real captions (0.87, 0.86) than where both have one colour (0.90, 0.93):
-# each has added its own colour to its stream.
+# block the two become more alike. But after three blocks they are less alike where their colours differ
+# (0.87, 0.86) than where both have one colour (0.90, 0.93), so each stream has taken up something of its dog's colour.
 #
-# **Count the parameters by hand and compare with `count_params()`: a part that is missing or shared shows at once.**
+# **In a trained stack the two dogs become more alike block by block, and different colours keep them further apart.**
 
 # %% [markdown]
 # ## Two mistakes

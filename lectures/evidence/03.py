@@ -57,7 +57,7 @@ for version, seeds in runs.items():
 #
 # ## Heads of four, switched off
 #
-# **Claim:** with four heads the damage differs from head to head. **Changed:** one head's contribution is replaced by
+# **Claim:** of four heads, in four of five seeds at least one can go without any loss. **Changed:** one head's contribution is replaced by
 # zero. Rows: five seeds; numbers: the unexplained shares (above, wanted) without heads 0, 1, 2, 3.
 
 # %%
@@ -75,7 +75,7 @@ for seed, run in enumerate(runs["four heads"]):
 #
 # ## The predicted blocks alone
 #
-# **Claim:** the circuits are the model. **Changed:** of the 361 entries of each head's score matrix only the 6 × 6
+# **Claim:** the two blocks that the jobs predict are enough to answer. **Changed:** of the 361 entries of each head's score matrix only the 6 × 6
 # block of its job is kept, after the means of its rows and columns are taken away. "Copied": the entries of the row
 # *number* for (above, wanted).
 
@@ -105,6 +105,7 @@ for block, heads in enumerate(weights):
         own = ", ".join(f"{matrix[dog, dog - 1]:.2f}" for dog in dogs)
         print(f"block {block + 1}, head {head}: own colour {own}; one token back {np.mean(np.diagonal(matrix, -1)):.2f}")
 
+
 # %% [markdown]
 # It does not show that BERT uses this head for colours.
 #
@@ -112,8 +113,8 @@ for block, heads in enumerate(weights):
 #
 # ## A loop, a reshape, an einsum
 #
-# **Claim:** heads can be computed one after the other or all at once; the result is the same. **Changed:** the way it
-# is written. Two sentences of 256 tokens, D = 256.
+# **Claim:** heads can be computed one after the other or all at once; the result is the same. **Changed:** how it is
+# written. Two sentences of 256 tokens, D = 256.
 
 # %%
 def by_loop(x, w, heads):
@@ -156,6 +157,8 @@ _, keras_weights = layers.MultiHeadAttention(1, 4)(query=np.ones((1, 3, 8)), val
 print("Keras         :", np.asarray(keras_weights)[0, 0, 2])
 
 # %% [markdown]
+# Minus infinity gives NaN, a large negative number gives equal weights, and Keras sets the weights of such a row to 0.
+#
 # <a id="other-texts"></a>
 #
 # ## What other texts get wrong

@@ -81,7 +81,8 @@ show({f"{name}, rate {rate}": run for name, table in runs["parts"].items() for r
 #
 # ## Fresh stacks of twelve blocks
 #
-# **Claims of sections 2, 3 and 6.** **Changed:** residual connections, or the norm's position; the weights, the
+# **Claim:** without residual connections all tokens become alike; without a norm the tokens grow; in post-norm the tokens
+# are nearly alike. **Changed:** residual connections, or the norm's position; the weights, the
 # tokens and the direction are the same for each seed. The gradient is that of a random direction of the normalised
 # output.
 
@@ -185,9 +186,9 @@ print(f"F = 3, kinks improved from there: {min(three):.4f}")
 #
 # ## RMSNorm, GELU, SwiGLU
 #
-# **RMSNorm** forgets the length of a token and keeps its mean; layer norm forgets both. For (1, 7, 5, 5) the mean of
+# **Claim:** RMSNorm leaves the mean alone. **Changed:** the token's length, or its mean. **RMSNorm** forgets the length of a token and keeps its mean; layer norm forgets both. For (1, 7, 5, 5) the mean of
 # the squares is (1 + 49 + 25 + 25)/4 = 25, so RMSNorm divides by 5. **GELU** (Hendrycks and
-# Gimpel, 2016), $x\,\Phi(x)$ with the normal distribution function, stands in BERT, GPT-2 and ViT.
+# Gimpel, 2016), $x\,\Phi(x)$ with the normal distribution function, is the one of BERT, GPT-2 and ViT.
 
 # %%
 for name, token in {"the token": [1.0, 7, 5, 5], "ten times as long": [10.0, 70, 50, 50], "100 added": [101.0, 107, 105, 105]}.items():

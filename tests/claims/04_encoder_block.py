@@ -49,13 +49,21 @@ def defined(page) -> None:
 
 def without_residual(page, parts) -> None:
     two, twelve = (parts[f"no residual, {depth} blocks"]["0.003"]["correct"] for depth in (2, 12))
-    page.says("Two blocks do without the sums. Twelve do not learn at all", holds=[min(two) > 0.8, max(twelve) < 0.13])
+    whole = parts["whole, 2 blocks"]["0.003"]["correct"]
+    page.says(
+        "Two blocks still learn without the sums, though less well. Twelve learn nothing in 250 steps",
+        holds=[min(two) > 0.8, max(twelve) < 0.13, max(two) < min(whole)],
+    )
     page.given("guessing gives 10 %", because="one digit of ten")
     cells = page.numbers("gradients", r"without gradient of W_q +blocks 1, 3, 12: +(\S+) +(\S+) +(\S+)")
     values = page.numbers("gradients", r"without gradient of W_v +blocks 1, 3, 12: +(\S+) +(\S+) +(\S+)")
     page.says("falls by seven powers of ten", holds=6.5 < np.log10(cells[0] / cells[2]) < 7.5)
     cosines = page.numbers("gradients", r"without cosine of two tokens +blocks 1, 3, 12: +(\S+) +(\S+)")
     page.says("without residual connections it reaches 1 after three blocks", holds=cosines[1] > 0.995)
+    page.says(
+        "With the sums the cosine rises slowly, to {:.2f} after twelve blocks.",
+        page.number("gradients", r"with    cosine of two tokens +blocks 1, 3, 12: +\S+ +\S+ +(\S+)"),
+    )
     page.says("The gradient of $W_v$ has about the same size in all blocks.", holds=max(values) < 2 * min(values))
 
 
@@ -64,10 +72,11 @@ def norm(page, parts) -> None:
         "largest", r"without a norm: largest weight in blocks 1, 4, 8, 12: \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
     )
     page.says("soon each softmax puts all its weight on one token", holds=[weights[0] < 0.5, weights[2] > 0.95])
-    page.says("two blocks learn without a norm, twelve do not within 250 steps", holds=[
-        min(parts["no norm, 2 blocks"]["0.003"]["correct"]) > 0.95,
-        max(share for rate in parts["no norm, 12 blocks"].values() for share in rate["correct"]) < 0.6,
-    ])  # fmt: skip
+    page.says(
+        "two blocks learn without a norm, and twelve reach {:.0f} % at most within 250 steps",
+        100 * max(share for rate in parts["no norm, 12 blocks"].values() for share in rate["correct"]),
+        holds=min(parts["no norm, 2 blocks"]["0.003"]["correct"]) > 0.95,
+    )
     page.given(
         "The token is (0, 6, 6, 8), with γ = (1, 1, 3, 2), β = (0, 1, 0, 0)", "with ε = 10⁻⁶?", because="an example"
     )
@@ -84,7 +93,7 @@ def dropout(page) -> None:
     seen = page.numbers("dropout", r"on the 300 rows (\d+)% (\d+)% (\d+)%")
     page.says("Every model knows the 300 rows by heart.", holds=min(seen) > 99)
     page.says("the gap is about two points, with dropout and without it", holds=[1.5 < gap < 2.5 for gap in gaps])
-    page.says("Sorting is a rule, and 300 rows are enough to show it.")
+    page.says("Sorting follows one rule, and 300 rows are enough to learn it.")
     page.given("Train two blocks on 300 rows only, drawn again and again for 700 steps", because=SHAPE)
     page.given(
         "sets each number to 0 with probability p",
