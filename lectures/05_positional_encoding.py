@@ -21,8 +21,8 @@
 #
 # > *a brown dog is running after the black dog* · *a black dog is running after the brown dog*
 #
-# The caption and its twin hold the same nine words. **Who chases whom, and what would a model answer that knows the
-# words and not their order?** Write down your guess.
+# The caption and its twin hold the same nine words. **Who chases whom, and what would a model answer if it knew the
+# words but not their order?** Write down your guess.
 #
 # **Afterwards you can**
 #
@@ -34,7 +34,7 @@
 # **You need** [self-attention](02_self_attention.ipynb), the [encoder block](04_encoder_block.ipynb), sine and
 # cosine. Letters: **B** batch, **T** tokens, **D** width of a token, **H** heads.
 #
-# **Time:** about 55 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two
+# **Time:** about 58 minutes to read and predict (estimated, not measured); the code runs in about two minutes on two
 # CPU cores.
 
 # %% tags=["course-setup"]
@@ -115,13 +115,13 @@ print("the means over the words are equal:", np.allclose(caption.mean(axis=0), t
 # $$ \operatorname{softmax}\!\big(P\,S\,P^\top\big)\,P\,V = P\operatorname{softmax}(S)\,P^\top P\,V = P\,\operatorname{softmax}(S)\,V . $$
 #
 # Reordering before attention or after it gives the same: attention is **permutation equivariant**. So are the
-# feed-forward network, the norm and the sum, and therefore the whole encoder block. The mean over the words is even
-# *invariant*: it does not change at all. A causal mask, a
-# convolution and a recurrent network are neither; they know what came before
+# feed-forward network, the norm and the residual connection, and therefore the whole encoder block. The mean over the
+# words is even *invariant*: it does not change at all. Attention with a causal mask, a convolution and a recurrent
+# network are neither: what they compute for a token depends on which tokens stand before or beside it
 # ([evidence](evidence/05.ipynb#equivariance)).
 #
-# Does training help? A sentence of twelve words holds *brown* and *black* once each; does *brown* come first? Each
-# test sentence comes with its twin.
+# Does training help? A model with one attention layer reads sentences of twelve words, which hold *brown* and *black*
+# once each, and predicts whether *brown* comes first. Each test sentence comes with its twin.
 
 # %%
 blind, accuracy = twins.trained(lambda x: x, seed=0)  # no positions
@@ -131,9 +131,10 @@ print(
     f"no positions: P(brown first) = {sentence:.3f} for a sentence, {other:.3f} for its twin; accuracy {accuracy[-1]}"
 )
 
+
 # %% [markdown]
-# **Without positions caption and twin get the same probability, so exactly half of such answers are correct, whatever
-# is trained.**
+# **Without positions (and without a causal mask) caption and twin get the same probability, so exactly half of such
+# answers are correct, whatever is trained.**
 
 # %% [markdown]
 # <a id="sinusoids"></a>
@@ -144,15 +145,14 @@ print(
 #
 # | idea | what goes wrong |
 # |---|---|
-# | the number p itself | at p = 500 it is 500 times as large as a word's features |
-# | p/T, between 0 and 1 | the step between neighbours depends on the length of the sentence |
+# | the number p itself | at p = 500 it is far larger than any feature of a word |
+# | p/T, between 0 and 1 | the step from one position to the next depends on the length of the sentence |
 # | the binary digits of p | bounded and unique, but from 7 = 0111 to 8 = 1000 all four digits flip |
 #
 # The **sinusoidal** table (Vaswani et al., 2017) makes the digits smooth. Pair $i$ of columns is a sine and a cosine
 # of one frequency $\omega_i$; the first pair turns fast, the last one hardly:
 #
 # $$ PE[p, 2i] = \sin(\omega_i\,p), \qquad PE[p, 2i+1] = \cos(\omega_i\,p), \qquad \omega_i = 10000^{-2i/D} . $$
-
 
 # %%
 class PlainPositions(keras.Layer):
@@ -212,9 +212,9 @@ positions.""",
 )
 
 # %% [markdown]
-# The table is *added* to the tokens. That is a special case of appending it: $[x ; p]$ times two matrices stacked is
-# $xW_x + pW_p$ ([evidence](evidence/05.ipynb#adding)). A row has the length $\sqrt{D/2}$, while a fresh embedding is
-# much shorter, so the paper multiplies words by $\sqrt D$ first.
+# The table is *added* to the tokens. Adding is a special case of appending: a linear layer turns $[x ; p]$ into
+# $xW_x + pW_p$, and with two identity matrices that is $x + p$. The paper multiplies the words by $\sqrt D$ first:
+# at D = 64 a row of the table has length 5.66, and a fresh Keras embedding has 0.23 without the factor and 1.85 with it ([evidence](evidence/05.ipynb#adding)).
 #
 # Four kinds of positions on the twins, two seeds each: none; a *learned* table (section 4); sinusoidal with $\sqrt
 # D$, and without it.
@@ -238,6 +238,9 @@ for name, runs in accuracies.items():
     )
 
 # %% [markdown]
+# Within six epochs each of the three tables reaches an accuracy of 1.00, with the factor $\sqrt D$ or without it;
+# without a table it stays at 0.50.
+#
 # **A row of numbers for each position, added to the token, is enough to tell a sentence from its twin.**
 
 # %% [markdown]
@@ -250,16 +253,20 @@ for name, runs in accuracies.items():
 #
 # $$ PE[p]\cdot PE[q] = \sum_{i} \cos\big(\omega_i\,(p-q)\big) . $$
 #
-# So the product depends on the distance alone. It is largest, D/2, at distance 0, and it is the same on both sides.
-# It never says *before* or *after*.
+# So the product depends on the distance alone. At distance 0 it is largest, D/2. It cannot tell *before* from *after*,
+# since $p - q$ and $q - p$ have the same cosine.
 
 # %% [markdown]
-# **Predict.** The offset stays 3. Does the product change if the first position moves from 20 to 50? And how large is
-# the product at offset 0 if D is 8?
+# **Predict.** D = 64, so the product is 32 at offset 0. How large is it at offset 40?
+#
+# - (a) Near 0.
+# - (b) About half of 32.
+# - (c) Nearly 32.
 #
 # <details><summary>Answer</summary>
 #
-# It does not change; only the dots on the waves move. At offset 0 every cosine is 1, so the product is 8/2 = 4.
+# **(b)** It is 15.4 ([evidence](evidence/05.ipynb#waves)). Half of the pairs are so slow that their cosine is still near
+# 1; the cosines of the fast half have both signs and nearly cancel. Move the first position p: the curve stays as it is.
 #
 # </details>
 
@@ -267,12 +274,12 @@ for name, runs in accuracies.items():
 live.positions()
 
 # %% [markdown]
-# But a matrix can. As a point, pair $i$ sits on a circle at the angle $\omega_i p$. One position further the angle
+# A matrix between the two positions can tell the side. As a point, pair $i$ sits on a circle at the angle $\omega_i p$. One position further the angle
 # has grown by $\omega_i$: moving by $k$ positions turns each pair by $\omega_i k$, *wherever it was*. So one fixed
 # matrix $M$ shifts all rows: $PE[p]\,M = PE[p+k]$.
 #
 # We let least squares find $M$ for $k = -1$, one position to the left, and give it to attention as $W_q$; $W_k$ is
-# the identity.
+# the identity. The tokens are the caption's positions alone, without its words.
 
 # %%
 rows = sinusoids(500, 64).astype("float64")  # (T, D)
@@ -287,9 +294,10 @@ for dog, colour in ((2, 1), (8, 7)):
 
 # %% [markdown]
 # Each dog looks one token to the left and finds its *own* colour. A sine without its cosine would not do: no matrix
-# shifts sines alone (see the second mistake below).
+# shifts sines alone (see the second mistake below). Here the matrix is calculated; a head that training brought to the
+# same is in [lecture 3](03_multi_head_attention.ipynb#real-heads).
 #
-# **With sine and cosine, "one to the left" is one fixed matrix: a head can learn it, and each dog finds its own
+# **With sine and cosine, "one to the left" is one fixed matrix for all positions, and with it each dog finds its own
 # colour.**
 
 # %% [markdown]
@@ -320,11 +328,11 @@ small BERT and the sinusoidal one. Both show a band along the diagonal; the lear
 )
 
 # %% [markdown]
-# Nobody told the table that 4 lies between 3 and 5. Its rows started at random, and now neighbours are alike. The
-# limit is hard: a table of 128 rows has no row for position 128, and rows that few training texts reached have hardly
+# Nobody told the table that 4 lies between 3 and 5. Its rows started at random, and now neighbours are alike. But
+# the limit is hard: a table of 128 rows has no row for position 128, and rows that few training texts reached have hardly
 # been trained.
 #
-# **A learned table finds what its task needs, and it has no row beyond its length.**
+# **Training finds the order of the positions, and a learned table has no row beyond its length.**
 
 # %% [markdown]
 # <a id="rotary"></a>
@@ -333,18 +341,25 @@ small BERT and the sinusoidal one. Both show a band along the diagonal; the lear
 #
 # Often only the distance matters: *the token before me*, not *token 57*. **Relative positions** put the distance
 # straight into the scores, in every layer. Shaw et al. (2018) add a learned vector for each distance to the keys; T5
-# (Raffel et al., 2020) adds one learned number to the score.
+# (Raffel et al., 2020) adds one learned number to the score for each range of distances.
 #
 # **Rotary positions** (RoPE; Su et al., 2021) follow from one demand. A query $q$ at position $m$ and a key $k$ at
-# position $n$ should have a score that depends on $m - n$ alone:
+# position $n$ should have a score that depends on the two vectors and on $m - n$ alone:
 #
 # $$ \langle f(q, m),\, f(k, n)\rangle = g(q, k, m - n) . $$
 #
-# Take one pair of features as a complex number and let the position turn it, $f(q, m) = q\,e^{i\varphi(m)}$. The
-# score is $\operatorname{Re}\big(q\,\bar k\; e^{i(\varphi(m) - \varphi(n))}\big)$. It depends on $m - n$ alone only
-# if $\varphi(m) - \varphi(n)$ does, and then each step adds the same angle:
-# $\varphi(m) = \theta m$. So rotary positions *turn* the query and the key by an angle that is proportional to their
-# positions. Each pair has its own $\theta$, the $\omega_i$ of section 2 with the width of a head for D.
+# Take one pair of features, let the position act on it by a matrix, $f(q, m) = R_m q$, and begin with $R_0 = I$. By the
+# demand, $R_m^\top R_n$ depends on $m - n$ alone. Two choices of $n$ are enough:
+#
+# * $n = m$ gives $R_m^\top R_m = R_0^\top R_0 = I$. So $R_m$ keeps all lengths and angles: it is a rotation. (If $R_1$ were a
+#   reflection, the next line would give $R_2 = R_1 R_1 = I$, and position 2 would be the same as position 0.)
+# * $n = m + 1$ gives $R_m^\top R_{m+1} = R_0^\top R_1 = R_1$, so $R_{m+1} = R_m R_1$. Each step turns by the same angle
+#   $\theta$, and position $m$ by $m\theta$.
+#
+# So rotary positions *turn* the query and the key by an angle that is proportional to their positions. With the pair
+# written as a complex number, $f(q, m) = q\,e^{i m\theta}$, and the score is
+# $\operatorname{Re}\big(q\,\bar k\; e^{i(m - n)\theta}\big)$. A longer vector is cut into pairs, and each pair has its own
+# $\theta$: the $\omega_i$ of section 2, with the width of a head for D.
 
 # %% [markdown]
 # **Calculate.** One pair, θ = 1. The query (1, 0) stands at position 3, the key (1, 0) at position 1. What is the
@@ -367,8 +382,8 @@ for m, n in ((3, 1), (53, 51), (1, 3)):
 # Three facts to keep: the length of a vector does not change; *values* are not turned, because what is handed over
 # should not depend on where it stood; and it happens in every layer, after the projections.
 #
-# **ALiBi** (Press et al., 2022) is simpler: subtract $m_h\cdot$distance from the score, with a slope $m_h =
-# 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade.
+# **ALiBi** (Press et al., 2022) is simpler: subtract $s_h\,(m - n)$ from the score of an earlier key, with a
+# slope $s_h = 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade.
 
 # %% tags=["drawing"]
 rng = np.random.default_rng(4)
@@ -417,15 +432,15 @@ the key comes after the query.""",
 # A model may meet a text that is longer than all it was trained on: **length extrapolation**. Our test is a small
 # memory. Most tokens are blank, some are one of eight letters, and at each position a causal model predicts *the last
 # letter seen*. In "· B · · A · ·" the answers at the end are A.
-# Five models differ in their positions only. One has none at all (**NoPE**): the causal mask still tells it
-# something. They train on 32 tokens and are tested on 160, with three seeds ([evidence](evidence/05.ipynb#beyond)).
+# Five models of one block differ in their positions only; with sinusoidal positions the tokens are also multiplied by
+# $\sqrt D$. One model has no positions at all (**NoPE**), only the causal mask. They train on 32 tokens and are tested on 160, with three seeds ([evidence](evidence/05.ipynb#beyond)).
 
 # %% [markdown]
 # **Predict.** None, learned, sinusoidal, rotary, ALiBi: which of them is still correct at positions 64 to 159?
 #
 # <details><summary>Answer</summary>
 #
-# ALiBi only. All others lose most of it, rotary positions too.
+# ALiBi only, with 0.96 to 0.97. The other four end between 0.25 and 0.44, rotary positions too.
 #
 # </details>
 
@@ -459,12 +474,14 @@ others and falls slowly. A line at 0.39 marks a model without memory.""",
 
 # %% [markdown]
 # A model that predicts a letter where one stands and guesses elsewhere reaches 0.3 + 0.7/8 = 0.39, and three of the
-# five end there or below. A learned table has random rows beyond 32. The sinusoidal rows exist, but the model never
-# saw them. The rotary model fails although its scores know distances only. Are the
-# far keys the cause? Read the *same* models again, and let each query see its last 32 keys only, a **window** (as in
-# Mistral 7B, Jiang et al., 2023). But then no query has more keys than in training, either. So another view keeps 28
-# near and 4 far keys, and a last one keeps all keys and divides the positions by 5 (*interpolation*, Chen et al.,
-# 2023).
+# five end there or below. A learned table has random rows beyond 32. The sinusoidal rows exist, but training never
+# used them. The rotary model fails although its scores depend on the distance alone. For this model two things are new
+# beyond 32: distances are longer than in training, and there are more keys. Which of the two spoils it? We read the
+# *same* models again:
+#
+# * *last 32*: each query sees its last 32 keys only, a **window** (as in Mistral 7B, Jiang et al., 2023);
+# * *last 28, first 4*: as many keys, but four of them are far away;
+# * *all keys, positions / 5*: all 160 keys, but every distance divided by 5 (*interpolation*, Chen et al., 2023).
 
 # %%
 for method, view in (
@@ -484,18 +501,20 @@ for method, view in (
     )
 
 # %% [markdown]
-# With the window the rotary model is correct again, at every position. Four far keys are enough to spoil it between
-# 32 and 63, although no query has more keys than in training. And with all keys, but smaller distances, it is mostly
-# correct. So the far distances are the cause.
-# The window does not help the sinusoidal model between 32 and 63: its unseen *rows* remain.
+# With the window the rotary model is correct again, at every position. With as many keys, but four of them far away, it
+# is not: 0.59 to 0.67 between 32 and 63, and 0.82 to 0.90 beyond. With all keys, but no distance above 32, it
+# reaches 0.91 to 0.92, against 0.93 to 0.94 on the first 32 positions. So the long distances spoil it; the number of
+# keys costs little.
+# The window does not help the sinusoidal model between 32 and 63: far keys are not what it fails on there, and its rows
+# are as new as before.
 #
 # Large language models that are trained on long texts add one more effect: they put weight that they do not need on
 # the first tokens, the **attention sinks**, and a window that loses these tokens fails (Xiao et al., 2024).
 #
-# Our task rewards recent keys, which favours ALiBi. On tasks that need reasoning, Kazemnejad et al. (2023) find
-# ALiBi, rotary and learned positions *not* well suited to longer inputs, and models without positions ahead of them.
+# Our task rewards recent keys, which favours ALiBi. On reasoning and mathematical tasks, Kazemnejad et al. (2023) find
+# ALiBi, rotary and absolute positions *not* well suited to longer inputs, and models without positions ahead of them.
 #
-# **Here a model holds beyond its length only if far keys are weakened or cut.**
+# **Here a model holds beyond its length only if far keys are weakened, cut or brought nearer.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -563,8 +582,8 @@ for name, rows in tables.items():
 # | none | – | 0 | – | order unseen; a causal mask tells a little |
 # | sinusoidal | added to √D times the tokens | 0 | its own products do; a shift is a rotation | rows exist, the model never saw them |
 # | learned | added to the tokens | length · D | no | no rows |
-# | rotary | turns q and k in every layer | 0 | yes | fails here, unless far keys are cut |
-# | ALiBi | − m · distance on the scores | 0 | yes | holds here: far keys fade |
+# | rotary | turns q and k in every layer | 0 | yes | fails here, unless far keys are cut or brought nearer |
+# | ALiBi | − slope · distance on the scores | 0 | yes | holds here: far keys fade |
 #
 # Write it yourself in [lab 5](../labs/05_positional_encoding/05_positional_encoding.ipynb). Then [lecture
 # 6](06_imdb_classifier.ipynb) puts positions, blocks and a head together and reads film reviews.
@@ -594,7 +613,8 @@ for name, rows in tables.items():
 # rotary positions:** pairs are neighbours in one program, halves in another. **A shift goes the wrong direction:**
 # the transposed rotation.
 #
-# **Slow machine:** one seed in section 2. **GPU:** `python experiments/positions.py` with longer rows.
+# **Slow machine:** one seed in section 2. **More seeds:** `python experiments/positions.py
+# --seeds 3,4`.
 #
 # **Further reading:** S. Biderman et al., [*Rotary embeddings: a relative
 # revolution*](https://blog.eleuther.ai/rotary-embeddings/). A. Zhang et al., [*Dive into Deep

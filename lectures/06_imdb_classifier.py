@@ -22,7 +22,7 @@
 #
 # > *… and hence oddly amusing ratty charm a real campy hoot*
 #
-# So ends a real film review. Is it a good review or a bad one? A machine can count its words, or read them in order with attention. **Does a
+# So ends a real film review. Did its author like the film? A machine can count the words, or mix their vectors with attention. **Does a
 # Transformer beat counting words?** Write down your guess, in points of accuracy, before you read on.
 #
 # **Afterwards you can**
@@ -70,9 +70,10 @@ tf.get_logger().setLevel("ERROR")  # rows of many widths are meant
 # is in both parts. Our copy lacks eight damaged files. You get a synthetic **sample** unless you set `COURSE_SOURCE=real`;
 # the numbers stored in this page are from the real reviews.
 #
-# Three parts have three uses. Parameters are fitted to the *training* part. Every choice is made on the *validation* part, a tenth of the
-# training split, drawn at random. The *test* split answers at the end. Reviews that occur twice, or in the test split as well, are left out
-# of training first: otherwise the model would be tested on reviews that it has seen with their labels.
+# Three parts have three uses. Parameters are fitted to the *training* part. Choices are made on the *validation* part, a tenth of the
+# training split, drawn at random. The *test* split answers at the end. Of a review that occurs twice one copy is kept, and a review of the test split is left out
+# of both other parts: otherwise the model would be tested on reviews that it has seen with their labels. (Different reviews of one film can still be in training *and* validation;
+# [lecture 6b](06b_judging_a_classifier.ipynb#three-splits) measures what that costs.)
 
 # %%
 SOURCE = data.chosen_source()
@@ -95,10 +96,10 @@ print("most negative:", ", ".join(entries[order[:7]]))
 print("most positive:", ", ".join(entries[order[:-8:-1]]))
 
 # %% [markdown]
-# On the real reviews that is correct for nine reviews in ten, after a few seconds. (The smaller C is, the stronger is the penalty on large weights; 10 was better than 1 on
-# the validation part.) The strongest entries are the words that you would have chosen.
+# On the real reviews that is correct for nine reviews in ten. (The smaller C is, the stronger is the penalty on large weights; [lecture 6b](06b_judging_a_classifier.ipynb#calibration) compares
+# two.) The strongest entries are the words that you would have chosen; *710* is “7/10”, since some reviewers write their rating into the text. The review at the top is labelled positive.
 #
-# **Before you build a network, count words: it takes seconds, and it says what has to be beaten.**
+# **Before you build a network, count words: it takes a few lines, and it says what has to be beaten.**
 
 # %% [markdown]
 # <a id="text-to-ids"></a>
@@ -110,12 +111,12 @@ print("most positive:", ", ".join(entries[order[:-8:-1]]))
 # | step | what happens | what is lost |
 # |---|---|---|
 # | **standardise** | lower case, no line breaks, no punctuation | "Good!" is "good" |
-# | **tokenise** | split at spaces | nothing, or parts of words |
-# | **vocabulary** | the V most frequent words of the *training* texts | all other words |
-# | **vectorise** | each word becomes its number in that list | unknown words become 1, `[UNK]` |
+# | **tokenise** | split at spaces | that *film* and *films* are related |
+# | **vocabulary** | the V most frequent words of the *training* texts | all rarer words |
+# | **vectorise** | each word becomes its number in that list | which word it was, if unknown: all become 1, `[UNK]` |
 # | **pad and cut** | rows of equal length; 0 is padding | the words that are cut off |
 #
-# Splitting at spaces gives whole words. Most models today split into **sub-words**, so that no word is unknown; lecture 7 uses them, lecture 10 trains them.
+# Splitting at spaces gives whole words. Most models today split into **sub-words**, so that no word is unknown; lecture 7 uses them, and in lecture 10 you train your own.
 
 # %% [markdown]
 # **By hand.** Three texts: "The quick brown fox", "jumps over the lazy dog!", "the fox is quick". Write down the vocabulary, the most frequent word first, ties in alphabetical order, from 2 on. Then write the three rows, padded at the end to five.
@@ -151,7 +152,7 @@ for text in ("the slow fox", "Quick-quick", "the quick brown fox jumps over the 
     print(f"{text:44} {np.asarray(vectorize(text))}")
 
 # %% [markdown]
-# Now the reviews, with 20,000 words as in the published model (section 3). The vocabulary comes from the training part alone: it is learned from data like any weight.
+# Now the reviews, with 20,000 words as in the published model (section 3). The vocabulary comes from the training part alone: it is learned from data, as parameters are.
 
 # %%
 vectorize = layers.TextVectorization(max_tokens=20_000, standardize=reviews.plain, ragged=True)
@@ -181,7 +182,7 @@ in words, with a dashed line at 200.""",
 )
 
 # %% [markdown]
-# So you have to choose which end to keep. We keep the *last* 200 words of a review; [lecture 6b](06b_judging_a_classifier.ipynb#one-procedure) tests it.
+# Four reviews in ten are too long, so you have to choose which end to keep. We keep the *last* 200 words of a review; [lecture 6b](06b_judging_a_classifier.ipynb#one-procedure) tests it.
 #
 # **Every step from text to ids loses something, and none of them says so.**
 
@@ -308,7 +309,8 @@ for p in (0.9, 0.5, 0.01):
 #
 # ## 5 · Training, and when to stop
 #
-# Since padding does not count, a row need only be as long as its batch. `reviews.batches` puts reviews of similar length together.
+# Since padding does not count, a row need only be as long as the longest review of its batch. `reviews.batches` puts reviews of similar length together. The
+# settings for the real reviews come from a recorded search ([evidence](evidence/06.ipynb#search)).
 
 # %%
 SETTINGS = {
@@ -340,18 +342,18 @@ for word in ("excellent", "boring", "was"):
     print(f"nearest to {word}:", ", ".join(names[place] for place in near))
 
 # %% [markdown]
-# The vectors began at random, and only the labels moved them: now *excellent* and *boring* have neighbours with the same verdict, and *was* has arbitrary ones. (*710* is “7/10”: some reviewers write the label into the review.)
+# The vectors began at random, and only the labels moved them: now *excellent* and *boring* have neighbours with the same verdict, and *was* has arbitrary ones.
 #
-# Two epochs on the real reviews: why so few? A model overfits (lecture 4) when it goes on getting better on its training reviews and worse on others. Three brakes (regularisers) work against
-# that in our training: dropout 0.1, a learning rate that falls to 0, and hidden words: in each epoch 30 % of each review's words, drawn anew, become padding. What are the brakes worth, and
-# what is stopping worth? The recorded runs change brakes and epochs separately, three seeds each, on films that training has not seen.
+# Two epochs on the real reviews: why so few? A model overfits (lecture 4) when it goes on getting better on its training reviews and worse on others. Our training has three regularisers, *brakes* for short:
+# dropout 0.1, a learning rate that falls to 0, and hidden words (in each epoch 30 % of each review's words, drawn anew, become padding). What are the brakes worth, and what is stopping worth?
+# The recorded runs change the two separately: 3,000 training reviews, three seeds each, judged on films that training has not seen.
 
 # %% [markdown]
 # **Predict.** Train for six epochs without brakes. What happens to the loss on training reviews, and on held-back reviews? And with all three brakes?
 #
 # <details><summary>Answer</summary>
 #
-# Without brakes the training loss goes to nearly 0. The held-back loss falls for two epochs, and then rises from 0.41 to 0.65. With brakes it has the same lowest value at the same epoch, and rises to 0.50.
+# Without brakes the training loss goes to nearly 0. The held-back loss falls for two epochs, and then rises from 0.41 to 0.65. With brakes it has the same lowest value at the same epoch, and rises to 0.50. (All are medians of the seeds.)
 #
 # </details>
 
@@ -371,11 +373,13 @@ panels[1].get_legend().remove()
 plots.show(figure, alt="Without brakes the model learns its training reviews by heart, and the loss on held-back reviews turns up. Left the loss on training reviews, right on held-back reviews, by epoch: without brakes, with brakes for six epochs, with brakes for two; lines are medians of the seeds, bands their range.")
 
 # %% [markdown]
-# So the brakes do not prevent overfitting, they slow it. The accuracy on held-back reviews hardly shows it: it ends at 0.825 without brakes and at 0.833 with them, and the ranges of the seeds overlap. (The recorded runs have 3,000 training reviews, where overfitting shows sooner than with all; three seeds show no gain from hidden words alone; [evidence](evidence/06.ipynb#brakes).)
+# So the brakes do not prevent overfitting, they slow it. (Hidden words alone show no gain with three seeds; [evidence](evidence/06.ipynb#brakes).) The accuracy on held-back reviews hardly shows it: it ends at 0.825 without brakes
+# and at 0.833 with them, and the ranges of the seeds overlap. Nor does stopping raise the accuracy: with brakes and two epochs it ends at 0.807. So after epoch 2 the loss rises, and the accuracy ends no lower: the probabilities get worse, and
+# not the decisions. That is what happens when a model becomes surer of its errors ([lecture 6b](06b_judging_a_classifier.ipynb#calibration)).
 #
-# **Early stopping** is the simplest brake: watch the validation loss, keep the weights of its lowest epoch. It watches the loss and not the accuracy: the loss also rises when a model becomes surer of its errors.
+# **Early stopping** watches the validation loss and keeps the weights of its lowest epoch.
 #
-# **Keep the weights of the lowest validation loss: brakes slow overfitting, stopping ends it.**
+# **Brakes slow overfitting; early stopping keeps the weights of the lowest validation loss, which need not be those of the highest accuracy.**
 
 # %% [markdown]
 # <a id="padding-leaks"></a>
@@ -391,8 +395,8 @@ plots.show(figure, alt="Without brakes the model learns its training reviews by 
 #
 # <details><summary>Answer</summary>
 #
-# For all but (a). In (b) the mean also takes in the outputs at padded positions. In (c) the words attend to padding, whose vectors are not zero: id 0 has a learned row
-# like any other, plus a position.
+# For all but (a). In (b) the mean also takes in the outputs at padded positions. In (c) the words attend to padding, whose vectors are not zero: id 0 has a row
+# of the table like any other id, plus a position.
 #
 # </details>
 
@@ -430,8 +434,8 @@ most = int(np.argmax(np.abs(answers["nowhere"][-1] - answers["nowhere"][0])))
 print(f"the review that changes most: label {truth[most]}, without a mask {answers['nowhere'][0, most]:.2f} at width 40, {answers['nowhere'][-1, most]:.2f} at width 200")
 
 # %% [markdown]
-# Without the mask in attention, padding takes a share of every softmax: the accuracy falls from 0.786 to 0.618, and without any mask to 0.586; one negative review goes from 0.04 to 0.90. With the mask in attention only, the accuracy does not show it (0.784), and still the answers
-# change. While all rows have one width, nothing shows the error: it appears when the width changes.
+# Without the mask in attention, padding takes a share of every softmax: the accuracy falls from 0.786 to 0.618, and without any mask to 0.586. For one negative review the probability of “positive” goes from 0.04 to 0.90. With the mask in
+# attention only, the accuracy does not show it (0.784), and still the answers change. As long as all rows have one width there is nothing to compare, and the error stays hidden. So change the width.
 #
 # **Write this test for every model that reads padded rows: add padding, and no answer may change.**
 
@@ -450,7 +454,7 @@ words = np.mean((linear.predict_proba(bag.transform(reviews.clean(test_texts)))[
 print(f"{SOURCE}, test: Transformer {transformer:.4f}, words and pairs {words:.4f}; chance in the reviews ±{1.96 * np.sqrt(0.88 * 0.12 / len(test_labels)):.3f}")
 
 # %% [markdown]
-# On the real reviews counting wins by 3.4 points. (The review at the top is labelled positive.)
+# On the real reviews counting wins by 3.4 points.
 #
 # One pair of runs says little about *why*. So we climb from one model to the other and change one part
 # at a time; a comparison that takes a part away is called an **ablation**. Recorded, on films that training has not seen, three seeds for each network:
@@ -480,7 +484,7 @@ for name in ("words, last 200", "words and pairs, last 200"):
     print(f"{name}: {whole[name]['test_accuracy']:.4f} (another cut of the training reviews)")
 
 # %% [markdown]
-# Begin at the third row. The mean of word vectors (no block, no positions) is at 0.8705. The encoder block adds 0.3 points: it is ahead with each of the three seeds, by 0.2, 0.6 and 0.2 points. Positions add nothing that three seeds show, and neither does an LSTM in place of block and mean. The convolution is behind. No network reaches the accuracy of single words, 0.890, and pairs of words reach 0.904. The linear models read whole reviews; on the
+# Begin at the third row; between the second and the third more than one part changes. The mean of word vectors (no block, no positions) is at 0.8705. The encoder block adds 0.3 points: it is ahead with each of the three seeds, by 0.2, 0.6 and 0.2 points. Positions add nothing that three seeds show, and an LSTM in place of block and mean makes no difference that they show. The convolution is behind. No network reaches the accuracy of single words, 0.890, and pairs of words reach 0.904. The linear models read whole reviews; on the
 # last 200 words alone they still have 0.8825 and 0.8985. All networks are trained with the encoder's recipe; the others might gain from recipes of their own.
 #
 # Is there a rule that would have told us? F. Chollet (*Deep Learning with Python*) has one, from many data sets: divide the number of samples by their mean
@@ -499,7 +503,7 @@ print(f"{SOURCE}: {len(y):,} reviews / {lengths.mean():.0f} words = {len(y) / le
 #
 # ## Two mistakes
 #
-# **A mask that gets lost on its way through Keras.** With `mask_zero=True` an embedding attaches a mask to its output, and later layers find it there. A bare `+` makes a tensor
+# **A mask gets lost inside Keras.** With `mask_zero=True` an embedding attaches a mask to its output, and later layers find it there. A bare `+` makes a tensor
 # without it, and no layer complains:
 
 # %%
@@ -537,7 +541,7 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 #
 # <details><summary>3. “Attention ignores padding, since padding vectors are zero.” Two errors?</summary>
 #
-# They are not zero: id 0 has a learned row, plus a position. And a score of zero is not a weight of zero: the softmax gives it its share.
+# They are not zero: id 0 has a row of the table, plus a position. And a score of zero is not a weight of zero: the softmax gives it its share.
 #
 # </details>
 #
@@ -552,14 +556,14 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 # | step | shape | what can go wrong |
 # |---|---|---|
 # | text to ids | text → (B, T) | vocabulary from all texts; wrong end cut |
-# | word + position | (B, T) → (B, T, D) | position table not trained |
+# | word + position | (B, T) → (B, T, D) | a mask lost at a bare `+` |
 # | encoder block, mean | (B, T, D) → (B, D) | mask forgotten in one of them |
 # | head, cross-entropy | (B, D) → (B, 1) | stopped too late, tested on what chose |
 # | verdict | | no baseline |
 #
 # Next: [lab 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb), where you build all of it for any texts. Then [6b](06b_judging_a_classifier.ipynb): how sure are we?
 #
-# A classifier turns words into vectors, lets one encoder block mix them, and reads their mean; its accuracy means something only beside a baseline.
+# **A classifier turns words into vectors, lets one encoder block mix them, and reads their mean; its accuracy means something only beside a baseline.**
 #
 # ## References
 #
@@ -575,7 +579,7 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 # **The loss stays at 0.69:** guessing; normal for some epochs on the sample, otherwise an inverted mask or shuffled labels. **Good here, poor in use:** another
 # standardisation or vocabulary; save the text layer with the model.
 #
-# **Slow machine:** rows of 100 words halve the time. **GPU:** `batch_size=256`, twice the rate.
+# **Slow machine:** shorter rows, for example of 100 words. **GPU:** a larger `batch_size`.
 #
 # **More:** the [Keras example](https://keras.io/examples/nlp/text_classification_with_transformer/); Google's [guide to text
 # classification](https://developers.google.com/machine-learning/guides/text-classification), with the experiments behind the rule. BigBird, Linformer and Performer compute fewer scores for long texts.

@@ -83,9 +83,10 @@ for width in (16, 64, 512):
 #
 # <a id="waves"></a>
 #
-# ## Wavelengths
+# ## Wavelengths and dot products
 #
-# Pair i repeats after $2\pi\cdot 10000^{2i/D}$ positions.
+# **Claim:** at D = 64 the dot product of two rows is 32 at distance 0 and 15.4 at distance 40. **Changed:** the distance.
+# This is arithmetic, without a run. Pair i repeats after $2\pi\cdot 10000^{2i/D}$ positions, so most pairs are slow.
 
 # %%
 wavelengths = 2 * np.pi * 10_000.0 ** (np.arange(0, 64, 2) / 64)  # (D/2,), D = 64
@@ -98,7 +99,7 @@ print("dot products at distance 0, 1, 2, 10, 40:", (table @ table.T)[40, 40 + np
 #
 # ## Beyond the training length: all views
 #
-# **Claim:** beyond its length a model holds only if far keys are weakened or cut. **Changed:** the positions, or, for
+# **Claim:** beyond its length a model holds only if far keys are weakened, cut or brought nearer. **Changed:** the positions, or, for
 # a trained model, the keys that a query sees. Trained on 3,000 rows of 32 tokens, 10 epochs of Adam at 0.003; read on
 # 300 rows of 160 tokens; three seeds (`python experiments/positions.py --seeds 0,1,2`).
 # Numbers: correct letters at positions 0–31, 32–63, 64–159.
@@ -110,9 +111,10 @@ for method, first in by_seed[0].items():
         print(f"{method:11} {view:25}", "   ".join(" ".join(f"{share:.2f}" for share in shares[:, part]) for part in range(3)))
 
 # %% [markdown]
-# It does not show which method is best: the task is small, has one block, and rewards recent keys. A task that asks
-# for the *first* letter may turn the order around. That the models without positions come close to the others within
-# the training length is also reported by Haviv et al. (2022).
+# It does not show which method is best: the task is small, the models have one block, and recent keys are rewarded. A task that asks
+# for the *first* letter may turn the order around. Within the training length the model
+# without positions reaches 0.63 to 0.64, far more than 0.39 and far less than the others; the larger language models of
+# Haviv et al. (2022) come close to those with positions.
 #
 # <a id="tables"></a>
 #

@@ -32,6 +32,7 @@ def accuracies(group, name, part):
     """Of the runs with seeds 0, 1, 2, (3,)."""
     return np.array([film[group][f"{name}; seed {seed}"][part] for seed in range(3)])
 
+
 # %% [markdown]
 # <a id="search"></a>
 #
@@ -88,7 +89,7 @@ for name, counts in film["McNemar"].items():
 # ## The maximum of 600 words, and padding in it
 #
 # **Claim.** Whether `GlobalMaxPooling1D` sees the padding makes no difference that three seeds show: see "maximum over words" and "maximum with padding" above. **Changed:** the padding in the maximum. It takes no mask;
-# of two words −1 and −2 and padding 0 it returns 0. **Does not show** that this holds for other features: with features below zero padding wins. The published form is 600 words, 20,000 in the list, dropout 0.5, no positions.
+# of two words −1 and −2 and padding 0 it returns 0. **Does not show** that this holds for other features: with features below zero padding wins. These models read 600 words, know 20,000, have dropout 0.5 before the output, and no positions.
 #
 # <a id="labels"></a>
 #

@@ -20,9 +20,10 @@ def texts(page: Page) -> None:
     valid = page.number("baseline", r"validation ([\d.]+)")
     page.says("On the real reviews that is correct for nine reviews in ten", holds=abs(valid - 0.9) < 0.02)
     page.says(
-        "The strongest entries are the words that you would have chosen.", holds="worst" in page.output("baseline")
+        "The strongest entries are the words that you would have chosen;", holds="worst" in page.output("baseline")
     )
     cut, lost = page.numbers("lengths", r"cuts (\d+)% of the reviews and loses (\d+)% of all words")
+    page.says("Four reviews in ten are too long", holds=abs(cut - 40) < 3)
     page.says("A row of 200 words cuts {:.0f}% of the reviews and loses {:.0f}% of all words.", cut, lost)
     rows = [[2, 4, 5, 3, 0], [8, 10, 2, 9, 6], [2, 3, 7, 4, 0]]
     shown = page.numbers("by-hand", r"\[ ?(\d+) +(\d+) +(\d+) +(\d+) +(\d+)\]")
@@ -52,7 +53,7 @@ def brakes(page: Page) -> None:
         r"{} +(\d) seeds, lowest held-back loss ([\d.]+) after epoch (\d); at the end ([\d.]+): training ([\d.]+), "
         r"held back ([\d.]+) \(([\d.]+) to ([\d.]+)\)"
     )
-    free, long, _short = (
+    free, long, short = (
         page.numbers("brakes", shown.format(name)) for name in ("no brakes", "brakes, 6 epochs", "brakes, 2 epochs")
     )
     page.says(
@@ -73,7 +74,16 @@ def brakes(page: Page) -> None:
         long[5],
         holds=long[6] <= free[7],
     )
-    page.says("Keep the weights of the lowest validation loss: brakes slow overfitting, stopping ends it.")
+    page.says(
+        "Nor does stopping raise the accuracy: with brakes and two epochs it ends at {:.3f}.",
+        short[5],
+        holds=short[5] < long[5],
+    )
+    page.says("So after epoch 2 the loss rises, and the accuracy ends no lower", holds=short[5] < free[5] < long[5])
+    page.says(
+        "Brakes slow overfitting; early stopping keeps the weights of the lowest validation loss, which need not be "
+        "those of the highest accuracy."
+    )
 
 
 def padding(page: Page) -> None:
@@ -83,8 +93,8 @@ def padding(page: Page) -> None:
         holds=[same.count("True") == 1, "attention and mean  same answers whatever the padding: True" in same],
     )
     page.says(
-        "the accuracy falls from {:.3f} to {:.3f}, and without any mask to {:.3f}; one negative review "
-        "goes from {:.2f} to {:.2f}.",
+        "the accuracy falls from {:.3f} to {:.3f}, and without any mask to {:.3f}. For one negative "
+        "review the probability of “positive” goes from {:.2f} to {:.2f}.",
         page.number("padding-figure", r"mean only: ([\d.]+) at 40"),
         page.number("padding-figure", r"mean only: .*?([\d.]+) at 200"),
         page.number("padding-figure", r"nowhere: .*?([\d.]+) at 200"),
@@ -127,7 +137,7 @@ def verdict(page: Page) -> None:
     signs = np.sign(tests["encoder with positions"] - tests["encoder without positions"])
     page.says("Positions add nothing that three seeds show", holds=abs(signs.sum()) == 1)
     signs = np.sign(tests["encoder with positions"] - tests["LSTM"])
-    page.says("and neither does an LSTM in place of block and mean", holds=abs(signs.sum()) == 1)
+    page.says("and an LSTM in place of block and mean makes no difference that they show", holds=abs(signs.sum()) == 1)
     page.says(
         "The convolution is behind.",
         holds=tests["convolution"].max() < min(tests[name].min() for name in tests if name != "convolution"),
@@ -148,7 +158,7 @@ def verdict(page: Page) -> None:
 
 
 def kept(page: Page) -> None:
-    page.says("Before you build a network, count words: it takes seconds, and it says what has to be beaten.")
+    page.says("Before you build a network, count words: it takes a few lines, and it says what has to be beaten.")
     page.says("Every step from text to ids loses something, and none of them says so.")
     page.says("Cross-entropy is minus the logarithm of the probability of the correct label")
     page.says("Write this test for every model that reads padded rows: add padding, and no answer may change.")
@@ -165,7 +175,7 @@ def givens(page: Page) -> None:
         because="cited: Maas et al., 2011",
     )
     page.given(
-        "unknown words become 1, `[UNK]` |",
+        "which word it was, if unknown: all become 1, `[UNK]` |",
         "0 is padding |",
         "ties in alphabetical order, from 2 on.",
         "the 3, fox 2, quick 2, then brown, dog, is, jumps, lazy, over with 1 each, as numbers 2 to 10.",
@@ -175,7 +185,7 @@ def givens(page: Page) -> None:
         because="calculated by hand",
     )
     page.given(
-        "10 was better than 1 on the validation part.)",
+        "710 is “7/10”",
         "Now the reviews, with 20,000 words as in the published model (section 3).",
         "in words, with a dashed line at 200.",
         "We keep the last 200 words of a review",
@@ -184,11 +194,11 @@ def givens(page: Page) -> None:
         "600 words, no positions, maximum over the words, one output |",
         "this one with an LSTM of 50 units in place of block and mean |",
         'A positive review gets probability 0.9 for "positive", then 0.5, then 0.01.',
-        "dropout 0.1, a learning rate that falls to 0, and hidden words: in each epoch 30 % of each review's words",
+        "dropout 0.1, a learning rate that falls to 0, and hidden words (in each epoch 30 % of each review's words",
         "Without brakes the training loss goes to nearly 0.",
-        "(The recorded runs have 3,000 training reviews",
+        "3,000 training reviews, three seeds each",
         "are cut to their last 40 words",
-        "id 0 has a learned row",
+        "id 0 has a row of the table",
         "Below 1,500, count pairs of words; above, try a model of sequences.",
         "“The model reaches 0.87 on validation”",
         "Training accuracy 0.999 (words and pairs) and 0.90 (Transformer).",
