@@ -20,9 +20,9 @@
 # [← 6 · A classifier that reads film reviews](06_imdb_classifier.ipynb) · [Lab
 # 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb) · [7 · BERT on AG News →](07_bert_ag_news.ipynb)
 #
-# > Words and pairs of words are correct on 0.904 of 4,596 reviews, single words on 0.888. Chance alone moves either number by ±0.009.
+# > Two linear models classify film reviews. Words and pairs of words are correct on 0.904 of 4,596 reviews, single words on 0.888. Chance alone moves either number by ±0.009.
 #
-# So the first lies between 0.895 and 0.913, the second between 0.879 and 0.897: the margins overlap. **Are pairs better?** Write down yes, no, or cannot say.
+# So, with 95 % confidence, the first lies between 0.895 and 0.913, the second between 0.879 and 0.897: the margins overlap. **Are pairs better?** Write down yes, no, or cannot say.
 #
 # **Afterwards you can**
 #
@@ -33,7 +33,7 @@
 #
 # **You need** [lecture 6](06_imdb_classifier.ipynb). Everything here is about the real reviews, from recorded answers; nothing is trained.
 #
-# **Time:** about 47 minutes to read and predict (estimated, not measured); the code runs in ten seconds.
+# **Time:** about 48 minutes to read and predict (estimated, not measured); the code runs in ten seconds.
 
 # %% tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -83,7 +83,7 @@ print(f"words and pairs {pairs.mean():.4f}, words {words.mean():.4f}; chance ±{
 
 # %% [markdown]
 # The margin of ±0.009 answers the question "what if there had been other reviews?" for *one* model. But both models read the *same* reviews. A review that
-# both classify correctly, or neither, says nothing about which is better. Count the others: **b** reviews that only the first classifies correctly, **c** reviews that only the second does. If the models are equally good, each of the b + c reviews is the toss of a coin. This is **McNemar's test** (McNemar, 1947):
+# both classify correctly, or neither, does not tell which model is better. Count the others: **b** reviews that only the first model classifies correctly, **c** reviews that only the second does. If the models are equally good, each of these b + c reviews is the toss of a coin. A comparison on the same reviews is a **paired test**; this one is **McNemar's test** (McNemar, 1947):
 #
 # $$\chi^2 = \frac{(b-c)^2}{b+c},\qquad\text{and a value of 3.84 or more occurs by chance in one case of 20.}$$
 
@@ -103,7 +103,7 @@ print(f"b = {b}, c = {c}: chi square {(b - c) ** 2 / (b + c):.1f}, exact p = {bi
 print(f"1,036 to 964: p = {binomtest(1036, 2000).pvalue:.2f}")
 
 # %% [markdown]
-# So the answer is yes. Two overlapping margins had left the question open, and no new review was needed to close it. (Both linear models had their C chosen on these reviews, which flatters both a little.)
+# So the answer is yes: the margins overlap, and the test decides without one new review. (The C of both models was chosen on these reviews, which flatters both a little. On the 24,996 reviews of the test split, where it was not chosen, the count is 790 to 444.)
 #
 # **On the same reviews only the disagreements count: 153 to 81 decides what two overlapping margins leave open.**
 
@@ -112,7 +112,7 @@ print(f"1,036 to 964: p = {binomtest(1036, 2000).pvalue:.2f}")
 #
 # ## 2 · Other seeds
 #
-# A linear model has no seed. A network has: other first weights, another order of batches, another network. Take the encoder of lecture 6 with and without positions, three seeds each, on the
+# A linear model that is trained again is the same model. A network with another seed begins with other weights, reads the batches in another order, and becomes another network. Take the encoder of lecture 6 with and without positions, three seeds each, on the
 # test split of 24,996 reviews (recorded by `experiments/imdb_by_film.py`).
 
 # %% [markdown]
@@ -120,7 +120,7 @@ print(f"1,036 to 964: p = {binomtest(1036, 2000).pvalue:.2f}")
 #
 # <details><summary>Answer</summary>
 #
-# Look at the other two seeds: there the encoder *without* positions is ahead. Each test is correct about its two networks. But the question is about the *recipe*, and each recipe was trained only three times.
+# These runs do not show it: with the other two seeds the encoder *without* positions is ahead. Each test is correct about its two networks. But the question is about the *recipe*, and each recipe was trained only three times.
 #
 # </details>
 
@@ -133,7 +133,7 @@ for name, tests in (("positions | none", "test: encoder with positions | encoder
 
 # %% [markdown]
 # The second comparison is the opposite case: the last 200 words of a review against its first 200, on the held-back reviews. Only one of the three tests has p < 0.05, but all three point the same way; a count of small p-values throws this away. Compare
-# the seeds instead, with **Welch's test**, which measures the difference of two means by the spread of the seeds:
+# the seeds instead, with **Welch's test**, which compares the difference of two means with the spread of the seeds:
 
 # %%
 last, first = correct("last 200 words"), correct("first 200 words")
@@ -141,18 +141,19 @@ test = ttest_ind(last.mean(axis=1), first.mean(axis=1), equal_var=False)
 print("last 200: ", last.mean(axis=1), f"mean {last.mean():.4f}")
 print("first 200:", first.mean(axis=1), f"mean {first.mean():.4f};  t = {test.statistic:.1f}, p = {test.pvalue:.3f}")
 
+
 # %% [markdown]
 # With t = 3.7 and p = 0.024 the last 200 words are ahead, *on these reviews*: a test over seeds takes the reviews as given.
 #
-# **McNemar's test knows the chance in the reviews, a test over seeds knows the chance in the training; a recipe needs both.**
+# **McNemar's test measures the chance in the reviews, a test over seeds the chance in the training; to compare two recipes you need both.**
 
 # %% [markdown]
 # <a id="one-procedure"></a>
 #
 # ## 3 · One procedure
 #
-# Both chances go into one calculation, the **bootstrap** (Efron, 1979): draw the experiment again, many times, from what was measured. Draw *films* with replacement, since the reviews of one
-# film may resemble each other; draw *seeds* with replacement, for each recipe; take the difference of the two mean accuracies on the *same* reviews. The middle 95 % of these differences are the interval.
+# The **bootstrap** (Efron, 1979) puts both chances into one calculation: it repeats the experiment many times, by drawing from what was measured. Draw *films* with replacement, since the reviews of one
+# film may resemble each other. Draw *seeds* with replacement, for each recipe. Each time, take the difference of the two mean accuracies on the *same* reviews. The middle 95 % of these differences are the interval.
 
 # %%
 def difference_interval(first, second, films, draws=4_000):
@@ -175,13 +176,12 @@ for name, one, other in (("pairs minus words", pairs, words), ("last minus first
     print(f"{name:21}", "difference {:+.4f}, 95 % between {:+.4f} and {:+.4f}".format(*difference_interval(one, other, films)))
 
 # %% [markdown]
-# **Predict.** Instead of films, draw single reviews (`films=np.arange(len(labels))`). Does the interval of "pairs minus words" become narrower or wider? And that of "last minus first", if the seeds are
-# not drawn but averaged?
+# **Predict.** Instead of films, draw single reviews (`films=np.arange(len(labels))`). Does the interval of "pairs minus words" become narrower or wider? And what happens to the interval of "last minus first" if the seeds are not drawn but averaged?
 #
 # <details><summary>Answer</summary>
 #
-# Drawing reviews changes next to nothing here: the disagreements are not gathered in a few films. That is not known beforehand, so films are the safe choice. With averaged seeds the interval of “last minus first” becomes
-# narrower, because the chance in the training is left out.
+# Drawing reviews changes next to nothing here. Nobody knows that beforehand, so films are the safe choice. With averaged seeds the interval of “last minus first” becomes narrower and no longer contains zero:
+# it leaves the chance in the training out.
 #
 # </details>
 
@@ -202,11 +202,12 @@ ax.axvline(0, color=diagrams.PALETTE["accent"], linestyle="--")
 ax.set_yticks(range(len(found)), list(found))
 ax.invert_yaxis()
 ax.set(xlabel="difference of the accuracies, films and seeds drawn again", ylim=(len(found) - 0.5, -0.5))
-plots.show(figure, alt="Counting is ahead of the encoder for certain; which end of a review to keep is not certain. Differences with 95 % intervals: " + "; ".join(f"{name} {mean:+.4f} ({low:+.4f} to {high:+.4f})" for name, (mean, low, high) in found.items()) + ".")
+plots.show(figure, alt="Three differences are far from zero; which end of a review to keep is not certain. Differences with 95 % intervals: " + "; ".join(f"{name} {mean:+.4f} ({low:+.4f} to {high:+.4f})" for name, (mean, low, high) in found.items()) + ".")
 
 # %% [markdown]
-# Three of the four intervals are far from zero: pairs beat words, and both beat the encoder. The fourth, the end of the review, reaches from −0.0005 to +0.0181. Welch's test had p = 0.024 because it takes the reviews as given; with
-# both chances the last 200 words are probably better, and it is not certain. (Three seeds are few, so the interval is rather too narrow.)
+# Three of the four intervals are far from zero: pairs beat words, and both beat the encoder. (Counting read whole reviews here. Where all read the last 200 words only, words have 0.8825 on the test split, pairs 0.8985, the encoder 0.8768: the order is the same.)
+#
+# The fourth interval, the end of the review, reaches from −0.0005 to +0.0181. The last 200 words are probably better, but this is not certain. Each chance alone left zero out: Welch's test had p = 0.024, and with averaged seeds the interval began at +0.0010. Both together do not, and with only three seeds even this interval is rather too narrow.
 #
 # **Pair the reviews, repeat the seeds, report one interval.**
 
@@ -215,11 +216,11 @@ plots.show(figure, alt="Counting is ahead of the encoder for certain; which end 
 #
 # ## 4 · Three splits, one table
 #
-# All of this assumes that the held-back reviews stand for new ones. **Leakage** is when they share with training what new reviews will not share. In IMDB up to 30 reviews are about one film, and the
-# test split has films of its own. There are three ways to hold reviews back: at random, by the number of their file (reviews of one film stand together there), and by the film's title.
+# All of this assumes that the held-back reviews stand for new ones. They do not if there is **leakage**: if they share with training what new reviews will not share. In IMDB up to 30 reviews are about one film, and the
+# test split has films of its own. Here are three ways to hold reviews back: at random, by the number of their file (reviews of one film stand together there), and by the film's title.
 
 # %% [markdown]
-# **Predict.** 5,000 reviews are held back by file number, 2,500 or so of each label. Positive and negative files are numbered separately. What share of the *negative* ones
+# **Predict.** 5,000 reviews are held back by file number, about 2,500 of each label. Positive and negative files are numbered separately. What share of the *negative* ones
 # are about a film that occurs in training, and with which label?
 #
 # <details><summary>Answer</summary>
@@ -246,13 +247,13 @@ for line, split in enumerate(("at random", "by file number", "by title")):
 ax.set_yticks(range(3), ["at random", "by file number", "by title"])
 ax.set(xlabel="accuracy of single words", ylim=(2.5, -0.5))
 ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-plots.show(figure, alt="Only the split by title predicts the test accuracy. For each of three splits the accuracy of the same kind of model on held-back reviews and on the test split: at random 0.902 and 0.890, by file number 0.863 and 0.887, by title 0.890 and 0.889.")
+plots.show(figure, alt="By title, held-back reviews and the test split agree; the other two splits promise too much or too little. For each of three splits the accuracy of the same kind of model on held-back reviews and on the test split: at random 0.902 and 0.890, by file number 0.863 and 0.887, by title 0.890 and 0.889.")
 
 # %% [markdown]
-# The same kind of model, trained outside the held-back reviews. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may stand for the verdict. By file
-# number it promises 2.4 points too little: most negative reviews are about a film that training knows with the other label. By title no film is shared, and the two agree to a tenth of a point.
+# Each row is the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may stand for the verdict. By file number it promises 2.4 points too little: most negative reviews are about a film that training knows with the other label.
+# By title no film is shared, and the two agree to a tenth of a point. Chance moves such a difference by about one point, so 1.2 is only just beyond it.
 #
-# Our own first two splits were the misleading ones. What was chosen with them is in the [evidence](evidence/06.ipynb#search).
+# A wrong split also misleads choices: two searches on the first two splits preferred opposite ends of the review ([evidence](evidence/06.ipynb#search), one seed each).
 #
 # **A split must have the property that it is meant to have, in every class: count it, before you trust the number.**
 
@@ -261,15 +262,14 @@ plots.show(figure, alt="Only the split by title predicts the test accuracy. For 
 #
 # ## 5 · Does it use the order?
 #
-# An **ablation** of the input: shuffle the words of every held-back review, and let the trained models read again.
+# This is an ablation of the input: shuffle the words of every held-back review, and let the trained models read them again.
 
 # %% [markdown]
 # **Calculate.** A model is correct on 4,010 of 4,596 reviews in order, and on 4,010 shuffled. Its answer changes on 230 reviews. How many became correct? Does the model use the order?
 #
 # <details><summary>Answer</summary>
 #
-# With two labels every changed answer becomes correct or wrong. b = c and b + c = 230, so 115. The accuracy is equal, the answers are not: the model *uses* the order, and
-# gains nothing by it.
+# With two labels every changed answer becomes either correct or wrong. The accuracy is the same, so b = c and b + c = 230, so 115. But the answers are not the same: the model *uses* the order, and gains nothing by it.
 #
 # </details>
 
@@ -280,8 +280,11 @@ for name in ("words and pairs", "last 200 words"):
         print(f"{name:16} run {seed}: in order {before.mean():.4f}, shuffled {after.mean():.4f}; only in order {b:3}, only shuffled {c:3}")
     print("   in order minus shuffled {:+.4f}, {:+.4f} to {:+.4f}".format(*difference_interval(correct(name), correct(name, "shuffled"), films)))
 
+
 # %% [markdown]
-# Pairs lose 2.8 points: they use the order, and gain by it. The encoder has positions, and could use it. But when all words are shuffled, it changes its answer on 15, 6 and 12 of 4,596 reviews with its three seeds. So this encoder hardly uses the order of these reviews, although the pairs show that the order is worth something.
+# Pairs lose 2.8 points, so this model uses the order. What the order is worth is less than that: without any pairs, words alone are only 1.6 points behind, and a shuffled review is unlike all that the model has learned from.
+#
+# The encoder has positions, and could use the order. But when all words are shuffled, it changes its answer on 15, 6 and 12 of 4,596 reviews with its three seeds. So this encoder hardly uses the order of these reviews, although pairs show that the order is worth something.
 #
 # **Count the changed answers and not only the accuracy: shuffled words change hardly any answer of this encoder.**
 
@@ -290,9 +293,9 @@ for name in ("words and pairs", "last 200 words"):
 #
 # ## 6 · How sure, and how often correct
 #
-# A model is **calibrated** if, of all answers with probability 0.9, nine in ten are correct. Sort the reviews into five groups by the probability of the model's answer, and draw how often each group is
-# correct against how sure it is: a **reliability diagram**. The mean distance from the diagonal, weighted by the groups' sizes, is the **expected calibration error**, ECE (Guo et al., 2017). Below
-# the diagonal a model is **overconfident**.
+# A model has good **calibration** if, of all answers with probability 0.9, nine in ten are correct, and so for every other probability. Sort the reviews into five groups by the probability of the model's answer, and draw how often each group is
+# correct against how sure it is: a **reliability diagram**. The mean distance from the diagonal, weighted by the groups' sizes, is the **expected calibration error** (**ECE**; Guo et al., 2017). Below
+# the diagonal a model is **overconfident**, above it underconfident.
 #
 # The linear model is shown with two penalties on its weights, C = 30 (weak) and C = 1 (strong); nothing else differs.
 
@@ -320,16 +323,16 @@ ax.set(xlabel="how sure", ylabel="how often correct")
 plots.show(figure, alt="A strong penalty makes the linear model far too cautious; the encoder lies close to the diagonal. How often the answers are correct against how sure the model is, in five groups, for the encoder with three seeds (median and range) and for words and pairs with C = 30 and C = 1.")
 
 # %% [markdown]
-# The encoder is slightly overconfident: on average it is sure of 0.887 and correct on 0.872. Words and pairs with C = 30 are a little too cautious, 0.887 against 0.904. With C = 1, where only the penalty differs, the accuracy is 0.893 and the ECE rises from 0.017 to 0.142: a strong penalty keeps all weights small, and moves the probabilities towards one half (how sure: 0.751 on average).
+# The encoder is slightly overconfident: on average it is sure of 0.887 and correct on 0.872. Words and pairs with C = 30 are a little underconfident, 0.887 against 0.904. With C = 1, where only the penalty differs, the accuracy is 0.893 and the ECE rises from 0.017 to 0.142: a strong penalty keeps all weights small, and moves the probabilities towards one half (how sure: 0.751 on average).
 #
-# Numbers say how often a model fails; only reading says how. These are the errors of which all three encoders are surest:
+# Numbers say how often a model fails; only reading says how. Here are the errors of which all three encoders are surest: the label, the probabilities of *positive* (the encoder's averaged over seeds), and the last ten words.
 
 # %%
 for error in record["surest errors"]:
     print(f"label {'+' if error['label'] else '-'}, encoder {error['encoder']:.2f}, words and pairs {error['words and pairs']:.2f}: … {error['end']}")
 
 # %% [markdown]
-# Words and pairs have all eight wrong as well. “… i give it no stars out of” is labelled positive, “it surely defines the word masterpiece” negative. Irony, or a wrong label? The last ten words do not tell.
+# Words and pairs misclassify all eight as well. “… i give it no stars out of” is labelled positive, “it surely defines the word masterpiece” negative. Irony, or a wrong label? The last ten words do not tell.
 #
 # **Accuracy and calibration are two questions: the strong penalty costs one point of accuracy, and makes the calibration error eight times as large.**
 
@@ -338,7 +341,7 @@ for error in record["surest errors"]:
 #
 # ## Two mistakes
 #
-# **Looking at the test split until it is good.** Who looks at the test split and keeps the better model draws once more. Here is what that adds when *all models are equally good*:
+# **Looking at the test split until it is good.** Whoever tries several models on the test split and keeps the best one keeps its luck as well. Here is how much that adds when *all models are equally good* and err independently (models that err on the same reviews gain less):
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -347,7 +350,7 @@ for looks in (1, 5, 20):
     print(f"best of {looks:2} looks at 2,500 reviews: {draws[:, :looks].max(axis=1).mean():.4f} on average; the truth is 0.8700")
 
 # %% [markdown]
-# **One seed.** A search with one seed each would have found one of these "results", depending on the seed:
+# **One seed.** A search with one seed for each setting finds one of these differences, depending on the seed:
 
 # %%
 for name in ("no hidden words", "maximum for the mean"):
@@ -371,7 +374,7 @@ for name in ("no hidden words", "maximum for the mean"):
 #
 # <details><summary>3. Two models disagree on 40 of 10,000 reviews, 28 to 12. Is the first better?</summary>
 #
-# The accuracies differ by 0.0016, and $16^2/40 = 6.4$, above 3.84: chance would rarely do it. A small difference can be a certain one, for these two trained models.
+# The accuracies differ by 0.0016, and $16^2/40 = 6.4$, above 3.84: chance would rarely do it. Even a small difference can be reliable, for these two trained models.
 #
 # </details>
 #
@@ -387,7 +390,7 @@ for name in ("no hidden words", "maximum for the mean"):
 # |---|---|---|
 # | is one model better? | same reviews, disagreements | 153 to 81: pairs beat words |
 # | is one recipe better? | several seeds, one interval over films and seeds | last minus first 200 words: −0.0005 to +0.0181 |
-# | does validation predict the test? | count what the two sides share, by class | only the split by title |
+# | does validation predict the test? | count what the two sides share, by class | yes with the split by title |
 # | what does it use? | change the input, count the changed answers | the encoder: hardly the order |
 # | may it be as sure as it is? | reliability diagram, ECE | the encoder nearly, the strong penalty not |
 #
@@ -403,7 +406,6 @@ for name in ("no hidden words", "maximum for the mean"):
 # * X. Bouthillier et al., *Accounting for variance in machine learning benchmarks*, MLSys 2021.
 # * C. Guo et al., *On calibration of modern neural networks*, ICML 2017.
 # * A. Maas et al., *Learning word vectors for sentiment analysis*, ACL 2011: the reviews.
-# * S. Jain, B. Wallace, *Attention is not explanation*, NAACL 2019; S. Wiegreffe, Y. Pinter, *Attention is not not explanation*, EMNLP 2019: whether an attention map explains an answer.
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
