@@ -20,14 +20,14 @@
 # [← 7 · BERT on AG News](07_bert_ag_news.ipynb) · [Lab
 # 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb) · [8b · Generating text →](08b_generating_text.ipynb)
 #
-# In training, the decoder of a translator reads the correct translation while it learns to write it. **Why does it not copy?** Write down your guess. Section 5 lets
-# one copy, and almost nothing you would look at shows it.
+# In training, the decoder of a translator reads the correct translation while it learns to write it. **Why does it not copy?** Write down your guess. Section 5 trains
+# one that does copy, and its loss is lower than that of the correct model.
 #
 # **Afterwards you can**
 #
-# * shift a target and mask a decoder so that no position reads the token that it has to predict, and test both from outside;
+# * shift a target and mask a decoder so that no position reads the token that it has to predict, and test the mask by changing tokens;
 # * write a decoder block, and put the whole Transformer together;
-# * recognise leakage and exposure bias by a measurement;
+# * measure leakage and exposure bias;
 # * calculate the smallest loss that a model can reach.
 #
 # **You need** [the encoder block](04_encoder_block.ipynb) and [positions](05_positional_encoding.ipynb). **Time:** about 63 minutes to read and predict (estimated, not measured); the code
@@ -62,6 +62,7 @@ np.set_printoptions(precision=3, suppress=True)
 T = date_translator.TARGET_LENGTH
 print("running on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 
+
 # %% [markdown]
 # <a id="teacher-forcing"></a>
 #
@@ -71,7 +72,7 @@ print("running on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 #
 # $$p(y \mid x) = p(y_1 \mid x) \cdot p(y_2 \mid y_1, x) \cdot p(y_3 \mid y_1, y_2, x) \cdots$$
 #
-# This is the chain rule of probability and no approximation. A model that predicts each token from the ones before it is **autoregressive**.
+# This is the chain rule of probability, not an approximation. A model that predicts each token from the ones before it is **autoregressive**.
 #
 # Writing is slow, because token 50 needs token 49. Training need not be slow: the correct target is known. So let the decoder read it, moved one position to the right, with a
 # start token in the gap:
@@ -109,20 +110,20 @@ position further right.""",
 )
 
 # %% [markdown]
-# The decoder reads the *correct* previous token, whatever it would have written there itself. This is called **teacher forcing** (Williams and Zipser, 1989). One pass
+# The decoder reads the *correct* previous token, not the one that it would have written itself. This is called **teacher forcing** (Williams and Zipser, 1989). One pass
 # gives T predictions, and the loss compares all of them with the target.
 #
 # There is a danger in it. Position 0 has to predict the first digit, and position 1 *reads* the first digit. Attention looks at all positions, so position 0 could fetch its answer
-# from its right-hand neighbour. This is **leakage**: a prediction reads what it has to predict. Section 2 closes it.
+# from its right-hand neighbour. Such a *leak*, in which a prediction reads what it has to predict, must be closed.
 #
-# **Shift the target by one position, and a single pass holds a prediction for every position.**
+# **Shift the target by one position, and a single pass gives a prediction at every position.**
 
 # %% [markdown]
 # <a id="look-ahead-mask"></a>
 #
 # ## 2 · The mask that hides the future
 #
-# The **look-ahead mask**, or causal mask, opens to position $t$ only the positions 0 to $t$: a lower triangle with its diagonal. A blocked score becomes a huge negative number
+# The **look-ahead mask**, or causal mask, lets position $t$ look only at the positions 0 to $t$: a lower triangle with its diagonal. A blocked score becomes a huge negative number
 # *before* the softmax, so that its weight is 0 and the others still sum to 1:
 #
 # $$\text{weights} = \operatorname{softmax}(\text{scores} + (1 - \text{mask}) \cdot (-10^9))$$
@@ -132,7 +133,7 @@ position further right.""",
 #
 # <details><summary>Answer</summary>
 #
-# Without the mask the exponentials are 1, 3 and 148.4, and their sum is 152.4. The weights are 0.007, 0.020 and 0.974: nearly all of it comes from the future. With the mask the exponentials are
+# Without the mask the exponentials are 1, 3 and 148.4, and their sum is 152.4. The weights are 0.007, 0.020 and 0.974: nearly all of the weight lies on the future. With the mask the exponentials are
 # 1, 3 and 0 with the sum 4, so the weights are 1/4 = 0.25, 3/4 = 0.75 and 0.
 #
 # </details>
@@ -158,12 +159,13 @@ print("position 1 with the mask:   ", softmax(scores + (1 - look_back) * -1e9, a
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** Nothing of the last row is blocked. Every other row has lost the weights of its blocked keys, and nobody has shared them out again.
+# **(c)** Nothing of the last row is blocked. Every other row has lost the weights of its blocked keys, and no later softmax brings its sum back to 1.
 #
 # </details>
 
 # %%
 live.masks(np.random.default_rng(3).normal(size=(5, 5)), reads[:5])
+
 
 # %% [markdown]
 # How do you know that a mask is correct in a model with many layers? Not by looking at weights. Change one token that the decoder reads, and look at which predictions move. Section 3
@@ -177,7 +179,7 @@ live.masks(np.random.default_rng(3).normal(size=(5, 5)), reads[:5])
 # ## 3 · The decoder block, and the whole Transformer
 #
 # The encoder of lecture 4 turns the source into one vector for each token: the **memory** (B, S, D). A decoder block has three parts instead of two. Its new part is **cross-attention**: the queries come from the
-# target, keys and values from the memory. Formula and layer stay as they were.
+# target, keys and values from the memory. The formula and the Keras layer are the same as before.
 #
 # | attention | queries from | keys and values from | mask | weights |
 # |---|---|---|---|---|
@@ -185,7 +187,7 @@ live.masks(np.random.default_rng(3).normal(size=(5, 5)), reads[:5])
 # | in the decoder | target | target | look-ahead, padding of the target | (B, H, T, T) |
 # | cross-attention | target | **memory** | padding of the source | (B, H, T, S) |
 #
-# Cross-attention needs no look-ahead mask: the whole source is known before the first token is written. Each of the three parts is followed by the residual sum and a norm, as in the paper (post-norm).
+# Cross-attention needs no look-ahead mask: the whole source is known before the first token is written. Each of the three parts has a residual connection with a norm after the sum, as in the paper (post-norm). The class below does without the padding mask of the target, because all our targets have the same length.
 
 # %%
 class PlainDecoderBlock(keras.Layer):
@@ -208,10 +210,10 @@ class PlainDecoderBlock(keras.Layer):
 
 # %% [markdown]
 # > **If you come from PyTorch:** `nn.MultiheadAttention` takes query, key, value; Keras's layer takes query, **value**, key. Three tensors passed by position swap keys and values without an error
-# > (second mistake below). Always use keywords. PyTorch's boolean masks mean *blocked*, so invert them. `tgt_mask` is `use_causal_mask=True`.
+# > (second mistake below). Always use keywords. In this PyTorch layer True means *blocked*, so invert boolean masks. `tgt_mask` of `nn.Transformer` does the work of `use_causal_mask=True`.
 #
 # The whole model: source and target share one table of embeddings, and the same table, transposed, turns the last vectors into logits (Press and Wolf, 2017). `ScaledPositions` multiplies by $\sqrt{D}$ and adds
-# the sinusoids of lecture 5. The paper's model has a dropout of 0.1 behind every part; ours has none, and lab 8 adds it.
+# the sinusoids of lecture 5. The paper's model has a dropout of 0.1 behind every part and behind the sum of embeddings and positions; ours has none, and lab 8 adds it.
 
 # %%
 def plain_transformer(vocabulary, width=48, heads=4, hidden=96, blocks=2, causal=True):
@@ -272,6 +274,7 @@ feed-forward, each followed by add and norm. Its output, the memory, leads as ke
 decoder on the right: shifted target, embedding plus positions, N blocks of causal self-attention, cross-attention and
 feed-forward. On top are the logits (B, T, V), computed with the embedding table, transposed.""")  # fmt: skip
 
+
 # %% [markdown]
 # Now the test of section 2, for the whole model, before any training. Each token that the decoder reads is changed once.
 
@@ -315,7 +318,7 @@ that is read changes. With the mask only the lower triangle with its diagonal is
 #
 # ## 4 · Train it, and type a date
 #
-# Six ways to write a date become eight digits: *27.3.1994* becomes 19940327. Training is Adam with the paper's label smoothing (section 7) and a short warm-up. One pass over the lines is one epoch.
+# A date in one of six formats becomes eight digits: *27.3.1994* becomes 19940327. We train with Adam, the paper's label smoothing (section 7) and a short warm-up. One pass over the lines is one epoch.
 
 # %%
 EPOCHS = 5
@@ -323,6 +326,7 @@ keras.utils.set_random_seed(8)
 model = plain_transformer(V)
 history = date_translator.train(model, training.source, with_start(training.target), training.target, EPOCHS)
 print("parameters:", f"{model.count_params():,}", "  loss by epoch:", np.array(history["loss"]))
+
 
 # %% [markdown]
 # To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The buffer has all T positions from the start. What stands in the
@@ -349,10 +353,10 @@ for date, line in zip(MY_DATES, write_greedily(model, ids, START, T), strict=Tru
     print(f"{date:20} -> {date_translator.text(line)}")
 
 # %% [markdown]
-# The last line is written in none of the six ways. *Unseen* means unseen days here, not unseen ways to write them.
+# The last date is in none of the six formats, and the model gets it wrong. *Unseen* means unseen days here, not unseen formats.
 #
-# **Real sentences.** A Transformer of the same form, with three blocks and 1.7 million parameters, learned English to German from the 29,000 captions of Multi30k (recorded; Elliott et al., 2016). It reaches 35.2 to 36.0 BLEU with three seeds
-# ([evidence](evidence/08.ipynb#captions)). Below is one of its captions. Look at the two colours: German must give each its own ending and its own noun.
+# **Real sentences.** A larger Transformer (pre-norm, with dropout) with three blocks and 1.7 million parameters learned English to German from the 29,000 captions of Multi30k (recorded; Elliott et al., 2016). On 1,000 unseen captions it reaches 35.2 to 36.0 BLEU with three seeds
+# ([evidence](evidence/08.ipynb#captions); [8b](08b_generating_text.ipynb) explains BLEU). Of five recorded translations, one has two colours. Look at them: German must give each colour the ending that its noun needs.
 
 # %%
 for seed, run in recorded.load("multi30k")["results"]["seeds"].items():
@@ -362,7 +366,7 @@ for seed, run in recorded.load("multi30k")["results"]["seeds"].items():
     print(f"model, seed {seed}", example["greedy"])
 
 # %% [markdown]
-# Both colours reach their nouns, with each seed. (A human says *Mund*; the models say *Maul*, the word for an animal's mouth.)
+# Both colours reach their nouns, with each seed.
 #
 # **Training takes one pass for all positions; writing takes one pass for each token.**
 
@@ -371,7 +375,7 @@ for seed, run in recorded.load("multi30k")["results"]["seeds"].items():
 #
 # ## 5 · The leak
 #
-# Train the same model again, from the same start, on the same lines, at the same learning rates. One thing is changed: `causal=False`.
+# Train the same model again, from the same start, on the same lines, at the same learning rates. One thing is changed: `causal=False` (recorded, three seeds).
 
 # %% [markdown]
 # **Predict.** How does the training loss fall without the mask?
@@ -384,7 +388,7 @@ for seed, run in recorded.load("multi30k")["results"]["seeds"].items():
 #
 # <details><summary>Answer</summary>
 #
-# **(c)** Most answers stand one position to the right, ready to be copied. When the model writes, nothing stands there yet: it gets no date right.
+# **(c)** Most answers stand one position to the right, ready to be copied. When the model writes, only start tokens stand there, and it gets no date right. What it writes instead differs from seed to seed.
 #
 # </details>
 
@@ -401,10 +405,10 @@ for used in ("mask on", "mask off"):
     print(f"trained without mask, {used:8} writes:", *dict.fromkeys(lines), sep="\n    ")
 
 # %% [markdown]
-# Read the table row by row. The first row is a good model. In the second its mask is taken away: the good weights fail and write 0 to 15 % of the dates, so the mask is a part of the model and not only of its training. The third is the **leak**:
-# perfect on unseen days while it reads the target, and not one date correct on its own, with each of three seeds. In the fourth the mask is added afterwards. That does not help, because these weights have never learned to do without the answer.
+# The first row is the correct model. In the second its mask is taken away: the same weights now write 0 to 15 % of the dates, so the mask is a part of the model. The fourth row is the leak:
+# perfect on unseen days while it reads the target, and not one date correct on its own, with each of three seeds. In the third row the mask is added to the leaky weights afterwards. That does not help: no date is correct, even while the model reads the target.
 #
-# Does it copy everything? Put a *false* digit one position to the right of where the model predicts, and count how often it predicts this false digit (1,000 unseen dates; [evidence](evidence/08.ipynb#leak)).
+# What does the leaky model copy? Put a *false* digit where it can read the digit that it has to predict, one position to the right. Then count how often it predicts this false digit (1,000 unseen dates; [evidence](evidence/08.ipynb#leak)).
 
 # %% tags=["drawing"]
 FIELDS = ["Y1", "Y2", "Y3", "Y4", "M1", "M2", "D1", "D2"]
@@ -419,7 +423,7 @@ right_ax.set(xlabel="digit", ylabel="false digit predicted", ylim=(-0.03, 1.03),
 left_ax.legend()
 plots.show(
     figure,
-    alt="""Without the mask the loss falls faster, and from the third digit on the model copies. Left, training loss by epoch: without the mask it is lower from the second epoch on until both reach the same floor. Right, how often the model predicts a false digit that stands one
+    alt="""Without the mask the loss falls faster, and from the third digit on the model copies. Left, training loss by epoch: without the mask it is lower from the second epoch on and both end near the same floor. Right, how often the model predicts a false digit that stands one
 position to the right: with the mask almost never; without it rarely for the first digit, for some dates at the second, for nearly all from the third on. Lines are medians of three seeds, bands their range.""",
 )
 
@@ -428,8 +432,9 @@ for seed, run in leaks.items():
     shares = " ".join(f"{name} {share:6.1%}" for name, share in zip(FIELDS, run["no mask"]["copied"], strict=True))
     print(f"seed {seed}: {shares}")
 
+
 # %% [markdown]
-# The first digit it copies in 7 to 17 % of the dates, the second in 18 to 53 %, each later one in 91 to 100 % (the range of three seeds). The base rate is what the model with the mask does, which cannot see the false digit: at most 0.4 %. No loss that reads the target can show this. Two tests do: let it write, or change a later token (section 3).
+# Without the mask the model copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 % (the range of three seeds). The base rate comes from the model with the mask: it cannot see the false digit, and predicts it in at most 0.4 %. So from the third digit on the leaky model copies. No loss that reads the target can show this. Two tests do: let it write, or change a later token (section 3).
 #
 # **A model that leaks is perfect while it reads the target and wrong when it writes.**
 
@@ -438,8 +443,8 @@ for seed, run in leaks.items():
 #
 # ## 6 · Exposure bias
 #
-# Teacher forcing has a price. In training the model reads only correct prefixes; when it writes, it reads its own. That training shows it no mistakes is called **exposure bias** (Ranzato et al., 2016). To measure
-# it, put one false digit into the prefix. Everything else is correct, and the source is there to be read.
+# Teacher forcing has a price. In training the model reads only correct prefixes; when it writes, it reads its own prefixes, mistakes included. This difference is called **exposure bias** (Ranzato et al., 2016). To measure
+# it, put one false digit into the prefix. Everything else is correct, and the source still says what to write.
 
 # %% [markdown]
 # **Predict.** The model with the mask writes nearly every unseen date correctly. After *one* false digit in its prefix, how often is the next digit correct?
@@ -450,12 +455,12 @@ for seed, run in leaks.items():
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** In 43 to 45 % of the cases with three seeds; after a correct prefix it is correct in more than 99 %. It depends on the digit: see the left map. The model uses its own prefix to find out where it is and which year it is writing.
+# **(b)** In 43 to 45 % of the cases with three seeds; after a correct prefix it is correct in more than 99 %. It depends on the digit: in the left map below, the next digit of the same year, month or day suffers most.
 #
 # </details>
 
 # %% [markdown]
-# Is the clean prefix the cause? Then a training in which some prefixes are false should repair it. The control replaces a tenth of the digits that the decoder *reads*, and changes nothing else:
+# Are the correct prefixes of the training the cause? Then a training in which some prefixes are false should repair it. The control replaces a tenth of the digits that the decoder *reads*, and changes nothing else:
 
 # %%
 def corrupted(reads, share, rng):
@@ -497,17 +502,17 @@ for name, shares in after.items():
     print(f"   whole dates written alone: {', '.join(f'{share:.2%}' for share in alone)}")
 
 # %% [markdown]
-# So the clean prefix *is* the cause: with false digits in training, 99 % are correct, with each of three seeds. Whole dates show little of it, since a model that makes hardly any first mistake seldom meets a false prefix of its own. In longer text there is always a first mistake, and how much it costs there is disputed (He et al., 2021).
+# They are: with false digits in training, 99 % are correct, with each of three seeds. Whole dates show little of it: a model that seldom makes a first mistake seldom reads a false prefix of its own. In longer text a first mistake is more likely; how much it costs there is disputed (He et al., 2021).
 #
-# **A model handles those mistakes in its prefix that its training has shown it.**
+# **A model learns to continue after mistakes if its training contains mistakes.**
 
 # %% [markdown]
 # <a id="loss-floor"></a>
 #
 # ## 7 · What the loss measures: six words
 #
-# *The cat sat on the …* A hundred people continue, and their answers are a distribution $p$ over six words. A model predicts $q$. Its loss is the **cross-entropy** $H(p, q) = -\sum p \log q$. It is smallest for $q = p$, and there it is
-# the entropy of $p$, not 0. What is left above that is the Kullback–Leibler divergence: $\text{KL}(p \,\|\, q) = H(p, q) - H(p)$.
+# *The cat sat on the …* Suppose that a hundred people continue: their answers are a distribution $p$ over six words. A model predicts $q$. Its loss is the **cross-entropy** $H(p, q) = -\sum p \log q$. It is smallest for $q = p$, and there it is
+# the entropy of $p$, not 0. The rest, above this floor, is the Kullback–Leibler divergence: $\text{KL}(p \,\|\, q) = H(p, q) - H(p)$.
 
 # %%
 people = np.array([0.55, 0.20, 0.15, 0.07, 0.03, 0.0])  # mat, sofa, floor, roof, moon, idea
@@ -523,7 +528,7 @@ for step in range(301):
 print("entropy of the people:", -(people[:5] * np.log(people[:5])).sum().round(3))
 
 # %% [markdown]
-# A translator's target is one-hot: its entropy is 0, and the loss could fall for ever if only the correct logit grew. **Label smoothing** (Szegedy et al., 2016; ε = 0.1 in the paper) keeps the model from becoming ever more certain. It takes ε of the probability and
+# A translator's target is one-hot: its entropy is 0, and the loss comes ever closer to 0 while the correct logit grows. **Label smoothing** (Szegedy et al., 2016; ε = 0.1 in the paper) removes this reward for ever more certainty. It takes ε of the probability and
 # spreads it over all V words: the correct one gets $1 - \varepsilon + \varepsilon/V$, every other $\varepsilon/V$. Now the floor is the entropy of this target.
 
 # %% [markdown]
@@ -555,14 +560,14 @@ ax.set(xlabel="correct logit minus the others", ylabel="loss", ylim=(0, 4))
 ax.legend()
 plots.show(
     figure,
-    alt="""With label smoothing too much certainty costs. Loss against the gap between the correct logit and the others. Without smoothing it falls for ever;
+    alt="""With label smoothing too much certainty costs. Loss against the gap between the correct logit and the others. Without smoothing it falls towards 0;
 with smoothing 0.1 it has its minimum, the floor of 0.661, near a gap of 5.8, and rises again.""",
 )
 
 # %% [markdown]
-# All trainings end near the floor, the leaky ones included. So a loss near its floor says that a model has nothing left to learn from *this* task. It does not say that the task is the one you meant.
+# All trainings end near the floor, the leaky ones included. A loss near its floor says that a model has almost nothing left to learn from *this* task. It does not say that this is the task you meant.
 #
-# **The smallest possible loss is the entropy of the target, and that is not 0.**
+# **The smallest possible loss is the entropy of the target, which is 0 only if the target is certain.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -612,7 +617,7 @@ print("shapes", meant.shape, by_position.shape, "  equal:", np.allclose(meant, b
 #
 # <details><summary>4. A validation loss is at its floor after one epoch. What do you test first?</summary>
 #
-# Leakage: change a token that is read, and look whether an earlier prediction moves. Then let the model write.
+# Leakage: change a token that is read, and see whether an earlier prediction moves. Then let the model write.
 #
 # </details>
 #
@@ -622,7 +627,7 @@ print("shapes", meant.shape, by_position.shape, "  equal:", np.allclose(meant, b
 # |---|---|---|
 # | shift | (B, T) | reads start, y₁, y₂, …; predicts y₁, y₂, …, end |
 # | look-ahead mask | (T, T) | the diagonal is open; test it by changing a later token |
-# | padding mask | (B, 1, S) | "and" with the other |
+# | padding mask | (B, 1, S) | a key must be open in both masks |
 # | cross-attention | weights (B, H, T, S) | queries from the target, keys and values from the memory |
 # | logits | (B, T, V) | softmax over the vocabulary |
 # | loss | scalar | its floor is the entropy of the target |
@@ -643,7 +648,7 @@ print("shapes", meant.shape, by_position.shape, "  equal:", np.allclose(meant, b
 #
 # <details><summary>If something looks wrong, runs slowly, or you want more</summary>
 #
-# **Symptoms.** Loss near its floor suspiciously early, output nonsense: a leak (section 3's test). First token always wrong: another start token than in training. Loss far above 0, output correct: its floor (section 7).
+# **Symptoms.** Loss near its floor suspiciously early, output nonsense: a leak (section 3's test). First token always wrong: the start token differs from the one in training. Loss far above 0, output correct: its floor (section 7).
 #
 # **Slow machine:** `EPOCHS = 3` (some dates stay wrong). **GPU:** the cells run unchanged.
 #

@@ -20,8 +20,8 @@
 # [← 8 · Decoder and masking](08_decoder_and_masking.ipynb) · [Lab
 # 8b](../labs/08b_generating_text/08b_generating_text.ipynb) · [9 · Vision Transformer →](09_vision_transformer.ipynb)
 #
-# A small model has read 29,000 captions of photographs and now writes its own. Of all sentences that exist, one is the most probable to it. **Is the most probable sentence
-# a typical one?** Write down your guess. Section 2 finds this sentence, and holds it against what people write and what the model itself draws.
+# A small model has read 29,000 captions of photographs and now writes its own. To the model, one of all possible captions is the most probable. **Is the most probable sentence
+# a typical one?** Write down your guess. Section 2 finds this caption, and compares it with what people write and with what the model itself draws.
 #
 # **Afterwards you can**
 #
@@ -68,13 +68,14 @@ seeds = record["seeds"]
 def text(ids):
     return " ".join(WORDS[number] for number in ids if number not in (START, END))
 
+
 # %% [markdown]
 # <a id="choosing"></a>
 #
 # ## 1 · Choose the next word
 #
-# The model is a decoder alone: lecture 8's blocks without a source, so it predicts the next word of a caption from the words before it. It was trained on Multi30k (Elliott et al., 2016); the page loads its weights. One call reads *one* more
-# word and returns log p of every possible next one (section 3 explains its `cache`):
+# The model is a decoder without a source: its blocks have causal self-attention and a feed-forward network, but no cross-attention. It predicts the next word of a caption from the words before it. It was trained on Multi30k (Elliott et al., 2016), and the page loads its weights. One call reads *one* more
+# word and returns log p of every possible next one (section 3 explains its `cache`; `normed` is the RMS norm of lecture 4):
 
 # %%
 class PlainCaptionModel:
@@ -117,15 +118,16 @@ def next_words(beginning):
 log_p = next_words("a brown dog is")[-1]
 print(f"{len(WORDS):,} words; after “a brown dog is”:", ", ".join(f"{WORDS[i]} {np.exp(log_p[i]):.2f}" for i in np.argsort(-log_p)[:6]))
 
+
 # %% [markdown]
-# How good is it? Its **perplexity** on unseen captions is $e$ to the mean of $-\ln p$ per token: as if it had to guess among that many equally probable words. Ours has 24.0; counted words of these captions reach 30.7 ([evidence](evidence/08.ipynb#language-model)). Now choose:
+# How good is it? Its **perplexity** on unseen captions is $e$ to the mean of $-\ln p$ per token. A model that guesses among 24 equally probable words has 24. Ours has 24.0 on captions whose words it knows. For a comparison take one vocabulary and one test for both: there counted words have 30.7, and a larger model of this kind has 21.3 to 21.4 ([evidence](evidence/08.ipynb#language-model)). Now choose:
 #
 # * **greedy**: always the most probable word;
 # * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$. Below 1 sharper, above 1 flatter; $\tau \to 0$ is greedy;
 # * **top-k**: draw from the k most probable words (Fan et al., 2018);
-# * **top-p**, or nucleus sampling: draw from the fewest words whose probabilities reach p together (Holtzman et al., 2020).
+# * **top-p**, or nucleus sampling: draw from the fewest words whose probabilities add up to p or more (Holtzman et al., 2020).
 #
-# The temperature changes logits; the cuts set probabilities to 0, and what is left is divided by its sum.
+# The temperature changes logits; the cuts set probabilities to 0, and what is left is divided by its sum. (Words that tie at the cut all stay here; lab 8b keeps the lower ids.)
 
 # %%
 def reshaped(log_p, temperature=1.0, top_k=None, top_p=None):
@@ -211,7 +213,7 @@ for settings in ({"temperature": 0.5}, {}, {"top_p": 0.9}, {"temperature": 1.5})
         print("   ", text(ids))
 
 # %% [markdown]
-# Cold text is correct and alike, hot text is varied and wrong. To measure both, count how many of the strings of four words occur in the training captions, and how many of 150 captions are different. *The base rate matters*: in unseen captions
+# Cold captions resemble each other; hot ones are varied and lose their grammar. To measure this, count which share of their strings of four words occurs in the training captions, and how many of 150 captions are different. *The base rate matters*: in unseen captions
 # written by people, 38 % of the strings are known.
 
 # %% tags=["drawing"]
@@ -233,16 +235,16 @@ top-p 0.9, with the share in captions written by people as a line; all curves fa
 )
 
 # %% [markdown]
-# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9, where only the cut has changed, it is 35 %, and with top-k 51 %: improbable words make much of the difference. Without a cut the line of the people is crossed between 0.75 and 1. (This is one model after two passes of training; chance moves a share by about 3 points. And a familiar string need not be true.)
+# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9, where only the cut has changed, it is 35 %, and with top-k 51 %: improbable words make much of the difference. Without a cut, the curve crosses the line of the people between 0.75 and 1. (This is one model after two passes of training. And a familiar string need not be true.)
 #
-# **Temperature and cuts trade strange text for repeated text; what people write says where to stop.**
+# **Temperature and cuts trade strange text for repeated text; what people write shows where to stop.**
 
 # %% [markdown]
 # <a id="beam"></a>
 #
 # ## 2 · The most probable sentence
 #
-# Greedy takes the best *word* each time. That need not lead to the best *sentence*. Take a language of sentences of two words. **Beam search** keeps the k best *beginnings*: each is continued by all words, and the k
+# Greedy takes the best *word* each time. That need not lead to the best *sentence*. For an example, take a language whose sentences have two words. **Beam search** keeps the k best *beginnings*: each is continued by all words, and the k
 # best of all these stay. With k = 1 it is greedy.
 
 # %% [markdown]
@@ -251,7 +253,7 @@ top-p 0.9, with the share in captions written by people as a line; all curves fa
 # <details><summary>Answer</summary>
 #
 # Greedy begins with “a” as soon as $p > 0.8\,(1 - p)$, from 0.444 on, and writes “a dog” with $0.4\,p$. “the dog” has $0.9 \cdot 0.8\,(1 - p) = 0.72\,(1-p)$; that is more as long as $p$ is below 0.72/1.12 = 0.643. So between 0.444 and 0.643 greedy misses
-# the star, and a beam of 2 finds it.
+# the most probable sentence, and a beam of 2 finds it.
 #
 # </details>
 
@@ -263,9 +265,10 @@ TREE = {
 }
 live.beam(TREE)
 
+
 # %% [markdown]
-# A wider beam promises nothing, since it too can drop the beginning of the best sentence. But there is an exact search. A beginning only *loses* probability with each word. So always continue the most probable beginning of all: the first finished
-# sentence that comes up is the best (Dijkstra, 1959).
+# A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning only *loses* probability with each word. So always continue the most probable beginning of all: the first
+# sentence that comes up finished is the most probable (Dijkstra, 1959).
 
 # %%
 def most_probable(model, limit):
@@ -288,7 +291,7 @@ def most_probable(model, limit):
 #
 # <details><summary>Answer</summary>
 #
-# No. With the beam of 64 comes “a group of people walking down the street .” with −10.46, and the exact search finds “a man .” with −8.77. Drawn captions have about −40, and none of 300 comes near.
+# No. The beam of 64 finds “a group of people walking down the street .” with −10.46, and the exact search finds “a man .” with −8.77. Drawn captions have about −40 on average, and the best of 300 stays below both.
 #
 # </details>
 
@@ -318,26 +321,26 @@ plots.show(
 )
 
 # %% [markdown]
-# The best caption is “a man .”, a beginning with a full stop. It is more probable than each of 300 drawn captions and each of 693 captions of people. It is not only shorter: *a token* it has −2.2, a drawn caption −3.2. The drawn captions are the control. They come from the model itself, so the distance is no error of the model about people.
+# The most probable caption is “a man .”: two words and a full stop. It is more probable than each of 300 drawn captions and each of 693 captions of people. It is not only shorter: *a token* it has −2.2, a drawn caption −3.2. The drawn captions are the control: they come from the model itself, so the distance is no error of the model about people.
 #
-# How can the best be so rare? Its probability is $e^{-8.77}$, once in 6,400 captions. A typical caption has about $e^{-40}$, but of these there are so many that together they get nearly everything. A search looks for the best single one, drawing for the many. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). In practice a small beam and a length penalty hide this ([evidence](evidence/08.ipynb#length-penalty)), and section 6 shows what such a beam gains.
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). In practice a small beam and a length penalty avoid such short results ([evidence](evidence/08.ipynb#length-penalty)), and section 6 shows what such a beam gains.
 #
-# **The most probable sentence is not a typical one: a search finds the exception, drawing shows the rule.**
+# **The most probable sentence is not a typical one: to see typical sentences, draw.**
 
 # %% [markdown]
 # <a id="cache"></a>
 #
 # ## 3 · The key–value cache
 #
-# How can one call read only *one* word? The look-ahead mask of lecture 8 has fixed all earlier tokens: no later token changes their keys and values. So the model keeps them: the **key–value cache**. Each step makes one query, one new key and one new value in every block, and
-# attends to what is stored. Find the line in `PlainCaptionModel`. Queries are not kept, because no earlier token asks again.
+# How can one call read only *one* word? With the look-ahead mask of lecture 8 no later token changes the keys and values of an earlier one. So the model keeps them, in the **key–value cache**. Each step makes one query, one new key and one new value in every block, and
+# attends to what is stored. Find the line in `PlainCaptionModel`. Queries are not kept, because each is used only once.
 
 # %% [markdown]
 # **Predict.** A text of 7 tokens is written. How many scores does one head compute in all steps together, with the cache, and without it, when each step runs the whole text so far?
 #
 # <details><summary>Answer</summary>
 #
-# With the cache step t computes one row of t scores: 1 + 2 + 3 + 4 + 5 + 6 + 7 = 28. Without it, t² of them: 1 + 4 + 9 + 16 + 25 + 36 + 49 = 140.
+# With the cache step t computes one row of t scores: 1 + 2 + 3 + 4 + 5 + 6 + 7 = 28. Without it step t computes t² scores: 1 + 4 + 9 + 16 + 25 + 36 + 49 = 140.
 #
 # </details>
 
@@ -347,7 +350,7 @@ for name, each in rates.items():
     print(f"{name:10}", ", ".join(f"{tokens} tokens: {rate:.0f} a processor second" for tokens, rate in each.items()))
 
 # %% [markdown]
-# (Recorded, for a model of the same kind twice as large: at 512 tokens it writes 4 times as fast.) The outputs are equal to rounding, so a cache changes the time and nothing else. The price is memory. In numbers, for one text:
+# (Recorded, for a model of the same kind and more than twice the size.) At 512 tokens the cache makes writing 4 times as fast; at 32 tokens it gains almost nothing. The outputs are equal to rounding. The price is memory. In numbers, for one text:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
@@ -358,7 +361,7 @@ for name, each in rates.items():
 #
 # <details><summary>Answer</summary>
 #
-# One token takes 2 · 80 · 8 · 128 = 163,840 numbers, so 327,680 bytes, and 4,096 tokens take 1.34 GB. With 64 instead of 8 heads it is eight times as much, 10.7 GB for each user who is writing.
+# One token takes 2 · 80 · 8 · 128 = 163,840 numbers, so 327,680 bytes, and 4,096 tokens take 1.34 GB. With 64 instead of 8 heads it is eight times as much, 10.7 GB for each text that is being written.
 #
 # </details>
 
@@ -369,8 +372,9 @@ for groups in (64, 8, 1):  # G; the layer is 16 times narrower than Llama's, wit
     cache_bytes = 2 * 80 * groups * 128 * 4096 * 2
     print(f"G = {groups:2}: Llama's cache {cache_bytes / 1e9:5.2f} GB; parameters of the small layer {layer.count_params():,}")
 
+
 # %% [markdown]
-# The queries and the scores stay as many as before, so GQA saves memory and what has to be read from it, not multiplications of scores. Ainslie et al. report a quality near that of full heads, at a speed near that of one.
+# The number of queries and of scores stays the same. So GQA saves memory, and the reading of this memory, but no multiplication in the scores. Ainslie et al. report a quality near that of full heads, at a speed near that of one.
 #
 # **A cache trades memory for time, and changes nothing but rounding; fewer key heads make it smaller.**
 
@@ -379,7 +383,7 @@ for groups in (64, 8, 1):  # G; the layer is 16 times narrower than Llama's, wit
 #
 # ## 4 · Three families
 #
-# From the same blocks come three kinds of model. Push one input token and see which outputs move, in one untrained block of each kind:
+# Three families of models are built from the same parts. Change one input token and see which outputs move, in one untrained block of each family:
 
 # %% tags=["drawing"]
 def influence(function, x):
@@ -410,7 +414,7 @@ for ax, (name, function) in zip(panels, families.items(), strict=True):
     ax.set_yticks(range(len(seen)), labels[-len(seen) :])
 plots.show(
     figure,
-    alt="""The families differ in who sees whom, and in nothing else. Which output depends on which input, measured. Encoder-only: everything on everything. Decoder-only: a lower
+    alt="""The families differ in who sees whom. Which output depends on which input, measured. Encoder-only: everything on everything. Decoder-only: a lower
 triangle. Encoder–decoder: every target token on all four source tokens and on the target tokens up to itself.""",
 )
 
@@ -426,15 +430,15 @@ triangle. Encoder–decoder: every target token on all four source tokens and on
 # What changes from field to field is what a token is: amino acids (Jumper et al., 2021), short windows of a spectrogram (Radford et al., 2023), states and actions (Chen et al., 2021), patches of an image (lecture 9). A Transformer can read them all. That does not make it the best: on nine sets of time series linear models forecast better
 # (Zeng et al., 2023; more fields in the [evidence](evidence/08.ipynb#fields)).
 #
-# **The three families are built from the same blocks; they differ in who may see whom.**
+# **The three families are built from the same parts; they differ in who may see whom.**
 
 # %% [markdown]
 # <a id="alignment"></a>
 #
 # ## 5 · Where it looks, and what chance would give
 #
-# The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so sum the
-# weights over 1,000 unseen dates: how much of the weight of the year's digits lies on the year of the source, and so on (recorded, three seeds)?
+# The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so take the mean
+# over 1,000 unseen dates, without those with a mistake, and over heads and blocks. How much of the weight of the year's digits lies on the year of the source, and so on (recorded, three seeds)?
 
 # %% tags=["drawing"]
 dates = recorded.load("date_alignment")["results"]
@@ -461,11 +465,12 @@ left_ax.set(ylabel="weight on its own part", ylim=(0, 1))
 right_ax.set(ylabel="divided by equal weights")
 plots.show(
     figure,
-    alt="""Most weight lies on the year, and the year is looked at least sharply. Left, the share of the weight that the digits of year, month and day put on their own part of the source, with a line at what equal weights would give: the year has the largest share and the highest line. Right, the shares divided by these lines: month and day are above the year, and all are above 1. Dots are three seeds.""",
+    alt="""Each part gets more weight than equal weights would give, and the year, with the largest share, has the smallest ratio. Left, the share of the weight that the digits of year, month and day put on their own part of the source, with a line at what equal weights would give: the year has the largest share and the highest line. Right, the shares divided by these lines: month and day are above the year, and all are above 1. Dots are three seeds.""",
 )
 
+
 # %% [markdown]
-# By the shares alone the order is year, day, month. Much of that is the base rate: half of all source tokens belong to the year. Divided by it, the month and the day are looked at more sharply than the year, with each of three seeds. On real sentences the same division says more: where the translation of a colour is due, recurrent translators put 0.45 to 0.82 of the weight on that colour, and equal weights would put 0.07 there
+# By the shares alone the order is year, day, month. But half of all source tokens belong to the year, so equal weights would put half of the weight there. Divided by this base rate, all three parts get more than chance would give, with each of three seeds. The ratios do not rank the parts, since no share exceeds 1: the ratio of the year cannot exceed 1.9, that of the month could reach 7.2. On real sentences the ratio is further from 1: where the next word is a colour, recurrent translators put 0.45 to 0.82 of the weight on that colour in the source, and equal weights would put 0.07 there
 # ([evidence](evidence/08.ipynb#recurrent)).
 #
 # Even then a weight is no cause. The memory vectors are mixtures, since the encoder's self-attention came first ([lecture 1b](01b_visual_attention.ipynb) tests maps by deletion).
@@ -477,7 +482,7 @@ plots.show(
 #
 # ## 6 · BLEU
 #
-# How good is a translation? **BLEU** (Papineni et al., 2002) counts which of its strings of n words, n = 1 to 4, occur in the reference, each at most as often as there. It takes the geometric mean of the four shares $p_n$, and a penalty if the output (c tokens) is shorter than the reference (r tokens). All sentences are counted together:
+# How good is a translation? **BLEU** (Papineni et al., 2002) counts which of its strings of n words, n = 1 to 4, occur in the reference, each at most as often as there. BLEU is the geometric mean of the four shares $p_n$, times a penalty if the output (c tokens) is shorter than the reference (r tokens). The counts are summed over all sentences first:
 #
 # $$\text{BLEU} = \min\left(1,\ e^{1 - r/c}\right) \cdot \left(p_1\, p_2\, p_3\, p_4\right)^{1/4}$$
 #
@@ -508,9 +513,9 @@ for name in ("greedy", "beam 4"):
 print("signature:", translations["signature"])
 
 # %% [markdown]
-# The same 15 translations gain 1.3 BLEU when punctuation is split off. Post (2018) finds differences of up to 1.8 between common ways of splitting. The tool sacreBLEU therefore fixes everything, and writes it into a **signature**: *case:mixed* says that case counts, *tok:13a* how words were split.
+# The same 15 translations (of five captions, with three seeds) gain 1.3 BLEU when punctuation is split off; lower case adds nothing here. Post (2018) finds differences of up to 1.8 between common settings. The tool sacreBLEU therefore fixes everything, and writes it into a **signature**: *case:mixed* says that case counts, *tok:13a* how words were split.
 #
-# The model is a Transformer of 1.7 million parameters, English to German, trained on the same 29,000 captions. With each of three seeds a beam of 4 is ahead of greedy search, by 0.4 to 0.9. So here a search pays.
+# The model is the English–German Transformer of lecture 8, section 4, with 1.7 million parameters. With each of three seeds a beam of 4 with the length penalty is ahead of greedy search, by 0.4 to 0.9 BLEU. So here a search pays.
 #
 # **A BLEU is comparable only with the same test set, the same splitting and the same case: its signature.**
 

@@ -20,7 +20,7 @@ def masks(page: Page) -> None:
         page.numbers("d8-hand", rf"{name} +\[([\d.]+) +([\d.]+) +([\d.]+) *\]")
         for name in ("without the mask:", "with the mask:")
     )
-    page.says("The weights are {:.3f}, {:.3f} and {:.3f}: nearly all of it comes from the future.", *open_)
+    page.says("The weights are {:.3f}, {:.3f} and {:.3f}: nearly all of the weight lies on the future.", *open_)
     page.says("so the weights are 1/4 = {:.2f}, 3/4 = {:.2f} and {:.0f}.", *masked)
     page.given("the exponentials are 1, 3 and 148.4, and their sum is 152.4", because="calculated by hand")
     with_mask, without = page.numbers("d8-influence", r"of a later token ([\d.]+)")
@@ -33,14 +33,18 @@ def masks(page: Page) -> None:
 def training(page: Page, leaks: dict) -> None:
     correct = page.number("d8-write", r"without a mistake: ([\d.]+)%")
     page.says("The model with the mask writes nearly every unseen date correctly.", holds=correct > 95)
-    page.says("The last line is written in none of the six ways.", holds="27th of march, 94" in page.output("d8-write"))
+    last = page.output("d8-write").split("27th of march, 94")[1]
+    page.says(
+        "The last date is in none of the six formats, and the model gets it wrong.",
+        holds="1 9 9 4 0 3 2 7 <end>" not in last,
+    )
     seeds = page.recorded("multi30k")["results"]
     bleu = [run["bleu"]["greedy"] for run in seeds["seeds"].values()]
     page.says(
-        "with three blocks and 1.7 million parameters, learned English to German from the 29,000 captions of Multi30k",
+        "with three blocks and 1.7 million parameters learned English to German from the 29,000 captions of Multi30k",
         holds=[seeds["model"]["blocks"] == 3, round(seeds["parameters"] / 1e6, 1) == 1.7],
     )
-    page.says("It reaches {:.1f} to {:.1f} BLEU with three seeds", min(bleu), max(bleu))
+    page.says("On 1,000 unseen captions it reaches {:.1f} to {:.1f} BLEU with three seeds", min(bleu), max(bleu))
     examples = [line for run in seeds["seeds"].values() for line in run["examples"]]
     lines = [line["greedy"] for line in examples if "brown" in line["english"]]
     both = ["brauner Hund" in line and "lilafarbenen Frisbee" in line for line in lines]
@@ -58,15 +62,20 @@ def leak(page: Page, leaks: dict) -> None:
     )
     unmasked = [100 * run["mask off"]["alone"] for run in masked]
     page.says(
-        "the good weights fail and write {:.0f} to {:.0f} % of the dates, so the mask is a part of the model",
+        "the same weights now write {:.0f} to {:.0f} % of the dates, so the mask is a part of the model",
         min(unmasked),
         max(unmasked),
         holds=[run["mask on"]["alone"] > 0.95 for run in masked],
     )
     page.says(
-        "That does not help",
-        holds=[run["mask on"]["alone"] < 0.05 and run["mask on"]["reading"] < 0.05 for run in leaky],
+        "That does not help: no date is correct, even while the model reads the target.",
+        holds=[run["mask on"]["alone"] == run["mask on"]["reading"] == 0 for run in leaky],
     )
+    table = np.reshape(page.numbers("d8-leak", r"([\d.]+)%"), (4, 2, len(leaky)))  # (row, reads or writes, seed)
+    page.says("The first row is the correct model.", holds=bool((table[0] > 95).all()))
+    page.says("The fourth row is the leak:", holds=bool((table[3, 0] == 100).all() and (table[3, 1] == 0).all()))
+    first = {run["mask off"]["first line written"] for run in leaky}
+    page.says("What it writes instead differs from seed to seed.", holds=len(first) == len(leaky))
     page.says(
         "good weights that are used without it write few dates correctly, or none",
         holds=[min(unmasked) == 0, max(unmasked) < 20],
@@ -74,15 +83,19 @@ def leak(page: Page, leaks: dict) -> None:
     copied, base = (np.array([run["copied"] for run in runs]) for runs in (leaky, masked))  # (seeds, 8)
     first, second, later = (100 * copied[:, digits] for digits in (0, 1, slice(2, None)))
     page.says(
-        "The first digit it copies in {:.0f} to {:.0f} % of the dates, the second in {:.0f} to {:.0f} %, each later "
-        "one in {:.0f} to {:.0f} % (the range of three seeds).",
+        "Without the mask the model copies the first digit in {:.0f} to {:.0f} % of the dates, the second in {:.0f} to "
+        "{:.0f} %, and each later one in {:.0f} to {:.0f} % (the range of three seeds).",
         *(edge(share) for share in (first, second, later) for edge in (np.min, np.max)),
     )
-    page.says("which cannot see the false digit: at most {:.1f} %.", 100 * base.max())
+    page.says("it cannot see the false digit, and predicts it in at most {:.1f} %.", 100 * base.max())
+    page.says("So from the third digit on the leaky model copies.", holds=copied[:, 2:].min() > 0.8)
     page.says("from the third digit on the model copies", holds=copied[:, 2:].min() > 0.8)
     page.says("with the mask almost never", holds=base.max() < 0.05)
     losses, leaky_losses = (np.array([run["losses"] for run in runs]) for runs in (masked, leaky))
-    page.says("Without the mask the loss falls faster", holds=(leaky_losses[:, 1:] < losses[:, 1:]).all())
+    lower = bool((leaky_losses[:, 1:] < losses[:, 1:]).all())
+    page.says("Without the mask the loss falls faster", holds=lower)
+    page.says("trains one that does copy, and its loss is lower than that of the correct model.", holds=lower)
+    page.says("both end near the same floor", holds=np.ptp([*losses[:, -1], *leaky_losses[:, -1]]) < 0.05)
     page.says("A model that leaks is perfect while it reads the target and wrong when it writes.")
 
 
@@ -99,8 +112,7 @@ def exposure(page: Page, leaks: dict) -> None:
     page.says("after a correct prefix it is correct in more than 99 %", holds=(before.mean(axis=1) > 0.99).all())
     repaired = 100 * corrupted.mean(axis=1)
     page.says(
-        "So the clean prefix is the cause: with false digits in training, {:.0f} % are correct, with each of three "
-        "seeds.",
+        "They are: with false digits in training, {:.0f} % are correct, with each of three seeds.",
         min(repaired),
         holds=[len(repaired) == 3, round(min(repaired)) == round(max(repaired)), *(repaired > shares + 30)],
     )
@@ -111,7 +123,11 @@ def exposure(page: Page, leaks: dict) -> None:
         holds=[(inside.mean(axis=0) < 0.6).all(), (next_field.min(axis=1) > inside.max(axis=1)).all()],
     )
     page.says("Trained with false digits, all cells are near 1.", holds=corrupted.min() > 0.95)
-    page.says("A model handles those mistakes in its prefix that its training has shown it.")
+    page.says(
+        "in the left map below, the next digit of the same year, month or day suffers most",
+        holds=(next_field.min(axis=1) > inside.max(axis=1)).all(),
+    )
+    page.says("A model learns to continue after mistakes if its training contains mistakes.")
 
 
 def loss(page: Page, leaks: dict) -> None:
@@ -119,7 +135,7 @@ def loss(page: Page, leaks: dict) -> None:
     page.says("with smoothing 0.1 it has its minimum, the floor of {:.3f}, near a gap of 5.8, and rises again", floor)
     every = [run[name]["losses"][-1] for run in leaks.values() for name in ("mask", "no mask")]
     page.says("All trainings end near the floor, the leaky ones included.", holds=max(*every, last) < floor + 0.05)
-    page.says("The smallest possible loss is the entropy of the target, and that is not 0.")
+    page.says("The smallest possible loss is the entropy of the target, which is 0 only if the target is certain.")
     reached, entropy = page.number("d8-six", r"step 300: loss ([\d.]+)"), page.number("d8-six", r"the people: ([\d.]+)")
     page.says("there it is the entropy of", holds=entropy < reached < entropy + 0.02)
 
@@ -134,7 +150,7 @@ def mistakes(page: Page) -> None:
 
 def given(page: Page) -> None:
     page.given(
-        "Six ways to write a date become eight digits: 27.3.1994 becomes 19940327.",
+        "A date in one of six formats becomes eight digits: 27.3.1994 becomes 19940327.",
         "The paper's model has a dropout of 0.1 behind every part",
         "ε = 0.1 in the paper",
         "Two 9 by 9 maps",
@@ -152,7 +168,8 @@ def given(page: Page) -> None:
         "B = 2, H = 4, T = 7, S = 11.",
         "(B, 1, S) |",
         "so that its weight is 0 and the others still sum to 1",
-        "opens to position $t$ only the positions 0 to $t$",
+        "no later softmax brings its sum back to 1",
+        "lets position $t$ look only at the positions 0 to $t$",
         "The padding mask has the shape (B, 1, T)",
         "Position 1 has the scores $(0, \\ln 3, 5)$ with the positions 0, 1 and 2.",
         "With the mask the exponentials are 1, 3 and 0 with the sum 4",
@@ -160,13 +177,15 @@ def given(page: Page) -> None:
         "so position 0 could fetch its answer",
         "because token 50 needs token 49",
         "there it is the entropy of $p$, not 0",
-        "its entropy is 0, and the loss",
+        "its entropy is 0, and the loss comes ever closer to 0",
+        "which is 0 only if the target is certain",
+        "Without smoothing it falls towards 0;",
         because="by definition",
     )
     page.given(
         "Time: about 63 minutes to read and predict",
         "(1,000 unseen dates;",
         "after one false digit in 1,000 unseen dates",
-        "Put a false digit one position to the right of where the model predicts",
+        "Put a false digit where it can read the digit that it has to predict",
         because="the design of the page",
     )
