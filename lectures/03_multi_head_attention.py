@@ -121,7 +121,7 @@ for p in (0.5, 0.8, 1.0):
 figure, ax = diagrams.canvas(11.8, 3.6)
 x_box = diagrams.box(ax, 0.8, 1.8, "X", detail="(T, D)", width=1.2)
 merged = diagrams.box(ax, 7.5, 1.8, "merge", detail="(T, H·K)", width=1.3)
-w_o = diagrams.box(ax, 9.25, 1.8, "$W_O$", role="value", detail="(H·K, D)", width=1.2)
+w_o = diagrams.box(ax, 9.25, 1.8, "$W_O$", detail="(H·K, D)", width=1.2)
 for y, name in ((2.9, "head 0: colour"), (0.7, "head 1: role")):
     parts = [
         diagrams.box(ax, 2.9, y + shift, label, role=role, width=0.9, height=0.3, fontsize=9)
@@ -355,8 +355,8 @@ for ax, sentence in zip(panels, (scenes.CAPTION, scenes.TWIN), strict=True):
 plots.show(
     figure,
     alt="""This head looks one token back, so each dog finds its own colour, in the caption and in its twin. Two
-maps of attention weights, 12 by 12 pieces each. Both have a dark line just below the diagonal: each piece looks at
-the piece before it.""",
+maps of attention weights, 12 by 12 pieces each. Both have a dark line just below the diagonal:
+almost every piece looks at the piece before it; the first word looks at itself.""",
 )
 
 # %%
@@ -465,7 +465,8 @@ plots.show(
 each of two heads a matrix of 19 by 19, query columns by key columns, and one of 19 by 2. In head 0 the strong block
 has wants as rows and names as columns, strong on the
 diagonal. In head 1 it has positions as rows and as columns, strong below the diagonal. In the narrow matrices the
-last row, number, is strong for one answer only: wanted in head 0, above in head 1.""",
+last row, number, is strong for one answer only: wanted in head 0, above in head 1. Head 0 also writes something for
+each name, head 1 for each position.""",
 )
 
 # %% [markdown]

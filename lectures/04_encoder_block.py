@@ -225,11 +225,11 @@ panels[1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(
     figure,
     alt="""Without the residual stream all tokens are alike after three blocks, and from there on the query matrix
-gets no gradient. Left: the mean cosine of two tokens
+gets hardly any gradient. Left: the mean cosine of two tokens
 by block; without residual connections it reaches 1 after three blocks, with them it rises slowly. Right, on a
 logarithmic scale: the gradient of the query matrix
-falls to a hundred-millionth without residual connections and by a factor of ten with them; the gradient of the value
-matrix keeps its size in both.""",
+falls to about a ten-millionth without residual connections and by a factor of ten with them; the gradient of the value
+matrix keeps its size without them and falls to about a third with them.""",
 )
 
 # %% [markdown]
@@ -392,7 +392,7 @@ for ax, (name, part) in zip(panels, shown.items(), strict=True):
     ax.set_xlabel("nudged token")
 plots.show(
     figure,
-    alt="""Only attention has entries off the diagonal: it alone moves information between tokens. Four maps of
+    alt="""Of the three parts only attention has entries off the diagonal: it alone moves information between tokens. Four maps of
 nine output tokens by nine nudged input tokens, each row relative to its
 largest entry. Attention: all entries filled. Layer norm and feed-forward network: the diagonal only. Whole block: a
 dark diagonal, and paler entries everywhere else.""",
