@@ -433,7 +433,8 @@ the key comes after the query.""",
 # memory. Most tokens are blank, some are one of eight letters, and at each position a causal model predicts *the last
 # letter seen*. In "· B · · A · ·" the answers at the end are A.
 # Five models of one block differ in their positions only; with sinusoidal positions the tokens are also multiplied by
-# $\sqrt D$. One model has no positions at all (**NoPE**), only the causal mask. They train on 32 tokens and are tested on 160, with three seeds ([evidence](evidence/05.ipynb#beyond)).
+# $\sqrt D$. One model has no positions at all (**NoPE**), only the causal mask. They train on 32 tokens and are tested on 160, with
+# three seeds ([evidence](evidence/05.ipynb#beyond)).
 
 # %% [markdown]
 # **Predict.** None, learned, sinusoidal, rotary, ALiBi: which of them is still correct at positions 64 to 159?

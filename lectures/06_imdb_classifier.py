@@ -182,7 +182,7 @@ in words, with a dashed line at 200.""",
 )
 
 # %% [markdown]
-# Four reviews in ten are too long, so you have to choose which end to keep. We keep the *last* 200 words of a review; [lecture 6b](06b_judging_a_classifier.ipynb#one-procedure) tests it.
+# Of the real reviews four in ten are too long, so you have to choose which end to keep. We keep the *last* 200 words of a review; [lecture 6b](06b_judging_a_classifier.ipynb#one-procedure) tests it.
 #
 # **Every step from text to ids loses something, and none of them says so.**
 
@@ -375,7 +375,7 @@ plots.show(figure, alt="Without brakes the model learns its training reviews by 
 # %% [markdown]
 # So the brakes do not prevent overfitting, they slow it. (Hidden words alone show no gain with three seeds; [evidence](evidence/06.ipynb#brakes).) The accuracy on held-back reviews hardly shows it: it ends at 0.825 without brakes
 # and at 0.833 with them, and the ranges of the seeds overlap. Nor does stopping raise the accuracy: with brakes and two epochs it ends at 0.807. So after epoch 2 the loss rises, and the accuracy ends no lower: the probabilities get worse, and
-# not the decisions. That is what happens when a model becomes surer of its errors ([lecture 6b](06b_judging_a_classifier.ipynb#calibration)).
+# not the decisions. A model that becomes surer of its errors does this ([lecture 6b](06b_judging_a_classifier.ipynb#calibration)).
 #
 # **Early stopping** watches the validation loss and keeps the weights of its lowest epoch.
 #
@@ -444,7 +444,7 @@ print(f"the review that changes most: label {truth[most]}, without a mask {answe
 #
 # ## 7 · The verdict
 #
-# All choices are made; the test split may answer. (It has been used before: the search for the recipe above looked at it twice, see the
+# All choices are made; the test split may answer. (It has been used before: the search for the settings of section 5 looked at it twice, see the
 # [evidence](evidence/06.ipynb#search). The two models of this page are tested once.)
 
 # %%

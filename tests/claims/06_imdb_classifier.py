@@ -23,7 +23,7 @@ def texts(page: Page) -> None:
         "The strongest entries are the words that you would have chosen;", holds="worst" in page.output("baseline")
     )
     cut, lost = page.numbers("lengths", r"cuts (\d+)% of the reviews and loses (\d+)% of all words")
-    page.says("Four reviews in ten are too long", holds=abs(cut - 40) < 3)
+    page.says("Of the real reviews four in ten are too long", holds=abs(cut - 40) < 3)
     page.says("A row of 200 words cuts {:.0f}% of the reviews and loses {:.0f}% of all words.", cut, lost)
     rows = [[2, 4, 5, 3, 0], [8, 10, 2, 9, 6], [2, 3, 7, 4, 0]]
     shown = page.numbers("by-hand", r"\[ ?(\d+) +(\d+) +(\d+) +(\d+) +(\d+)\]")
