@@ -47,7 +47,8 @@ def seeds(page: Page) -> None:
         holds=[counts[2, 2] == 6e-5, counts[2, 0] > counts[2, 1]],
     )
     page.says(
-        "with the other two seeds the encoder without positions is ahead", holds=(counts[:2, 0] < counts[:2, 1]).all())
+        "with the other two seeds the encoder without positions is ahead", holds=(counts[:2, 0] < counts[:2, 1]).all()
+    )
     page.says(
         "Only one of the three tests has p < 0.05, but all three point the same way",
         holds=[(counts[3:, 0] > counts[3:, 1]).all(), np.sum(counts[3:, 2] < 0.05) == 1],
@@ -75,10 +76,10 @@ def procedure(page: Page) -> None:
         "Three of the four intervals are far from zero: pairs beat words, and both beat the encoder.",
         holds=_far(page, shown),
     )
-    page.says("The fourth interval, the end of the review, reaches from −{:.4f} to +{:.4f}.", -seeds_drawn[1], seeds_drawn[2])
     page.says(
-        "The last 200 words are probably better, but this is not certain.", holds=-0.003 < seeds_drawn[1] < 0
+        "The fourth interval, the end of the review, reaches from −{:.4f} to +{:.4f}.", -seeds_drawn[1], seeds_drawn[2]
     )
+    page.says("The last 200 words are probably better, but this is not certain.", holds=-0.003 < seeds_drawn[1] < 0)
     page.says(
         "Welch's test had p = {:.3f}, and with averaged seeds the interval began at {:+.4f}.",
         page.number("welch", r"p = ([\d.]+)"),
