@@ -325,11 +325,10 @@ for ax, version in zip(panels, ("one head", "two heads", "four heads", "one head
         ax.axhline(seed * len(table[0]) - 0.5, color=diagrams.PALETTE["accent"], linewidth=1.5)
 plots.show(
     figure,
-    alt="""Two heads divide the work in every seed: one looks above, the other follows the want. Four tables of
-mean attention weights on the row above and on the wanted row, for five seeds, the heads of a seed sorted by job. One
-head: one of the two
-columns is near 1. Two heads: the first is near 1 for above, the second for wanted. Four heads: the jobs are shared
-less cleanly. One head, twice: the two layers have one job each in most seeds.""",
+    alt="""Two heads divide the work in every seed: one looks above, the other follows the want. Four tables of mean attention
+weights on the row above and on the wanted row, for five seeds, the heads of a seed sorted by job. One head: one of
+the two columns is near 1. Two heads: the first is near 1 for above, the second for wanted. Four heads: the jobs are
+shared less cleanly. One head, twice: the two layers have one job each in most seeds.""",
 )
 
 # %% [markdown]
@@ -461,12 +460,11 @@ for head, (looks, writes) in enumerate(circuits):
         square.axvline(edge, color=diagrams.PALETTE["residual"], linewidth=0.8)
 plots.show(
     figure,
-    alt="""Each head uses one block: one head matches wants with names, the other positions with positions. For
-each of two heads a matrix of 19 by 19, query columns by key columns, and one of 19 by 2. In head 0 the strong block
-has wants as rows and names as columns, strong on the
-diagonal. In head 1 it has positions as rows and as columns, strong below the diagonal. In the narrow matrices the
-last row, number, is strong for one answer only: wanted in head 0, above in head 1. Head 0 also writes something for
-each name, head 1 for each position.""",
+    alt="""Each head uses one block: one head matches wants with names, the other positions with positions. For each of two heads
+a matrix of 19 by 19, query columns by key columns, and one of 19 by 2. In head 0 the strong block has wants as rows
+and names as columns, strong on the diagonal. In head 1 it has positions as rows and as columns, strong below the
+diagonal. In the narrow matrices the last row, number, is strong for one answer only: wanted in head 0, above in head
+1. Head 0 also writes something for each name, head 1 for each position.""",
 )
 
 # %% [markdown]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -10,25 +11,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LECTURES = sorted(path.stem for path in (ROOT / "lectures").glob("[0-9]*.ipynb"))
-
-# Pages that are still of the second edition; one that is rewritten leaves this list.
-SECOND_EDITION = set(LECTURES) - {
-    "01_attention_intuition",
-    "01b_visual_attention",
-    "02_self_attention",
-    "02b_what_attention_costs",
-    "03_multi_head_attention",
-    "04_encoder_block",
-    "05_positional_encoding",
-    "06_imdb_classifier",
-    "06b_judging_a_classifier",
-    "07_bert_ag_news",
-    "08_decoder_and_masking",
-    "08b_generating_text",
-    "09_vision_transformer",
-    "09b_many_images_and_video",
-    "10_language_model",
-}
 
 # How long a page takes is counted, not guessed. The frame is title, objectives, summary, references and the folded box.
 WORDS_A_MINUTE = 110
@@ -43,14 +25,6 @@ MOST = {"words": 3000, "lines": 250, "figures": 8, "predictions": 3}
 @pytest.fixture(params=LECTURES)
 def lecture(request):
     return request.param, nbformat.read(ROOT / "lectures" / f"{request.param}.ipynb", as_version=4)
-
-
-def third_edition(lecture):
-    """The notebook of a lecture; the test is skipped for a page that is still of the second edition."""
-    name, notebook = lecture
-    if name in SECOND_EDITION:
-        pytest.skip("a page of the second edition")
-    return notebook
 
 
 def prose(notebook) -> str:
@@ -146,16 +120,39 @@ def test_the_words_of_a_figure_say_what_it_shows(lecture):
     assert len(set(words)) == len(words)
 
 
+EVIDENCE = sorted((ROOT / "lectures" / "evidence").glob("[0-9]*.ipynb"))
+
+
+def _literal_words(value: ast.expr) -> list[str]:
+    """The literal parts of a string or f-string, in order; what an f-string computes is left out."""
+    parts = value.values if isinstance(value, ast.JoinedStr) else [value]
+    return [" ".join(part.value.split()) for part in parts if isinstance(part, ast.Constant)]
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "lectures" / f"{name}.ipynb" for name in LECTURES] + EVIDENCE, ids=lambda path: path.stem
+)
+def test_the_stored_words_of_a_figure_are_those_of_its_source(path):
+    """Who edits the words in the source and does not run the page leaves the old ones in its outputs."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type != "code" or "alt=" not in cell.source:
+            continue
+        stored = [
+            " ".join(output.metadata["image/png"]["alt"].split())
+            for output in cell.outputs
+            if "image/png" in output.get("data", {})
+        ]
+        for keyword in (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.keyword)):
+            literal = _literal_words(keyword.value) if keyword.arg == "alt" else []
+            assert not literal or any(all(part in words for part in literal) for words in stored), literal
+
+
 def test_it_asks_before_it_answers(lecture):
-    name, notebook = lecture
+    _, notebook = lecture
     text = prose(notebook)
     assert text.count("<details>") == text.count("</details>") >= 5
-    if name in SECOND_EDITION:
-        assert text.count("**Predict") >= 3
-        parts = ("common mistakes", "check yourself", "summary", "references", "slow")
-    else:
-        assert text.count("**Predict") >= 2
-        parts = ("two mistakes", "four questions", "summary", "references", "slow")
+    assert text.count("**Predict") >= 2
+    parts = ("two mistakes", "four questions", "summary", "references", "slow")
     for part in parts:
         assert part in text.lower(), part
 
@@ -183,21 +180,21 @@ def test_cells_are_short(lecture):
 
 
 def test_no_lecture_takes_longer_than_an_hour(lecture):
-    notebook = third_edition(lecture)
+    _, notebook = lecture
     found = counts(notebook)
     assert minutes(notebook) <= MOST_MINUTES, f"counts {minutes(notebook):.1f}: {found}"
     assert {what: found[what] for what, most in MOST.items() if found[what] > most} == {}
 
 
 def test_the_stated_minutes_are_the_counted_ones(lecture):
-    notebook = third_edition(lecture)
+    _, notebook = lecture
     stated = int(re.search(r"\*\*Time[^0-9]*(\d+) minutes", prose(notebook)).group(1))
     assert abs(stated - minutes(notebook)) <= 2.5, f"states {stated}, counts {minutes(notebook):.0f}"
 
 
 def test_a_page_begins_with_its_idea_and_ends_with_it(lecture):
     """The sentence in bold below the title is the last line of the summary."""
-    notebook = third_edition(lecture)
+    _, notebook = lecture
     idea = re.match(r"# [^\n]+\n+\*\*(.+?)\*\*\n", notebook.cells[0].source, re.DOTALL)
     assert idea, "the paragraph below the title is the idea, in bold"
     summary = re.search(r"^## Summary\s+(.*?)(?=^## |\Z)", prose(notebook), re.MULTILINE | re.DOTALL).group(1)
@@ -205,7 +202,7 @@ def test_a_page_begins_with_its_idea_and_ends_with_it(lecture):
 
 
 def test_every_section_has_an_id_and_ends_with_the_sentence_to_keep(lecture):
-    notebook = third_edition(lecture)
+    _, notebook = lecture
     ids = re.findall(r'^<a id="([a-z0-9-]+)"></a>\n\n## \d+ · ', prose(notebook), re.MULTILINE)
     assert len(ids) == len(sections(notebook)) == len(set(ids)) > 3
     for section in sections(notebook):
@@ -214,7 +211,7 @@ def test_every_section_has_an_id_and_ends_with_the_sentence_to_keep(lecture):
 
 
 def test_a_question_is_a_cell_of_its_own_with_a_folded_answer(lecture):
-    notebook = third_edition(lecture)
+    _, notebook = lecture
     for source in _cells(notebook):
         if re.search(r"^\*\*(Predict|Calculate|By hand)\.\*\*", source, re.MULTILINE):
             assert re.match(r"\*\*(Predict|Calculate|By hand)\.\*\*", source), source[:60]
@@ -226,7 +223,7 @@ def test_a_question_is_a_cell_of_its_own_with_a_folded_answer(lecture):
 
 def test_a_cell_that_only_draws_is_tagged(lecture):
     """The site folds it: whoever reads sees the picture, not the drawing."""
-    notebook = third_edition(lecture)
+    _, notebook = lecture
     for cell in notebook.cells:
         if cell.cell_type == "code" and "plots.show(" in cell.source and not _FRAME & set(_tags(cell)):
             lines = [line for line in cell.source.splitlines() if line.strip()]
