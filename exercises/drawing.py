@@ -17,6 +17,11 @@ def normal(rng: Generator, *shape: int, dtype: str = "float32") -> np.ndarray:
     return rng.normal(size=shape).astype(dtype)
 
 
+def one_of(rng: Generator, *choices: Drawn) -> Drawn:
+    """One of the `choices`: a size that the grader draws, so that its answer cannot be copied from what is released."""
+    return choices[rng.integers(len(choices))]
+
+
 def partial_mask(rng: Generator, *shape: int) -> np.ndarray:
     """A random boolean mask in which every row has at least one open key and at least one blocked key."""
     mask = rng.random(shape) < 0.6

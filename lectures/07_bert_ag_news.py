@@ -234,13 +234,7 @@ The mask has ten ones. The type is 0 for the first five tokens, 1 for the next f
 # **Masked language modelling** (**MLM**): choose 15 % of the tokens and let the encoder guess them. Of the chosen tokens 80 % become `[MASK]`, 10 % become a random piece, 10 % stay as they are. The loss is the cross-entropy at the chosen positions, and only there.
 
 # %% [markdown]
-# **Predict.** Why not replace all chosen tokens by `[MASK]`?
-#
-# <details><summary>Answer</summary>
-#
-# In fine-tuning there is no `[MASK]`. If only masks were tested, the loss would not depend on the encoder's output at any other token. With 80/10/10 some of the tested tokens look ordinary, and some ordinary-looking tokens are wrong. So the encoder needs a good guess at *every* position. The gain is small: the paper compares several shares (appendix C.2), and the differences after fine-tuning are small.
-#
-# </details>
+# Why not replace all chosen tokens by `[MASK]`? In fine-tuning there is no `[MASK]`. If only masks were tested, the loss would not depend on the encoder's output at any other token. With 80/10/10 some of the tested tokens look ordinary, and some ordinary-looking tokens are wrong. So the encoder needs a good guess at *every* position. The gain is small: the paper compares several shares (appendix C.2), and the differences after fine-tuning are small.
 
 # %% tags=["drawing"]
 def one_epoch(pieces, rng):
@@ -296,8 +290,19 @@ print(f"always the commonest of these words: {np.bincount(true[:, 0]).max() / le
 
 # %% [markdown]
 # Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words, and the commonest of them would be correct in 2 %. (The 31.5 % above count all pieces, short words and commas included.)
+
+# %% [markdown]
+# **Predict.** Where does it look? Every head of the small BERT is below. In its last block, which single token do most heads put a quarter or more of their weight on?
 #
-# Where does it look? Below are all heads of the small BERT, with the third head of the first block chosen. Click on another head, move the pointer to a row, or put in sentences of your own (in Jupyter).
+# - (a) the token that looks
+# - (b) `[SEP]`
+# - (c) the verb
+#
+# <details><summary>Answer</summary>
+#
+# **(b)**, which has no content. Choose a head by a click and a row with the pointer; in Jupyter put in sentences of your own.
+#
+# </details>
 
 # %%
 live.heads(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
 APART = 2e-5  # probabilities further apart than this differ by more than rounding
 LIVELY = 0.1  # and further apart than this, in a model whose weights let its parts make a difference
 TRIES = 8  # random weights to look for such ones
+LOOKS = 4  # models whose results decide which reviews are alike: in one of them a unit of a ReLU may be silent
 
 
 def _standardize(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -158,12 +159,17 @@ class _Classifier:
                 break
         return result
 
-    def repeatable(self, seed: int, ids: np.ndarray) -> np.ndarray:
-        """The same; raise `ContractError` when the results are others each time."""
-        result = self.settled(seed, ids)
-        if np.abs(self(ids) - result).max() > APART:
-            raise ContractError("with training=False the same reviews get another result each time.")
-        return result
+    def looks(self, seed: int, ids: np.ndarray) -> Iterator[np.ndarray]:
+        """The results with several settled weights, one after the other, which the model has until the next.
+
+        Raises:
+            ContractError: the results of the same weights are others each time.
+        """
+        for look in range(LOOKS):
+            result = self.settled(seed + look, ids)
+            if np.abs(self(ids) - result).max() > APART:
+                raise ContractError("with training=False the same reviews get another result each time.")
+            yield result
 
     def take_weights_of(self, other: _Classifier, seed: int) -> None:
         """Copy the weights of a model for shorter reviews; the table of positions gets more rows."""
@@ -207,7 +213,9 @@ def _values(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], 
     facts = {
         "shape of the result": str(first.shape),
         "range of the results": "from 0 to 1",
-        "result of different reviews": "different",
+        "first review with the same result": _first_alike(
+            [built.settled(inputs["weights"] + n, ids) for n in range(LOOKS)]
+        ),
         "result of a second call": "the same",
         "result of a review alone": "the same",
     }
@@ -219,14 +227,23 @@ def _values(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], 
             break
     result = built.settled(inputs["weights"], ids)
     flat = result.reshape(len(ids), -1)
-    if np.ptp(flat, axis=0).max() <= APART:
-        facts["result of different reviews"] = "the same"
     singly = np.concatenate([built(ids[row : row + 1]).reshape(1, -1) for row in range(2)])
     if np.abs(built(ids) - result).max() > APART:
         facts["result of a second call"] = "another"
     if np.abs(singly - flat[:2]).max() > APART:
         facts["result of a review alone"] = "another"
     return facts
+
+
+def _changed(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Which reviews have another result in any pair of results, (B,)."""
+    return np.any([np.abs(b - a).reshape(len(a), -1).max(axis=1) > APART for a, b in pairs], axis=0)
+
+
+def _first_alike(results: Sequence[np.ndarray]) -> np.ndarray:
+    """For each review the place of the first one whose results are all the same, (B,)."""
+    flat = np.concatenate([result.reshape(len(result), -1) for result in results], axis=1)
+    return (np.abs(flat[:, None] - flat[None]).max(axis=-1) <= APART).argmax(axis=1)
 
 
 def _shaken_rows(built: _Classifier, run: Callable[[], Any], word: int, rows: int, seed: int) -> tuple[Any, Any]:
@@ -259,18 +276,16 @@ def _heard(built: _Classifier, run: Callable[[], np.ndarray], where: np.ndarray,
 def _padding(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
     """What padding changes, and by which way it gets there; where the ways cannot be told apart, only that it does."""
     ids, word = inputs["ids"], inputs["word"]
-    result = built.repeatable(inputs["weights"], ids)
-    facts = {
-        "result with more padding": "the same",
+    wider, pairs = longer(), []
+    for look, result in enumerate(built.looks(inputs["weights"], ids)):
+        wider.take_weights_of(built, inputs["weights"] + look)
+        pairs.append((result, wider(inputs["longer"])))
+    facts: dict[str, Any] = {
+        "reviews with another result": _changed(pairs),
         "what the attention reads": "the words",
         "what the mean reads": "the words",
         "result of padding alone": "finite",
     }
-    wider = longer()
-    wider.take_weights_of(built, inputs["weights"])
-    padded = np.pad(ids, ((0, 0), (0, wider.length - built.length)))
-    if np.abs(wider(padded) - result).max() > APART:
-        facts["result with more padding"] = "another"
     if not np.isfinite(built(np.zeros_like(ids))).all():
         facts["result of padding alone"] = "not finite"
     layers = built.attention()
@@ -305,15 +320,13 @@ def _watch(layer: Any, built: _Classifier, ids: np.ndarray) -> Callable[[], np.n
 
 
 def _order(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
-    result = built.repeatable(inputs["weights"], inputs["ids"])
-    heard = np.abs(built(inputs["reordered"]) - result).max() > APART
-    return {"result with the words in another order": "another" if heard else "the same"}
+    pairs = [(result, built(inputs["reordered"])) for result in built.looks(inputs["weights"], inputs["ids"])]
+    return {"reviews with another result": _changed(pairs)}
 
 
 def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
     import tensorflow as tf
 
-    result = built.repeatable(inputs["weights"], inputs["ids"])
     ids, variables = tf.constant(inputs["ids"]), built.model.trainable_variables
 
     @tf.function(input_signature=[tf.TensorSpec((None, built.length), ids.dtype)])
@@ -327,15 +340,18 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
             for each in tape.gradient(loss, [variable.value for variable in variables])
         ]
 
-    output, gradients = gradients_of(ids)
+    looks = [(result, *gradients_of(ids)) for result in built.looks(inputs["weights"], inputs["ids"])]
+    _, _, gradients = looks[0]
     lost = [each.path for each, gradient in zip(variables, gradients, strict=True) if gradient is None]
     if lost:
         raise ContractError(
             f"no gradient reaches {', '.join(f'`{path}`' for path in lost)}. Is this part of the model used?"
         )
+    inside = [(result, np.asarray(output)) for result, output, _ in looks]
     return {
+        "first review with the same result": _first_alike([output for _, output in inside]),
         "gradients of the weights": "not zero" if any(np.any(each) for each in gradients) else "all zero",
-        "result inside tf.function": "the same" if np.abs(np.asarray(output) - result).max() <= APART else "another",
+        "result inside tf.function": "another" if _changed(inside).any() else "the same",
     }
 
 
@@ -351,7 +367,9 @@ CLASSIFIER_MODES = {
 def _build_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Build a model and say in words what it does, since its parts have no names in the contract."""
     built = _Classifier(namespace, inputs)
-    return CLASSIFIER_MODES[mode](built, inputs, lambda: _Classifier(namespace, inputs, more=inputs["more"]))
+    return CLASSIFIER_MODES[mode](
+        built, inputs, lambda: _Classifier(namespace, inputs, more=inputs["longer"].shape[1] - inputs["max_length"])
+    )
 
 
 # -- training ------------------------------------------------------------------------------------------------------

@@ -182,20 +182,27 @@ def _values(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gradients(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether a training step reaches every weight that is to learn; the encoder is, with the arguments by default."""
+    """Whether a training step reaches every weight that is to learn, and how steep the loss is along `direction`.
+
+    The encoder is among these weights, with the arguments by default.
+    """
     import tensorflow as tf
 
-    _with_weights(built, inputs)
+    _values(built, inputs)  # puts the weights in; raises where chance would decide about the slope
     variables = built.model.trainable_variables
     if not {id(each) for each in built.encoder() or ()} <= {id(each) for each in variables}:
-        return {"gradients": "do not reach the encoder"}
+        return {"gradients": "do not reach the encoder", "slope": np.array(0.0)}
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(built.model(tf.constant(inputs["texts"]), training=False)[:, 0])
-    lost = [each.name for each, slope in zip(variables, tape.gradient(loss, variables), strict=True) if slope is None]
+    slopes = list(zip(variables, tape.gradient(loss, variables), strict=True))
+    lost = [each.name for each, slope in slopes if slope is None]
+    table = built.encoder()[0]  # type: ignore[index]  # _values has found it
+    reached = [tf.convert_to_tensor(slope) for each, slope in slopes if each is table and slope is not None]
+    along = np.array(sum(np.sum(np.asarray(slope, "float64") * inputs["direction"]) for slope in reached))
     if not lost:
-        return {"gradients": "reach every weight that learns"}
+        return {"gradients": "reach every weight that learns", "slope": along}
     inner = {each.name for each in built.encoder() or ()}
-    return {"gradients": f"do not reach {'the encoder' if inner & set(lost) else 'the whole head'}"}
+    return {"gradients": f"do not reach {'the encoder' if inner & set(lost) else 'the whole head'}", "slope": along}
 
 
 def _dropout(built: _News, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.bert_ag_news.shared import SENTENCES
-from exercises.drawing import normal
+from exercises.drawing import normal, one_of
 from exercises.formulas.attention import softmax
 
 FIRST = {"width": 6, "num_classes": 4}
@@ -19,7 +19,7 @@ SECOND = {"width": 6, "num_classes": 7, "dropout": 0.5, "trainable": False}
 FIRST_SHOWN = "build_news_classifier(preprocess_handle, encoder_handle)"
 
 
-SECOND_SHOWN = "build_news_classifier(…, num_classes=7, dropout=0.5, trainable=False)"
+SECOND_SHOWN = "build_news_classifier(…, num_classes={num_classes}, dropout={dropout}, trainable=False)"
 
 
 def _news(rng: Generator, mode: str, sizes: dict, description: str) -> Case:
@@ -33,16 +33,12 @@ def _news(rng: Generator, mode: str, sizes: dict, description: str) -> Case:
         "b2": normal(rng, classes),
     }
     texts = [str(each) for each in rng.permutation(SENTENCES)[:5]]
-    shown = FIRST_SHOWN if sizes is FIRST else SECOND_SHOWN
+    shown = FIRST_SHOWN if sizes is FIRST else SECOND_SHOWN.format(**sizes)
     return Case({**sizes, "texts": texts, **weights}, mode=mode, description=f"{description} of {shown}")
 
 
-def _both_news(mode: str, description: str):
-    return lambda rng: [_news(rng, mode, sizes, description) for sizes in (FIRST, SECOND)]
-
-
-def _one_news(mode: str, sizes: dict, description: str):
-    return lambda rng: [_news(rng, mode, sizes, description)]
+def _both_news(rng: Generator, mode: str, description: str, **drawn: float) -> list[Case]:
+    return [_news(rng, mode, sizes, description) for sizes in (FIRST, {**SECOND, **drawn})]
 
 
 exercise = Exercise("build_news_classifier")
@@ -99,9 +95,22 @@ def news_classifier_dropout(dropout: float = 0.2, num_classes: int = 4) -> dict[
 
 
 @exercise.formula_for("gradients")
-def news_classifier_gradients() -> dict[str, str]:
-    """How far the gradients get."""
-    return {"gradients": "reach every weight that learns"}
+def news_classifier_gradients(
+    texts: Sequence[str],
+    table: np.ndarray,
+    pooler: np.ndarray,
+    w1: np.ndarray,
+    b1: np.ndarray,
+    w2: np.ndarray,
+    b2: np.ndarray,
+    direction: np.ndarray,
+) -> dict[str, str | np.ndarray]:
+    """How far the gradients get, and the slope of the first class's probabilities as the table moves by `direction`."""
+    step = 1e-5 * direction.astype("float64")
+    head = pooler, w1, b1, w2, b2
+    upper, lower = (build_news_classifier(texts, table + sign * step, *head)["probabilities"] for sign in (1, -1))
+    slope = np.sum(upper[:, 0] - lower[:, 0]) / 2e-5
+    return {"gradients": "reach every weight that learns", "slope": np.array(slope)}
 
 
 @exercise.group(
@@ -110,7 +119,7 @@ def news_classifier_gradients() -> dict[str, str]:
     advice="`model.summary()` lists every layer. The head has two: Dense 16 and Dense num_classes, each with bias.",
 )
 def head(rng: Generator) -> list[Case]:
-    return _both_news("parameters", "trainable numbers")(rng)
+    return _both_news(rng, "parameters", "trainable numbers", num_classes=one_of(rng, *range(5, 20)))
 
 
 @exercise.group(
@@ -119,7 +128,7 @@ def head(rng: Generator) -> list[Case]:
     advice="From strings to probabilities: preprocessing, encoder, its `pooled_output`, Dense 16 with ReLU, dropout, Dense with softmax.",
 )
 def values(rng: Generator) -> list[Case]:
-    return _both_news("values", "probabilities")(rng)
+    return _both_news(rng, "values", "probabilities")
 
 
 @exercise.group(
@@ -128,7 +137,8 @@ def values(rng: Generator) -> list[Case]:
     advice="One `tf_keras.layers.Dropout`, between the two Dense layers, with the rate that you are given.",
 )
 def dropout(rng: Generator) -> list[Case]:
-    return _both_news("dropout", "results with training=True")(rng)
+    rate = one_of(rng, *range(30, 48), *range(53, 66)) / 100  # not one half, which is also what is kept
+    return _both_news(rng, "dropout", "results with training=True", dropout=rate)
 
 
 @exercise.group(
@@ -137,7 +147,9 @@ def dropout(rng: Generator) -> list[Case]:
     advice="A trainable encoder is changed by training: nothing may block the gradient between the encoder and the loss.",
 )
 def learning(rng: Generator) -> list[Case]:
-    return _one_news("gradients", FIRST, "gradients")(rng)
+    case = _news(rng, "gradients", FIRST, "gradients")
+    direction = normal(rng, *case.inputs["table"].shape)
+    return [Case({**case.inputs, "direction": direction}, mode=case.mode, description=case.description)]
 
 
 BEGIN = "ids = tiny_ids(texts, length, codes)"
@@ -152,14 +164,14 @@ NO_VALUES = (BEGIN, "raise ValueError")
 OTHER_WEIGHTS = (  # the weights of the case do not fit such a model
     NO_VALUES,
     ("asked = dropout", "raise ValueError"),
-    ('return {"gradients": "reach every weight that learns"}', "raise ValueError"),
+    ("step = 1e-5 * direction", "raise ValueError\nstep = 1e-5 * direction"),
 )
 
 exercise.mistakes(
     encoder_always_frozen=wrong(
         "The encoder never learns. `hub.KerasLayer` is frozen by default; see its argument `trainable`.",
         (LEARNS, '"is frozen"'),
-        seen={"gradients": "do not reach the encoder"},
+        seen={"gradients": "do not reach the encoder", "slope": 0.0},
     ),
     encoder_never_frozen=wrong(
         "The encoder learns even with trainable=False. Pass the argument on to its layer.", (LEARNS, '"learns"')
@@ -167,7 +179,7 @@ exercise.mistakes(
     trainable_inverted=wrong(
         "The encoder learns with trainable=False and is frozen with trainable=True.",
         (LEARNS, '"is frozen" if trainable else "learns"'),
-        seen={"gradients": "do not reach the encoder"},
+        seen={"gradients": "do not reach the encoder", "slope": 0.0},
     ),
     encoder_lost=wrong(
         "The encoder's weights are not part of the model: the encoder is called inside a function or a Lambda, where the model does not find them. Make it a layer with `hub.KerasLayer`.",
@@ -277,7 +289,7 @@ exercise.mistakes(
     ),
     gradients_stopped=wrong(
         "No gradient reaches the encoder, though it is trainable: `stop_gradient`, NumPy or `.numpy()` is in the way.",
-        seen={"gradients": "do not reach the encoder"},
+        seen={"gradients": "do not reach the encoder", "slope": 0.0},
     ),
 )
 

@@ -24,6 +24,8 @@ exercise = Exercise(
     probe_only=("calls", "dtype", "mask_id", "rows", "seed", "special_ids", "unused", "vocab_size", "words"),
 )
 
+LAW = "chance is the subject: its law is the same for every seed"
+
 # What is true of the masking, in words, for each question that the probe asks. Chance decides which tokens are chosen
 # (Devlin et al. 2019, section 3.1).
 
@@ -73,6 +75,7 @@ def numbers_from_the_generator() -> dict[str, str]:
 @exercise.group(
     "labels, special ids, and the argument",
     points=2,
+    fixed=LAW,
     advice="Labels are the original ids where a token is chosen and -100 elsewhere; all other tokens stay as they are.",
 )
 def labels(rng: Generator) -> list[Case]:
@@ -86,6 +89,7 @@ def labels(rng: Generator) -> list[Case]:
 @exercise.group(
     "the right share is chosen",
     points=1,
+    fixed=LAW,
     advice="Counted over 40,723 words: a right function fails here by chance less than once in a million times.",
 )
 def share(rng: Generator) -> list[Case]:
@@ -99,6 +103,7 @@ def share(rng: Generator) -> list[Case]:
 @exercise.group(
     "80 % mask, 10 % random, 10 % kept",
     points=2,
+    fixed=LAW,
     advice="Counted over about 16,600 chosen words: a right function fails here by chance less than once in a million times.",
 )
 def kinds(rng: Generator) -> list[Case]:
@@ -109,6 +114,7 @@ def kinds(rng: Generator) -> list[Case]:
 @exercise.group(
     "random ids from the whole vocabulary",
     points=1,
+    fixed=LAW,
     advice="Every id from 0 to vocab_size - 1 is as probable as every other, also those of special tokens.",
 )
 def random(rng: Generator) -> list[Case]:
@@ -119,6 +125,7 @@ def random(rng: Generator) -> list[Case]:
 @exercise.group(
     "each token for itself, by the numbers of rng",
     points=2,
+    fixed=LAW,
     advice="Whether a token is chosen says nothing about any other. So the number of chosen tokens is random, too.",
 )
 def independent(rng: Generator) -> list[Case]:

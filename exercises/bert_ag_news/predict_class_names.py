@@ -68,6 +68,7 @@ def one(rng: Generator) -> list[Case]:
 @exercise.group(
     "no text at all",
     points=1,
+    fixed="no texts have no names",
     advice="Keras raises an error when there are no texts. The result for no texts is an empty list, `[]`.",
 )
 def none(rng: Generator) -> list[Case]:

@@ -121,9 +121,10 @@ def values(rng: Generator) -> list[Case]:
     advice="Where no piece fits, the whole word becomes `[unknown]`: one entry, whatever was found before.",
 )
 def unknown(rng: Generator) -> list[Case]:
+    stranger = f"<{''.join(str(letter) for letter in rng.permutation(list(LETTERS))[:3])}>"
     return [
         _word(rng, "abcdef", "ab abc ##cd ##ef ##f", "set"),
-        _word(rng, "abc", "b ##b ##c ##bc bc", unknown="<oov>"),
+        _word(rng, "abc", "b ##b ##c ##bc bc", unknown=stranger),
         _word(rng, "abc", "ab a ##b abcd ##d", "dict"),
     ]
 

@@ -8,7 +8,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.decoder_and_masking.shared import weights
-from exercises.drawing import normal, partial_mask
+from exercises.drawing import normal, one_of, partial_mask
 from exercises.formulas.decoder_block import (
     CAUSAL,
     FIRST,
@@ -214,8 +214,9 @@ def dropout(rng: Generator) -> list[Case]:
 
 @exercise.group("the right number of parameters", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    description = "trainable parameters, d_model=15, num_heads=3, d_ff=11"
-    return [Case(_block_inputs(rng), mode="parameters", description=description)]
+    sizes = one_of(rng, 12, 15, 18), 3, one_of(rng, *range(7, 30))
+    description = "trainable parameters, d_model={}, num_heads={}, d_ff={}".format(*sizes)
+    return [Case(_block_inputs(rng, sizes=sizes), mode="parameters", description=description)]
 
 
 @exercise.group(

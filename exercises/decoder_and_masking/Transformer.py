@@ -7,7 +7,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.decoder_and_masking.shared import weights
-from exercises.drawing import normal
+from exercises.drawing import normal, one_of
 from exercises.formulas.attention import softmax  # noqa: F401 - mistakes use it
 from exercises.formulas.decoder_block import (
     CAUSAL,
@@ -192,14 +192,15 @@ def _model_inputs(
     length: int = 5,
     dropout: float | None = 0.3,
     scale: float = 0.4,
+    words: int = 13,
 ) -> dict:
-    sizes = {"num_layers": num_layers, "d_model": 10, "num_heads": 2, "d_ff": 7, "vocab_size": 13, "max_length": 11}
+    sizes = {"num_layers": num_layers, "d_model": 10, "num_heads": 2, "d_ff": 7, "vocab_size": words, "max_length": 11}
     return {
         **sizes,
         **({} if dropout is None else {"dropout": dropout}),
-        "source": rng.integers(1, 13, size=source).astype("int32"),
-        "target": rng.integers(1, 13, size=(source[0], length)).astype("int32"),
-        "weights": weights(rng, shapes(10, 2, 7, 13), scale, 0.6),
+        "source": rng.integers(1, words, size=source).astype("int32"),
+        "target": rng.integers(1, words, size=(source[0], length)).astype("int32"),
+        "weights": weights(rng, shapes(10, 2, 7, words), scale, 0.6),
     }
 
 
@@ -279,9 +280,14 @@ def dropout(rng: Generator) -> list[Case]:
 
 @exercise.group("one table, and blocks with weights of their own", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    description = "trainable parameters, d_model=10, num_heads=2, d_ff=7, 13 words"
+    words = one_of(rng, *range(13, 40))
+    description = f"trainable parameters, d_model=10, num_heads=2, d_ff=7, {words} words"
     return [
-        Case(_model_inputs(rng, layers), mode="parameters", description=f"{description}, num_layers={layers}")
+        Case(
+            _model_inputs(rng, layers, words=words),
+            mode="parameters",
+            description=f"{description}, num_layers={layers}",
+        )
         for layers in (1, 2)
     ]
 

@@ -41,6 +41,7 @@ def zeros_in_p_cases(rng: Generator) -> list[Case]:
     "a zero of q where p is positive",
     points=1,
     name="zeros_in_q",
+    fixed="the answer is inf wherever q is 0 and p is not",
     advice="q says that this word cannot occur, and p says that it does: the cross-entropy is inf.",
 )
 def zeros_in_q_cases(rng: Generator) -> list[Case]:

@@ -13,9 +13,9 @@ def draw_ids(rng: Generator, batch: int, length: int, *, words: int = 13, pad: i
     """Token ids with padding: rows end in padding of different lengths, and one row has some in the middle."""
     ids = rng.integers(1, words, size=(batch, length)).astype("int32")
     ids = np.where(ids == pad, words, ids).astype("int32")
-    for row in range(1, batch):
-        ids[row, length - row % (length - 1) :] = pad
-    ids[0, length // 2] = pad
+    for row, ending in enumerate(rng.permutation(np.arange(1, length - 1))[: batch - 1], 1):
+        ids[row, length - ending :] = pad
+    ids[0, int(rng.integers(1, length - 1))] = pad
     return ids
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import partial_mask
+from exercises.drawing import one_of, partial_mask
 from exercises.encoder_block.shared import (
     DROPOUT_ALWAYS,
     DROPOUT_NEVER,
@@ -158,11 +158,12 @@ def dropout(rng: Generator) -> list[Case]:
 
 @exercise.group("each block has weights of its own", points=1)
 def parameters(rng: Generator) -> list[Case]:
+    sizes = 6, 2, one_of(rng, *range(4, 30))
     return [
         Case(
-            unassigned(block_inputs(rng, norm, blocks=3, sizes=(6, 2, 5))),
+            unassigned(block_inputs(rng, norm, blocks=3, sizes=sizes)),
             mode="parameters",
-            description=f"trainable parameters of three blocks, norm={norm!r}",
+            description=f"trainable parameters of three blocks, d_ff={sizes[-1]}, norm={norm!r}",
         )
         for norm in ("post", "pre")
     ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import partial_mask
+from exercises.drawing import one_of, partial_mask
 from exercises.encoder_block.shared import (
     DROPOUT_ALWAYS,
     DROPOUT_NEVER,
@@ -177,8 +177,9 @@ def dropout(rng: Generator) -> list[Case]:
 
 @exercise.group("the right number of parameters", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    inputs = unassigned(block_inputs(rng))
-    return [Case(inputs, mode="parameters", description="trainable parameters, d_model=15, num_heads=3, d_ff=11")]
+    sizes = one_of(rng, 12, 15, 18), 3, one_of(rng, *range(7, 30))
+    description = "trainable parameters, d_model={}, num_heads={}, d_ff={}".format(*sizes)
+    return [Case(unassigned(block_inputs(rng, sizes=sizes)), mode="parameters", description=description)]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1, name="training")

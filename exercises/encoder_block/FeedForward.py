@@ -2,7 +2,7 @@
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import normal
+from exercises.drawing import normal, one_of
 from exercises.encoder_block.shared import HIDDEN, feed_forward
 
 
@@ -51,7 +51,9 @@ def values(rng: Generator) -> list[Case]:
 
 @exercise.group("two Dense layers with bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    return [Case(_feed_inputs(rng, 7, 11), mode="parameters", description="trainable parameters, d_model=7, d_ff=11")]
+    d_model, d_ff = one_of(rng, 5, 7, 8), one_of(rng, *range(9, 30))
+    description = f"trainable parameters, d_model={d_model}, d_ff={d_ff}"
+    return [Case(_feed_inputs(rng, d_model, d_ff), mode="parameters", description=description)]
 
 
 @exercise.group("works inside tf.function, and gradients reach every weight", points=1)

@@ -4,6 +4,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
+from exercises.drawing import drawn_until
 from exercises.imdb_classifier.shared import padded
 
 TINY = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff": 11}
@@ -12,32 +13,45 @@ TINY = {"max_length": 13, "vocab_size": 31, "d_model": 6, "num_heads": 3, "d_ff"
 TINY_SHOWN = "max_length=13, vocab_size=31, d_model=6, num_heads=3, d_ff=11"
 
 
-def _reviews_case(rng: Generator, mode: str, description: str, batch: int = 7, **more) -> Case:
+def _some(rng: Generator, count: int) -> np.ndarray:
+    """Which of `count` reviews something is done to: two at least, and two are left as they are."""
+    return drawn_until(lambda drawn: 2 <= drawn.sum() <= count - 2, lambda: rng.random(count) < 0.5)
+
+
+def _reviews_case(rng: Generator, mode: str, description: str, batch: int = 7, *, twins: bool = False, **more) -> Case:
     ids = padded(rng, batch, TINY["max_length"], least=3)
+    if twins:  # some reviews are the same as one before
+        for place in np.flatnonzero(_some(rng, batch - 1)) + 1:
+            ids[place] = ids[int(rng.integers(place))]
     return Case({**TINY, "ids": ids, "weights": int(rng.integers(1 << 30)), **more}, mode=mode, description=description)
 
 
-exercise = Exercise("build_classifier", probe_only=("more", "reordered", "weights", "word"), cpu_seconds=40)
+exercise = Exercise("build_classifier", probe_only=("longer", "reordered", "weights", "word"), cpu_seconds=40)
 
-# What is true of the classifier, in words, for each question that the probe asks: every part is free but for its size
-# and what it may hear.
+# What is true of the classifier, for each question that the probe asks: every part is free but for its size and what it
+# may hear. Which reviews are alike, and which are changed, is drawn.
 PADDING = {
-    "result with more padding": "the same",
     "what the attention reads": "the words",
     "what the mean reads": "the words",
     "result of padding alone": "finite",
 }
-ORDER = {"result with the words in another order": "another"}
 LEARNING = {"gradients of the weights": "not zero", "result inside tf.function": "the same"}
+
+
+def first_alike(ids: np.ndarray) -> np.ndarray:
+    """For each review the place of the first one with the same words. ids (B, T) -> (B,)."""
+    places = [next(place for place, row in enumerate(ids) if (row == review).all()) for review in ids]
+    return np.array(places)
 
 
 @exercise.formula
 def classifier_values(ids: np.ndarray) -> dict[str, str]:
     """One number from 0 to 1 for each review, (B, 1), that depends on this review alone."""
+    alike = first_alike(ids)
     return {
         "shape of the result": str((len(ids), 1)),
         "range of the results": "from 0 to 1",
-        "result of different reviews": "different",
+        "first review with the same result": alike,
         "result of a second call": "the same",
         "result of a review alone": "the same",
     }
@@ -63,21 +77,24 @@ def classifier_parameters(
 
 
 @exercise.formula_for("padding")
-def classifier_padding() -> dict[str, str]:
-    """Padding is not heard."""
-    return PADDING
+def classifier_padding(ids: np.ndarray, longer: np.ndarray) -> dict[str, str | np.ndarray]:
+    """A review's result changes where it has a word more, and nowhere else: padding is not heard."""
+    same = (longer[:, : ids.shape[1]] == ids).all(axis=1)
+    return {"reviews with another result": ~same, **PADDING}
 
 
 @exercise.formula_for("order")
-def classifier_order() -> dict[str, str]:
+def classifier_order(ids: np.ndarray, reordered: np.ndarray) -> dict[str, np.ndarray]:
     """The order of the words is heard."""
-    return ORDER
+    moved = (reordered != ids).any(axis=1)
+    return {"reviews with another result": moved}
 
 
 @exercise.formula_for("learning")
-def classifier_learning() -> dict[str, str]:
+def classifier_learning(ids: np.ndarray) -> dict[str, str | np.ndarray]:
     """The model can be trained."""
-    return LEARNING
+    alike = first_alike(ids)
+    return {"first review with the same result": alike, **LEARNING}
 
 
 @exercise.group(
@@ -105,7 +122,7 @@ def parameters(rng: Generator) -> list[Case]:
     advice="A review's result depends on that review alone: not on its neighbours in the batch, not on chance.",
 )
 def values(rng: Generator) -> list[Case]:
-    return [_reviews_case(rng, "values", f"seven reviews, {TINY_SHOWN}")]
+    return [_reviews_case(rng, "values", f"nine reviews, some of them twice, {TINY_SHOWN}", batch=9, twins=True)]
 
 
 @exercise.group(
@@ -114,12 +131,16 @@ def values(rng: Generator) -> list[Case]:
     advice="Padding can get in at two places: the attention's keys, and the mean over the tokens.",
 )
 def padding(rng: Generator) -> list[Case]:
-    case = _reviews_case(rng, "padding", f"four places of padding more, {TINY_SHOWN}", batch=5, more=4, word=30)
+    description = f"four places of padding more, and in some reviews a word more, {TINY_SHOWN}"
+    case = _reviews_case(rng, "padding", description, batch=7, word=30)
     ids = case.inputs["ids"]
-    for row, place in enumerate((0, 1, 2, 1, 0)):
+    for row, place in enumerate((0, 1, 2, 1, 0, 2, 1)):
         ids[row, place] = 30  # its vector will be changed: do the others notice?
         ids[row, -1] = 0
-    return [case]
+    longer = np.pad(ids, ((0, 0), (0, 4)))
+    for place in np.flatnonzero(_some(rng, len(ids))):
+        longer[place, np.count_nonzero(ids[place])] = int(rng.integers(2, 30))
+    return [Case({**case.inputs, "longer": longer}, mode=case.mode, description=description)]
 
 
 @exercise.group(
@@ -128,11 +149,11 @@ def padding(rng: Generator) -> list[Case]:
     advice="Attention and mean are blind to order. The vector of the position is added to that of the word.",
 )
 def order(rng: Generator) -> list[Case]:
-    case = _reviews_case(rng, "order", "the words of seven reviews in another order")
+    case = _reviews_case(rng, "order", "nine reviews, the words of some in another order", batch=9)
     reordered = case.inputs["ids"].copy()
-    for row in reordered:
-        words = np.count_nonzero(row)
-        row[:words] = np.roll(row[:words], 1)
+    for place in np.flatnonzero(_some(rng, len(reordered))):
+        words = reordered[place][: np.count_nonzero(reordered[place])]
+        words[:] = np.roll(words, 1)
     return [Case({**case.inputs, "reordered": reordered}, mode=case.mode, description=case.description)]
 
 
@@ -142,61 +163,67 @@ def order(rng: Generator) -> list[Case]:
     advice="NumPy stops graphs and gradients. A layer that is called on a fixed array while the model is built becomes a constant.",
 )
 def learning(rng: Generator) -> list[Case]:
-    case = _reviews_case(rng, "learning", "gradients inside tf.function, batch size unknown")
+    case = _reviews_case(rng, "learning", "gradients inside tf.function, batch size unknown", batch=9, twins=True)
     ids = case.inputs["ids"].astype("int32")
     return [Case({**case.inputs, "ids": ids}, mode=case.mode, description=case.description)]
 
 
 SHAPE = "str((len(ids), 1))"
 NO_POSITIONS = ("max_length * d_model", "0")
+MOVED = "(reordered != ids).any(axis=1)"
+ALL_CHANGED, NONE_CHANGED = ("~same", "np.ones(len(ids), bool)"), ("~same", "np.zeros(len(ids), bool)")
+ORDER_UNHEARD = (MOVED, "np.zeros(len(ids), bool)")
 LEFT_TO_CHANCE = (  # what padding, order and graphs change cannot be told from chance
-    ("return PADDING", "raise ValueError"),
-    ("return ORDER", "raise ValueError"),
-    ("return LEARNING", "raise ValueError"),
+    ("same = (longer[:, : ids.shape[1]] == ids).all(axis=1)", "raise ValueError"),
+    (f"moved = {MOVED}", "raise ValueError"),
+    ('return {"first review with the same result": alike, **LEARNING}', "raise ValueError"),
+    ("np.array(places)", "np.arange(len(ids))"),
 )
 
 exercise.mistakes(
     attention_unmasked=wrong(
         "The words attend to padding: the attention layer needs `attention_mask=`, by name. It says for every key whether the key is a word.",
-        seen={"result with more padding": "another", "what the attention reads": "the words and the padding"},
+        ALL_CHANGED,
+        seen={"what the attention reads": "the words and the padding"},
     ),
     attention_mask_inverted=wrong(
         "The words attend to the padding and to nothing else: True means may attend, here and in Keras.",
-        seen={"result with more padding": "another", "what the attention reads": "the padding"},
+        ALL_CHANGED,
+        seen={"what the attention reads": "the padding"},
     ),
     pooling_unmasked=wrong(
         "The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` without a mask does that).",
-        seen={"result with more padding": "another", "what the mean reads": "the words and the padding"},
+        ALL_CHANGED,
+        seen={"what the mean reads": "the words and the padding"},
     ),
     no_mask_at_all=wrong(
         "There is no mask: words attend to padding, and padding gets into the mean. Both need to know which ids are 0.",
+        ALL_CHANGED,
         seen={
-            "result with more padding": "another",
             "what the attention reads": "the words and the padding",
             "what the mean reads": "the words and the padding",
         },
     ),
     pooling_mask_inverted=wrong(
         "The pooling takes padding, not words: is the mask the wrong way round, or do you take the last place?",
-        seen={"result with more padding": "another", "what the mean reads": "the padding"},
+        ALL_CHANGED,
+        seen={"what the mean reads": "the padding"},
     ),
     padding_leaks=wrong(
         "Padding changes the result, though neither attention nor mean seems to let it in. Does something depend on the length of the input?",
-        seen={"result with more padding": "another"},
+        ALL_CHANGED,
     ),
     only_padding_nan=wrong(
         "A review that is all padding gives NaN. `masked_mean` of such a row is 0.",
         seen={"result of padding alone": "not finite"},
     ),
     positions_missing=wrong(
-        "Words in another order give the same result: no positions are added to the words.",
-        NO_POSITIONS,
-        seen={"result with the words in another order": "the same"},
+        "Words in another order give the same result: no positions are added to the words.", NO_POSITIONS, ORDER_UNHEARD
     ),
     positions_constant=wrong(
         "The order counts, but the positions have no weights in the model, and other values in every model: an Embedding that is called on a fixed array while the model is built leaves only a random constant in the model.",
         NO_POSITIONS,
-        seen={"result with more padding": "another"},
+        ALL_CHANGED,
     ),
     positions_not_learned=wrong(
         "The order counts, but the positions have no weights in the model: sinusoids are fixed, and the contract asks for learned positions.",
@@ -254,12 +281,10 @@ exercise.mistakes(
     ),
     same_result_for_all=wrong(
         "Every review gets the same result. A softmax over a single output is always 1: use a sigmoid for one output. Or does the head not read the mean at all?",
-        seen={
-            "result of different reviews": "the same",
-            "what the mean reads": "nothing else",
-            "result with the words in another order": "the same",
-            "gradients of the weights": "all zero",
-        },
+        NONE_CHANGED,
+        ORDER_UNHEARD,
+        ("np.array(places)", "np.zeros(len(ids), int)"),
+        seen={"what the mean reads": "nothing else", "gradients of the weights": "all zero"},
     ),
     axis_lost=wrong("The results have the shape (B,); it should be (B, 1).", (SHAPE, "str((len(ids),))")),
     not_pooled=wrong(

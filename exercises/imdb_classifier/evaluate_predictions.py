@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
+from exercises.drawing import drawn_until
 
 
 def _results(rng: Generator, tn: int, fp: int, fn: int, tp: int, threshold: float = 0.5) -> dict:
@@ -29,8 +30,22 @@ def _shown(counts: Sequence[int], **others) -> str:
     return ", ".join([f"{sum(counts)} reviews", *(f"{key}={value}" for key, value in others.items())])
 
 
-def _measured(*counts: tuple[int, int, int, int]):
-    return lambda rng: [Case(_results(rng, *each), description=_shown(each)) for each in counts]
+def _counts(rng: Generator, *around: int) -> tuple[int, ...]:
+    """Counts of the four fields near these, all different, so that no two of them can be taken for each other."""
+    fields = [count for count in around if count]
+    drawn = drawn_until(
+        lambda drawn: len(set(drawn)) == len(drawn), lambda: [count + int(rng.integers(4)) for count in fields]
+    )
+    rest = iter(drawn)
+    return tuple(next(rest) if count else 0 for count in around)
+
+
+def _measured(*around: tuple[int, int, int, int]):
+    def draw(rng: Generator) -> list[Case]:
+        counts = [_counts(rng, *each) for each in around]
+        return [Case(_results(rng, *each), description=_shown(each)) for each in counts]
+
+    return draw
 
 
 exercise = Exercise("evaluate_predictions")
@@ -68,9 +83,10 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group("other thresholds", points=1, advice="A probability that equals the threshold counts as positive.")
 def threshold(rng: Generator) -> list[Case]:
     cases = [((7, 3, 2, 11), 0.25), ((5, 2, 4, 13), 0.75)]
+    drawn = [(_counts(rng, *around), threshold) for around, threshold in cases]
     return [
         Case(_results(rng, *each, threshold), description=_shown(each, threshold=threshold))
-        for each, threshold in cases
+        for each, threshold in drawn
     ]
 
 
@@ -80,9 +96,10 @@ def threshold(rng: Generator) -> list[Case]:
     advice="(n, 1) compared with (n,) broadcasts to (n, n). Flatten both first.",
 )
 def column(rng: Generator) -> list[Case]:
-    inputs = _results(rng, 7, 3, 2, 11)
+    counts = _counts(rng, 7, 3, 2, 11)
+    inputs = _results(rng, *counts)
     column = {**inputs, "probabilities": inputs["probabilities"][:, None]}
-    return [Case(column, description="probabilities (23, 1), as model.predict returns them")]
+    return [Case(column, description=f"probabilities ({sum(counts)}, 1), as model.predict returns them")]
 
 
 @exercise.group(

@@ -81,6 +81,7 @@ def learning(rng: Generator) -> list[Case]:
 @exercise.group(
     "the weights of the epoch with the lowest validation loss",
     points=2,
+    fixed="which epoch is the best depends on the training, and is found beside it",
     advice="Compare `model.evaluate(*validation)` after your training with the lowest `val_loss` of the history.",
 )
 def stopping(rng: Generator) -> list[Case]:

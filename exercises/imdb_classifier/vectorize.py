@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
+from exercises.drawing import one_of
 from exercises.imdb_classifier.shared import WORDS, pick
 
 
@@ -16,7 +17,8 @@ def _ids_case(rng: Generator, lengths: Sequence[int], max_length: int, known: in
     texts = [" ".join(str(word) for word in rng.choice(words, size=length)) for length in lengths]
     if known:  # in every text that has room, a stranger first, a known word last
         texts = [
-            " ".join([words[-1], *text.split()[1:-1], words[0]]) if len(text.split()) > 1 else text for text in texts
+            " ".join([words[-1], *text.split()[1:-1], one_of(rng, *words[:known])]) if " " in text else text
+            for text in texts
         ]
     return Case(
         {"texts": texts, "vocabulary": vocabulary, "max_length": max_length},
@@ -58,12 +60,12 @@ def cut(rng: Generator) -> list[Case]:
 
 @exercise.group("texts with nothing in them", points=1)
 def empty(rng: Generator) -> list[Case]:
-    return _ids(((0, 3, 0), 5))(rng)
+    return _ids(((0, 4, 0), 5))(rng)
 
 
 @exercise.group("one place for each text, and a vocabulary without words", points=1)
 def small(rng: Generator) -> list[Case]:
-    return [*_ids(((3, 2), 1))(rng), *_ids(((3, 5), 7), known=0)(rng)]
+    return [*_ids(((3, 1, 1, 2, 1), 1))(rng), *_ids(((3, 5), 7), known=0)(rng)]
 
 
 IN_FRONT = ("line[: len(row)] = row", "line[len(line) - len(row) :] = row")

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import normal, partial_mask
+from exercises.drawing import normal, one_of, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.multi_head_attention.shared import (
     DENSE_WEIGHTS,
@@ -161,13 +161,10 @@ def masked(rng: Generator) -> list[Case]:
     advice="w_q and w_o are as wide as the model; w_k and w_v have num_kv_heads heads of width d_model / num_heads.",
 )
 def parameters(rng: Generator) -> list[Case]:
-    return [
-        Case(
-            _layer_inputs(rng),
-            mode="parameters",
-            description="trainable parameters, d_model=18, num_heads=6, num_kv_heads=2",
-        )
-    ]
+    heads, shared = one_of(rng, (6, 2), (6, 3), (8, 2), (9, 3))
+    size = one_of(rng, *range(3, 10))
+    description = f"trainable parameters, d_model={heads * size}, num_heads={heads}, num_kv_heads={shared}"
+    return [Case(_layer_inputs(rng, heads=heads, shared=shared, size=size), mode="parameters", description=description)]
 
 
 @exercise.group(

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import drawn_until, is_far_apart, normal, partial_mask
+from exercises.drawing import drawn_until, is_far_apart, normal, one_of, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.multi_head_attention.shared import (
     CUT,
@@ -200,7 +200,9 @@ def large_scores(rng: Generator) -> list[Case]:
 
 @exercise.group("four Dense layers with bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    return [Case(_layer_inputs(rng), mode="parameters", description="trainable parameters, d_model=15, num_heads=3")]
+    heads, size = one_of(rng, *range(3, 9)), one_of(rng, 5, 7)
+    description = f"trainable parameters, d_model={heads * size}, num_heads={heads}"
+    return [Case(_layer_inputs(rng, heads=heads, size=size), mode="parameters", description=description)]
 
 
 @exercise.group(

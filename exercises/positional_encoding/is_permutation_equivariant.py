@@ -54,6 +54,9 @@ def _one_sided(rng: Generator) -> list[Case]:
 
 exercise = Exercise("is_permutation_equivariant")
 
+# x and the permutation are hidden; the answer is True or False, and belongs to the map.
+VERDICT_OF_A_MAP = "a map is equivariant or it is not, whatever x and the permutation"
+
 
 @exercise.formula
 def is_permutation_equivariant(
@@ -71,7 +74,7 @@ RESULT_SHUFFLED = "compute(x)[:, permutation]"
 VERDICT = "np.abs(apart).max() <= tolerance"
 
 
-@exercise.group("equivariant maps, and others", points=2)
+@exercise.group("equivariant maps, and others", points=2, fixed=VERDICT_OF_A_MAP)
 def values(rng: Generator) -> list[Case]:
     cases = _judged(
         rng,
@@ -94,6 +97,7 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "an invariant map is not equivariant",
     points=1,
+    fixed=VERDICT_OF_A_MAP,
     advice="For an equivariant map the result is shuffled in the same way. For an invariant map it stays as it is.",
 )
 def invariant(rng: Generator) -> list[Case]:
@@ -103,6 +107,7 @@ def invariant(rng: Generator) -> list[Case]:
 @exercise.group(
     "almost equivariant: the tolerance decides",
     points=1,
+    fixed=VERDICT_OF_A_MAP,
     advice="A map counts as equivariant when no entry differs by more than `tolerance`.",
 )
 def tolerance(rng: Generator) -> list[Case]:
@@ -113,6 +118,7 @@ def tolerance(rng: Generator) -> list[Case]:
 @exercise.group(
     "one entry, or one sequence, that differs",
     points=1,
+    fixed=VERDICT_OF_A_MAP,
     advice="A single entry that differs too much is enough for False: look at the largest absolute difference.",
 )
 def corners(rng: Generator) -> list[Case]:
@@ -124,7 +130,7 @@ def corners(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("the tokens are shuffled, in the order given", points=1)
+@exercise.group("the tokens are shuffled, in the order given", points=1, fixed=VERDICT_OF_A_MAP)
 def axes(rng: Generator) -> list[Case]:
     names = (
         "self-attention",
@@ -138,6 +144,7 @@ def axes(rng: Generator) -> list[Case]:
 @exercise.group(
     "TensorFlow tensors",
     points=1,
+    fixed=VERDICT_OF_A_MAP,
     advice="A tensor cannot be indexed with an array: `ops.take(x, permutation, axis=1)` works for both.",
 )
 def tensors(rng: Generator) -> list[Case]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.declaring import Case, wrong
 from coursekit.generator import Generator
-from exercises.drawing import normal
+from exercises.drawing import normal, one_of
 
 # A table computed in float32 is off by the rounding of its largest angle: 600 · 1e-6 for 600 positions.
 ANGLE_TOLERANCE = 1e-3
@@ -135,8 +135,9 @@ def embeddings(width: int, *, learned: bool):
         ]
 
     def parameters(rng: Generator) -> list[Case]:
-        description = f"trainable parameters, max_length=13, vocab_size=23, d_model={width}"
-        return [Case(inputs(rng, 5, 13, 23), mode="parameters", description=description)]
+        longest, words = one_of(rng, 11, 13, 14), one_of(rng, *range(19, 40))
+        description = f"trainable parameters, max_length={longest}, vocab_size={words}, d_model={width}"
+        return [Case(inputs(rng, 5, longest, words), mode="parameters", description=description)]
 
     def training(rng: Generator) -> list[Case]:
         shown = inputs(rng, 5, 7, 11)

@@ -4,6 +4,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
+from exercises.drawing import one_of
 from exercises.positional_encoding.shared import (
     ANGLE_TOLERANCE,
     COS_FIRST,
@@ -67,7 +68,7 @@ def values(rng: Generator) -> list[Case]:
 
 @exercise.group("hundreds of positions", points=1)
 def long(rng: Generator) -> list[Case]:
-    return _tables((601, 14))(rng)
+    return _tables((one_of(rng, *range(601, 640)), 14))(rng)
 
 
 @exercise.group(

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import normal, partial_mask
+from exercises.drawing import normal, one_of, partial_mask
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.self_attention.shared import (
     BUILT_IN_ATTENTION,
@@ -20,8 +20,8 @@ from exercises.self_attention.shared import (
 )
 
 
-def _layer_inputs(rng: Generator, batch: int = 2, length: int = 5, width: int = 7) -> dict:
-    d_k, d_v = 3, 11
+def _layer_inputs(rng: Generator, batch: int = 2, length: int = 5, width: int = 7, d_k: int = 3) -> dict:
+    d_v = 11
     return {
         "d_k": d_k,
         "d_v": d_v,
@@ -100,7 +100,9 @@ def mask_with_head_axis(rng: Generator) -> list[Case]:
 
 @exercise.group("three Dense layers without bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    return [Case(_layer_inputs(rng), mode="parameters", description="trainable parameters, d_model=7, d_k=3, d_v=11")]
+    width, d_k = one_of(rng, *range(6, 30)), one_of(rng, 3, 4, 5)
+    description = f"trainable parameters, d_model={width}, d_k={d_k}, d_v=11"
+    return [Case(_layer_inputs(rng, width=width, d_k=d_k), mode="parameters", description=description)]
 
 
 @exercise.group(

@@ -96,6 +96,7 @@ def large_scores(rng: Generator) -> list[Case]:
 @exercise.group(
     "never holds T × S scores",
     points=1,
+    fixed="it asks how much is held; the values are asked for in the other groups",
     advice="Only the scores of one block exist at a time, (T, block_size). What has to be kept of a block when the next one comes?",
 )
 def memory(rng: Generator) -> list[Case]:

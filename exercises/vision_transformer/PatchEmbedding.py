@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import normal
+from exercises.drawing import normal, one_of
 from exercises.vision_transformer.shared import FRONT_FIRST, IMAGE_AXES, JOINED, PIECES, draw_images, embedded
 
 
@@ -70,14 +70,9 @@ def values(rng: Generator) -> list[Case]:
     advice="Make weights of a layer with `self.add_weight`: Keras does not see anything else.",
 )
 def parameters(rng: Generator) -> list[Case]:
-    inputs = _embedding_inputs(rng, 2, (2, 5), 3, 2, 7)
-    return [
-        Case(
-            inputs,
-            mode="parameters",
-            description="trainable parameters, patch_size=3, 10 patches, 2 channels, d_model=7",
-        )
-    ]
+    columns, width = one_of(rng, 4, 5, 7), one_of(rng, *range(7, 30))
+    description = f"trainable parameters, patch_size=3, {2 * columns} patches, 2 channels, d_model={width}"
+    return [Case(_embedding_inputs(rng, 2, (2, columns), 3, 2, width), mode="parameters", description=description)]
 
 
 @exercise.group(

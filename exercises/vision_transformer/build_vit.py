@@ -8,7 +8,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from coursekit.probes.vision_transformer import by_role, role_shapes
-from exercises.drawing import normal
+from exercises.drawing import normal, one_of
 from exercises.formulas.encoder_block import Weights, attended, normalised
 from exercises.vision_transformer.shared import FRONT_FIRST, JOINED, PIECES, Draw, embedded, gelu, vit_size
 
@@ -217,12 +217,14 @@ def epsilon(rng: Generator) -> list[Case]:
     advice="Each block has two norms, one attention and two Dense layers of its own, all with bias.",
 )
 def parameters(rng: Generator) -> list[Case]:
-    return _models("parameters", (FIRST, f"trainable parameters, {_described(FIRST)}"))(rng)
+    sizes = {**FIRST, "num_classes": one_of(rng, *range(6, 30))}
+    return _models("parameters", (sizes, f"trainable parameters, {_described(sizes)}"))(rng)
 
 
 @exercise.group(
     "dropout: in training only, in three places, at the rate given",
     points=1,
+    fixed="the three places are the same in every model",
     advice="The places are, in this order: "
     + ", ".join(["the embedded tokens", "the attention's output", "the feed-forward network's output"])
     + ". 1 means: the logits change there.",
