@@ -110,9 +110,18 @@ def _fixed_points(course: Course, lab: str) -> Iterator[str]:
     """Of a lab, the points that a copy of what is released would earn, and why."""
     worth = points(read_pair(course.solution_notebook(lab)))
     for group in fixed_groups(declared_exercises(course, lab)):
-        reason = group.reason or 'draw what is asked from the seed, or say why not with fixed="…"'
         earned = group.share * worth[group.exercise]
-        yield f"{lab}, {group.exercise}, group {group.group}, {earned:.2g} points: {reason}"
+        yield f"{lab}, {group.exercise}, group {group.group}, {earned:.2g} points: {group.reason}"
+
+
+def _unexplained(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
+    """The groups whose points a copy of what is released would earn, though nobody has said why that has to be so."""
+    return [
+        f"{lab}, {group.exercise}: the group {group.group} expects the same for every seed, so its points can be had by "
+        'copying what is released. Draw what it asks for from the seed, or say why not with fixed="…"'
+        for group in fixed_groups(declared)
+        if not group.reason
+    ]
 
 
 def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[str]]:
@@ -146,6 +155,8 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         planned |= {
             path: None for path in folder.glob(pattern) if path.is_file() and path not in wanted and not _is_cache(path)
         }
+    if planned and (unexplained := _unexplained(lab, declared)):
+        raise ReleaseRefused(unexplained)
     if planned and (failed := verify_solution.failed_checks(lab, solution, exported)):
         raise ReleaseRefused(failed)
     release_path = course.release_notebook(lab)
