@@ -22,6 +22,11 @@ def one_of(rng: Generator, *choices: Drawn) -> Drawn:
     return choices[rng.integers(len(choices))]
 
 
+def size_other_than(rng: Generator, least: int, most: int, *others: int) -> int:
+    """A size from `least` to `most` that is none of the `others`, so that no two sizes can be taken for each other."""
+    return one_of(rng, *(size for size in range(least, most + 1) if size not in others))
+
+
 def partial_mask(rng: Generator, *shape: int) -> np.ndarray:
     """A random boolean mask in which every row has at least one open key and at least one blocked key."""
     mask = rng.random(shape) < 0.6

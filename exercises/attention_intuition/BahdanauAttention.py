@@ -15,7 +15,7 @@ from exercises.attention_intuition.shared import (
     additive_scores,
     attended,
 )
-from exercises.drawing import drawn_until, normal, one_of, partial_mask
+from exercises.drawing import drawn_until, normal, one_of, partial_mask, size_other_than
 from exercises.self_attention.shared import BUILT_IN_ATTENTION, MASK_MISTAKES
 
 
@@ -132,7 +132,7 @@ def fully_masked(rng: Generator) -> list[Case]:
 
 @exercise.group("three Dense layers without bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    d_q, units = one_of(rng, *range(4, 30)), one_of(rng, 8, 10, 13)
+    d_q, units = size_other_than(rng, 4, 29, 8, 10, 11, 13), one_of(rng, 8, 10, 13)
     description = f"trainable parameters, dq={d_q}, dv=11, units={units}"
     return [Case(_bahdanau(rng, d_q=d_q, units=units), mode="parameters", description=description)]
 

@@ -8,7 +8,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.decoder_and_masking.shared import weights
-from exercises.drawing import normal, one_of, partial_mask
+from exercises.drawing import normal, one_of, partial_mask, size_other_than
 from exercises.formulas.decoder_block import (
     CAUSAL,
     FIRST,
@@ -214,7 +214,7 @@ def dropout(rng: Generator) -> list[Case]:
 
 @exercise.group("the right number of parameters", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    sizes = one_of(rng, 12, 15, 18), 3, one_of(rng, *range(7, 30))
+    sizes = one_of(rng, 12, 15, 18), 3, size_other_than(rng, 7, 29, 12, 15, 18)
     description = "trainable parameters, d_model={}, num_heads={}, d_ff={}".format(*sizes)
     return [Case(_block_inputs(rng, sizes=sizes), mode="parameters", description=description)]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import one_of, partial_mask
+from exercises.drawing import partial_mask, size_other_than
 from exercises.encoder_block.shared import (
     DROPOUT_ALWAYS,
     DROPOUT_NEVER,
@@ -158,7 +158,7 @@ def dropout(rng: Generator) -> list[Case]:
 
 @exercise.group("each block has weights of its own", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    sizes = 6, 2, one_of(rng, *range(4, 30))
+    sizes = 6, 2, size_other_than(rng, 4, 29, 6)
     return [
         Case(
             unassigned(block_inputs(rng, norm, blocks=3, sizes=sizes)),

@@ -162,7 +162,7 @@ def masked(rng: Generator) -> list[Case]:
 )
 def parameters(rng: Generator) -> list[Case]:
     heads, shared = one_of(rng, (6, 2), (6, 3), (8, 2), (9, 3))
-    size = one_of(rng, *range(3, 10))
+    size = one_of(rng, 5, 7, 10, 11, 13)
     description = f"trainable parameters, d_model={heads * size}, num_heads={heads}, num_kv_heads={shared}"
     return [Case(_layer_inputs(rng, heads=heads, shared=shared, size=size), mode="parameters", description=description)]
 

@@ -200,7 +200,7 @@ def large_scores(rng: Generator) -> list[Case]:
 
 @exercise.group("four Dense layers with bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    heads, size = one_of(rng, *range(3, 9)), one_of(rng, 5, 7)
+    heads, size = one_of(rng, *range(3, 9)), one_of(rng, 9, 11)
     description = f"trainable parameters, d_model={heads * size}, num_heads={heads}"
     return [Case(_layer_inputs(rng, heads=heads, size=size), mode="parameters", description=description)]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import normal, one_of, partial_mask
+from exercises.drawing import normal, one_of, partial_mask, size_other_than
 from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.self_attention.shared import (
     BUILT_IN_ATTENTION,
@@ -100,7 +100,7 @@ def mask_with_head_axis(rng: Generator) -> list[Case]:
 
 @exercise.group("three Dense layers without bias", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    width, d_k = one_of(rng, *range(6, 30)), one_of(rng, 3, 4, 5)
+    width, d_k = size_other_than(rng, 6, 29, 11), one_of(rng, 3, 4, 5)
     description = f"trainable parameters, d_model={width}, d_k={d_k}, d_v=11"
     return [Case(_layer_inputs(rng, width=width, d_k=d_k), mode="parameters", description=description)]
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.drawing import normal, one_of
+from exercises.drawing import normal, one_of, size_other_than
 from exercises.vision_transformer.shared import FRONT_FIRST, IMAGE_AXES, JOINED, PIECES, draw_images, embedded
 
 
@@ -70,7 +70,7 @@ def values(rng: Generator) -> list[Case]:
     advice="Make weights of a layer with `self.add_weight`: Keras does not see anything else.",
 )
 def parameters(rng: Generator) -> list[Case]:
-    columns, width = one_of(rng, 4, 5, 7), one_of(rng, *range(7, 30))
+    columns, width = one_of(rng, 4, 5, 7), size_other_than(rng, 7, 29, 8, 9, 10, 11, 14, 15, 18)
     description = f"trainable parameters, patch_size=3, {2 * columns} patches, 2 channels, d_model={width}"
     return [Case(_embedding_inputs(rng, 2, (2, columns), 3, 2, width), mode="parameters", description=description)]
 
