@@ -214,7 +214,7 @@ def dropout(rng: Generator) -> list[Case]:
 
 @exercise.group("the right number of parameters", points=1)
 def parameters(rng: Generator) -> list[Case]:
-    sizes = one_of(rng, 12, 15, 18), 3, size_other_than(rng, 7, 29, 12, 15, 18)
+    sizes = one_of(rng, 9, 12, 15, 18, 21), 3, size_other_than(rng, 7, 29, 9, 12, 15, 18, 21)
     description = "trainable parameters, d_model={}, num_heads={}, d_ff={}".format(*sizes)
     return [Case(_block_inputs(rng, sizes=sizes), mode="parameters", description=description)]
 
