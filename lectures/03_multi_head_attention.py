@@ -73,9 +73,9 @@ words = scenes.CAPTION.split()
 #
 # $$ m = p\,a + (1-p)\,b $$
 #
-# If p = ½ and m = 1, then $(a, b)$ may be (1, 1), (3, −1) or (0, 2). From $m$ alone nobody can tell. How much is lost? Let $a$ and
-# $b$ be independent, with mean 0 and variance 1. The best linear guess of $a$ from $m$ leaves a share $u_a$ of its
-# variance unexplained:
+# If p = ½ and m = 1, then $(a, b)$ may be (1, 1), (3, −1) or (0, 2). From $m$ alone nobody can tell. How much is lost?
+# Let $a$ and $b$ be independent, with mean 0 and variance 1. The best linear guess of $a$ from $m$ leaves a share
+# $u_a$ of its variance unexplained:
 #
 # $$ u_a = 1-\frac{p^2}{p^2+(1-p)^2} \qquad u_b = 1-\frac{(1-p)^2}{p^2+(1-p)^2} \qquad u_a + u_b = 1 $$
 
@@ -172,7 +172,9 @@ class PlainHeads:
 # lets "dog" look for colours, head 1 for verbs.
 
 # %% [markdown]
-# **Calculate.** In head 0 "dog" has the query (8, 0, 0), a colour has the key (1, 0, 0), and every other word has the key 0. So the score of "dog" with "brown" is 8/√3 = 4.62, and 0 with every word that is no colour. What weight does "brown" get? (e^4.62 = 101.) Head 1 does the same with verbs: what weight does "running" get, the only verb?
+# **Calculate.** In head 0 "dog" has the query (8, 0, 0), a colour has the key (1, 0, 0), and every other word has the
+# key 0. So the score of "dog" with "brown" is 8/√3 = 4.62, and 0 with every word that is no colour. What weight does
+# "brown" get? (e^4.62 = 101.) Head 1 does the same with verbs: what weight does "running" get, the only verb?
 #
 # <details><summary>Answer</summary>
 #
@@ -240,7 +242,9 @@ print("(a) head 0\n", origin.reshape(2, 3, 3)[0], "\n(b) head 0\n", origin.resha
 # In the paper's base model D = 512, H = 8 and K = 64. Keras leaves K to you: `key_dim` is the width **of one head**.
 
 # %% [markdown]
-# **Calculate.** D = 512 and H = 8, with biases. How many parameters does the layer have for K = 64? And for `key_dim=512`, the whole width D? ([Keras's example of text classification](https://keras.io/examples/nlp/text_classification_with_transformer/) sets `key_dim` to its own D.)
+# **Calculate.** D = 512 and H = 8, with biases. How many parameters does the layer have for K = 64? And for
+# `key_dim=512`, the whole width D? ([Keras's example of text
+# classification](https://keras.io/examples/nlp/text_classification_with_transformer/) sets `key_dim` to its own D.)
 #
 # <details><summary>Answer</summary>
 #
@@ -285,7 +289,9 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 # pass from row to row only through attention.
 
 # %% [markdown]
-# **Predict.** Five versions, five seeds each. The number is the mean share of the variance that is left unexplained: 0 is perfect, ½ is one question of two. What do one head of width 16, one head of width 64, and two heads of width 8 reach? (The other two versions have four heads, and one head in each of two layers: "one head, twice".)
+# **Predict.** Five versions, five seeds each. The number is the mean share of the variance that is left unexplained: 0
+# is perfect, ½ is one question of two. What do one head of width 16, one head of width 64, and two heads of width 8
+# reach? (The other two versions have four heads, and one head in each of two layers: "one head, twice".)
 #
 # <details><summary>Answer</summary>
 #
@@ -381,15 +387,16 @@ for sentence in (scenes.CAPTION, scenes.TWIN):
 # and a mean for each of the six rows, over all tables.
 
 # %% [markdown]
-# **Predict.** In the two-head models, we remove the head that looks above. Without it the answer *above* should have 1.00 of
-# its variance unexplained. Zero is an unusual value for what a head adds. Is the mean milder?
+# **Predict.** In the two-head models, we remove the head that looks above. Without it the answer *above* should have
+# 1.00 of its variance unexplained. Zero is an unusual value for what a head adds. Is the mean milder?
 #
 # - (a) yes: with the mean the error is smaller
 # - (b) no: both are about the same, and above 1
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** With the mean over everything the error is about the same as with zero. Only with the mean *of each row* is it 1.00.
+# **(b)** With the mean over everything the error is about the same as with zero. Only with the mean *of each row* is
+# it 1.00.
 #
 # </details>
 

@@ -77,8 +77,9 @@ runs = recorded.load("encoder_block")["results"]
 # as in lecture 2.
 
 # %% [markdown]
-# **Predict.** "dog" is (1, 0, 0, 0). Both dogs look for a colour: each of the two colours gets the weight 0.47, and its value hands over *brown* or *black*. What does attention put at the position of "dog"?
-# And what do you get if you *add* the fetched vector to the token?
+# **Predict.** "dog" is (1, 0, 0, 0). Both dogs look for a colour: each of the two colours gets the weight 0.47, and
+# its value hands over *brown* or *black*. What does attention put at the position of "dog"? And what do you get if you
+# *add* the fetched vector to the token?
 #
 # <details><summary>Answer</summary>
 #
@@ -233,19 +234,19 @@ matrix keeps its size without them and falls to about a third with them.""",
 
 # %% [markdown]
 # Attention averages tokens, and an average lies between what it averages. So layer after layer the tokens come closer,
-# until all rows are the same vector: **rank collapse** (Dong et al., 2021). Then the weights of the average do not matter any more, and $W_q$ and $W_k$, which only make weights, get no
-# gradient. Values still pass, so $W_v$ does.
+# until all rows are the same vector: **rank collapse** (Dong et al., 2021). Then the weights of the average do not
+# matter any more, and $W_q$ and $W_k$, which only make weights, get no gradient. Values still pass, so $W_v$ does.
 #
 # So in this stack the difference between the tokens fails first: after three blocks it is gone, and the gradient of
 # $W_q$ goes with it. The scale cannot fail here, since the norms keep it (section 3).
 #
-# With the sums the cosine rises slowly, to 0.76 after twelve blocks. The sum keeps what each token was, and it gives the gradient a direct path: the derivative of $x + f(x)$ is $1 +
-# f'(x)$. Two sub-layers in a row make four **paths**
+# With the sums the cosine rises slowly, to 0.76 after twelve blocks. The sum keeps what each token was, and it gives
+# the gradient a direct path: the derivative of $x + f(x)$ is $1 + f'(x)$. Two sub-layers in a row make four **paths**
 # from bottom to top: through both, through either one, around both. Veit et al. (2016) read a residual network as an
-# ensemble of such paths
-# ([evidence](evidence/04.ipynb#paths)).
+# ensemble of such paths ([evidence](evidence/04.ipynb#paths)).
 #
-# **Where all tokens are alike, attention has nothing to learn from (Noci et al., 2022); the residual stream keeps them apart for longer.**
+# **Where all tokens are alike, attention has nothing to learn from (Noci et al., 2022); the residual stream keeps them
+# apart for longer.**
 
 # %% [markdown]
 # <a id="norm"></a>
@@ -425,8 +426,8 @@ for rate in (0.0, 0.2):
 
 # %% [markdown]
 # Every model knows the 300 rows by heart. Yet all are nearly as good on new rows: the gap is about two points, with
-# dropout and without it. Sorting follows one rule, and 300 rows are enough to learn it. [Lecture 6](06_imdb_classifier.ipynb)
-# has film reviews, where the gap is larger.
+# dropout and without it. Sorting follows one rule, and 300 rows are enough to learn it. [Lecture
+# 6](06_imdb_classifier.ipynb) has film reviews, where the gap is larger.
 #
 # Whether dropout is on is decided by the argument `training` of a layer's call. Keras hands it down to inner layers;
 # the lab passes it on explicitly.
@@ -520,8 +521,9 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 # Why does post-norm need this? Xiong et al. (2020) bound the gradients near the output at the start of training: the
 # bound does not depend on the depth in post-norm, and falls with depth in pre-norm. Liu et al. (2020) answer that
 # unbalanced gradients are not the root of it: a post-norm stack depends more on its residual branches, and this
-# amplifies small changes of the parameters. Our stack shows a third difference at the start, which we did not test as a
-# cause: after twelve post-norm blocks the cosine of two tokens is 0.99, close to the collapse of section 2, against 0.76 in pre-norm ([evidence](evidence/04.ipynb#start)).
+# amplifies small changes of the parameters. Our stack shows a third difference at the start, which we did not test as
+# a cause: after twelve post-norm blocks the cosine of two tokens is 0.99, close to the collapse of section 2, against
+# 0.76 in pre-norm ([evidence](evidence/04.ipynb#start)).
 #
 # **Deep post-norm needs small first steps, from a smaller rate or from a warm-up; ten full steps at the start spoil
 # the run.**
@@ -559,9 +561,9 @@ for name, (width, heads, hidden, key_dim) in {
 
 # %% [markdown]
 # In a block with F = 4D two thirds of the parameters are in the feed-forward network. Language models of the LLaMA
-# kind keep this block and replace two of its parts. **RMSNorm** (Zhang and Sennrich, 2019) divides by the root of the mean
-# square and leaves the mean alone. **SwiGLU** (Shazeer, 2020) multiplies two hidden layers, so that one is a gate for
-# the other ([evidence](evidence/04.ipynb#newer-parts)).
+# kind keep this block and replace two of its parts. **RMSNorm** (Zhang and Sennrich, 2019) divides by the root of the
+# mean square and leaves the mean alone. **SwiGLU** (Shazeer, 2020) multiplies two hidden layers, so that one is a gate
+# for the other ([evidence](evidence/04.ipynb#newer-parts)).
 #
 # **Count the parameters by hand and compare with `count_params()`: a part that is missing or shared shows at once.**
 #
@@ -694,8 +696,8 @@ for axis in (-1, 1):
 # **Two predictions differ:** `training=True` inside a `call`.
 # **Too few parameters:** a shared norm, or a `tf.Variable` that Keras does not track.
 #
-# **Slow machine:** the trainings of sections 1 and 5 run here; the others are recorded. **GPU:** `python experiments/encoder_block.py rates`
-# with 24 blocks.
+# **Slow machine:** the trainings of sections 1 and 5 run here; the others are recorded. **GPU:** `python
+# experiments/encoder_block.py rates` with 24 blocks.
 #
 # **Further reading:** A. Zhang et al., [*Dive into Deep Learning*](https://d2l.ai/), section 11.7. [Xiong et
 # al.](https://arxiv.org/abs/2002.04745), sections 3 and 4. [Noci et al.](https://arxiv.org/abs/2206.03126).

@@ -142,6 +142,10 @@ def real_head(page) -> None:
         "and so each dog finds its own colour",
         holds=[0.8 < min(own) <= max(own) < 1, 0.8 < one_back < 1, equal == 0.08],
     )
+    back = page.evidence("03").numbers("real-heads", r"one token back ([\d.]+)")  # 12 heads, block by block
+    page.says(
+        "none of the other eleven is as clear", holds=[len(back) == 12, sorted(back)[-2] < 0.5 < max(back) == back[2]]
+    )
     page.given("head 2 of its first block", "12 by 12 pieces", because=SHAPE)
 
 
