@@ -34,7 +34,7 @@
 # **You need** [self-attention](02_self_attention.ipynb); `reshape` and `transpose` in NumPy. Letters: **T** tokens,
 # **D** width of a token, **H** heads, **K** width of one head. Heads are counted from 0.
 #
-# **Time:** about 60 minutes to read and predict (estimated, not measured); the code runs in about one minute on two
+# **Time:** about 62 minutes to read and predict (estimated, not measured); the code runs in about one minute on two
 # CPU cores.
 
 # %% tags=["course-setup"]
@@ -69,13 +69,13 @@ words = scenes.CAPTION.split()
 #
 # A **head** is one attention with a softmax of its own. Suppose it shares its weights between the two tokens that
 # matter to "dog": p on its colour, and 1 − p on its verb. Suppose also that both tokens hold their answer in the same
-# feature, the colour the number $a$ and the verb the number $b$. What arrives there is one number:
+# feature: the colour holds the number $a$, and the verb the number $b$. What arrives at "dog" is one number:
 #
 # $$ m = p\,a + (1-p)\,b $$
 #
-# If p = ½ and m = 1, then $(a, b)$ may be (1, 1), (3, −1) or (0, 2). From $m$ alone nobody can tell. How much is lost? Let $a$ and
-# $b$ be independent, with mean 0 and variance 1. The best linear guess of $a$ from $m$ leaves a share $u_a$ of its
-# variance unexplained:
+# If p = ½ and m = 1, then $(a, b)$ may be (1, 1), (3, −1) or (0, 2). From $m$ alone nobody can tell. How much is lost?
+# Let $a$ and $b$ be independent, with mean 0 and variance 1. The best linear guess of $a$ from $m$ leaves a share
+# $u_a$ of its variance unexplained:
 #
 # $$ u_a = 1-\frac{p^2}{p^2+(1-p)^2} \qquad u_b = 1-\frac{(1-p)^2}{p^2+(1-p)^2} \qquad u_a + u_b = 1 $$
 
@@ -102,7 +102,7 @@ for p in (0.5, 0.8, 1.0):
 # weights that do not depend on the numbers, and a linear read-out. Answers in *different* features do not mix: they
 # only get smaller.)
 #
-# **One softmax gives one average: it can answer one question, or half of two.**
+# **One softmax gives one average: of two answers in the same feature it can give one, or half of each.**
 
 # %% [markdown]
 # <a id="heads"></a>
@@ -171,6 +171,17 @@ class PlainHeads:
 # Now the caption, with matrices by hand. A token has six numbers: *dog, colour, brown, black, verb, running*. Head 0
 # lets "dog" look for colours, head 1 for verbs.
 
+# %% [markdown]
+# **Calculate.** In head 0 "dog" has the query (8, 0, 0), a colour has the key (1, 0, 0), and every other word has the
+# key 0. So the score of "dog" with "brown" is 8/√3 = 4.62, and 0 with every word that is no colour. What weight does
+# "brown" get? (e^4.62 = 101.) Head 1 does the same with verbs: what weight does "running" get, the only verb?
+#
+# <details><summary>Answer</summary>
+#
+# Two colours and seven other words: 101/(2·101 + 7) = 0.48. One verb and eight other words: 101/(101 + 8) = 0.93.
+#
+# </details>
+
 # %%
 TABLE = {
     "dog": [1, 0, 0, 0, 0, 0],
@@ -187,16 +198,6 @@ two = PlainHeads(w_q, w_k, w_v, np.eye(6), heads=2)
 print("two heads, a dog gets", two(x)[2], "\nand the other dog    ", two(x)[8])
 one = PlainHeads(w_q, w_k, w_v, np.eye(6), heads=1)
 print("one head of width 6  ", one(x)[2])
-
-# %% [markdown]
-# **Calculate.** In head 0 the score of "dog" with "brown" is 8/√3 = 4.62, and 0 with every word that is no colour. What
-# weight does "brown" get? (e^4.62 = 101.) And in head 1, what weight does "running" get, the only verb?
-#
-# <details><summary>Answer</summary>
-#
-# Two colours and seven other words: 101/(2·101 + 7) = 0.48. One verb and eight other words: 101/(101 + 8) = 0.93.
-#
-# </details>
 
 # %%
 live.side_by_side(two.weights, words, query="dog (2)")
@@ -226,7 +227,7 @@ origin = 10 * np.arange(3)[:, None] + np.arange(6)  # (T, D)
 print("(a) head 0\n", origin.reshape(2, 3, 3)[0], "\n(b) head 0\n", origin.reshape(3, 2, 3).transpose(1, 0, 2)[0])
 
 # %% [markdown]
-# **H heads are H softmaxes: as many questions as heads, with the parameters of one wide head.**
+# **H heads are H softmaxes: they answer up to H questions, with the parameters of one head of width D.**
 
 # %% [markdown]
 # <a id="key-dim"></a>
@@ -241,9 +242,9 @@ print("(a) head 0\n", origin.reshape(2, 3, 3)[0], "\n(b) head 0\n", origin.resha
 # In the paper's base model D = 512, H = 8 and K = 64. Keras leaves K to you: `key_dim` is the width **of one head**.
 
 # %% [markdown]
-# **Calculate.** D = 512 and H = 8, with biases. How many parameters does the layer have for K = 64? And if you write
-# `key_dim=512`, the width D, as [Keras's example of text
-# classification](https://keras.io/examples/nlp/text_classification_with_transformer/) does with its own?
+# **Calculate.** D = 512 and H = 8, with biases. How many parameters does the layer have for K = 64? And for
+# `key_dim=512`, the whole width D? ([Keras's example of text
+# classification](https://keras.io/examples/nlp/text_classification_with_transformer/) sets `key_dim` to its own D.)
 #
 # <details><summary>Answer</summary>
 #
@@ -288,13 +289,13 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 # pass from row to row only through attention.
 
 # %% [markdown]
-# **Predict.** Five versions, five seeds each. The number is the mean share of the variance that is left unexplained:
-# 0 is perfect, ½ is one question of two. What do one head of width 16, one head of width 64, and two heads of width 8
-# reach?
+# **Predict.** Five versions, five seeds each. The number is the mean share of the variance that is left unexplained: 0
+# is perfect, ½ is one question of two. What do one head of width 16, one head of width 64, and two heads of width 8
+# reach? (The other two versions have four heads, and one head in each of two layers: "one head, twice".)
 #
 # <details><summary>Answer</summary>
 #
-# One head reaches ½ at any width. Two heads reach 0, with exactly as many parameters as one head of width 16.
+# One head reaches ½ at both widths. Two heads reach 0, with exactly as many parameters as one head of width 16.
 #
 # </details>
 
@@ -332,9 +333,10 @@ shared less cleanly. One head, twice: the two layers have one job each in most s
 )
 
 # %% [markdown]
-# One head solves one question perfectly and gives up the other; which one differs from seed to seed. A wide head
-# gains nothing. "One head, twice" solves the task too, with twice the parameters: in four of five seeds each of its two
-# layers takes one job. Several heads do the jobs at the same time. Equal weights on all six rows would give 0.17 in each cell ([evidence](evidence/03.ipynb#two-jobs)).
+# One head solves one question perfectly and gives up the other; which one differs from seed to seed. A wide head gains
+# nothing. Four heads solve both too, but share the jobs less cleanly. "One head, twice" solves the task too, with
+# twice the parameters: in four of five seeds each of its two layers takes one job. Several heads do the jobs at the
+# same time. Equal weights on all six rows would give 0.17 in each cell ([evidence](evidence/03.ipynb#two-jobs)).
 #
 # **Trained on two questions, one head answers one of them; two heads with the same number of parameters answer both.**
 
@@ -368,8 +370,9 @@ for sentence in (scenes.CAPTION, scenes.TWIN):
     )
 
 # %% [markdown]
-# The head has no rule for colours. It is a *previous-token head*, and in English the colour stands one token before
-# its noun. It can do so only because BERT knows positions (lecture 5).
+# The head does not look for colours: almost every token looks one token back, and here the colour stands one token
+# before its noun. Such a head is a *previous-token head*; none of the other eleven is as clear
+# ([evidence](evidence/03.ipynb#real-heads)). It can look back only because BERT knows positions (lecture 5).
 #
 # **A trained head may have a job that one sentence describes: this one looks one token back, and so each dog finds
 # its own colour.**
@@ -379,20 +382,21 @@ for sentence in (scenes.CAPTION, scenes.TWIN):
 #
 # ## 6 · Switch a head off
 #
-# A map shows where a head looks, not whether anything depends on it (Jain and Wallace, 2019). So take its
-# contribution away and measure again: **head ablation**. What should replace it? We try zero, its
-# mean over all tables and rows, and its mean for each row.
+# A map shows where a head looks, not whether anything depends on it (Jain and Wallace, 2019). So take its contribution
+# away and measure again: **head ablation**. What should replace it? We try zero, its mean over all tables and rows,
+# and a mean for each of the six rows, over all tables.
 
 # %% [markdown]
-# **Predict.** In the two-head models, we remove the head that looks above. Without it the answer *above* should have 1.00 of
-# its variance unexplained. Zero is an unusual value for what a head adds. Is the mean milder?
+# **Predict.** In the two-head models, we remove the head that looks above. Without it the answer *above* should have
+# 1.00 of its variance unexplained. Zero is an unusual value for what a head adds. Is the mean milder?
 #
 # - (a) yes: with the mean the error is smaller
 # - (b) no: both are about the same, and above 1
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** A mean over everything changes little. The mean *of each row* does: with it the error of this head is 1.00.
+# **(b)** With the mean over everything the error is about the same as with zero. Only with the mean *of each row* is
+# it 1.00.
 #
 # </details>
 
@@ -409,12 +413,13 @@ for job, name in enumerate(("above", "wanted")):
         )
 
 # %% [markdown]
-# The mean is not milder than zero: the two agree within 0.03. The error of the head that looks above exceeds 1 because
-# part of what it adds depends on the row and not on the number. With the mean of each row this part stays, and the
-# error is 1.00. For the other head the mean of each row changes little: besides the number it writes something for each name, as the
-# figure of section 7 shows. The answer of the head that stays has at most 0.04 unexplained.
+# The mean is not milder than zero: the two agree within 0.03. Without the head that looks above the error exceeds 1,
+# because part of what this head adds depends on the row and not on the number. With the mean of each row this part
+# stays, and the error is 1.00. For the other head the mean of each row changes little: besides the number it writes
+# something for each *name* (figure of section 7), and a name stands in another row in each table. The answer of the
+# head that stays has at most 0.04 unexplained.
 #
-# **Ablation shows whether the model needs a head, and the number depends on what takes the head's place.**
+# **Ablation shows whether the model needs a head; how large the error is depends on what takes the head's place.**
 
 # %% [markdown]
 # <a id="circuits"></a>
@@ -472,8 +477,8 @@ diagonal. In the narrow matrices the last row, number, is strong for one answer 
 # scores of a query alike, and the softmax ignores it. A constant added to a column favours one key, whatever the query
 # is. The figure takes both away, so what is left depends on query *and* key.
 #
-# Is this enough to answer? Keep only the 6 × 6 block that a head's job predicts, set the other 325 entries to zero,
-# and let the model answer again:
+# Is this enough to answer? Of each QK circuit keep only the 6 × 6 block that the head's job predicts, and set the
+# other 325 entries to zero. The OV circuits stay. Now the model answers again:
 
 # %%
 for seed, run in enumerate(runs["two heads"]):
@@ -484,11 +489,10 @@ for seed, run in enumerate(runs["two heads"]):
     )
 
 # %% [markdown]
-# It is enough: with the two blocks alone at most 0.004 of an answer's variance is unexplained. Reading is this easy in a
-# model of one layer, without a norm and a feed-forward network. With two layers a head can
-# use what an earlier head wrote. In the best-known pair a previous-token head comes first; the second one, an
-# **induction head**, looks for an earlier copy of the present token and copies what came after it (Olsson et al.,
-# 2022).
+# It is enough: with the two blocks alone at most 0.004 of an answer's variance is unexplained. Reading is this easy in
+# a model of one layer, without a norm and a feed-forward network. With two layers a head can use what an earlier head
+# wrote. In the best-known pair a previous-token head comes first. The second one, an **induction head**, looks at the
+# token that came after an earlier copy of the present token, and copies it (Olsson et al., 2022).
 #
 # **A head is two matrices: where it looks, and what it writes.**
 
@@ -533,15 +537,15 @@ for name, shaped in {"mask[:, None]": mask[:, None], "mask": mask}.items():
 #
 # <details><summary>2. The number of heads goes from 8 to 16, with K = D/H. What happens to the number of parameters, and to the number of attention weights?</summary>
 #
-# The parameters stay. The weights, H·T², double.
+# The number of parameters stays the same. The weights, H·T² of them, double.
 #
 # </details>
 #
 # <details><summary>3. You switch one head off and nothing changes. Is it useless?</summary>
 #
-# Not necessarily: another head may cover for it. Remove both to find out. In four of our five models with four
-# heads, at least one head can go without any loss ([evidence](evidence/03.ipynb#ablation)). Michel et al. (2019) could remove many
-# heads of a trained model, and removing more of them together cost more.
+# Not necessarily: another head may cover for it. Remove both to find out. In four of our five models with four heads,
+# at least one head can go without any loss ([evidence](evidence/03.ipynb#ablation)). Michel et al. (2019) could remove
+# most heads of a trained model one at a time without much loss; removing many together cost more.
 #
 # </details>
 #

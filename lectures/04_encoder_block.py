@@ -38,7 +38,7 @@
 # **B** batch, **T** tokens, **D** width of a token, **H** heads,
 # **F** width inside the feed-forward network.
 #
-# **Time:** about 60 minutes to read and predict (estimated, not measured); the code runs in about one minute on two
+# **Time:** about 62 minutes to read and predict (estimated, not measured); the code runs in about one minute on two
 # CPU cores.
 
 # %% tags=["course-setup"]
@@ -77,9 +77,9 @@ runs = recorded.load("encoder_block")["results"]
 # as in lecture 2.
 
 # %% [markdown]
-# **Predict.** "dog" is (1, 0, 0, 0). Both dogs look for a colour, and the values hand over *brown* and *black*. What
-# does attention put at the position of "dog"?
-# And what do you get if you *add* the fetched vector to the token?
+# **Predict.** "dog" is (1, 0, 0, 0). Both dogs look for a colour: each of the two colours gets the weight 0.47, and
+# its value hands over *brown* or *black*. What does attention put at the position of "dog"? And what do you get if you
+# *add* the fetched vector to the token?
 #
 # <details><summary>Answer</summary>
 #
@@ -98,8 +98,8 @@ print("attention alone:", fetched[2].round(2), "  token + attention:", (x + fetc
 
 # %% [markdown]
 # Adding the input to the output of a layer, $x + f(x)$, is a **residual connection** or **skip connection** (He et
-# al., 2016). A token then keeps one vector from the
-# bottom of the model to the top, the **residual stream**. Each layer only reads it and adds to it.
+# al., 2016). A token then keeps one vector from the bottom of the model to the top, the **residual stream** (Elhage et
+# al., 2021). Each layer only reads it and adds to it.
 #
 # An **encoder block** has two such layers, its sub-layers: attention, and a small network that works on each token
 # alone, the **feed-forward network** or **MLP**. Each reads a
@@ -234,20 +234,19 @@ matrix keeps its size without them and falls to about a third with them.""",
 
 # %% [markdown]
 # Attention averages tokens, and an average lies between what it averages. So layer after layer the tokens come closer,
-# until all rows are the same vector: **rank collapse** (Dong et al., 2021). Then the weights of the average do not matter any more, and $W_q$ and $W_k$, which only make weights, get no
-# gradient. Values still pass, so $W_v$ does.
+# until all rows are the same vector: **rank collapse** (Dong et al., 2021). Then the weights of the average do not
+# matter any more, and $W_q$ and $W_k$, which only make weights, get no gradient. Values still pass, so $W_v$ does.
 #
-# So the difference between the tokens fails first: after three blocks it is gone, and the gradient of $W_q$ goes with
-# it. The scale cannot fail here, since the norms keep it (section 3).
+# So in this stack the difference between the tokens fails first: after three blocks it is gone, and the gradient of
+# $W_q$ goes with it. The scale cannot fail here, since the norms keep it (section 3).
 #
-# With the sums the cosine rises slowly, to 0.76 after twelve blocks. The sum keeps what each token was, and it gives the gradient a direct path: the derivative of $x + f(x)$ is $1 +
-# f'(x)$. Two sub-layers in a row make four **paths**
+# With the sums the cosine rises slowly, to 0.76 after twelve blocks. The sum keeps what each token was, and it gives
+# the gradient a direct path: the derivative of $x + f(x)$ is $1 + f'(x)$. Two sub-layers in a row make four **paths**
 # from bottom to top: through both, through either one, around both. Veit et al. (2016) read a residual network as an
-# ensemble of such paths
-# ([evidence](evidence/04.ipynb#paths)).
+# ensemble of such paths ([evidence](evidence/04.ipynb#paths)).
 #
-# **Where all tokens are alike, attention has nothing to learn from (Noci et al., 2022); the residual stream keeps
-# them apart.**
+# **Where all tokens are alike, attention has nothing to learn from (Noci et al., 2022); the residual stream keeps them
+# apart for longer.**
 
 # %% [markdown]
 # <a id="norm"></a>
@@ -271,7 +270,7 @@ matrix keeps its size without them and falls to about a third with them.""",
 # 0.333, 1) and y = (−1.667, 1.333, 1, 2). Ten times the token has
 # the same x̂: layer norm forgets the length and the mean of a token. A thousandth of it has σ² = 9·10⁻⁶, only nine
 # times ε, so x̂ shrinks a little: its last entry is
-# $1/\sqrt{1 + 1/9} = 0.949$. The figure shows this case.
+# $1/\sqrt{1 + 1/9} = 0.949$. The figure shows this case, with γ = 1 and β = 0.
 #
 # </details>
 
@@ -299,9 +298,10 @@ print(
 )
 
 # %% [markdown]
-# Every block adds to the stream, so the tokens grow. Scores grow with their *square*, and soon each softmax puts all
-# its weight on one token. The norm hands every sub-layer tokens of one size. Trained to sort, two blocks learn
-# without a norm, and twelve reach 48 % at most within 250 steps ([evidence](evidence/04.ipynb#without-residual)).
+# Without a norm, the larger the tokens are, the more a block adds to them: every four blocks make them five to eight
+# times as large. Scores grow with the *square* of that size, and soon each softmax puts nearly all its weight on one
+# token. The norm hands every sub-layer tokens of one size. Trained to sort, two blocks learn without a norm, and
+# twelve reach 48 % at most within 250 steps ([evidence](evidence/04.ipynb#without-residual)).
 #
 # **Batch norm** (Ioffe and Szegedy, 2015) uses the same formula over another set of numbers: one feature, all tokens
 # of all sentences. It was introduced against *covariate shift*, inputs whose
@@ -361,7 +361,8 @@ print("two 1×1 convolutions are equal:", np.allclose(expected, convolutions[1](
 # computes its weights from the input.
 #
 # To see which part mixes what, nudge token $s$ and measure how far each output token moves. Nine random vectors stand
-# for the words, and all parts are untrained.
+# for the words, and all parts are untrained. Each row is drawn relative to its own largest entry, so compare within a
+# row.
 
 # %% tags=["drawing"]
 parts = [
@@ -425,8 +426,8 @@ for rate in (0.0, 0.2):
 
 # %% [markdown]
 # Every model knows the 300 rows by heart. Yet all are nearly as good on new rows: the gap is about two points, with
-# dropout and without it. Sorting follows one rule, and 300 rows are enough to learn it. [Lecture 6](06_imdb_classifier.ipynb)
-# has film reviews, where the gap is larger.
+# dropout and without it. Sorting follows one rule, and 300 rows are enough to learn it. [Lecture
+# 6](06_imdb_classifier.ipynb) has film reviews, where the gap is larger.
 #
 # Whether dropout is on is decided by the argument `training` of a layer's call. Keras hands it down to inner layers;
 # the lab passes it on explicitly.
@@ -457,7 +458,7 @@ def post_norm_block(width, heads, hidden):
 # A choice that is made before training, such as the position of the norm or the learning rate, is a
 # **hyperparameter**. The paper trained post-norm with a **warm-up**: the learning rate climbs from 0 to its full
 # value,
-# in its case over 4,000 steps.
+# in its case over 4,000 steps, here over 100.
 
 # %% [markdown]
 # **Predict.** Twelve post-norm blocks learn to sort with Adam, in 250 steps. At a constant rate of 0.003 they learn
@@ -520,8 +521,9 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 # Why does post-norm need this? Xiong et al. (2020) bound the gradients near the output at the start of training: the
 # bound does not depend on the depth in post-norm, and falls with depth in pre-norm. Liu et al. (2020) answer that
 # unbalanced gradients are not the root of it: a post-norm stack depends more on its residual branches, and this
-# amplifies small changes of the parameters. Our stack shows a third difference at the start, which we did not test as a
-# cause: after twelve post-norm blocks the cosine of two tokens is 0.99, close to the collapse of section 2, against 0.76 in pre-norm ([evidence](evidence/04.ipynb#start)).
+# amplifies small changes of the parameters. Our stack shows a third difference at the start, which we did not test as
+# a cause: after twelve post-norm blocks the cosine of two tokens is 0.99, close to the collapse of section 2, against
+# 0.76 in pre-norm ([evidence](evidence/04.ipynb#start)).
 #
 # **Deep post-norm needs small first steps, from a smaller rate or from a warm-up; ten full steps at the start spoil
 # the run.**
@@ -559,16 +561,19 @@ for name, (width, heads, hidden, key_dim) in {
 
 # %% [markdown]
 # In a block with F = 4D two thirds of the parameters are in the feed-forward network. Language models of the LLaMA
-# kind keep this block and replace two of its parts. **RMSNorm** (Zhang and Sennrich, 2019) divides by the root of the mean
-# square and leaves the mean alone. **SwiGLU** (Shazeer, 2020) multiplies two hidden layers, so that one is a gate for
-# the other ([evidence](evidence/04.ipynb#newer-parts)).
+# kind keep this block and replace two of its parts. **RMSNorm** (Zhang and Sennrich, 2019) divides by the root of the
+# mean square and leaves the mean alone. **SwiGLU** (Shazeer, 2020) multiplies two hidden layers, so that one is a gate
+# for the other ([evidence](evidence/04.ipynb#newer-parts)).
 #
 # **Count the parameters by hand and compare with `count_params()`: a part that is missing or shared shows at once.**
 #
-# ### Two dogs in a trained stack
+# <a id="two-dogs"></a>
 #
-# The small BERT that comes with the course reads the caption with its capital and its full stop, as in the data set, the
-# twin with the colours swapped, and two more with one colour. Both "dog"s begin as one row of the table, plus a position.
+# ## 8 · Two dogs in a trained stack
+#
+# The small BERT that comes with the course reads the caption with its capital and its full stop, as in the data set,
+# the twin with the colours swapped, and two more sentences in which both dogs have the same colour. Both "dog"s begin
+# as one row of the table, plus a position.
 
 # %%
 for sentence in (
@@ -586,10 +591,10 @@ for sentence in (
 
 # %% [markdown]
 # Before the first block only the positions tell the dogs apart: the cosine is 0.60 in all four sentences. Block by
-# block the two become more alike. But after three blocks they are less alike where their colours differ
-# (0.87, 0.86) than where both have one colour (0.90, 0.93), so each stream has taken up something of its dog's colour.
+# block the two become more alike. But after three blocks they are less alike where their colours differ (0.87, 0.86)
+# than where both have the same colour (0.90, 0.93), so the two streams have taken up different shares of the colours.
 #
-# **In a trained stack the two dogs become more alike block by block, and different colours keep them further apart.**
+# **In this trained stack the two dogs become more alike block by block, and different colours keep them further apart.**
 
 # %% [markdown]
 # ## Two mistakes
@@ -678,7 +683,7 @@ for axis in (-1, 1):
 # * Y. Dong, J.-B. Cordonnier, A. Loukas, *Attention is not all you need: pure attention loses rank doubly
 #   exponentially with depth*, ICML 2021. L. Noci et al., *Signal propagation in Transformers: theoretical
 #   perspectives and the role of rank collapse*, NeurIPS 2022.
-# * N. Srivastava et al., *Dropout*, JMLR 15, 2014. I. Tolstikhin et al., *MLP-Mixer*, NeurIPS 2021.
+# * N. Elhage et al., *A mathematical framework for Transformer circuits*, 2021. N. Srivastava et al., *Dropout*, JMLR 15, 2014. I. Tolstikhin et al., *MLP-Mixer*, NeurIPS 2021.
 # * R. Xiong et al., *On layer normalization in the Transformer architecture*, ICML 2020. L. Liu et al.,
 #   *Understanding the difficulty of training Transformers*, EMNLP 2020.
 # * B. Zhang, R. Sennrich, *Root mean square layer normalization*, NeurIPS 2019. N. Shazeer, *GLU variants improve
@@ -691,8 +696,8 @@ for axis in (-1, 1):
 # **Two predictions differ:** `training=True` inside a `call`.
 # **Too few parameters:** a shared norm, or a `tf.Variable` that Keras does not track.
 #
-# **Slow machine:** all trainings but the first are recorded. **GPU:** `python experiments/encoder_block.py rates`
-# with 24 blocks.
+# **Slow machine:** the trainings of sections 1 and 5 run here; the others are recorded. **GPU:** `python
+# experiments/encoder_block.py rates` with 24 blocks.
 #
 # **Further reading:** A. Zhang et al., [*Dive into Deep Learning*](https://d2l.ai/), section 11.7. [Xiong et
 # al.](https://arxiv.org/abs/2002.04745), sections 3 and 4. [Noci et al.](https://arxiv.org/abs/2206.03126).

@@ -96,8 +96,10 @@ print("most negative:", ", ".join(entries[order[:7]]))
 print("most positive:", ", ".join(entries[order[:-8:-1]]))
 
 # %% [markdown]
-# On the real reviews that is correct for nine reviews in ten. (The smaller C is, the stronger is the penalty on large weights; [lecture 6b](06b_judging_a_classifier.ipynb#calibration) compares
-# two.) The strongest entries are the words that you would have chosen; *710* is “7/10”, since some reviewers write their rating into the text. The review at the top is labelled positive.
+# On the real reviews that is correct for nine validation reviews in ten. (The smaller C is, the stronger is the
+# penalty on large weights; [lecture 6b](06b_judging_a_classifier.ipynb#calibration) compares two.) The strongest
+# entries are the words that you would have chosen; *710* is “7/10”, since some reviewers write their rating into the
+# text. The review at the top is labelled positive.
 #
 # **Before you build a network, count words: it takes a few lines, and it says what has to be beaten.**
 
@@ -344,9 +346,11 @@ for word in ("excellent", "boring", "was"):
 # %% [markdown]
 # The vectors began at random, and only the labels moved them: now *excellent* and *boring* have neighbours with the same verdict, and *was* has arbitrary ones.
 #
-# Two epochs on the real reviews: why so few? A model overfits (lecture 4) when it goes on getting better on its training reviews and worse on others. Our training has three regularisers, *brakes* for short:
-# dropout 0.1, a learning rate that falls to 0, and hidden words (in each epoch 30 % of each review's words, drawn anew, become padding). What are the brakes worth, and what is stopping worth?
-# The recorded runs change the two separately: 3,000 training reviews, three seeds each, judged on films that training has not seen.
+# The real reviews get two epochs: what would more of them do? A model overfits (lecture 4) when it goes on getting
+# better on its training reviews and worse on others. Our training has three regularisers, *brakes* for short: dropout
+# 0.1, a learning rate that falls to 0, and hidden words (in each epoch 30 % of each review's words, drawn anew, become
+# padding). What are the brakes worth, and what is stopping worth? The recorded runs change the two separately: 3,000
+# training reviews, three seeds each, judged on films that training has not seen.
 
 # %% [markdown]
 # **Predict.** Train for six epochs without brakes. What happens to the loss on training reviews, and on held-back reviews? And with all three brakes?
@@ -373,11 +377,16 @@ panels[1].get_legend().remove()
 plots.show(figure, alt="Without brakes the model learns its training reviews by heart, and the loss on held-back reviews turns up. Left the loss on training reviews, right on held-back reviews, by epoch: without brakes, with brakes for six epochs, with brakes for two; lines are medians of the seeds, bands their range.")
 
 # %% [markdown]
-# So the brakes do not prevent overfitting, they slow it. (Hidden words alone show no gain with three seeds; [evidence](evidence/06.ipynb#brakes).) The accuracy on held-back reviews hardly shows it: it ends at 0.825 without brakes
-# and at 0.833 with them, and the ranges of the seeds overlap. Nor does stopping raise the accuracy: with brakes and two epochs it ends at 0.807. So after epoch 2 the loss rises, and the accuracy ends no lower: the probabilities get worse, and
-# not the decisions. A model that becomes surer of its errors does this ([lecture 6b](06b_judging_a_classifier.ipynb#calibration)).
+# So the brakes do not prevent overfitting, they slow it. (Hidden words alone show no gain with three seeds;
+# [evidence](evidence/06.ipynb#brakes).)
 #
-# **Early stopping** watches the validation loss and keeps the weights of its lowest epoch.
+# The accuracy on held-back reviews tells another story. After six epochs it ends at 0.825 without brakes and at 0.833
+# with them, and the ranges of the seeds overlap. Training for two epochs does not raise it: with brakes it then ends
+# at 0.807. So after epoch 2 the loss rises, and the accuracy ends no lower: the probabilities get worse, and not the
+# decisions. This happens when a model becomes surer of its errors ([lecture
+# 6b](06b_judging_a_classifier.ipynb#calibration)).
+#
+# **Early stopping** watches the validation loss and keeps the weights of the epoch where it is lowest.
 #
 # **Brakes slow overfitting; early stopping keeps the weights of the lowest validation loss, which need not be those of the highest accuracy.**
 
@@ -434,8 +443,10 @@ most = int(np.argmax(np.abs(answers["nowhere"][-1] - answers["nowhere"][0])))
 print(f"the review that changes most: label {truth[most]}, without a mask {answers['nowhere'][0, most]:.2f} at width 40, {answers['nowhere'][-1, most]:.2f} at width 200")
 
 # %% [markdown]
-# Without the mask in attention, padding takes a share of every softmax: the accuracy falls from 0.786 to 0.618, and without any mask to 0.586. For one negative review the probability of “positive” goes from 0.04 to 0.90. With the mask in
-# attention only, the accuracy does not show it (0.784), and still the answers change. As long as all rows have one width there is nothing to compare, and the error stays hidden. So change the width.
+# Without the mask in attention, padding takes a share of every softmax. In rows of width 200 the accuracy falls from
+# 0.786 to 0.618, and without any mask to 0.586. For one negative review the probability of “positive” goes from 0.04
+# to 0.90. With the mask in attention only, the accuracy does not show it (0.784), and still the answers change. As
+# long as all rows have one width, there is nothing to compare and the error stays hidden: change the width.
 #
 # **Write this test for every model that reads padded rows: add padding, and no answer may change.**
 
@@ -484,8 +495,14 @@ for name in ("words, last 200", "words and pairs, last 200"):
     print(f"{name}: {whole[name]['test_accuracy']:.4f} (another cut of the training reviews)")
 
 # %% [markdown]
-# Begin at the third row; between the second and the third more than one part changes. The mean of word vectors (no block, no positions) is at 0.8705. The encoder block adds 0.3 points: it is ahead with each of the three seeds, by 0.2, 0.6 and 0.2 points. Positions add nothing that three seeds show, and an LSTM in place of block and mean makes no difference that they show. The convolution is behind. No network reaches the accuracy of single words, 0.890, and pairs of words reach 0.904. The linear models read whole reviews; on the
-# last 200 words alone they still have 0.8825 and 0.8985. All networks are trained with the encoder's recipe; the others might gain from recipes of their own.
+# Begin at the third row, since between the second and the third more than one part changes. The mean of word vectors
+# (no block, no positions) is at 0.8705. The encoder block adds 0.3 points: it is ahead with each of the three seeds,
+# by 0.2, 0.6 and 0.2 points. Positions add nothing that three seeds show, and an LSTM in place of block and mean makes
+# no difference that they show. The convolution is behind. (All networks are trained with the encoder's recipe; the
+# others might gain from recipes of their own.)
+#
+# No network reaches the accuracy of single words, 0.890, and pairs of words reach 0.904. The linear models read whole
+# reviews; on the last 200 words alone they still have 0.8825 and 0.8985.
 #
 # Is there a rule that would have told us? F. Chollet (*Deep Learning with Python*) has one, from many data sets: divide the number of samples by their mean
 # length in words. Below 1,500, count pairs of words; above, try a model of sequences.

@@ -22,8 +22,8 @@ def claims(page) -> None:
 
 def kept(page) -> None:
     """The sentences to keep."""
-    page.says("One softmax gives one average: it can answer one question, or half of two.")
-    page.says("H heads are H softmaxes: as many questions as heads, with the parameters of one wide head.")
+    page.says("One softmax gives one average: of two answers in the same feature it can give one, or half of each.")
+    page.says("H heads are H softmaxes: they answer up to H questions, with the parameters of one head of width D.")
     page.says("Ablation shows whether the model needs a head")
     page.says("A head is two matrices: where it looks, and what it writes.")
     page.says("this one looks one token back, and so each dog finds its own colour")
@@ -32,7 +32,7 @@ def kept(page) -> None:
 def defined(page) -> None:
     page.given(
         "Heads are counted from 0.",
-        "about 60 minutes to read and predict (estimated, not measured); "
+        "about 62 minutes to read and predict (estimated, not measured); "
         "the code runs in about one minute on two CPU cores.",
         r"X W_V^h) \qquad \text{output} = [\text{head}_0;\dots;\text{head}_{H-1}]\;",
         "One head: one of the two columns is near 1. Two heads: the first is near 1 for above, the second for wanted.",
@@ -79,8 +79,9 @@ def heads(page) -> None:
         "8/√3 = 4.62",
         "(e^4.62 = 101.)",
         "and 0 with every word that is no colour",
-        "In head 0 the score",
-        "in head 1, what weight",
+        "In head 0",
+        "(8, 0, 0), a colour has the key (1, 0, 0), and every other word has the key 0",
+        "Head 1 does the same with verbs",
         because=BY_HAND,
     )
     page.given("Head 0", "head 0", "token 0 and half of token 1", "head 1", because="a number that is a name")
@@ -108,7 +109,7 @@ def two_jobs(page, runs) -> None:
         holds=sum(lossless) == 4,
     )
     means = {version: np.mean([run["unexplained"] for run in seeds], axis=1) for version, seeds in runs.items()}
-    page.says("One head reaches ½ at any width. Two heads reach 0", holds=[
+    page.says("One head reaches ½ at both widths. Two heads reach 0", holds=[
         np.allclose(means["one head"], 0.5, atol=0.02),
         np.allclose(means["one wide head"], 0.5, atol=0.02),
         max(means["two heads"]) < 0.01,
@@ -124,6 +125,7 @@ def two_jobs(page, runs) -> None:
             (np.sort(twice.max(axis=2).min(axis=1)) > 0.9).tolist() == [False, True, True, True, True],
         ],
     )
+    page.says("Four heads solve both too", holds=max(means["four heads"]) < 0.01)
     page.given("Equal weights on all six rows would give 0.17", because="1/6")
     page.given(
         "0 is perfect",
@@ -139,6 +141,10 @@ def real_head(page) -> None:
     page.says(
         "and so each dog finds its own colour",
         holds=[0.8 < min(own) <= max(own) < 1, 0.8 < one_back < 1, equal == 0.08],
+    )
+    back = page.evidence("03").numbers("real-heads", r"one token back ([\d.]+)")  # 12 heads, block by block
+    page.says(
+        "none of the other eleven is as clear", holds=[len(back) == 12, sorted(back)[-2] < 0.5 < max(back) == back[2]]
     )
     page.given("head 2 of its first block", "12 by 12 pieces", because=SHAPE)
 
@@ -159,7 +165,7 @@ def ablation(page, runs) -> None:
         "With the mean of each row this part stays, and the error is 1.00.",
         holds=np.allclose(left["above", "row mean"], 1, atol=0.006),
     )
-    page.says("with it the error of this head is 1.00", holds=min(left["above", "zero"]) > 1.05)
+    page.says("Only with the mean of each row is it 1.00.", holds=min(left["above", "zero"]) > 1.05)
     page.given(
         "should have 1.00 of its variance unexplained",
         "smaller",
@@ -181,7 +187,7 @@ def circuits(page, runs) -> None:
     page.given(
         "the 19 columns of a token",
         "(six each)",
-        "Keep only the 6 × 6 block",
+        "keep only the 6 × 6 block",
         "the other 325 entries",
         "a matrix of 19 by 19",
         "one of 19 by 2",

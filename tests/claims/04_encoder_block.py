@@ -23,16 +23,18 @@ def claims(page) -> None:
 def kept(page) -> None:
     """The sentences to keep."""
     page.says("Attention moves information between tokens; everything else in the block works on each token alone.")
-    page.says("attention has nothing to learn from (Noci et al., 2022); the residual stream keeps them apart.")
+    page.says(
+        "attention has nothing to learn from (Noci et al., 2022); the residual stream keeps them apart for longer."
+    )
     page.says("The norm gives every sub-layer tokens of one scale")
     page.says("Attention mixes tokens; the feed-forward network mixes the features of one token.")
     page.says("Deep post-norm needs small first steps, from a smaller rate or from a warm-up")
-    page.given("(1, 0, 0, 0)", "(0, 0, 0.47, 0.47)", "(1, 0, 0.47, 0.47)", because=BY_HAND)
+    page.given("(1, 0, 0, 0)", "gets the weight 0.47", "(0, 0, 0.47, 0.47)", "(1, 0, 0.47, 0.47)", because=BY_HAND)
 
 
 def defined(page) -> None:
     page.given(
-        "about 60 minutes to read and predict (estimated, not measured); "
+        "about 62 minutes to read and predict (estimated, not measured); "
         "the code runs in about one minute on two CPU cores.",
         r"\max(0,\; x W_1 + b_1)\, W_2 + b_2 \qquad W_1:",
         "Training loss over 250 steps",
@@ -71,14 +73,20 @@ def norm(page, parts) -> None:
     weights = page.numbers(
         "largest", r"without a norm: largest weight in blocks 1, 4, 8, 12: \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
     )
-    page.says("soon each softmax puts all its weight on one token", holds=[weights[0] < 0.5, weights[2] > 0.95])
+    page.says("soon each softmax puts nearly all its weight on one token", holds=[weights[0] < 0.5, weights[2] > 0.95])
+    size = np.array(page.numbers("largest", r"without a norm: .*\[ *([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)\]"))
+    steps = size[1:] / size[:-1]
+    page.says("every four blocks make them five to eight times as large", holds=[steps.min() > 4.9, steps.max() < 8.2])
     page.says(
         "two blocks learn without a norm, and twelve reach {:.0f} % at most within 250 steps",
         100 * max(share for rate in parts["no norm, 12 blocks"].values() for share in rate["correct"]),
         holds=min(parts["no norm, 2 blocks"]["0.003"]["correct"]) > 0.95,
     )
     page.given(
-        "The token is (0, 6, 6, 8), with γ = (1, 1, 3, 2), β = (0, 1, 0, 0)", "with ε = 10⁻⁶?", because="an example"
+        "The token is (0, 6, 6, 8), with γ = (1, 1, 3, 2), β = (0, 1, 0, 0)",
+        "with ε = 10⁻⁶?",
+        "with γ = 1 and β = 0.",
+        because="an example",
     )
     page.given(
         "x̂ = (−1.667, 0.333, 0.333, 1) and y = (−1.667, 1.333, 1, 2)",
@@ -136,7 +144,7 @@ def rates(page, runs) -> None:
     )
     page.given(
         "in 250 steps",
-        "the learning rate climbs from 0 to its full value, in its case over 4,000 steps",
+        "the learning rate climbs from 0 to its full value, in its case over 4,000 steps, here over 100",
         "a constant rate of 0.003",
         because="settings, and Vaswani et al. 2017",
     )
@@ -159,7 +167,7 @@ def bert(page) -> None:
     rows = np.array(page.numbers("dogs", r"blocks: ([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)")).reshape(4, 4)
     page.says("the cosine is {:.2f} in all four sentences", rows[0, 0], holds=len(set(rows[:, 0])) == 1)
     page.says(
-        "({:.2f}, {:.2f}) than where both have one colour ({:.2f}, {:.2f})",
+        "({:.2f}, {:.2f}) than where both have the same colour ({:.2f}, {:.2f})",
         *rows[:, 3],
         holds=rows[:2, 3].max() < rows[2:, 3].min(),
     )
