@@ -164,7 +164,7 @@ def side_by_side(weights: np.ndarray, words: Sequence[str], *, query: str | None
     colours = alt.Scale(domain=heads, range=[PALETTE[role] for role in roles])
     colour = alt.Color("head:N", scale=colours, legend=alt.Legend(title=None, orient="bottom"))
     bars = base.transform_filter(chosen).mark_bar().encode(x=x, y=y, xOffset="head:N", color=colour)
-    panel = bars.properties(width=260, height=160, title="the framed row, in each head")
+    panel = bars.properties(width=260, height=130, title="the framed row, in each head")
     return figure(
         *maps,
         panel,

@@ -89,8 +89,8 @@ def finger(window):
 @pytest.mark.parametrize(
     ("page", "mark", "control", "value"),
     [
-        ("02_self_attention", "path[aria-label*='attends from: train;']", "query", "train"),
-        ("03_multi_head_attention", "path[aria-label*='attends from: tea;']", "query", "tea"),
+        ("02_self_attention", "path[aria-label*='attends from: brown;']", "query", "brown"),
+        ("03_multi_head_attention", "path[aria-label*='attends from: brown;']", "query", "brown"),
         ("07_bert_ag_news", "path[aria-label*='attends from: rose;']", "query, place", "6"),
         ("09_vision_transformer", "path[aria-label='patch 7']", "query", "patch 7"),
     ],
