@@ -281,7 +281,7 @@ losses_at, bits_at = [], []
 
 def watch(model, step, seconds):
     losses_at.append(step)
-    bits_at.append(training.held_out_bits(model, test_part, pairs.token_bytes, 40))
+    bits_at.append(training.held_out_bits(model, test_part, pairs.token_bytes))
 
 
 model, losses, seconds = training.train(
@@ -301,7 +301,7 @@ for name, value in bits.items():
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.4))
-per_byte = np.array(losses) / np.log(2) / (sum(map(len, test_texts)) / len(test_stream))
+per_byte = np.array(losses) / np.log(2) / (sum(map(len, train_texts)) / len(stream))
 mean = np.convolve(per_byte, np.ones(20) / 20, "valid")
 ax.plot(np.arange(20, STEPS + 1), mean, **{**plots.LINES[0], "marker": ""}, label="Transformer, training (mean of 20 steps)")
 ax.plot(losses_at, bits_at, **{**plots.LINES[1], "linestyle": ""}, label="Transformer, held out")
