@@ -30,7 +30,7 @@
 # * judge what it writes by measures that need no taste;
 # * test whether a model copies, and which part of it does.
 #
-# **You need** lectures 2, 3, 4 and 5, and lecture 8b for sampling. **Time:** about 64 minutes to read and predict (estimated, not measured); the code runs in about three
+# **You need** lectures 2, 3, 4 and 5, and lecture 8b for sampling. **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about three
 # minutes on two CPU cores that have nothing else to do.
 #
 # Letters: **B** rows of a batch, **T** tokens, **D** width, **H** heads, **K** width of a head, **V** size of the vocabulary.
@@ -412,7 +412,7 @@ nats = ops.sparse_categorical_crossentropy(rows[:, 1:], logits_of(rows[:, :-1]),
 print(f"nats a token: {nats[:, :63].mean():.2f} the first time, {nats[:, 64:].mean():.2f} the second time")
 
 # %% [markdown]
-# Our model does not copy: the second time costs as much as the first. Copying was expected to come with more training. It does not within 4 million tokens, in three seeds: there the strongest head gives what followed last time 0.011 of its weight, which is chance. A made-up name costs more than 26 nats at its
+# Our model does not copy: the second time costs as much as the first. Copying was expected to come with more training. It does not within 4 million tokens, in three seeds: even then no head puts more than 0.011 of its weight on what followed last time, which is chance. A made-up name costs more than 26 nats at its
 # third occurrence, and a new name only about 0.9 more ([evidence](evidence/10.ipynb#copying)). What does copying need? Take the smallest models that could do it:
 # attention alone, trained on nothing but rows that repeat. Each row has a period of its own, so a fixed distance does not help.
 
@@ -487,12 +487,11 @@ plots.show(
 #
 # ## 8 · Scale
 #
-# Why do people train longer and larger models? Because the loss falls predictably. Kaplan et al. (2020) and Hoffmann et al. (2022) trained many sizes $N$ on many
-# amounts of text $D$ and found that a **scaling law** of this form fits:
+# Why do people train longer and larger models? Because the loss falls predictably. Kaplan et al. (2020) found that power laws of size $N$ and of text $D$ fit such trainings; the **scaling law** of Hoffmann et al. (2022) has this form:
 #
 # $$L(N, D) = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}$$
 #
-# Here $D$ counts tokens of text, and $E$ is the loss that remains at any size. Our own grid of three sizes and three amounts is too small to find $E$, $\alpha$ and $\beta$. In it the loss falls with size and with text in each of three seeds ([evidence](evidence/10.ipynb#scale)). Hoffmann et al. (2022) found $\alpha \approx 0.34$ and $\beta \approx 0.28$, and from them that parameters and tokens should grow together, at about 20
+# Here $D$ counts tokens of text, and $E$ is the loss that remains at any size. Our own grid of three sizes and three amounts is too small to find $E$, $\alpha$ and $\beta$. In it the loss falls with size and with text in each of three seeds ([evidence](evidence/10.ipynb#scale)). Hoffmann et al. (2022) found $\alpha \approx 0.34$ and $\beta \approx 0.28$, and that parameters and tokens should grow together, at about 20
 # tokens a parameter.
 
 # %% [markdown]
@@ -558,7 +557,7 @@ for name, rank, rate in (("LoRA of rank 4", 4, 1e-2), ("all parameters", 0, 1e-3
 #
 # ## 10 · What a chat model has besides
 #
-# Three things: size (thousands of times more parameters, millions of times more text), training on examples of questions with good answers, and training on
+# Three things: size (Touvron et al. 2023: 7 to 65 billion parameters, 1 to 1.4 trillion tokens), training on examples of questions with good answers, and training on
 # people's preferences between answers (Ouyang et al. 2022). The model and the loss of the first stage are those of this page.
 #
 # **Training on answers turns a model that continues text into one that answers.**
@@ -566,7 +565,7 @@ for name, rank, rate in (("LoRA of rank 4", 4, 1e-2), ("all parameters", 0, 1e-3
 # %% [markdown]
 # ## Two mistakes
 #
-# **1 · The prompt ends in a newline.** It looks harmless. But a newline and the indentation after it are one token, and a prompt that ends in `\n` splits this
+# **1 · The prompt ends in a newline.** A newline and the indentation after it are one token, and a prompt that ends in `\n` splits this
 # token. The tokens show it. With 24 prompts the shares below are no evidence of a difference.
 
 # %%
