@@ -171,17 +171,6 @@ class PlainHeads:
 # Now the caption, with matrices by hand. A token has six numbers: *dog, colour, brown, black, verb, running*. Head 0
 # lets "dog" look for colours, head 1 for verbs.
 
-# %% [markdown]
-# **Calculate.** In head 0 "dog" has the query (8, 0, 0), a colour has the key (1, 0, 0), and every other word has the
-# key 0. So the score of "dog" with "brown" is 8/√3 = 4.62, and 0 with every word that is no colour. What weight does
-# "brown" get? (e^4.62 = 101.) Head 1 does the same with verbs: what weight does "running" get, the only verb?
-#
-# <details><summary>Answer</summary>
-#
-# Two colours and seven other words: 101/(2·101 + 7) = 0.48. One verb and eight other words: 101/(101 + 8) = 0.93.
-#
-# </details>
-
 # %%
 TABLE = {
     "dog": [1, 0, 0, 0, 0, 0],
@@ -195,12 +184,26 @@ w_q[0, [0, 3]] = 8  # "dog" has a query in both heads
 w_k[1, 0] = w_k[4, 3] = 1  # found under colour in head 0, under verb in head 1
 w_v[2, 0] = w_v[3, 1] = w_v[5, 3] = 1  # handed over: brown and black; running
 two = PlainHeads(w_q, w_k, w_v, np.eye(6), heads=2)
-print("two heads, a dog gets", two(x)[2], "\nand the other dog    ", two(x)[8])
-one = PlainHeads(w_q, w_k, w_v, np.eye(6), heads=1)
-print("one head of width 6  ", one(x)[2])
+mixed = two(x)  # (T, D)
+
+# %% [markdown]
+# **Calculate.** In head 0 "dog" has the query (8, 0, 0), a colour has the key (1, 0, 0), and every other word has the
+# key 0. So the score of "dog" with "brown" is 8/√3 = 4.62, and 0 with every word that is no colour. What weight does
+# "brown" get? (e^4.62 = 101.) Head 1 does the same with verbs: what weight does "running" get, the only verb?
+#
+# <details><summary>Answer</summary>
+#
+# Two colours and seven other words: 101/(2·101 + 7) = 0.48. One verb and eight other words: 101/(101 + 8) = 0.93.
+#
+# </details>
 
 # %%
 live.side_by_side(two.weights, words, query="dog (2)")
+
+# %%
+print("two heads, a dog gets", mixed[2], "\nand the other dog    ", mixed[8])
+one = PlainHeads(w_q, w_k, w_v, np.eye(6), heads=1)
+print("one head of width 6  ", one(x)[2])
 
 # %% [markdown]
 # Each head spends nearly all its weight on its own question; the single head shares one row among three tokens.

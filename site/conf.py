@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 from typing import Any
@@ -89,8 +90,9 @@ def setup(app: Sphinx) -> None:
     def add_buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
         context["buttons"] = offered = buttons.get(pagename, {})
         if offered.get("subtitle"):
-            context["meta"] = {**(context.get("meta") or {}), "description": offered["subtitle"]}
-            context["meta"]["og:description"] = offered["subtitle"]
+            context["meta"] = {**(context.get("meta") or {}), "og:description": offered["subtitle"]}
+            said = f'<meta name="description" content="{html.escape(offered["subtitle"])}" />'
+            context["metatags"] = context.get("metatags", "") + said  # else the extension takes the page's first words
         if app.config.html_baseurl and offered.get("picture"):
             address = f"{app.config.html_baseurl.rstrip('/')}/{offered['picture']}"
             context["metatags"] = context.get("metatags", "") + f'<meta property="og:image" content="{address}" />'

@@ -263,7 +263,7 @@ def test_the_start_page_fits_on_one_screen(window, home):
 
 @pytest.mark.parametrize(
     ("words", "heading"),
-    [("cross-attention", "cross-attention"), ("why divide by √", "√|sqrt|divide"), ("softmax", "softmax")],
+    [("look-ahead mask", "look-ahead"), ("why divide by √", "√|sqrt|divide"), ("softmax", "softmax")],
 )
 def test_a_hit_of_the_search_leads_to_its_section(window, home, words, heading):
     show(window, f"{home}/search.html?q={quote(words)}")

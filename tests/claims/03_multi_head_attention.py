@@ -61,8 +61,8 @@ def one_average(page) -> None:
 
 
 def heads(page) -> None:
-    two = page.numbers("dogs", r"two heads, a dog gets \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)")
-    one = page.numbers("dogs", r"one head of width 6 +\[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)")
+    two = page.numbers("l3-two-and-one", r"two heads, a dog gets \[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)")
+    one = page.numbers("l3-two-and-one", r"one head of width 6 +\[([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)")
     page.says(
         "Each head spends nearly all its weight on its own question; the single head "
         "shares one row among three tokens.",
