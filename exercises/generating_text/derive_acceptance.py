@@ -49,7 +49,8 @@ def _in_64ths(rng: Generator, words: int) -> np.ndarray:
     points=2,
     advice=Advice(
         value="Token x is drafted with the probability q(x), and then accepted with min(1, p(x)/q(x)). Multiply the two "
-        "before you add up. What is lacking to p(x) after that has to come from the residual."
+        "before you add up. What is lacking to p(x) after that has to come from the residual.",
+        nan="Both laws sum to 1, so their differences sum to 0. Only the positive ones belong to the residual.",
     ),
 )
 def values(rng: Generator) -> list[Case]:
@@ -134,6 +135,10 @@ exercise.mistakes(
         "target would have drawn another one.",
         (ACCEPTED, "(target * draft).sum(axis=-1)"),
         hint="Multiply q(x) by min(1, p(x)/q(x)), first where p is larger and then where q is.",
+    ),
+    divided_by_accepted=wrong(
+        "The residual is divided by the accepted share, and does not sum to 1. How much is lacking in all?",
+        (RESIDUAL, "np.where(left > 0, lacking / np.where(left < 1, 1 - left, 1), target)"),
     ),
     rejected_share=wrong("This is the share that is rejected.", (ACCEPTED, "1 - both.sum(axis=-1)")),
     counted_twice=wrong(

@@ -71,7 +71,11 @@ exercise.mistakes(
         hint="How many groups do 40 query heads make, if a group has at most 8?",
         see="08b#cache",
     ),
-    too_few_texts=wrong("There are fewer than 24 texts at once.", seen={"texts": "fewer than 24 texts"}),
+    too_few_texts=wrong(
+        "There are fewer than 24 texts at once.",
+        seen={"texts": "fewer than 24 texts"},
+        hint="Which G leave room for 24 texts?",
+    ),
 )
 
 exercise.hints(

@@ -158,6 +158,11 @@ exercise.mistakes(
         "The last token is left out. The end id was chosen like every other token.",
         ("range(1, len(tokens))", "range(1, len(tokens) - 1)"),
     ),
+    one_place_too_early=wrong(
+        "The start id is counted, and the last token is not.",
+        ("range(1, len(tokens))", "range(len(tokens) - 1)"),
+        hint="Which is the first token that the model chose, and which is the last?",
+    ),
     token_in_prefix=wrong(
         "The prefix holds the token already whose log p is read. Hand over the tokens before it.",
         ("tokens[:place]", "tokens[:place + 1]"),
@@ -182,6 +187,11 @@ exercise.mistakes(
         "The start id counts in the length. It was not written.",
         ("len(tokens) - 1", "len(tokens)"),
         hint="How many logarithms does the sum have?",
+    ),
+    counts=wrong(
+        "These are numbers of sentences, not shares.",
+        ("(base > each).mean()", "(base > each).sum()"),
+        ("(base_rates > rate).mean()", "(base_rates > rate).sum()"),
     ),
     one_seed=wrong(
         "All sentences are drawn with one seed, so they are one sentence.",

@@ -63,6 +63,11 @@ WRONG = [
     ("under_the_target", derived(accepted="(target * np.minimum(1, ratio) * (draft > 0)).sum(axis=-1)", before=RATIO)),
     ("tokens_unweighted", derived(accepted="(np.minimum(1, ratio) * (draft > 0)).mean(axis=-1)", before=RATIO)),
     ("agreement", derived(accepted="(target * draft).sum(axis=-1)")),
+    ("divided_by_accepted", derived(residual="np.where(left > 0, lacking / np.where(left < 1, accepted[..., None], 1), target)")),
+    # signed differences: they sum to 0
+    ("", derived(lacking="target - draft", residual="lacking / left")),
+    ("", derived(lacking="target * (1 - np.minimum(1, ratio))", before=RATIO)),
+    ("", derived(residual="lacking / (1 - accepted)")),
     ("rejected_share", derived(accepted="np.maximum(target - draft, 0).sum(axis=-1)")),
     ("counted_twice", derived(accepted="1 - np.abs(target - draft).sum(axis=-1)")),
     ("", derived(residual="lacking / left")),
