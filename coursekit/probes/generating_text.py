@@ -95,7 +95,90 @@ def _cached_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     return {"output": np.concatenate(outputs, axis=2), "keys": cache[0], "values": cache[1]}
 
 
+EACH_SEED = "one sentence for each seed"
+
+
+def _measure_typical(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Hand over sentences that are drawn already, one for each seed, and note which seeds are asked for."""
+    step, seeds, asked = table_step(inputs["table"], inputs["kind"]), inputs["seeds"], set()
+
+    def draw(seed: int) -> list[int]:
+        if seed not in seeds:
+            raise ContractError(f"`draw` was asked for the seed {seed!r}, which is not among those given.")
+        asked.add(seed)
+        return list(inputs["drawn"][seeds.index(seed)])
+
+    names = inputs["names"]
+    sentences = {name: list(tokens) for name, tokens in zip(names, inputs["sentences"], strict=True)}
+    found = find(namespace, "measure_typical")(step, sentences, draw, list(seeds))
+    shown = "measure_typical(…)"
+    if not isinstance(found, Mapping) or any(name not in found for name in names):
+        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with an entry for each name.")
+    rows = [numbers(found[name], f"the entry of {name!r}") for name in names]
+    if any(row.shape != (3,) for row in rows):
+        raise ContractError(f"{shown} has an entry that is not (log_p, ahead, ahead_per_token).")
+    log_p, ahead, ahead_per_token = np.array(rows, "float64").T
+    calls = EACH_SEED if len(asked) == len(seeds) else _fewer_seeds(len(asked), len(seeds))
+    if mode == "calls":
+        return {"calls": calls}
+    return (
+        {"log_p": log_p}
+        if mode == "log_p"
+        else {
+            "log_p": log_p,
+            "ahead": ahead,
+            "ahead_per_token": ahead_per_token,
+            "calls": calls,
+        }
+    )
+
+
+def _fewer_seeds(asked: int, given: int) -> str:
+    return "one seed only" if asked == 1 else f"{asked} of {given} seeds"
+
+
+BLOCKS, QUERY_HEADS, HEAD_WIDTH, TOKENS, BYTES = 40, 40, 128, 4096, 2  # of the model in `design`
+GIBIBYTE = 2**30
+
+
+def bytes_of_caches(num_kv_heads: int, texts: int) -> int:
+    """Bytes of the caches of so many texts."""
+    return 2 * BLOCKS * num_kv_heads * HEAD_WIDTH * TOKENS * BYTES * texts
+
+
+def _design(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """What is true of the chosen sizes, about one constraint."""
+    chosen = find(namespace, "design")()
+    if not isinstance(chosen, Mapping):
+        raise ContractError(f"design() returned {kind_of(chosen)}; expected a dictionary.")
+    sizes = []
+    for name in ("num_kv_heads", "texts"):
+        if name not in chosen:
+            raise ContractError(f"design() has no entry {name!r}.")
+        size = np.asarray(chosen[name])
+        if size.shape != () or size.dtype.kind not in "iuf" or size != np.round(size) or size < 1:
+            raise ContractError(f"`{name}` is {chosen[name]!r}; expected a whole number of at least 1.")
+        sizes.append(int(size))
+    return {inputs["constraint"]: _standing(inputs["constraint"], *sizes)}
+
+
+def _standing(constraint: str, heads: int, texts: int) -> str:
+    if constraint == "texts":
+        return "at least 24 texts" if texts >= 24 else "fewer than 24 texts"
+    if constraint == "memory":
+        held = bytes_of_caches(heads, texts)
+        if held > 24 * GIBIBYTE:
+            return "more than 24 GiB"
+        return "from 12 to 24 GiB" if held >= 12 * GIBIBYTE else "less than 12 GiB"
+    if QUERY_HEADS % heads:
+        return "G does not divide 40"
+    fits = QUERY_HEADS // heads <= 8
+    return f"{'G divides 40, and at most' if fits else 'more than'} 8 query heads share a key head"
+
+
 PROBES = {
+    "design": _design,
+    "measure_typical": _measure_typical,
     "greedy_decode": _greedy_decode,
     "beam_search": _beam_search,
     "cached_attention": _cached_attention,

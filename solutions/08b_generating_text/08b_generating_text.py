@@ -16,11 +16,11 @@
 # # Lab 08b · Generating text
 #
 # The second part of lab 08: how a sentence comes out of a decoder. You write two searches, the cut of the probabilities
-# before a token is drawn, the cache that makes writing cheap, and the number by which language models are compared.
-# Nothing here needs your model of lab 08: a language model of counted words stands in for it, and so a search takes no
-# time.
+# before a token is drawn, and the cache that makes writing cheap. You measure whether the most probable sentence is a
+# typical one, and derive why a small model may write for a large one. Nothing here needs your model of lab 08: a language
+# model of counted words stands in for it, and so a search takes no time.
 #
-# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 1 to 3. **Time:** about 100 minutes.
+# **Before you start:** read [lecture 08b](../../lectures/08b_generating_text.ipynb), sections 1 to 3. **Time:** about 115 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -33,12 +33,15 @@
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
 # | 1 | `greedy_decode` | 3 | ●●○○○ | 10 |
+# | 1 | `predict` | 2 | ●○○○○ | 5 |
 # | 2 | `beam_search` | 6 | ●●●●○ | 30 |
 # | 3 | `top_p` | 4 | ●●○○○ | 10 |
-# | 4 | `find_the_bug` | 3 | ●●○○○ | 10 |
+# | 3 | `find_the_bug` | 3 | ●●○○○ | 10 |
+# | 4 | `measure_typical` | 4 | ●●●○○ | 15 |
 # | 5 | `cached_attention` | 4 | ●●○○○ | 10 |
-# | 6 | `perplexity` | 4 | ●●○○○ | 10 |
-# | 7 | `predict` | 2 | ●○○○○ | 5 |
+# | 5 | `design` | 2 | ●○○○○ | 5 |
+# | 6 | `derive_acceptance` | 4 | ●●○○○ | 10 |
+# | 7 | `perplexity` (optional) | 0 | ●●●○○ | 15 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
 # measured with students.
@@ -54,20 +57,20 @@ if "google.colab" in sys.modules:
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading TensorFlow, which takes about ten seconds …")
 
-from coursekit import data, plots, quiet, start_lab
+from coursekit import captions, data, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
 import re
+import warnings
 from collections import Counter, defaultdict
-from time import perf_counter
 
 import keras
-import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from keras import ops
 
+warnings.filterwarnings("ignore", message="You are using a softmax over axis")  # the first token sees one key
 check = start_lab("08b_generating_text")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-model", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -115,8 +118,6 @@ print(f"{len(sentences):,} sentences, {len(vocabulary):,} words, for example:", 
 # `max_length` tokens, the start id included. Of equally probable tokens the one with the smallest id is taken.
 #
 # By hand: with `max_length=1` the result is `[start_id]`, and `step_fn` is never asked.
-#
-# <details><summary>Hint</summary>A while loop with two conditions, or a for loop with a break.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "greedy_decode-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def greedy_decode(step_fn, start_id, end_id, max_length):
@@ -144,6 +145,38 @@ def greedy_decode(step_fn, start_id, end_id, max_length):
 # %% nbgrader={"grade": true, "grade_id": "greedy_decode", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("greedy_decode")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict, then measure
+#
+# A decoder that reads a right prefix gives the right next token with probability 0.95, at every place. Nothing else is
+# known. What share of its sentences of **12 tokens** is right from the first token to the last? Put a number between
+# 0 and 1 in place of `None`, and delete the last line of the cell, **before** you run the measurement below. It has to
+# be within 0.07, and at the end you are asked for the reason.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # a number between 0 and 1
+### BEGIN SOLUTION
+predict = 0.54
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# In the measurement your `greedy_decode` writes 2,000 sentences with a decoder that goes wrong with probability 0.05.
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(12)
+
+
+def mostly_right(prefix):
+    """Id 3 is always right; one time in twenty another one is ahead."""
+    return np.log(np.where(np.arange(5) == (3 if rng.random() < 0.95 else 4), 0.9, 0.025))
+
+
+written = [greedy_decode(mostly_right, START_ID, END_ID, max_length=13) for _ in range(2000)]
+print(f"predicted {predict}, measured {np.mean([set(each[1:]) == {3} for each in written]):.3f}")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-15", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · Beam search
@@ -168,10 +201,6 @@ check("greedy_decode")
 #
 # By hand: two first tokens, a with 0.6 and b with 0.4; after a ten words with 0.1 each, after b one with 0.9. Greedy
 # gets 0.06, a beam of two gets 0.36.
-#
-# <details><summary>Hint 1</summary>Keep pairs of (tokens, sum of log-probabilities), and compute the score when you compare.</details>
-# <details><summary>Hint 2</summary>One round: an empty list of candidates, a loop over the beam, a sort with a <code>key</code>, a slice.</details>
-# <details><summary>Hint 3</summary>Do not stop when the first hypothesis is finished: another one of the beam may pass it.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "beam_search-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalty=0.0):
@@ -217,25 +246,6 @@ def beam_search(step_fn, start_id, end_id, beam_width, max_length, length_penalt
 check("beam_search")
 
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-16", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### See it write
-#
-# Your two searches on the counted words. Before you run the cell: is the most probable sentence of a language model a
-# typical one?
-
-# %% nbgrader={"grade": false, "grade_id": "writing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-def text_of(tokens):
-    return " ".join(vocabulary[token] for token in tokens[1:])
-
-
-greedy = greedy_decode(next_word, START_ID, END_ID, max_length=30)
-sums = [sum(next_word(greedy[:place])[greedy[place]] for place in range(1, len(greedy)))]
-print(f"greedy          {sums[0]:7.2f}  {text_of(greedy)}")
-for penalty in (0.0, 0.6, 1.0):
-    best, best_score = beam_search(next_word, START_ID, END_ID, 5, 30, length_penalty=penalty)
-    print(f"beam 5, α = {penalty}  {best_score:7.2f}  {text_of(best)}")
-
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-top_p", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 3 · The nucleus
 #
@@ -253,8 +263,6 @@ for penalty in (0.0, 0.6, 1.0):
 #
 # **By hand:** probabilities (0.1, 0.5, 0.15, 0.25) and p = 0.7.
 # <details><summary>Answer</summary>In falling order 0.5, 0.25, 0.15, 0.1 with the sums 0.5, 0.75, …: two tokens are enough. The result is (0, 2/3, 0, 1/3).</details>
-# <details><summary>Hint 1</summary><code>np.argsort(-probabilities, kind="stable")</code> gives the ids from the most probable token down; a stable sort keeps ties in the order of their ids.</details>
-# <details><summary>Hint 2</summary>A token is needed as long as the sum of those <i>before</i> it is below p.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "top_p-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def top_p(probabilities, p):
@@ -288,6 +296,10 @@ check("top_p")
 # Before you run the cell: which p gives back the greedy sentence each time?
 
 # %% nbgrader={"grade": false, "grade_id": "drawing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+def text_of(tokens):
+    return " ".join(vocabulary[token] for token in tokens[1:])
+
+
 def drawn(p, rng):
     tokens = [START_ID]
     while len(tokens) < 30 and tokens[-1] != END_ID:
@@ -302,21 +314,18 @@ for p in (0.0, 0.5, 0.9, 1.0):
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-find_the_bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4 · Find the bug
+# ### Find the bug
 #
-# A colleague has written exercise 3 as well. Her function runs, and what comes back is never negative and sums to 1.
-# For the probabilities (0.5, 0.25, 0.15, 0.1) it is right whatever p is. All the same she complains that her model
-# writes nonsense.
+# A colleague has written `top_p` as well. Her function runs, and what comes back is never negative and sums to 1. For the
+# probabilities (0.5, 0.25, 0.15, 0.1) it is right whatever p is. All the same she complains that her model writes nonsense.
 #
-# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in
-# place. It is graded like exercise 3, all or nothing, and the check names no mistake: finding it is the exercise.
-# Change as little as possible. If you paste your own function instead, you learn nothing.
-#
-# <details><summary>Hint</summary>Choose an input so small that you know the result, and print every line's array.</details>
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in place,
+# with as few changes as possible. It is graded like `top_p`, all or nothing, and the check names no mistake: finding it is the
+# exercise.
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(probabilities, p):
-    """The nucleus, as in exercise 3: arguments and result are the same."""
+    """The nucleus, as in `top_p`: arguments and result are the same."""
     ### BEGIN SOLUTION
     probabilities = np.array(probabilities)
     falling = np.argsort(-probabilities, kind="stable")
@@ -340,6 +349,70 @@ def find_the_bug(probabilities, p):
 check("find_the_bug")
 
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-typical", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · Measure: is the most probable sentence typical?
+#
+# The lecture compared log p of captions. Here you write the measurement, for any model and any sentences. The control is the
+# model itself: sentences drawn from it are typical by definition, and half of them are above their median. So for each searched
+# sentence you measure which share of drawn ones is **ahead** of it, that is more probable. A typical sentence has a share near
+# one half.
+#
+# Long sentences have a small log p because they are long. So the comparison is made twice: with log p, and with log p **per
+# token**, divided by the number of tokens after the start id.
+#
+# - The log p of a sentence is the sum over its tokens without the start id, which was given. The end id counts.
+# - `draw(seed)` returns a drawn sentence in the same form. Use each seed once, and the same drawn sentences for all searched
+#   ones. Your function needs no other chance.
+#
+# **By hand:** a sentence has log p −4 and two tokens; three drawn ones have −3, −6, −9 and one, two and nine tokens.
+# <details><summary>Answer</summary>Ahead is one of three: −3. Per token the sentence has −2 and the drawn ones −3, −3, −1; again one is ahead, but another one.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "measure_typical-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def measure_typical(step_fn, searched, draw, seeds):
+    """Where searched sentences stand among the sentences that a model draws.
+
+    Args:
+        step_fn: as in exercise 1.
+        searched: a dictionary, name -> list of token ids that begins with the start id.
+        draw: called as draw(seed); returns a drawn sentence, a list of token ids that begins with the start id.
+        seeds: a list of different whole numbers.
+
+    Returns:
+        A dictionary, name -> the tuple (log_p, ahead, ahead_per_token).
+    """
+    ### BEGIN SOLUTION
+
+    def log_p(tokens):
+        return sum(step_fn(tokens[:place])[tokens[place]] for place in range(1, len(tokens)))
+
+    drawn = [draw(seed) for seed in seeds]
+    base, lengths = np.array([(log_p(tokens), len(tokens) - 1) for tokens in drawn]).T
+    found = {}
+    for name, tokens in searched.items():
+        total = log_p(tokens)
+        found[name] = (total, np.mean(base > total), np.mean(base / lengths > total / (len(tokens) - 1)))
+    return found
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "measure_typical", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("measure_typical")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-16", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See where your searches stand
+#
+# Your searches among 300 sentences that your nucleus draws with p = 1, on the counted words. Before you run the cell: what will the
+# two shares of the beam be, and what does a share of 0 among 300 prove?
+# <details><summary>Answer</summary>Nearly 0, per token too: the beam's sentence is not only short. 0 of 300 proves less than "never": a share of 1 % gives 0 of 300 in 5 of 100 measurements, because 0.99 to the power 300 is 0.05.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "writing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+searched = {"greedy": greedy_decode(next_word, START_ID, END_ID, max_length=30)}
+searched["beam of 5"], _ = beam_search(next_word, START_ID, END_ID, 5, 30)
+places = measure_typical(next_word, searched, lambda seed: drawn(1.0, np.random.default_rng(seed)), list(range(300)))
+for name, (log_p, ahead, ahead_per_token) in places.items():
+    print(f"{name:9} log p {log_p:6.2f}  ahead {ahead:.2f}, per token {ahead_per_token:.2f}  {text_of(searched[name])}")
+
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-cache", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · The cache
 #
@@ -358,8 +431,6 @@ check("find_the_bug")
 # **By hand:** B = H = K = 1. The first token has key 0 and value 5. The second has query 1, key ln 3 and value 1. What
 # is the second output?
 # <details><summary>Answer</summary>Scores (0, ln 3), weights (¼, ¾), output 5/4 + 3/4 = 2.</details>
-# <details><summary>Hint 1</summary>Tokens stand along axis 2 of (B, H, t, K): <code>np.concatenate([…, …], axis=2)</code>, or <code>ops.concatenate</code>.</details>
-# <details><summary>Hint 2</summary>The scores are (B, H, 1, t + 1): query times keys with the last two axes exchanged.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "cached_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cached_attention(query, key, value, cache=None):
@@ -384,35 +455,120 @@ def cached_attention(query, key, value, cache=None):
 # %% nbgrader={"grade": true, "grade_id": "cached_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("cached_attention")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### See what it saves
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-design", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Design: how many key heads?
 #
-# Two ways to write 300 tokens: with your cache, or with attention over the whole prefix each time. Before you run the
-# cell: how does the time of one step grow with the position, with the cache and without it?
+# A model has 40 blocks, H = 40 query heads of width K = 128, and reads 4,096 tokens; a number takes two bytes. A server has 24 GiB
+# left for caches (1 GiB = 2³⁰ bytes). With G = H key heads the cache of one text takes 3.125 GiB, so 7 texts fit. Choose G and the
+# number of texts. Any choice that keeps **all** of these is right:
+#
+# - G divides H, and at most 8 query heads share one key head;
+# - at least 24 texts at once;
+# - the caches of all texts fit into the 24 GiB, and fill at least half of it: fewer key heads cost quality.
+
+# %% nbgrader={"grade": false, "grade_id": "design-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def design():
+    """Your choice: a dictionary with num_kv_heads (G) and texts (how many are written at once)."""
+    ### BEGIN SOLUTION
+    return {"num_kv_heads": 8, "texts": 32}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "design", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("design")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-cost", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See your cache and your nucleus write
+#
+# The caption model of lecture 08b, with your `cached_attention` in its four blocks and your `top_p`. Before you run the cell: at
+# which setting will the captions repeat each other, and at which will their grammar break?
 
 # %% nbgrader={"grade": false, "grade_id": "cost", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+words, w = captions.load()
+
+
+def caption(temperature, p, rng):
+    ids, caches = [captions.START], [None] * len(w["w_q"])
+    while len(ids) < 25 and ids[-1] != captions.END:
+        x = w["table"][ids[-1:]] * w["table"].shape[1] ** 0.5 + w["positions"][len(ids) - 1]  # (1, D)
+        for i, cache in enumerate(caches):
+            query_key_value = (captions.normed(x) @ w[name][i] for name in ("w_q", "w_k", "w_v"))
+            heads = [each.reshape(1, 4, 1, -1) for each in query_key_value]  # (1, H, 1, K)
+            output, caches[i] = cached_attention(*heads, cache)
+            x = x + np.reshape(output, x.shape) @ w["w_o"][i]
+            x = x + np.maximum(captions.normed(x) @ w["widen"][i], 0) @ w["narrow"][i]
+        logits = (captions.normed(x) @ w["table"].T + w["allowed"])[0]
+        probabilities = np.asarray(ops.softmax(logits / temperature), "float64")
+        ids.append(int(rng.choice(len(words), p=top_p(probabilities / probabilities.sum(), p))))
+    return " ".join(words[token] for token in ids[1:])
+
+
+for temperature, p in ((0.5, 1.0), (1.0, 0.9), (1.0, 1.0), (1.5, 1.0)):
+    print(f"temperature {temperature}, p = {p}")
+    for seed in range(3):
+        print("   ", caption(temperature, p, np.random.default_rng(seed)))
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Derive: a small model writes for a large one
+#
+# A large model, the **target**, gives the law p of the next token; a small and fast one, the **draft**, gives q. In *speculative
+# sampling* (Leviathan et al., 2023) the draft proposes a token x drawn from q. The target **accepts** x with the probability
+# min(1, p(x)/q(x)). If it does not, a new token is drawn from a third law, the **residual** r. The target can judge several proposed
+# tokens in one call, which saves time.
+#
+# Derive, for given p and q, the share of proposed tokens that is accepted, and the r with which the token that comes out has
+# **exactly** the law p. Write down first: how often does x come out because it was proposed and accepted? How much is then lacking
+# to p(x), and who has to supply it?
+#
+# - p and q are (…, V), float32 or float64, each row a law; entries may be 0, in one of them or in both.
+# - Where p = q nothing is rejected, and every r would do: return p there.
+#
+# **By hand:** p = (0.6, 0.3, 0.1), q = (0.2, 0.3, 0.5).
+# <details><summary>Answer</summary>Proposed and accepted: 0.2, 0.3 and 0.5 · 0.2 = 0.1, together 0.6. Only the first token lacks something, 0.4, so r = (1, 0, 0).</details>
+
+# %% nbgrader={"grade": false, "grade_id": "derive_acceptance-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def derive_acceptance(target, draft):
+    """What speculative sampling accepts, and what it draws from after a rejection.
+
+    Args:
+        target, draft: the laws p and q of the next token, arrays (…, V).
+
+    Returns:
+        The tuple (accepted, residual): the accepted share (…,), and r (…, V).
+    """
+    ### BEGIN SOLUTION
+    accepted = np.minimum(target, draft).sum(axis=-1)
+    lacking = np.maximum(target - draft, 0)
+    rejected = lacking.sum(axis=-1, keepdims=True)
+    return accepted, np.where(rejected > 0, lacking / np.where(rejected > 0, rejected, 1), target)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "derive_acceptance", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("derive_acceptance")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-law", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See the law
+#
+# One token, written 100,000 times: proposed by the draft, and drawn from your residual where it is rejected. Its shares should be
+# p, although most tokens come from q. With r = p, do the tokens that q prefers come too often, or too rarely?
+
+# %% nbgrader={"grade": false, "grade_id": "law", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(8)
-query, key, value = rng.normal(size=(3, 1, 8, 300, 64)).astype("float32")  # (B, H, T, K) each
-cached, again, cache = [], [], None
-for t in range(300):
-    start = perf_counter()
-    _, cache = cached_attention(*(each[:, :, t : t + 1] for each in (query, key, value)), cache)
-    cached.append(perf_counter() - start)
-    start = perf_counter()
-    scores = query[:, :, : t + 1] @ key[:, :, : t + 1].swapaxes(-1, -2) / 8  # (B, H, t + 1, t + 1)
-    weights = np.exp(scores) * np.tri(t + 1)
-    _ = weights / weights.sum(-1, keepdims=True) @ value[:, :, : t + 1]
-    again.append(perf_counter() - start)
-figure, ax = plt.subplots(figsize=(6, 3))
-for seconds, name in ((again, "the whole prefix again"), (cached, "with the cache")):
-    ax.plot(1000 * np.array(seconds), label=name)
-ax.set(xlabel="place of the token", ylabel="milliseconds", ylim=(0, 1000 * np.quantile(again, 0.99)))
-ax.legend()
-plots.show(figure, alt="Milliseconds for a step by the place of its token: with the cache nearly level, without it rising.")
+p, q = np.array([0.5, 0.3, 0.15, 0.05]), np.array([0.2, 0.2, 0.3, 0.3])
+accepted, residual = derive_acceptance(p, q)
+for name, law in (("your r", residual), ("r = p", p)):
+    tokens = rng.choice(4, size=100_000, p=q)
+    is_accepted = rng.random(100_000) < p[tokens] / q[tokens]
+    tokens = np.where(is_accepted, tokens, rng.choice(4, size=100_000, p=law))
+    shares = np.bincount(tokens, minlength=4) / 100_000
+    print(f"{name:7} accepted {is_accepted.mean():.3f} (derived {accepted:.3f}), shares {shares.round(3)}, p {p}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-perplexity", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 6 · Perplexity
+# ## 7 · Perplexity (optional)
 #
 # Which of two language models is better? Show both the same text, one that neither has seen in training, and look at
 # the probability $p$ that each model gives to the token that really comes next. One number sums this up, the
@@ -431,8 +587,6 @@ plots.show(figure, alt="Milliseconds for a step by the place of its token: with 
 #
 # **By hand:** one row of three tokens, which have the probabilities ½, ¼ and ⅛.
 # <details><summary>Answer</summary>The mean of −ln p is (1 + 2 + 3)/3 · ln 2 = 2 ln 2, and its exponential is 4. (The mean of the probabilities themselves is 7/24, and 1 over it is 3.43: another number.)</details>
-# <details><summary>Hint 1</summary><code>ops.log_softmax(logits, axis=-1)</code> gives log p of all words, (B, T, V). It stays finite where the softmax is rounded to 0.</details>
-# <details><summary>Hint 2</summary><code>np.take_along_axis(log_p, targets[..., None], axis=-1)</code> picks those of the targets, (B, T, 1). Which of them belong to the mean?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "perplexity-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def perplexity(logits, targets):
@@ -453,7 +607,7 @@ def perplexity(logits, targets):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "perplexity", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "perplexity", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("perplexity")
 
 
@@ -491,44 +645,12 @@ for before in range(6):
         measured.append(perplexity(logits, targets))
     print(f"words looked at: {before}  counted {measured[0]:6.2f}  new {measured[1]:6.2f}")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 7 · Predict, then measure
-#
-# A decoder that reads a right prefix gives the right next token with probability 0.95, at every place. Nothing else is
-# known. What share of its sentences of **12 tokens** is right from the first token to the last? Put a number between
-# 0 and 1 in place of `None`, and delete the last line of the cell, **before** you run the measurement below. It has to
-# be within 0.07, and at the end you are asked for the reason.
-
-# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-predict = None  # a number between 0 and 1
-### BEGIN SOLUTION
-predict = 0.54
-### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("predict")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# In the measurement your `greedy_decode` writes 2,000 sentences with a decoder that goes wrong with probability 0.05.
-
-# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-rng = np.random.default_rng(12)
-
-
-def mostly_right(prefix):
-    """Id 3 is always right; one time in twenty another one is ahead."""
-    return np.log(np.where(np.arange(5) == (3 if rng.random() < 0.95 else 4), 0.9, 0.025))
-
-
-written = [greedy_decode(mostly_right, START_ID, END_ID, max_length=13) for _ in range(2000)]
-print(f"predicted {predict}, measured {np.mean([set(each[1:]) == {3} for each in written]):.3f}")
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-18", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# How did you find your prediction of exercise 7, and what would change if a wrong token made the next one more likely
-# to be wrong as well? And why does a model that is right in 95 of 100 tokens get better sentences by a beam than by
-# greedy search, if it does? Three to six sentences. This earns no points; your instructor reads it and writes back.
+# How did you find your prediction, and what would change if a wrong token made the next one more likely to be wrong as
+# well? And what did you measure in exercise 4: is a searched sentence typical, in all and per token? What does a share of 0
+# among 300 drawn sentences prove, and what not? Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # Each of the twelve tokens has to be right, and each is right with probability 0.95 when those before it are. So the

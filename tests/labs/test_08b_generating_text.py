@@ -1,5 +1,49 @@
-from lab_matrix import LabTests
+import numpy as np
+import pytest
+from lab_matrix import LabTests, expectations, namespace, solution_sources
+from this_course import exercises_of
+
+from coursekit.generator import Generator
+from coursekit.probes.generating_text import BLOCKS, GIBIBYTE, HEAD_WIDTH, TOKENS, bytes_of_caches
+
+LAB = "08b_generating_text"
 
 
 class TestGeneratingText(LabTests):
-    lab = "08b_generating_text"
+    lab = LAB
+
+
+@pytest.mark.parametrize("name", ["derive_acceptance", "measure_typical"])
+def test_a_mistake_fails_with_every_seed(name):
+    for mistake in exercises_of(LAB)[name].named_mistakes:
+        for seed in range(8):
+            assert any((mistake,) in case.wrong for case in expectations(LAB, name, seed)), f"{mistake}, seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_accepted_or_drawn_from_the_residual_has_the_law_of_the_target(seed):
+    """40,000 tokens, proposed and judged as the text says; each share within five standard errors."""
+    case = next(case for case in expectations(LAB, "derive_acceptance", seed) if case.inputs["target"].ndim == 1)
+    target, draft = (case.inputs[name].astype("float64") for name in ("target", "draft"))
+    uniform, count = Generator([seed]).random((3, 40_000)), 40_000
+
+    def drawn(law, at):
+        return np.minimum(np.searchsorted(np.cumsum(law), at), len(law) - 1)
+
+    proposed = drawn(draft, uniform[0])
+    is_accepted = uniform[1] < target[proposed] / draft[proposed]
+    tokens = np.where(is_accepted, proposed, drawn(case.expected["residual"], uniform[2]))
+    for share, law in (
+        (np.bincount(tokens, minlength=len(target)) / count, target),
+        (is_accepted.mean(), case.expected["accepted"]),
+    ):
+        assert (np.abs(share - law) <= 5 * np.sqrt(law * (1 - law) / count)).all()
+
+
+def test_the_cache_that_the_design_counts_is_the_students():
+    names = namespace(solution_sources(LAB))
+    new, cache = np.zeros((1, 5, 1, HEAD_WIDTH), "float16"), None
+    for _ in range(3):
+        _, cache = names["cached_attention"](new, new, new, cache)
+    held = BLOCKS * sum(np.asarray(part).nbytes for part in cache)
+    assert held * TOKENS / 3 == bytes_of_caches(5, 1) and bytes_of_caches(40, 1) == 3.125 * GIBIBYTE

@@ -1,0 +1,160 @@
+"""Lab 08b, exercise `derive_acceptance`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import drawn_until
+from exercises.formulas.attention import softmax
+
+exercise = Exercise("derive_acceptance", call=("target", "draft"), returns=("accepted", "residual"))
+
+
+@exercise.formula
+def acceptance(target: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The accepted share Σ min(p, q), and max(p − q, 0) divided by its sum (Leviathan et al. 2023, appendix A).
+
+    p (…, V), q (…, V) -> (…,), (…, V); where p = q the second result is p.
+    """
+    both = np.minimum(target, draft)
+    accepted = both.sum(axis=-1)
+    lacking = target - both
+    left = lacking.sum(axis=-1, keepdims=True)
+    residual = np.where(left > 0, lacking / np.where(left > 0, left, 1), target)
+    return np.asarray(accepted), residual
+
+
+def _pair(rng: Generator, *shape: int) -> dict[str, np.ndarray]:
+    """Two laws (…, V) that differ clearly, each in both directions."""
+
+    def draw() -> dict[str, np.ndarray]:
+        target, draft = softmax(1.2 * rng.normal(size=(2, *shape)))
+        return {"target": target.astype("float32"), "draft": draft.astype("float32")}
+
+    def is_clear(drawn: dict[str, np.ndarray]) -> bool:
+        accepted, _ = acceptance(drawn["target"], drawn["draft"])
+        return bool((accepted > 0.3).all() and (accepted < 0.75).all())
+
+    return drawn_until(is_clear, draw)
+
+
+def _in_64ths(rng: Generator, words: int) -> np.ndarray:
+    """A law of whole 64ths, none of them 0: its sum is exactly 1 in every float type, in whatever order."""
+    cuts = np.sort(rng.permutation(63)[: words - 1] + 1)
+    return (np.diff(np.concatenate([[0], cuts, [64]])) / 64).astype("float32")
+
+
+@exercise.group(
+    "accepted share and residual",
+    points=2,
+    advice=Advice(
+        value="Token x is drafted with the probability q(x), and then accepted with min(1, p(x)/q(x)). Multiply the two "
+        "before you add up. What is lacking to p(x) after that has to come from the residual.",
+        nan="Both laws sum to 1, so their differences sum to 0. Only the positive ones belong to the residual.",
+    ),
+)
+def values(rng: Generator) -> list[Case]:
+    return [Case(_pair(rng, 7)), Case(_pair(rng, 11))]
+
+
+@exercise.group(
+    "one row for each position",
+    points=1,
+    advice=Advice(value="Sums run over the V tokens, the last axis. Each row has a share and a residual of its own."),
+)
+def rows(rng: Generator) -> list[Case]:
+    return [Case(_pair(rng, 3, 7)), Case(_pair(rng, 2, 3, 5))]
+
+
+@exercise.group(
+    "equal laws, nearly equal ones, and tokens that one of them never writes",
+    points=1,
+    advice=Advice(
+        nan="Two divisions can fail: by q(x) where the draft never writes x, and by the rejected share where p = q. "
+        "min(1, p/q) · q can be written without a quotient.",
+        value="Where p = q nothing is rejected: the share is 1, and the residual is p by agreement, row by row. "
+        "Where p and q differ only a little, the residual is still theirs.",
+    ),
+    must_fail_for=("not_normalised", "target_again", "absolute_difference"),
+)
+def edges(rng: Generator) -> list[Case]:
+    equal, zeros, near = _in_64ths(rng, 7), _pair(rng, 11), _pair(rng, 5)
+    order = rng.permutation(11)
+    zeros["target"][order[:2]] = 0.0
+    zeros["draft"][order[1:4]] = 0.0
+    zeros = {name: (law / law.sum()).astype("float32") for name, law in zeros.items()}
+    mixed = _pair(rng, 3, 7)
+    mixed["target"][1] = mixed["draft"][1] = equal
+    close = {name: law.astype("float64") for name, law in near.items()}
+    close["draft"] = 0.9 * close["target"] + 0.1 * close["draft"]
+    return [
+        Case(mixed, description="target (3, 7), draft (3, 7), equal in row 1"),
+        Case(zeros, description="target (11,), draft (11,), some tokens have probability 0, one of them in both"),
+        Case(close, scale=30.0, description="target (5,), draft (5,), float64, nearly equal"),
+    ]
+
+
+ACCEPTED = "both.sum(axis=-1)"
+LACKING = "lacking = target - both"
+RESIDUAL = "np.where(left > 0, lacking / np.where(left > 0, left, 1), target)"
+
+exercise.mistakes(
+    target_again=wrong(
+        "After a rejection you draw from p itself. Then tokens that the draft proposes come too often: they had a "
+        "chance before.",
+        (RESIDUAL, "target + 0 * lacking"),
+        hint="Which part of p(x) do the accepted tokens already provide? Only the rest is left to be drawn.",
+    ),
+    not_normalised=wrong(
+        "The residual does not sum to 1. It is a law to draw from: divide it by its sum.",
+        (RESIDUAL, "np.where(left > 0, lacking, target)"),
+    ),
+    absolute_difference=wrong(
+        "The residual holds tokens that the draft proposes too often as well. Only what is lacking to p belongs there.",
+        (LACKING, "lacking = np.abs(target - draft)"),
+        hint="What is the sign of p(x) − q(x) where the draft proposes x too rarely?",
+    ),
+    other_way=wrong(
+        "The residual holds q − p: the tokens that the draft proposes too often. They come too rarely only where p is "
+        "larger.",
+        (LACKING, "lacking = draft - both"),
+        hint="What is the sign of p(x) − q(x) where the draft proposes x too rarely?",
+    ),
+    under_the_target=wrong(
+        "The share is a mean over tokens of the target. It is the draft that proposes: weight by q.",
+        (ACCEPTED, "(target * both / np.where(draft > 0, draft, 1)).sum(axis=-1)"),
+        hint="With which probability is x the drafted token?",
+    ),
+    tokens_unweighted=wrong(
+        "Every token counts the same in your share. A token counts as often as the draft proposes it.",
+        (ACCEPTED, "(both / np.where(draft > 0, draft, 1)).mean(axis=-1)"),
+        hint="With which probability is x the drafted token?",
+    ),
+    agreement=wrong(
+        "Σ p·q is the probability that two independent draws agree. A drafted token can also be accepted where the "
+        "target would have drawn another one.",
+        (ACCEPTED, "(target * draft).sum(axis=-1)"),
+        hint="Multiply q(x) by min(1, p(x)/q(x)), first where p is larger and then where q is.",
+    ),
+    divided_by_accepted=wrong(
+        "The residual is divided by the accepted share, and does not sum to 1. How much is lacking in all?",
+        (RESIDUAL, "np.where(left > 0, lacking / np.where(left < 1, 1 - left, 1), target)"),
+    ),
+    rejected_share=wrong("This is the share that is rejected.", (ACCEPTED, "1 - both.sum(axis=-1)")),
+    counted_twice=wrong(
+        "1 − Σ|p − q| counts each difference twice: what one token has too much, the others lack.",
+        (ACCEPTED, "1 - np.abs(target - draft).sum(axis=-1)"),
+        hint="How large are the positive differences together, compared with the negative ones?",
+    ),
+)
+
+exercise.hints(
+    "The probability that x is drafted *and* accepted is q(x) · min(1, p(x)/q(x)). Write it without a quotient.",
+    "A token comes out either accepted or from r: p(x) = (drafted and accepted) + (share rejected) · r(x). Solve for r.",
+)
+exercise.hints("`sum(axis=-1)` loses an axis. `keepdims=True` keeps it for a division.", group="rows")
+exercise.hints(
+    "Compute the rejected share of each row first. Divide by it where it is above 0, and return p elsewhere: `np.where` "
+    "computes both sides, so give it a divisor of 1 there.",
+    group="edges",
+)

@@ -1,0 +1,215 @@
+"""Lab 08b, exercise `measure_typical`."""
+
+from functools import partial
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.generating_text import EACH_SEED, Step, table_step
+from exercises.generating_text.shared import is_finished, search, until
+
+exercise = Exercise(
+    "measure_typical",
+    returns=("log_p", "ahead", "ahead_per_token", "calls"),
+    probe_only=("seeds", "names", "end_id"),
+    seeks_changes=False,  # which of two changes with the same numbers is kept is not the same in every release
+)
+
+
+@exercise.formula
+def places_among_drawn(
+    table: np.ndarray, kind: str, sentences: list[list[int]], drawn: list[list[int]]
+) -> dict[str, np.ndarray | str]:
+    """log p of each sentence, and the share of drawn sentences with a larger log p, in all and for each token."""
+    step, others = table_step(table, kind), list(drawn)
+    found = np.array([log_p_of(tokens, step) for tokens in sentences])
+    base = np.array([log_p_of(tokens, step) for tokens in others])
+    ahead = np.array([(base > each).mean() for each in found])
+    rates = found / np.array([length(tokens) for tokens in sentences])
+    base_rates = base / np.array([length(tokens) for tokens in others])
+    ahead_per_token = np.array([(base_rates > rate).mean() for rate in rates])
+    return {"log_p": found, "ahead": ahead, "ahead_per_token": ahead_per_token, "calls": EACH_SEED}
+
+
+@exercise.formula_for("log_p")
+def log_p_alone(table: np.ndarray, kind: str, sentences: list[list[int]]) -> dict[str, np.ndarray]:
+    """log p of each sentence."""
+    step = table_step(table, kind)
+    return {"log_p": np.array([log_p_of(tokens, step) for tokens in sentences])}
+
+
+@exercise.formula_for("calls")
+def every_seed() -> dict[str, str]:
+    """Which seeds sentences were drawn with."""
+    return {"calls": EACH_SEED}
+
+
+def log_p_of(tokens: list[int], step: Step) -> float:
+    """Σ ln p of the tokens after the start id, the end id included."""
+    places = range(1, len(tokens))
+    return sum(float(step(tokens[:place])[tokens[place]]) for place in places)
+
+
+def length(tokens: list[int]) -> int:
+    """How many tokens were written."""
+    return len(tokens) - 1
+
+
+def _written(rng: Generator, inputs: dict) -> list[int]:
+    """A sentence drawn from the model."""
+    step, tokens = table_step(inputs["table"], inputs["kind"]), [inputs["start_id"]]
+    while len(tokens) < inputs["max_length"] and not is_finished(tokens, inputs["end_id"]):
+        sums = np.cumsum(np.exp(step(tokens)))
+        tokens.append(int(np.searchsorted(sums, rng.random() * sums[-1])))
+    return tokens
+
+
+def _inputs(rng: Generator, names: tuple[str, ...], count: int, **settings) -> dict:
+    """Drawn sentences, and some to be placed among them, of which at least one is finished."""
+    inputs = search(rng, **settings)
+    sentences = [_written(rng, inputs) for _ in names]
+    drawn = [_written(rng, inputs) for _ in range(count)]
+    seeds = rng.permutation(900)[:count].tolist()
+    keys = ("table", "kind", "end_id")
+    return {key: inputs[key] for key in keys} | {
+        "names": list(names),
+        "sentences": sentences,
+        "drawn": drawn,
+        "seeds": seeds,
+    }
+
+
+def _is_clear(inputs: dict) -> bool:
+    """Whether no two log p are nearly equal, no share is 0 or 1, and lengths differ."""
+    step = table_step(inputs["table"], inputs["kind"])
+    sentences, drawn = inputs["sentences"], inputs["drawn"]
+    found, base = (np.array([log_p_of(tokens, step) for tokens in some]) for some in (sentences, drawn))
+    lengths, base_lengths = (np.array([length(tokens) for tokens in some]) for some in (sentences, drawn))
+    if len(set(lengths)) < len(lengths) or not any(is_finished(tokens, inputs["end_id"]) for tokens in sentences):
+        return False
+    apart = min(np.abs(base[:, None] - found).min(), np.abs((base / base_lengths)[:, None] - found / lengths).min())
+    placed = places_among_drawn(inputs["table"], inputs["kind"], sentences, drawn)
+    shares = np.array([placed["ahead"], placed["ahead_per_token"]])
+    return bool(
+        apart > 0.01 and (shares > 0.15).all() and (shares < 0.85).all() and (np.abs(shares[0] - shares[1]) > 0.1).all()
+    )
+
+
+def _drawn(rng: Generator, *names: str, count: int, **settings) -> dict:
+    return until(partial(_inputs, rng, names, count, **settings), _is_clear)
+
+
+def _case(inputs: dict, text: str, mode: str = "call") -> Case:
+    return Case({key: value for key, value in inputs.items() if key != "end_id"}, mode=mode, description=text)
+
+
+@exercise.group(
+    "log p of the sentences",
+    points=1,
+    advice=Advice(
+        value="`step_fn(tokens[:i])[tokens[i]]` is the log-probability of token i. Add up all but the start id's; the "
+        "end id counts.",
+        nan="`step_fn` returns logarithms already.",
+    ),
+    must_fail_for=("end_left_out", "token_in_prefix", "start_counted"),
+)
+def log_p(rng: Generator) -> list[Case]:
+    return [
+        _case(_drawn(rng, "greedy", "beam", count=13, words=5, max_length=7), "two sentences", "log_p"),
+        _case(
+            _drawn(rng, "a", "b", "c", count=11, words=7, max_length=9, kind="last token"), "three sentences", "log_p"
+        ),
+    ]
+
+
+@exercise.group(
+    "shares of the drawn sentences that are ahead",
+    points=2,
+    advice=Advice(
+        value="One log p for each drawn sentence. The share ahead is the mean of a comparison; for the second share both "
+        "sides are divided by their number of tokens, the start id left out."
+    ),
+    must_fail_for=("less_counted", "only_one_divided", "start_in_length"),
+)
+def shares(rng: Generator) -> list[Case]:
+    return [
+        _case(_drawn(rng, "greedy", "beam", count=23, words=5, max_length=7), "two sentences, 23 seeds"),
+        _case(_drawn(rng, "a", "b", "c", count=19, words=7, max_length=9), "three sentences, 19 seeds"),
+    ]
+
+
+@exercise.group(
+    "one drawn sentence for each seed",
+    points=1,
+    fixed="what was asked for is compared, not a number",
+    advice="Draw before you compare: one sentence for each seed, the same ones for every searched sentence.",
+)
+def calls(rng: Generator) -> list[Case]:
+    return [_case(_drawn(rng, "greedy", "beam", count=11, words=5, max_length=7), "what your function drew", "calls")]
+
+
+LOG_P = "sum(float(step(tokens[:place])[tokens[place]]) for place in places)"
+
+exercise.mistakes(
+    start_counted=wrong(
+        "A log p is asked for the start id as well. It is given, not written.",
+        ("range(1, len(tokens))", "range(len(tokens))"),
+        hint="Which is the first token that the model chose?",
+    ),
+    end_left_out=wrong(
+        "The last token is left out. The end id was chosen like every other token.",
+        ("range(1, len(tokens))", "range(1, len(tokens) - 1)"),
+    ),
+    one_place_too_early=wrong(
+        "The start id is counted, and the last token is not.",
+        ("range(1, len(tokens))", "range(len(tokens) - 1)"),
+        hint="Which is the first token that the model chose, and which is the last?",
+    ),
+    token_in_prefix=wrong(
+        "The prefix holds the token already whose log p is read. Hand over the tokens before it.",
+        ("tokens[:place]", "tokens[:place + 1]"),
+        hint="`tokens[:i]` ends before token i.",
+        see="08#teacher-forcing",
+    ),
+    mean_in_place_of_sum=wrong(
+        "This is log p per token. The log p of a sentence is a sum.", (LOG_P, f"{LOG_P} / max(len(places), 1)")
+    ),
+    less_counted=wrong(
+        "The drawn sentences that are less probable are counted. `ahead` counts the more probable ones.",
+        ("base > each", "base < each"),
+        ("base_rates > rate", "base_rates < rate"),
+        hint="For the most probable sentence of all, which share of the drawn ones is ahead?",
+    ),
+    only_one_divided=wrong(
+        "Per token, a searched sentence is compared with whole drawn ones. Divide both sides by their lengths.",
+        ("base_rates = base / np.array([length(tokens) for tokens in others])", "base_rates = base"),
+        hint="Two sentences of different lengths: which two numbers do you compare?",
+    ),
+    start_in_length=wrong(
+        "The start id counts in the length. It was not written.",
+        ("len(tokens) - 1", "len(tokens)"),
+        hint="How many logarithms does the sum have?",
+    ),
+    counts=wrong(
+        "These are numbers of sentences, not shares.",
+        ("(base > each).mean()", "(base > each).sum()"),
+        ("(base_rates > rate).mean()", "(base_rates > rate).sum()"),
+    ),
+    one_seed=wrong(
+        "All sentences are drawn with one seed, so they are one sentence.",
+        ("list(drawn)", "drawn[:1]"),
+        seen={"calls": "one seed only"},
+    ),
+)
+
+exercise.hints(
+    "Write a helper `log_p(tokens)` first, and use it for searched and for drawn sentences.",
+    "`sum(step_fn(tokens[:i])[tokens[i]] for i in range(1, len(tokens)))`: which place of which result is read?",
+)
+exercise.hints(
+    "`np.mean(drawn > one)` is a share, where `drawn` is an array of all log p.",
+    "Lengths of drawn sentences differ: keep an array of them beside the array of log p.",
+    group="shares",
+)
+exercise.hints("`draw` takes one seed. Which loop calls it?", group="calls")
