@@ -25,6 +25,7 @@ from rich.table import Table
 
 from autograder.cli import exporting, scaffold, watching
 from autograder.cli.data_sets import data
+from autograder.cli.explain import explain
 from autograder.cli.hub import roster
 from autograder.cli.importing import import_
 from autograder.cli.mark import mark
@@ -298,6 +299,7 @@ app.command()(watching.watch)
 app.add_typer(scaffold.app, name="new")
 app.add_typer(exporting.app, name="export")
 app.command()(similar)
+app.command()(explain)
 app.command()(mark)
 app.command()(data)
 app.command()(mistake)

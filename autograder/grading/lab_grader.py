@@ -177,7 +177,7 @@ class LabGrader:
 
     def grade_reading(self, reading: Reading, student: str, sandbox: Sandbox) -> LabResult:
         """Run a repaired submission and judge every exercise of the lab."""
-        run = SubmissionRun(self.lab, self.prepared(sandbox), self._demonstrations, self.limits, reading, sandbox)
+        run = self.submission_run(reading, sandbox)
         results, plan = run.results(), reading.plan
         return LabResult(
             student,
@@ -187,6 +187,10 @@ class LabGrader:
             notebook=plan.notebook,
             grader_version=self.version,
         )
+
+    def submission_run(self, reading: Reading, sandbox: Sandbox) -> SubmissionRun:
+        """A repaired submission with the lab's hidden cases, ready to run."""
+        return SubmissionRun(self.lab, self.prepared(sandbox), self._demonstrations, self.limits, reading, sandbox)
 
     def prepared(self, sandbox: Sandbox) -> dict[str, PreparedExercise]:
         """The exercises with their hidden cases; those whose references the solution gives need the sandbox for it."""

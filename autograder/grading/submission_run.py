@@ -84,6 +84,7 @@ class SubmissionRun:
         sandbox: Sandbox,
     ):
         self.notes: list[str] = []
+        self.attempts: dict[str, list[Attempt]] = {}  # what came from the cases; fewer than cases after a loss
         self._lab = lab
         self._prepared = prepared
         self._limits = limits
@@ -197,6 +198,7 @@ class SubmissionRun:
         """
         prepared = self._prepared[name]
         attempts = not_run(prepared.spec, prepared.cases, self._broken[name])
+        self.attempts[name] = attempts
         for case in () if attempts else prepared.cases:
             ask = partial(
                 session.probe,

@@ -1,0 +1,160 @@
+"""`course explain`: repeats a graded submission, for a student who asks why."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.course.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from autograder.course.settings import Course
+    from autograder.grading.explaining import Explanation, FailedCase
+    from autograder.grading.marks import Mark
+    from autograder.grading.results import ExerciseResult
+
+
+def explain(
+    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    student: Annotated[str, typer.Argument(help="The student's id, as in grades.csv.")],
+    exercise: Annotated[
+        str | None, typer.Argument(metavar="[EXERCISE]", help="Only this exercise; all that lost points by default.")
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="PATH", help="The notebook, folder or archive that was handed in."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE.npz", help="Write the inputs of the failed cases here.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the hidden cases, if grading was given one.")] = None,
+    db: Annotated[str | None, typer.Option(metavar="URL", help="Gradebook; the course's own by default.")] = None,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Run without the sandbox where it cannot be built. Only for trusted code.")
+    ] = False,
+) -> None:
+    """Repeat the failed cases of a graded submission: what went in, what came, what was expected.
+
+      course explain 02_self_attention ada_1815
+
+      course explain 02_self_attention ada_1815 SelfAttention --save case.npz
+
+    The work runs in the sandbox as it does in grading, and the comparison happens outside. The command shows the points
+    of each group, and for each failed case its inputs, what came, what was expected and the bound. It changes no mark.
+
+    --save writes the inputs: numpy.load("case.npz")["SelfAttention/3/x"] is the input x of case 3. They are hidden
+    cases: who gets them can test an answer against them.
+
+    The work is looked for in submitted/, then in autograded/. Where it is gone, name it with --from.
+    """
+    from autograder.course.settings import CourseError, load_course
+    from autograder.grading.preloading import start_sandbox
+    from autograder.sandbox import SandboxUnavailable, WorkerLost
+    from autograder.submission import ReaderLost
+
+    course = load_course()
+    lab = course.lab(lab).name
+    mark = _recorded(course, lab, student, course.gradebook_at(db))
+    _check_exercise(lab, mark, exercise)
+    try:
+        with start_sandbox(course, lab, unsafe=unsafe) as warm:
+            from autograder.grading import explaining  # slow to import: meanwhile the sandbox warms up
+            from autograder.grading.lab_grader import LabGrader
+
+            grader = LabGrader(course, lab, seed=seed)
+            work = explaining.graded_work(course, lab, mark, source, grader.known)
+            explained = explaining.explain(grader, work, warm.result())
+    except SandboxUnavailable as error:
+        raise CourseError(f"{error}\n`course doctor` explains; --unsafe runs it without the sandbox") from error
+    except (WorkerLost, ReaderLost) as error:
+        raise CourseError(f"nothing can be said, by no fault of the submission: {error}. Try again") from error
+    out = Console()
+    if work.note:
+        _say(out, f"note:  {work.note}")
+    if mark.result.grader_version != grader.version:
+        _say(out, "note:  graded with another state of lab, grader or seed; the hidden cases may be others now")
+    recorded = {each.exercise: each for each in mark.result.exercises}
+    chosen = [each for name, each in explained.items() if name == exercise or (exercise is None and _lost(each))]
+    if save is not None:
+        number = explaining.save_inputs(save, chosen)
+        _say(out, f"{save}: {number} inputs of failed cases, named EXERCISE/CASE/INPUT")
+    for each in chosen:
+        _show(each, recorded.get(each.result.exercise), out)
+    if not chosen:
+        _say(out, f"{student} loses no points in {lab} when the work runs again; name an exercise to see its groups")
+
+
+def _recorded(course: Course, lab: str, student: str, url: str) -> Mark:
+    from autograder.course.settings import CourseError
+    from autograder.grading.gradebook import recorded_marks
+
+    marks = {each.student: each for each in recorded_marks(course, url, lab)}
+    if student not in marks:
+        near = get_close_matches(student, marks, 1)
+        hint = f"; did you mean {near[0]}?" if near else f"; grade first: course grade {lab} PATH"
+        raise CourseError(f"{lab}: no submission of {student} is graded{hint}")
+    return marks[student]
+
+
+def _check_exercise(lab: str, mark: Mark, exercise: str | None) -> None:
+    from autograder.course.settings import CourseError
+
+    names = [each.exercise for each in mark.result.exercises]
+    if exercise is not None and exercise not in names:
+        raise CourseError(f"{lab} has no exercise {exercise}; its exercises are {', '.join(names)}")
+
+
+def _lost(explained: Explanation) -> bool:
+    return bool(explained.failed) or not explained.result.passed
+
+
+def _show(explained: Explanation, recorded: ExerciseResult | None, out: Console) -> None:
+    result = explained.result
+    _say(out, "")
+    _say(out, f"{result.exercise}: {result.score:g} of {result.max_score:g} points ({result.status})")
+    if recorded is not None and recorded.score != result.score:
+        _say(out, f"  graded with {recorded.score:g} points: this run differs from the recorded one")
+    for sentence in (*result.sentences, result.message):
+        if sentence:
+            _say(out, f"  {sentence}")
+    total = sum(group.weight for group in result.groups)
+    for group in result.groups:
+        worth = result.max_score * group.weight / total
+        _say(
+            out, f"  {'passed' if group.passed else 'failed'}  {group.title}: {worth * group.passed:.4g} of {worth:.4g}"
+        )
+    for failed in explained.failed:
+        _show_case(failed, explained.cases, out)
+
+
+def _show_case(failed: FailedCase, cases: int, out: Console) -> None:
+    case, came = failed.case, failed.attempt.outputs
+    _say(out, "")
+    _say(out, f"  case {failed.number} of {cases} ({case.group}, mode {case.mode}): {case.description}")
+    _say(out, f"    {failed.problem}")
+    _show_values(out, "input", case.inputs)
+    _show_values(out, "came", came or {})
+    _show_values(out, "expected", case.expected)
+    for name in case.expected:
+        _say(out, f"    bound      {name}: ± {case.tolerance.get(name, 0.0):.3g}")
+    if case.property:
+        _say(out, f"    property   {case.property}")
+
+
+def _show_values(out: Console, heading: str, values: Mapping[str, Any]) -> None:
+    from autograder.grading.explaining import shown
+
+    for name, value in values.items():
+        text = shown(value).replace("\n", "\n" + " " * 15)
+        _say(out, f"    {heading:10} {name}: {text}")
+
+
+def _say(out: Console, text: str) -> None:
+    out.print(escape(printable(text)), highlight=False, soft_wrap=True)

@@ -1,0 +1,81 @@
+"""Explaining a mark: where the work comes from, what is shown of a case, and what is saved."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from autograder.course.settings import CourseError
+from autograder.grading.explaining import (
+    NOT_REACHED,
+    Explanation,
+    FailedCase,
+    _failed,
+    graded_work,
+    save_inputs,
+    shown,
+)
+from autograder.grading.lab_grader import content_hash
+from autograder.grading.marks import automatic_mark
+from autograder.grading.results import ExerciseResult, LabResult
+from coursekit.judge import Attempt, ExerciseSpec, Expectation, GroupSpec
+
+LAB = "01_tiny"
+SPEC = ExerciseSpec("double", (GroupSpec("values", "right values", 1),), {}, reveal=False)
+X = np.arange(6.0).reshape(2, 3)
+CASE = Expectation("values", "x (2, 3)", {"x": X, "odd": [np.ones(2), "a"]}, "call", {"y": 2 * X}, {"y": 1e-6})
+
+
+@pytest.fixture
+def course(tmp_path):
+    return SimpleNamespace(submitted=tmp_path / "submitted", autograded=tmp_path / "autograded")
+
+
+def mark(student="ada", data=b"graded"):
+    return automatic_mark(LabResult(student, LAB, (), content_hash=content_hash(data)))
+
+
+def test_only_failed_cases_are_told_with_what_was_expected():
+    prepared = SimpleNamespace(spec=SPEC, cases=[CASE, CASE, CASE, CASE])
+    right, wrong = Attempt({"y": 2 * X}), Attempt({"y": 3 * X})
+    found = list(_failed(prepared, [right, wrong]))
+    assert [each.number for each in found] == [2, 3]
+    assert "expected" in found[0].problem
+    assert found[1].problem == NOT_REACHED
+
+
+def test_the_file_that_was_graded_is_found_and_another_one_is_not_taken_for_it(course):
+    folder = course.submitted / "ada" / LAB
+    folder.mkdir(parents=True)
+    (folder / f"{LAB}.ipynb").write_bytes(b"later")
+    with pytest.raises(CourseError, match=f"course explain {LAB} ada --from PATH"):
+        graded_work(course, LAB, mark(), None, {})
+    (folder / f"{LAB}.ipynb").write_bytes(b"graded")
+    assert graded_work(course, LAB, mark(), None, {}).data == b"graded"
+
+
+def test_a_named_file_that_differs_is_said_to_differ(course, tmp_path):
+    path = tmp_path / "hers.ipynb"
+    path.write_bytes(b"later")
+    assert "is not the file that was graded" in graded_work(course, LAB, mark(), path, {}).note
+    path.write_bytes(b"graded")
+    assert graded_work(course, LAB, mark(), path, {}).note == ""
+    with pytest.raises(CourseError, match="does not exist"):
+        graded_work(course, LAB, mark(), tmp_path / "none.ipynb", {})
+
+
+def test_saved_inputs_load_without_pickle_and_hold_nothing_right(tmp_path):
+    failed = FailedCase(3, CASE, Attempt({"y": X}), "wrong")
+    explained = Explanation(ExerciseResult("double", 0, 2, "graded"), 3, (failed,))
+    assert save_inputs(tmp_path / "case.npz", [explained]) == 2
+    with np.load(tmp_path / "case.npz", allow_pickle=False) as saved:
+        assert set(saved) == {"double/3/x", "double/3/odd"}
+        np.testing.assert_array_equal(saved["double/3/x"], X)
+
+
+def test_what_a_submission_returns_cannot_act_on_the_terminal():
+    assert "\x1b" not in shown("\x1b[2J") + shown(np.asarray(["\x1b[2J\u202e"]))
+    assert "\u202e" not in shown(np.asarray(["\u202e"]))
+    assert len(shown("x" * 10_000)) == 800
