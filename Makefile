@@ -1,6 +1,6 @@
 # Every target is one command a person could type; `make help` shows them. The programs live in .venv, made on first use.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-notebooks test-all test-exhaustive lab setup sandbox release site format lint lock gpu-check colab-check image image-test clean
+.PHONY: help demo test test-notebooks test-all test-exhaustive lab setup sandbox release site format lint lock gpu-check colab-check experiments-check image image-test clean
 
 VENV    := .venv
 WORKERS ?= 2
@@ -73,6 +73,9 @@ gpu-check: setup ## show what TensorFlow sees and time one training step on each
 
 colab-check: setup ## run lectures and labs with Colab's versions (TENSORFLOW=2.21: the lock's; ONLY="lab 02")
 	$(WITH) python tools/colab_check.py --tensorflow $(TENSORFLOW) --only '$(ONLY)'
+
+experiments-check: setup ## repeat the cheapest run of each experiment, compare with its record (DATA=FOLDER; ONLY=positions)
+	$(WITH) python tools/experiments_check.py $(ONLY) $(if $(DATA),--data '$(DATA)')
 
 image: ## build the container image (CPU; GPU=1 for CUDA) with docker, podman or buildah
 	tools/image.sh build

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -145,6 +146,37 @@ def git(folder, *words: str) -> str:
     identity = ("-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
     done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout
+
+
+def test_what_is_published_can_be_pushed_cloned_and_installed_from_its_tag(tmp_path, monkeypatch):
+    """A bare repository at a file:// address stands for the host: what Colab's cell names is installed from there."""
+    bare, host = tmp_path / "students.git", "https://git.example/us"
+    toml = TOML.replace('repository = ""', f'repository = "{host}"')
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{bare.as_uri()}.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", host)
+    course = released(tmp_path / "course", monkeypatch, toml)
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(bare))
+    git(tmp_path, "clone", "-q", host, "mine")
+    for text in ("# Lecture", "# Lecture, second edition"):
+        write_notebook(
+            course.lectures / "01_tiny.ipynb", nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
+        )
+        publish(course, tmp_path / "mine")
+        git(tmp_path / "mine", "add", "-A")
+        git(tmp_path / "mine", "commit", "-q", "-m", text)
+        git(tmp_path / "mine", "tag", "-f", f"v{course.version}")
+        git(tmp_path / "mine", "push", "-q", "origin", "HEAD:main")
+        git(tmp_path / "mine", "push", "-q", "-f", "origin", f"v{course.version}")
+    git(tmp_path, "clone", "-q", host, "theirs")
+    assert names(tmp_path / "theirs") - {MARKER} >= set(student_files(course))
+    assert "second edition" in (tmp_path / "theirs" / "lectures" / "01_tiny.ipynb").read_text()
+
+    notebook = nbformat.read(tmp_path / "theirs" / "labs" / LAB / f"{LAB}.ipynb", as_version=4)
+    (spec,) = re.findall(r'%pip install --quiet --no-deps "(.+)"', "\n".join(cell.source for cell in notebook.cells))
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target"]
+    subprocess.run([*command, str(tmp_path / "colab"), spec], check=True, capture_output=True, timeout=300)
+    assert (tmp_path / "colab" / "coursekit" / "__init__.py").is_file()
 
 
 @pytest.mark.parametrize("change", ["none", "copy", "work", "labs", "update"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_what_is_saved_is_loaded(tmp_path, monkeypatch):
+    program = ROOT / "experiments" / "positions.py"
+    monkeypatch.setattr(sys, "argv", [str(program), "--data", "/home/ada/sets", "--out=/tmp/x", "--seeds", "1,2"])
     folder = tmp_path / "not" / "there"
     path = recorded.save(
         "tiny",
@@ -28,6 +32,11 @@ def test_what_is_saved_is_loaded(tmp_path, monkeypatch):
     monkeypatch.setattr(recorded, "FOLDER", folder)
     found = recorded.load("tiny")
     assert tuple(found) == recorded.FIELDS and found["results"] == {"a": [0.5]} and found["seconds"] == 1.3
+    run = found["run"]
+    assert run["program"] == "positions.py" and run["processor seconds"] > 0
+    assert run["arguments"] == ["--data", "FOLDER", "--out=FOLDER", "--seeds", "1,2"]
+    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    assert (run["commit"] or "").removesuffix("-dirty") == commit.stdout.strip()
     assert recorded.names() == ["tiny"] and list(folder.iterdir()) == [path] and path.name == "tiny.json"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"]) and found["versions"]["keras"]
 
@@ -49,7 +58,8 @@ def test_an_unknown_name():
 @pytest.mark.parametrize("name", recorded.names())
 def test_every_record_is_complete_and_small(name):
     record = recorded.load(name)
-    assert set(recorded.FIELDS) <= set(record)
+    assert set(recorded.FIELDS) - set(record) <= {"run"}
+    assert "run" in record or record["date"] <= "2026-11-25", "a record of a later day says what was run"
     assert (recorded.FOLDER / f"{name}.json").stat().st_size < recorded.LARGEST
     script = re.search(r"experiments/\w+\.py", record["command"])
     assert script and (ROOT / script[0]).is_file()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import platform
+import subprocess
+import sys
+import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-FIELDS = ("what", "data", "device", "command", "seed", "seconds", "date", "versions", "results")
+FIELDS = ("what", "data", "device", "command", "seed", "seconds", "date", "versions", "run", "results")
 LARGEST = 200_000  # bytes
 _PACKAGES = ("tensorflow", "keras", "tf-keras", "numpy")
 
@@ -27,7 +31,8 @@ def load(name: str) -> dict[str, Any]:
         name: of the experiment that wrote it, such as "imdb_classifier".
 
     Returns:
-        A dict with what, data, device, command, seed, seconds, date, versions and results.
+        A dict with what, data, device, command, seed, seconds, date, versions, results and, in records that were made
+        after 2026-11-24, run: the program, its arguments, the commit and the processor seconds of its last call.
 
     Raises:
         FileNotFoundError: nothing is recorded under that name.
@@ -77,6 +82,7 @@ def save(
         "seconds": round(seconds, 1),
         "date": datetime.date.today().isoformat(),
         "versions": {"python": platform.python_version()} | {each: _version(each) for each in _PACKAGES},
+        "run": _run(),
         "results": results,
     }
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
@@ -86,6 +92,30 @@ def save(
     path, part = folder / f"{name}.json", folder / f"{name}.json.part"
     part.write_text(text, encoding="utf-8")
     return part.replace(path)  # at once: a program that is killed here leaves the record of before
+
+
+def _run() -> dict[str, Any]:
+    """What is running: the program, its arguments with every path as FOLDER, its commit, its processor seconds."""
+    program, *arguments = sys.argv
+    folded = []
+    for argument in arguments:
+        option, equals, value = argument.rpartition("=")
+        folded.append(option + equals + ("FOLDER" if os.sep in value else value))
+    return {
+        "program": Path(program).name,
+        "arguments": folded,
+        "commit": _commit(Path(program).resolve().parent),
+        "processor seconds": round(time.process_time(), 1),
+    }
+
+
+def _commit(folder: Path) -> str | None:
+    """The commit that is checked out in `folder`, with "-dirty" if a file was changed since; None without git."""
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 def _version(package: str) -> str | None:
