@@ -121,7 +121,7 @@ position further right.""",
 # %% [markdown]
 # <a id="look-ahead-mask"></a>
 #
-# ## 2 · The mask that hides the future
+# ## 2 · The look-ahead mask
 #
 # The **look-ahead mask**, or causal mask, lets position $t$ look only at the positions 0 to $t$: a lower triangle with its diagonal. A blocked score becomes a huge negative number
 # *before* the softmax, so that its weight is 0 and the others still sum to 1:

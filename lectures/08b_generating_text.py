@@ -242,7 +242,7 @@ top-p 0.9, with the share in captions written by people as a line; all curves fa
 # %% [markdown]
 # <a id="beam"></a>
 #
-# ## 2 · The most probable sentence
+# ## 2 · Beam search: the most probable sentence
 #
 # Greedy takes the best *word* each time. That need not lead to the best *sentence*. For an example, take a language whose sentences have two words. **Beam search** keeps the k best *beginnings*: each is continued by all words, and the k
 # best of all these stay. With k = 1 it is greedy.

@@ -32,6 +32,8 @@ document.addEventListener("click", (event) => {
 });
 
 // What unfolds a part of the list of pages is a symbol without words: it is named after the page beside it.
-document.querySelectorAll(".bd-sidebar-primary li.has-children > details > summary").forEach((each) => {
-  each.setAttribute("aria-label", `Pages below ${each.closest("li").querySelector("a").textContent.trim()}`);
+window.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll(".bd-sidebar-primary li.has-children > details > summary").forEach((each) => {
+    each.setAttribute("aria-label", `Pages below ${each.closest("li").querySelector("a").textContent.trim()}`);
+  });
 });
