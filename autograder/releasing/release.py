@@ -117,8 +117,8 @@ def _fixed_points(course: Course, lab: str) -> Iterator[str]:
 def _unexplained(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
     """The groups whose points a copy of what is released would earn, though nobody has said why that has to be so."""
     return [
-        f"{lab}, {group.exercise}: the group {group.group} expects the same for every seed, so its points can be had by "
-        'copying what is released. Draw what it asks for from the seed, or say why not with fixed="…"'
+        f"{lab}, {group.exercise}: the group {group.group} expects the same for every seed, so its points can be had "
+        'by copying what is released. Draw what it asks for from the seed, or say why not with fixed="…"'
         for group in fixed_groups(declared)
         if not group.reason
     ]
