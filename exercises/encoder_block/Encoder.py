@@ -192,7 +192,7 @@ exercise.mistakes(
     one_block_too_many=wrong(
         "The stack has one block more than `num_layers` says.",
         (ALL_BLOCKS, "(num_layers + 1) * block_size(d_model, num_heads, d_ff)"),
-        NO_FIT,
+        (NO_FIT[0], "return np.full_like(x, np.nan)"),  # the block too many has weights of its own, which nobody knows
         NOT_AGAIN,
     ),
     one_block_too_few=wrong(
@@ -211,6 +211,12 @@ exercise.mistakes(
         (LAST, "return h"),
         (FINAL, "final = 0"),
         hint="In a pre-norm stack nothing normalises the last sum. What follows the stack, and what does it expect?",
+        see="04#post-or-pre",
+    ),
+    final_norm_not_used=wrong(
+        "The pre-norm stack has a final norm, but what comes back is not its result.",
+        (LAST, "return h"),
+        hint="Does `call` return what `self.norm(…)` returns?",
         see="04#post-or-pre",
     ),
     final_norm_always=wrong(

@@ -1,10 +1,11 @@
 """Lab 04, exercise `EncoderBlock`."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Case, Exercise, Mistake, wrong
 from coursekit.generator import Generator
 from exercises.drawing import one_of, partial_mask, size_other_than
 from exercises.encoder_block.shared import (
@@ -267,7 +268,11 @@ exercise.mistakes(
         (PRE_2, "h + dropout(transform(norm2(x)), 1)"),
         see="04#block",
     ),
-    norm_used_twice=wrong("norm1 is used in place of norm2 as well: the block should use two norms.", (NORM_2, NORM_1)),
+    norm_used_twice=wrong(
+        "norm1 is used in place of norm2 as well: the block should use two norms.",
+        (POST_2, POST_2.replace("norm2", "norm1")),
+        (PRE_2, PRE_2.replace("norm2", "norm1")),
+    ),
     one_norm_under_two_names=wrong(
         "norm2 is used in place of norm1 as well: are they two layers, or one layer under two names?", (NORM_1, NORM_2)
     ),
@@ -284,10 +289,22 @@ exercise.mistakes(
         ('"trainable_parameters": block_size', '"trainable_parameters": 2 * d_model + block_size'),
     ),
     norms_swapped=wrong(
-        "norm1 and norm2 are swapped: norm1 belongs to the attention.", (NORM_1, NORM_2), (NORM_2, NORM_1)
+        "norm1 and norm2 are swapped: norm1 belongs to the attention.",
+        (POST_1, POST_1.replace("norm1", "norm2")),
+        (POST_2, POST_2.replace("norm2", "norm1")),
+        (PRE_1, PRE_1.replace("norm1", "norm2")),
+        (PRE_2, PRE_2.replace("norm2", "norm1")),
     ),
-    first_norm_missing=wrong("The norm of the attention's half, norm1, is not applied.", (NORM_1, "h")),
-    second_norm_missing=wrong("The norm of the feed-forward half, norm2, is not applied.", (NORM_2, "h")),
+    first_norm_missing=wrong(
+        "The norm of the attention's half, norm1, is not applied.",
+        (POST_1, POST_1.replace("norm1", "")),
+        (PRE_1, PRE_1.replace("norm1", "")),
+    ),
+    second_norm_missing=wrong(
+        "The norm of the feed-forward half, norm2, is not applied.",
+        (POST_2, POST_2.replace("norm2", "")),
+        (PRE_2, PRE_2.replace("norm2", "")),
+    ),
     norm_before_sum=wrong(
         "In post-norm the sub-layer's output is normalised and then added; the norm should come after the sum.",
         (POST_1, "x + norm1(dropout(attention(x), 0))"),
@@ -373,6 +390,28 @@ exercise.mistakes(
         see="04#feed-forward",
     ),
 )
+
+
+def _in_one_order(id: str, order: str, *sums: str) -> dict[str, Mistake]:
+    """A mistake that both orders can have, made in the branch of one: only those of its edits that change `sums`."""
+    mistake = exercise.named_mistakes[id]
+    edits = tuple(edit for edit in mistake.edits if edit[0] in sums)
+    sentence = f"In {order}-norm, and there alone: {mistake.sentence[0].lower()}{mistake.sentence[1:]}"
+    return {f"{id}_in_{order}": replace(mistake, sentence=sentence, edits=edits)}
+
+
+for _id in (
+    "no_first_residual",
+    "no_second_residual",
+    "no_residuals",
+    "second_residual_from_input",
+    "feed_forward_from_input",
+    "norm_used_twice",
+    "norms_swapped",
+    "first_norm_missing",
+    "second_norm_missing",
+):
+    exercise.mistakes(**_in_one_order(_id, "post", POST_1, POST_2), **_in_one_order(_id, "pre", PRE_1, PRE_2))
 
 
 exercise.hints(

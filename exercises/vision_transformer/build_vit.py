@@ -81,10 +81,16 @@ def vit(
     d_ff: int,
     images: np.ndarray,
     weights: np.ndarray,
+    dropout: float = 0.0,
 ) -> np.ndarray:
     """`vit_logits` with the weights of the roles end to end. images (B, h, w, C) -> (B, classes)."""
     sizes = model_sizes(image_shape, patch_size, num_classes, d_model, num_heads, d_ff)
-    return vit_logits(images, by_role(weights, sizes), patch_size, num_layers)
+    return outside_training(vit_logits(images, by_role(weights, sizes), patch_size, num_layers), dropout)
+
+
+def outside_training(result: np.ndarray, dropout: float) -> np.ndarray:
+    """What dropouts of this rate make of a result outside training: nothing."""
+    return result
 
 
 def model_sizes(
@@ -455,7 +461,9 @@ exercise.mistakes(
     patches_by_reshape=wrong("The patches are made by a reshape alone: see exercise 1.", (PIECES, "images")),
     dropout_never=wrong("With training=True nothing changes: the dropout is never on.", ("acts * where", "0 * where")),
     dropout_always=wrong(
-        "Two calls with training=False differ: the dropout is on outside training, too.", ("0 * where", "acts * where")
+        "Two calls with training=False differ: the dropout is on outside training, too.",
+        ("0 * where", "acts * where"),
+        ("return result", "return np.full_like(result, np.nan) if dropout > 0 else result"),  # no number is foreseen
     ),
     dropout_rate_ignored=wrong(
         "Something is dropped although dropout is 0: the argument `dropout` does not decide.", ("int(dropout > 0)", "1")

@@ -145,7 +145,8 @@ WRONG = [
             end="x",
         ),
     ),
-    ("final_norm_missing", stack(end="x + 0 * self.norm(x) if self.order == 'pre' else x")),
+    ("final_norm_missing", stack(end="x").replace("self.norm =", "unused =")),
+    ("final_norm_not_used", stack(end="x + 0 * self.norm(x) if self.order == 'pre' else x")),
     ("mask_ignored", stack(step="block(x, training=training)")),
     (
         "mask_in_first_block_only",

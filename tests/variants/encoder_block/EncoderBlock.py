@@ -259,6 +259,16 @@ WRONG = [
         x = self.norm1(x + self.dropout1(self.attention({attended}), training=training))
         return self.norm1(x + self.dropout2(self.feed_forward(x), training=training)) + 0 * self.norm2(x)
 """
+        ).replace("self.feed_forward(self.norm2(x))", "self.feed_forward(self.norm1(x) + 0 * self.norm2(x))"),
+    ),
+    # one order is right
+    (
+        "norm_used_twice_in_post",
+        block(
+            post="""
+        x = self.norm1(x + self.dropout1(self.attention({attended}), training=training))
+        return self.norm1(x + self.dropout2(self.feed_forward(x), training=training)) + 0 * self.norm2(x)
+"""
         ),
     ),
     (
@@ -280,7 +290,7 @@ WRONG = [
         ),
     ),
     (
-        "second_residual_from_input",
+        "second_residual_from_input_in_post",
         block(
             post="""
         y = self.norm1(x + self.dropout1(self.attention({attended}), training=training))
@@ -288,6 +298,14 @@ WRONG = [
 """
         ),
     ),
+    ("no_first_residual_in_pre", block().replace("x = x + self.dropout1", "x = self.dropout1")),
+    (
+        "norms_swapped_in_pre",
+        block()
+        .replace("h = self.norm1(x)", "h = self.norm2(x)")
+        .replace("self.feed_forward(self.norm2", "self.feed_forward(self.norm1"),
+    ),
+    ("second_norm_missing_in_post", block(post=GOOD["post"].replace("self.norm2(x + ", "0 * self.norm2(x) + (x + "))),
     # the wrong rate, the wrong scale: properties say so
     (None, block(rate="0.5 * dropout")),
     # the arguments are not in the configuration
