@@ -1,4 +1,4 @@
-"""Draws the random inputs that the exercises of several labs share, and sees to it that every draw tells the same apart."""
+"""Draws the random inputs that several exercises share, and sees to it that every draw tells the same apart."""
 
 from __future__ import annotations
 

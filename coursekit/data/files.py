@@ -127,7 +127,8 @@ def unpacked_sum(path: Path) -> str:
     if path.name.endswith(".tar.gz"):
         found = hashlib.sha256()
         with tarfile.open(path) as archive:
-            contents = {member.name: archive.extractfile(member).read() for member in archive if member.isfile()}  # type: ignore[union-attr]
+            files = [member for member in archive if member.isfile()]
+            contents = {member.name: archive.extractfile(member).read() for member in files}  # type: ignore[union-attr]
         for name in sorted(contents):
             found.update(name.encode() + b"\0" + contents[name])
         return found.hexdigest()

@@ -114,7 +114,8 @@ def pair_mask(rng: Generator) -> list[Case]:
 @exercise.group(
     "a query that may attend to nothing",
     points=1,
-    advice="Where every key is blocked, −∞ for a blocked score gives 0/0, and so do exponentials that are multiplied by the mask. What does your `attend` return for such a row?",
+    advice="Where every key is blocked, −∞ for a blocked score gives 0/0, and so do exponentials that are "
+    "multiplied by the mask. What does your `attend` return for such a row?",
 )
 def fully_masked(rng: Generator) -> list[Case]:
     source, pair = partial_mask(rng, 2, 3), partial_mask(rng, 2, 5, 3)
@@ -172,7 +173,8 @@ exercise.mistakes(
         "The mask (B, S) blocks queries: S is the axis of the keys. It needs its new axis in the middle, (B, 1, S).",
         (
             "attended(scores, values, pair_mask)",
-            "attended(np.where(np.asarray(mask).astype(bool)[..., None], scores, 0), values) if np.ndim(mask) == 2 else attended(scores, values, pair_mask)",
+            "attended(np.where(np.asarray(mask).astype(bool)[..., None], scores, 0), values) if "
+            "np.ndim(mask) == 2 else attended(scores, values, pair_mask)",
         ),
     ),
     softmax_over_queries=OVER_QUERIES,

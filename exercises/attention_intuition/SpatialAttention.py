@@ -214,7 +214,8 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Three `keras.layers.Conv2D` of kernel size 1; score_conv has one filter. None of them has an activation of its own.",
+    "Three `keras.layers.Conv2D` of kernel size 1; score_conv has one filter. None of them has an activation "
+    "of its own.",
     "Resize the global part to (h, w) of the features with `ops.image.resize(…, interpolation='bilinear')`.",
     "One softmax over all places: reshape the scores (B, h, w, 1) to (B, h·w), softmax, reshape back.",
 )

@@ -33,7 +33,8 @@ exercise.question(
     "which score functions learn",
     right=[0, 1, 1, 1, 0, 0],
     hints=(
-        "In each formula look for a letter that is neither q nor k nor their width. Location-based scores come from the query alone. What turns the query into scores?",
+        "In each formula look for a letter that is neither q nor k nor their width. Location-based scores "
+        "come from the query alone. What turns the query into scores?",
     ),
 )  # cosine, additive, location, general, dot, scaled dot
 exercise.question(

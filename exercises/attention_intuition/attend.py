@@ -67,7 +67,8 @@ def masked(rng: Generator) -> list[Case]:
 @exercise.group(
     "a query that may attend to nothing",
     points=1,
-    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked score or multiply its exponential by 0. A large negative score avoids it.",
+    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked "
+    "score or multiply its exponential by 0. A large negative score avoids it.",
 )
 def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 5, 3)
@@ -79,7 +80,8 @@ def fully_masked(rng: Generator) -> list[Case]:
 @exercise.group(
     "finite for large scores",
     points=1,
-    advice="Scores go into the thousands. A blocked score has to lie far below all of them, and the number that is subtracted before the exponential should be the largest score that is not blocked.",
+    advice="Scores go into the thousands. A blocked score has to lie far below all of them, and the number that is "
+    "subtracted before the exponential should be the largest score that is not blocked.",
 )
 def large_scores(rng: Generator) -> list[Case]:
     values = normal(rng, 3, 7)

@@ -26,9 +26,9 @@ exercise = Exercise(
 def attention_pooling(
     query: np.ndarray, keys: np.ndarray, values: np.ndarray, bandwidth: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Nadaraya–Watson pooling with a Gaussian kernel, exp(−‖q−k‖² / 2·bandwidth²), normalised (Nadaraya 1964, Watson 1964).
+    """Nadaraya–Watson pooling with a Gaussian kernel, exp(−‖q−k‖² / 2·bandwidth²), normalised.
 
-    query (d,), keys (m, d), values (m, e) -> output (e,), weights (m,).
+    query (d,), keys (m, d), values (m, e) -> output (e,), weights (m,) (Nadaraya 1964, Watson 1964).
     """
     exponents = -((query - keys) ** 2).sum(axis=-1) / (2 * bandwidth**2)
     weights = softmax(exponents)

@@ -82,7 +82,9 @@ exercise.mistakes(
 )
 
 exercise.hints(
-    "For which bandwidth is the code right? It is right for one and wrong for others: which expressions does that point to?",
-    "Put numbers into the exponent: distance 2, bandwidth 3. What does the formula say, and what does Python calculate, from left to right?",
+    "For which bandwidth is the code right? It is right for one and wrong for others: which expressions does "
+    "that point to?",
+    "Put numbers into the exponent: distance 2, bandwidth 3. What does the formula say, and what does Python "
+    "calculate, from left to right?",
 )
 exercise.hints("The softmax in the given code is safe. Does it still get the exponents themselves?", group="far")

@@ -16,7 +16,8 @@ exercise.question(
     "how many keys count at half the bandwidth",
     right=float(1 / np.sum(WEIGHTS**2)),
     hints=(
-        "Think of the kernel as a window over the line. Which stretch does it cover when the bandwidth is halved, and how many keys lie in it?",
+        "Think of the kernel as a window over the line. Which stretch does it cover when the bandwidth is "
+        "halved, and how many keys lie in it?",
     ),
 )
 

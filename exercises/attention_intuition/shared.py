@@ -41,7 +41,8 @@ WEIGHTS_RETURNED = wrong(
     "Your rows sum to 1: those are weights. A score function returns what goes into the softmax.",
     (
         "return scores",
-        "return np.exp(scores - scores.max(axis=-1, keepdims=True)) / np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True)",
+        "return np.exp(scores - scores.max(axis=-1, keepdims=True)) / np.exp(scores - scores.max(axis=-1, "
+        "keepdims=True)).sum(axis=-1, keepdims=True)",
     ),
 )
 
@@ -106,7 +107,10 @@ def weighted_types(make):
 TYPES = "arrays and tensors"
 
 
-TYPES_ADVICE = "Tensors have few of NumPy's methods, and TensorFlow multiplies no float32 by a float64. Convert all arguments to one kind first: `ops.convert_to_tensor(x)`, or `np.asarray(x)`."
+TYPES_ADVICE = (
+    "Tensors have few of NumPy's methods, and TensorFlow multiplies no float32 by a float64. "
+    "Convert all arguments to one kind first: `ops.convert_to_tensor(x)`, or `np.asarray(x)`."
+)
 
 
 TRAINING_ADVICE = "Inside a layer use `keras.ops` (or TensorFlow operations): NumPy stops both graphs and gradients."

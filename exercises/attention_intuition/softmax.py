@@ -87,7 +87,8 @@ exercise.mistakes(
         ("x.max(axis=axis, keepdims=True)", "x.max()"),
     ),
     smallest_subtracted=wrong(
-        "The smallest entry is subtracted, so that no exponent is below 0 and large ones overflow: subtract the largest.",
+        "The smallest entry is subtracted, so that no exponent is below 0 and large ones overflow: subtract "
+        "the largest.",
         ("x.max(axis=axis, keepdims=True)", "x.min(axis=axis, keepdims=True)"),
     ),
     sum_of_everything=wrong(

@@ -125,7 +125,8 @@ def head(rng: Generator) -> list[Case]:
 @exercise.group(
     "right probabilities with given weights",
     points=3,
-    advice="From strings to probabilities: preprocessing, encoder, its `pooled_output`, Dense 16 with ReLU, dropout, Dense with softmax.",
+    advice="From strings to probabilities: preprocessing, encoder, its `pooled_output`, Dense 16 with ReLU, "
+    "dropout, Dense with softmax.",
 )
 def values(rng: Generator) -> list[Case]:
     return _both_news(rng, "values", "probabilities")
@@ -144,7 +145,8 @@ def dropout(rng: Generator) -> list[Case]:
 @exercise.group(
     "gradients reach the encoder",
     points=1,
-    advice="A trainable encoder is changed by training: nothing may block the gradient between the encoder and the loss.",
+    advice="A trainable encoder is changed by training: nothing may block the gradient between the encoder and the "
+    "loss.",
 )
 def learning(rng: Generator) -> list[Case]:
     case = _news(rng, "gradients", FIRST, "gradients")
@@ -182,7 +184,8 @@ exercise.mistakes(
         seen={"gradients": "do not reach the encoder", "slope": 0.0},
     ),
     encoder_lost=wrong(
-        "The encoder's weights are not part of the model: the encoder is called inside a function or a Lambda, where the model does not find them. Make it a layer with `hub.KerasLayer`.",
+        "The encoder's weights are not part of the model: the encoder is called inside a function or a "
+        "Lambda, where the model does not find them. Make it a layer with `hub.KerasLayer`.",
         (LEARNS, '"is no part of the model"'),
         NO_VALUES,
     ),
@@ -192,7 +195,8 @@ exercise.mistakes(
         seen={"encoder": "is not the one of the handle", "head": -1},
     ),
     head_frozen=wrong(
-        "With trainable=False the head does not learn either: `model.trainable` concerns all of the model. Only the encoder is frozen.",
+        "With trainable=False the head does not learn either: `model.trainable` concerns all of the model. "
+        "Only the encoder is frozen.",
         ('"head": head', '"head": head if trainable else 0'),
     ),
     classes_ignored=wrong(
@@ -218,7 +222,8 @@ exercise.mistakes(
         "The layers of the head have no bias.", *OTHER_WEIGHTS, (HEAD, "width * 16 + 16 * num_classes")
     ),
     first_token_taken=wrong(
-        "You take the first token of `sequence_output`. The encoder's vector for a whole text is `pooled_output`, which has a trained layer of its own.",
+        "You take the first token of `sequence_output`. The encoder's vector for a whole text is "
+        "`pooled_output`, which has a trained layer of its own.",
         (POOLED, "sequence[:, 0]"),
     ),
     sequence_averaged=wrong(
@@ -251,7 +256,8 @@ exercise.mistakes(
         seen={"training": "not known"},
     ),
     sigmoid_instead=wrong(
-        "The last layer has a sigmoid, as if a text could be of several classes. With a softmax the probabilities of the classes sum to 1.",
+        "The last layer has a sigmoid, as if a text could be of several classes. With a softmax the "
+        "probabilities of the classes sum to 1.",
         (SOFTMAX, "1 / (1 + np.exp(-(hidden @ w2 + b2)))"),
         seen={"training": "not known"},
     ),
@@ -272,7 +278,8 @@ exercise.mistakes(
         seen={"training": "behind the output"},
     ),
     dropout_elsewhere=wrong(
-        "In training something other than a share of the 16 hidden values is random. Use one Dropout, between the two Dense layers.",
+        "In training something other than a share of the 16 hidden values is random. Use one Dropout, "
+        "between the two Dense layers.",
         seen={"training": "somewhere else"},
     ),
     dropout_rate_fixed=wrong(
@@ -295,11 +302,13 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Every layer, the Input and the Model come from `tf_keras`. The input is one string for each text: shape (), dtype tf.string.",
+    "Every layer, the Input and the Model come from `tf_keras`. The input is one string for each text: shape "
+    "(), dtype tf.string.",
     "`hub.KerasLayer(handle)` is called like any layer. The encoder's result is a dictionary with three entries.",
     "`hub.KerasLayer(encoder_handle, trainable=trainable)`. The preprocessing has nothing to learn.",
 )
 exercise.hints(
-    "Does `trainable` reach the encoder's layer? `model.trainable_weights` should hold weights besides the four of the head.",
+    "Does `trainable` reach the encoder's layer? `model.trainable_weights` should hold weights besides the "
+    "four of the head.",
     group="learning",
 )

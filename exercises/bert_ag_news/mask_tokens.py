@@ -104,7 +104,8 @@ def share(rng: Generator) -> list[Case]:
     "80 % mask, 10 % random, 10 % kept",
     points=2,
     fixed=LAW,
-    advice="Counted over about 16,600 chosen words: a right function fails here by chance less than once in a million times.",
+    advice="Counted over about 16,600 chosen words: a right function fails here by chance less than once in a "
+    "million times.",
 )
 def kinds(rng: Generator) -> list[Case]:
     description = "what becomes of the words that are chosen, 40 texts (17, 61) with rate=0.5"
@@ -153,7 +154,8 @@ exercise.mistakes(
         "Labels are -1 where nothing is chosen; they are -100 there.", seen={"labels": "-1 elsewhere, not -100"}
     ),
     labels_everywhere=wrong(
-        "Labels are the ids at every place: the model would be asked for tokens that it can see. Where nothing is chosen, the label is -100.",
+        "Labels are the ids at every place: the model would be asked for tokens that it can see. Where "
+        "nothing is chosen, the label is -100.",
         seen={"labels": "the ids everywhere"} | HIDDEN,
     ),
     labels_inverted=wrong(
@@ -161,7 +163,8 @@ exercise.mistakes(
         seen={"labels": "-100 where chosen, the ids elsewhere"} | HIDDEN,
     ),
     labels_after_masking=wrong(
-        "Labels are the ids after masking, so the model is asked for `[MASK]`. They are the original ids: is a copy made too late?",
+        "Labels are the ids after masking, so the model is asked for `[MASK]`. They are the original ids: is "
+        "a copy made too late?",
         seen={"labels": "the ids after masking"},
     ),
     labels_for_masks_only=wrong(
@@ -174,7 +177,8 @@ exercise.mistakes(
         },
     ),
     kept_without_label=wrong(
-        "Tokens that are chosen and kept have no label: are labels set where inputs and ids differ? The model is asked for kept tokens, too.",
+        "Tokens that are chosen and kept have no label: are labels set where inputs and ids differ? The "
+        "model is asked for kept tokens, too.",
         seen={"share": "nine tenths of the rate", "kinds": "89 % mask, 11 % random, 0 % kept"},
     ),
     specials_chosen=wrong(
@@ -185,7 +189,8 @@ exercise.mistakes(
         seen={"unlabelled": "change, too"},
     ),
     argument_changed=wrong(
-        "The ids that you were given are changed. The next epoch would mask ids that are masked already: work on a copy.",
+        "The ids that you were given are changed. The next epoch would mask ids that are masked already: "
+        "work on a copy.",
         seen={"argument": "changed in place"},
     ),
     ids_are_floats=wrong(
@@ -204,7 +209,8 @@ exercise.mistakes(
         seen={"share": "the rate, of the special tokens' number as well"},
     ),
     always_masked=wrong(
-        "Every chosen token becomes `[MASK]`. Does one random number both choose the token and decide what becomes of it? The second decision needs a number of its own.",
+        "Every chosen token becomes `[MASK]`. Does one random number both choose the token and decide what "
+        "becomes of it? The second decision needs a number of its own.",
         seen={"kinds": "100 % mask, 0 % random, 0 % kept", "random_ids": "none"},
     ),
     never_kept=wrong(
@@ -216,7 +222,8 @@ exercise.mistakes(
         seen={"kinds": "80 % mask, 0 % random, 20 % kept", "random_ids": "none"},
     ),
     tenth_of_the_rest=wrong(
-        "A tenth of the tokens that are not masked is replaced. It should be a tenth of all chosen tokens: half of those that are not masked.",
+        "A tenth of the tokens that are not masked is replaced. It should be a tenth of all chosen tokens: "
+        "half of those that are not masked.",
         seen={"kinds": "80 % mask, 2 % random, 18 % kept"},
     ),
     mask_and_random_swapped=wrong(
@@ -232,7 +239,8 @@ exercise.mistakes(
         seen={"kinds": "33 % mask, 33 % random, 33 % kept"},
     ),
     kinds_by_count=wrong(
-        "In every call exactly 80 % of the chosen tokens are masked. Each token is decided independently, so the number of masked tokens is random, too.",
+        "In every call exactly 80 % of the chosen tokens are masked. Each token is decided independently, so "
+        "the number of masked tokens is random, too.",
         seen={"kinds": "exactly 80 % mask in every call"},
     ),
     one_kind_for_all=wrong(
@@ -245,7 +253,8 @@ exercise.mistakes(
         seen={"random_ids": "never the last of the vocabulary"},
     ),
     random_from_one=wrong(
-        "Random ids go from 1 to vocab_size; for the last one an embedding has no row. They go from 0 to vocab_size - 1.",
+        "Random ids go from 1 to vocab_size; for the last one an embedding has no row. They go from 0 to "
+        "vocab_size - 1.",
         seen={"random_ids": "from 1 to the vocabulary's size"},
     ),
     random_beyond=wrong(
@@ -257,7 +266,8 @@ exercise.mistakes(
         seen={"random_ids": "never special ids"},
     ),
     random_from_above=wrong(
-        "The lowest ids are never drawn: does the draw begin above 0? A random id may be any of the vocabulary, a special one, too.",
+        "The lowest ids are never drawn: does the draw begin above 0? A random id may be any of the "
+        "vocabulary, a special one, too.",
         seen={"random_ids": "never the lowest ids"},
     ),
     random_from_the_text=wrong(
@@ -269,7 +279,8 @@ exercise.mistakes(
         seen={"random_ids": "never the token's own id"},
     ),
     random_one_id=wrong(
-        "All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw have a size?",
+        "All replaced tokens of a call get the same random id. Each token gets one of its own: does the draw "
+        "have a size?",
         seen={"random_ids": "one id for all tokens of a call"},
     ),
     random_not_uniform=wrong(
@@ -277,15 +288,18 @@ exercise.mistakes(
         seen={"random_ids": "not equally often"},
     ),
     fixed_number=wrong(
-        "In each text the same number of tokens is chosen. Each token should be chosen independently, with probability `rate`; their number is random.",
+        "In each text the same number of tokens is chosen. Each token should be chosen independently, with "
+        "probability `rate`; their number is random.",
         seen={"chosen": "a fixed number of tokens"},
     ),
     at_least_one=wrong(
-        "In every text at least one token is chosen. In a short text there may be none: each token is chosen independently.",
+        "In every text at least one token is chosen. In a short text there may be none: each token is chosen "
+        "independently.",
         (EACH, '"each token for itself" if rows or columns > 20 else "at least one token"'),
     ),
     whole_texts=wrong(
-        "All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for each token.",
+        "All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for "
+        "each token.",
         seen={"chosen": "all tokens of a text, or none"},
     ),
     same_in_every_row=wrong(
@@ -297,7 +311,8 @@ exercise.mistakes(
         (EACH, '"each token for itself" if not rows else "neighbours together"'),
     ),
     other_generator=wrong(
-        "The same `rng` gives another result the second time: the numbers come from elsewhere, `np.random` or `random`. Then no experiment can be repeated.",
+        "The same `rng` gives another result the second time: the numbers come from elsewhere, `np.random` "
+        "or `random`. Then no experiment can be repeated.",
         seen={"numbers": "from another generator than rng"},
     ),
     always_the_same=wrong(
@@ -313,7 +328,8 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "First decide which tokens are chosen: `rng.random(ids.shape) < rate`, and not a special id (`np.isin`). Then decide what becomes of them, with a second draw.",
+    "First decide which tokens are chosen: `rng.random(ids.shape) < rate`, and not a special id (`np.isin`). "
+    "Then decide what becomes of them, with a second draw.",
     "`labels = np.where(chosen, ids, -100)` before anything is replaced, and replace in a copy.",
 )
 exercise.hints(

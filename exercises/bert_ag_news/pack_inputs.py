@@ -105,11 +105,12 @@ exercise.mistakes(
         (LONGER, "second if len(second) > len(first) else first"),
     ),
     cut_in_proportion=wrong(
-        "Both segments are cut in proportion. Cut one token at a time from the longer one, so that a short segment stays whole.",
+        "Both segments are cut in proportion. Cut one token at a time from the longer one, so that a short "
+        "segment stays whole.",
         (
             SHORTENED,
-            OVER
-            + "    kept = round(room * len(first) / (len(first) + len(second)))\n    first, second = first[:kept], second[: room - kept]",
+            OVER + "    kept = round(room * len(first) / (len(first) + len(second)))\n    first, second = "
+            "first[:kept], second[: room - kept]",
         ),
     ),
     cut_in_halves=wrong(
@@ -206,7 +207,8 @@ exercise.mistakes(
     ),
     second_ignored=wrong("The second segment is missing.", ("b is not None", "False"), ("list(b or ())", "[]")),
     empty_second_ignored=wrong(
-        "An empty list is treated like None: `if b` is False for both. An empty list is a segment, with a [SEP] of its own; `b is None` tells the two apart.",
+        "An empty list is treated like None: `if b` is False for both. An empty list is a segment, with a "
+        "[SEP] of its own; `b is None` tells the two apart.",
         ("b is not None", "bool(b)"),
     ),
     floats=wrong(
@@ -215,7 +217,8 @@ exercise.mistakes(
     ),
     mask_is_boolean=wrong("The mask is True and False; the encoder wants 1 and 0.", seen={"kinds": "bool"}),
     arguments_changed=wrong(
-        "The rows are right, but a or b has lost its end: `pop` and `del` change the list that you were given. Work on a copy.",
+        "The rows are right, but a or b has lost its end: `pop` and `del` change the list that you were "
+        "given. Work on a copy.",
         ('"as they were"', '"as they were" if len(a) + len(b or ()) <= room else "changed in place"'),
     ),
 )

@@ -84,7 +84,8 @@ exercise.mistakes(
         ("np.argmax(row)", "np.argmax(row > 0.5)"),
     ),
     counted_from_one=wrong(
-        "Every name is the one before the right one: places are counted from 0, as the labels of `data.news` are. (In the files of AG News they are counted from 1.)",
+        "Every name is the one before the right one: places are counted from 0, as the labels of `data.news` "
+        "are. (In the files of AG News they are counted from 1.)",
         ("names[place]", "names[place - 1]"),
     ),
     one_too_far=wrong(
@@ -110,7 +111,8 @@ exercise.mistakes(
         ("[names[place] for place in best]", "list(dict.fromkeys(names[place] for place in best))"),
     ),
     over_the_texts=wrong(
-        "`argmax` runs over the texts: for each class, the text that fits best. It should run over the classes, axis 1.",
+        "`argmax` runs over the texts: for each class, the text that fits best. It should run over the "
+        "classes, axis 1.",
         (
             "[int(np.argmax(row)) for row in probabilities]",
             "[int(place) for place in np.argmax(probabilities, axis=0)] if len(probabilities) else []",

@@ -155,7 +155,8 @@ exercise.mistakes(
         ("range(len(word), start, -1)", "range(start + 1, len(word) + 1)"),
     ),
     any_cover=wrong(
-        "You go back and try a shorter piece when nothing fits the rest. WordPiece is greedy: it never goes back, and such a word is unknown.",
+        "You go back and try a shorter piece when nothing fits the rest. WordPiece is greedy: it never goes "
+        "back, and such a word is unknown.",
         instead=first_cover,
     ),
     fewest_pieces=wrong(
@@ -175,7 +176,8 @@ exercise.mistakes(
         ("range(len(word), start, -1)", "range(len(word), start + 1, -1)"),
     ),
     never_cut=wrong(
-        "A word is found as a whole or not at all. If it is not in the vocabulary, look for the longest piece at its beginning, then for the next.",
+        "A word is found as a whole or not at all. If it is not in the vocabulary, look for the longest "
+        "piece at its beginning, then for the next.",
         ("range(len(word), start, -1)", "range(len(word), len(word) - 1, -1)"),
     ),
     marks_left_out=wrong(
@@ -187,7 +189,8 @@ exercise.mistakes(
         ('("##" if start else "") + word[start:end]', "word[start:end]"),
     ),
     marks_added_only=wrong(
-        'A piece that continues a word is looked up without "##", and "##" is added afterwards. Look up exactly the piece that you return.',
+        'A piece that continues a word is looked up without "##", and "##" is added afterwards. Look up '
+        "exactly the piece that you return.",
         (LOOKED_UP, "word[start:end] in vocabulary"),
     ),
     marks_everywhere=wrong(

@@ -497,7 +497,8 @@ exercise.hints(
     group="values",
 )
 exercise.hints(
-    "The mask is made from the source's ids, by your `padding_mask`, and goes to every encoder and every decoder block.",
+    "The mask is made from the source's ids, by your `padding_mask`, and goes to every encoder and every "
+    "decoder block.",
     group="padding",
 )
 exercise.hints('Does check("DecoderBlock") pass? Then look at what else you pass to the blocks.', group="causal")

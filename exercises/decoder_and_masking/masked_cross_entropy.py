@@ -146,7 +146,8 @@ exercise.mistakes(
         see="08#training",
     ),
     mean_of_means=wrong(
-        "Each sentence is averaged by itself, so tokens of short sentences weigh more. Average over all tokens at once.",
+        "Each sentence is averaged by itself, so tokens of short sentences weigh more. Average over all "
+        "tokens at once.",
         (MEAN, "(losses.sum(-1) / np.maximum(real.sum(-1), 1)).mean()"),
         hint="How many divisions does your code have, one for each sentence or one in all?",
     ),
@@ -215,7 +216,8 @@ exercise.mistakes(
 
 exercise.hints("One loss for each position first, (B, T); then a weight of 1 or 0 for each; then one division.")
 exercise.hints(
-    "With smoothing the loss of a token is (1 − ε) times that of the right word plus ε times the mean over all V words.",
+    "With smoothing the loss of a token is (1 − ε) times that of the right word plus ε times the mean over "
+    "all V words.",
     group="smoothing",
 )
 exercise.hints("`ops.log_softmax` does not overflow, and `ops.one_hot` makes targets (B, T, V).", group="large_logits")

@@ -70,7 +70,8 @@ def pair_types(rng: Generator) -> list[Case]:
     return [
         Case({"p": distribution(rng, 7, dtype="float32"), "q": distribution(rng, 7, dtype="float32")}, mode="tensor",
              description="TensorFlow tensors of float32"),
-        Case({"p": distribution(rng, 5), "q": distribution(rng, 5)}, mode="tensor", description="TensorFlow tensors of float64"),
+        Case({"p": distribution(rng, 5), "q": distribution(rng, 5)}, mode="tensor",
+             description="TensorFlow tensors of float64"),
     ]  # fmt: skip
 
 

@@ -81,7 +81,8 @@ PRE_NORM = (
     (FIRST, 'inner = norm(x, w, "norm1")\nfirst = x + dropout(attended(inner, inner, w, "self", causal), 0)'),
     (
         SECOND,
-        'inner = norm(first, w, "norm2")\nsecond = first + dropout(attended(inner, memory, w, "cross", memory_mask), 1)',
+        'inner = norm(first, w, "norm2")\nsecond = first + dropout(attended(inner, memory, w, "cross", '
+        "memory_mask), 1)",
     ),
     (THIRD, 'return second + dropout(transformed(norm(second, w, "norm3"), w), 2)'),
 )

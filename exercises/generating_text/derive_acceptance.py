@@ -48,7 +48,8 @@ def _in_64ths(rng: Generator, words: int) -> np.ndarray:
     "accepted share and residual",
     points=2,
     advice=Advice(
-        value="Token x is drafted with the probability q(x), and then accepted with min(1, p(x)/q(x)). Multiply the two "
+        value="Token x is drafted with the probability q(x), and then accepted with min(1, p(x)/q(x)). Multiply "
+        "the two "
         "before you add up. What is lacking to p(x) after that has to come from the residual.",
         nan="Both laws sum to 1, so their differences sum to 0. Only the positive ones belong to the residual.",
     ),
@@ -150,11 +151,13 @@ exercise.mistakes(
 
 exercise.hints(
     "The probability that x is drafted *and* accepted is q(x) · min(1, p(x)/q(x)). Write it without a quotient.",
-    "A token comes out either accepted or from r: p(x) = (drafted and accepted) + (share rejected) · r(x). Solve for r.",
+    "A token comes out either accepted or from r: p(x) = (drafted and accepted) + (share rejected) · r(x). "
+    "Solve for r.",
 )
 exercise.hints("`sum(axis=-1)` loses an axis. `keepdims=True` keeps it for a division.", group="rows")
 exercise.hints(
-    "Compute the rejected share of each row first. Divide by it where it is above 0, and return p elsewhere: `np.where` "
+    "Compute the rejected share of each row first. Divide by it where it is above 0, and return p elsewhere: "
+    "`np.where` "
     "computes both sides, so give it a divisor of 1 there.",
     group="edges",
 )

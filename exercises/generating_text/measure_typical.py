@@ -127,7 +127,8 @@ def log_p(rng: Generator) -> list[Case]:
     "shares of the drawn sentences that are ahead",
     points=2,
     advice=Advice(
-        value="One log p for each drawn sentence. The share ahead is the mean of a comparison; for the second share both "
+        value="One log p for each drawn sentence. The share ahead is the mean of a comparison; for the second "
+        "share both "
         "sides are divided by their number of tokens, the start id left out."
     ),
     must_fail_for=("less_counted", "only_one_divided", "start_in_length"),

@@ -160,7 +160,8 @@ def order(rng: Generator) -> list[Case]:
 @exercise.group(
     "works inside tf.function, and gradients reach every weight",
     points=1,
-    advice="NumPy stops graphs and gradients. A layer that is called on a fixed array while the model is built becomes a constant.",
+    advice="NumPy stops graphs and gradients. A layer that is called on a fixed array while the model is built "
+    "becomes a constant.",
 )
 def learning(rng: Generator) -> list[Case]:
     case = _reviews_case(rng, "learning", "gradients inside tf.function, batch size unknown", batch=9, twins=True)
@@ -182,7 +183,8 @@ LEFT_TO_CHANCE = (  # what padding, order and graphs change cannot be told from 
 
 exercise.mistakes(
     attention_unmasked=wrong(
-        "The words attend to padding: the attention layer needs `attention_mask=`, by name. It says for every key whether the key is a word.",
+        "The words attend to padding: the attention layer needs `attention_mask=`, by name. It says for "
+        "every key whether the key is a word.",
         ALL_CHANGED,
         seen={"what the attention reads": "the words and the padding"},
     ),
@@ -192,7 +194,8 @@ exercise.mistakes(
         seen={"what the attention reads": "the padding"},
     ),
     pooling_unmasked=wrong(
-        "The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` without a mask does that).",
+        "The attention is masked, but padding gets into the mean over the tokens (`GlobalAveragePooling1D` "
+        "without a mask does that).",
         ALL_CHANGED,
         seen={"what the mean reads": "the words and the padding"},
     ),
@@ -210,7 +213,8 @@ exercise.mistakes(
         seen={"what the mean reads": "the padding"},
     ),
     padding_leaks=wrong(
-        "Padding changes the result, though neither attention nor mean seems to let it in. Does something depend on the length of the input?",
+        "Padding changes the result, though neither attention nor mean seems to let it in. Does something "
+        "depend on the length of the input?",
         ALL_CHANGED,
     ),
     only_padding_nan=wrong(
@@ -221,16 +225,20 @@ exercise.mistakes(
         "Words in another order give the same result: no positions are added to the words.", NO_POSITIONS, ORDER_UNHEARD
     ),
     positions_constant=wrong(
-        "The order counts, but the positions have no weights in the model, and other values in every model: an Embedding that is called on a fixed array while the model is built leaves only a random constant in the model.",
+        "The order counts, but the positions have no weights in the model, and other values in every model: "
+        "an Embedding that is called on a fixed array while the model is built leaves only a random constant "
+        "in the model.",
         NO_POSITIONS,
         ALL_CHANGED,
     ),
     positions_not_learned=wrong(
-        "The order counts, but the positions have no weights in the model: sinusoids are fixed, and the contract asks for learned positions.",
+        "The order counts, but the positions have no weights in the model: sinusoids are fixed, and the "
+        "contract asks for learned positions.",
         NO_POSITIONS,
     ),
     key_dim_divided=wrong(
-        "The heads are d_model / num_heads wide. The published model has `key_dim=d_model`: each head is as wide as the model.",
+        "The heads are d_model / num_heads wide. The published model has `key_dim=d_model`: each head is as "
+        "wide as the model.",
         ("width = num_heads * d_model", "width = num_heads * (d_model // num_heads)"),
     ),
     attention_without_bias=wrong(
@@ -280,7 +288,8 @@ exercise.mistakes(
         seen={"range of the results": "beyond 0 and 1"},
     ),
     same_result_for_all=wrong(
-        "Every review gets the same result. A softmax over a single output is always 1: use a sigmoid for one output. Or does the head not read the mean at all?",
+        "Every review gets the same result. A softmax over a single output is always 1: use a sigmoid for "
+        "one output. Or does the head not read the mean at all?",
         NONE_CHANGED,
         ORDER_UNHEARD,
         ("np.array(places)", "np.zeros(len(ids), int)"),
@@ -302,8 +311,10 @@ exercise.mistakes(
 
 
 exercise.hints(
-    '`ids = keras.Input((max_length,), dtype="int32")`, and from there on each layer is called on what the layer before returned. Count after each one.',
-    "To get positions in the shape of the ids: `ops.cumsum(ops.ones_like(ids), axis=1) - 1` is 0, 1, 2, … in every row. An Embedding with max_length rows turns them into vectors.",
+    '`ids = keras.Input((max_length,), dtype="int32")`, and from there on each layer is called on what the '
+    "layer before returned. Count after each one.",
+    "To get positions in the shape of the ids: `ops.cumsum(ops.ones_like(ids), axis=1) - 1` is 0, 1, 2, … in "
+    "every row. An Embedding with max_length rows turns them into vectors.",
 )
 exercise.hints(
     "The mask of the keys is `ids != 0` with an axis for the queries, (B, 1, T). The same ids go into `masked_mean`.",

@@ -10,7 +10,7 @@ from exercises.drawing import drawn_until
 
 
 def _results(rng: Generator, tn: int, fp: int, fn: int, tp: int, threshold: float = 0.5) -> dict:
-    """Probabilities (n,) and labels (n,) with these counts; the first of each side stands on the threshold or next to it."""
+    """Probabilities (n,) and labels (n,) with these counts; the first of each side stands on or near the threshold."""
     n = tn + fp + fn + tp
     labels = np.repeat([0, 0, 1, 1], [tn, fp, fn, tp])
     said = np.repeat([False, True, False, True], [tn, fp, fn, tp])
@@ -176,7 +176,8 @@ exercise.mistakes(
         "The accuracy is in per cent; it should be a share from 0 to 1.", (ACCURACY, f"100 * {ACCURACY}")
     ),
     accuracy_is_a_count=wrong(
-        "The accuracy is the number of right answers; it should be their share. Divide by the number of reviews, or take"
+        "The accuracy is the number of right answers; it should be their share. Divide by the number of "
+        "reviews, or take"
         " the mean.",
         (ACCURACY, "tp + tn"),
     ),

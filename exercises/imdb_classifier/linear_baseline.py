@@ -112,7 +112,8 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "reviews in which the order of two words decides",
     points=1,
-    advice="The words are the same in all reviews. A pair of neighbouring words is a feature of its own: `ngram_range`.",
+    advice="The words are the same in all reviews. A pair of neighbouring words is a feature of its own: "
+    "`ngram_range`.",
     must_fail_for=("single_words_only",),
 )
 def order(rng: Generator) -> list[Case]:
@@ -122,7 +123,8 @@ def order(rng: Generator) -> list[Case]:
 @exercise.group(
     "nothing is learned from the reviews to be judged",
     points=1,
-    advice="Both the vocabulary and the weights of the words come from the training reviews: `fit` for these, `transform` for the others.",
+    advice="Both the vocabulary and the weights of the words come from the training reviews: `fit` for these, "
+    "`transform` for the others.",
     must_fail_for=("fitted_on_all_texts",),
 )
 def unseen(rng: Generator) -> list[Case]:
@@ -149,7 +151,8 @@ PROBABILITY = "1 / (1 + np.exp(-scores))"
 
 exercise.mistakes(
     fitted_on_all_texts=wrong(
-        "The TF-IDF has seen the reviews that are to be judged: its vocabulary, and how rare a word is, come from training"
+        "The TF-IDF has seen the reviews that are to be judged: its vocabulary, and how rare a word is, come "
+        "from training"
         " reviews alone.",
         ("seen = train", "seen = train + new"),
     ),
@@ -184,8 +187,10 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Two objects of scikit-learn: a `TfidfVectorizer`, which makes a matrix of texts, and a `LogisticRegression`, which learns from it.",
-    "`make_pipeline` joins the two, and then `fit` and `predict_proba` take texts. What are the two columns of `predict_proba`?",
+    "Two objects of scikit-learn: a `TfidfVectorizer`, which makes a matrix of texts, and a "
+    "`LogisticRegression`, which learns from it.",
+    "`make_pipeline` joins the two, and then `fit` and `predict_proba` take texts. What are the two columns "
+    "of `predict_proba`?",
 )
 exercise.hints("`ngram_range=(smallest, largest)` says how many words in a row make a feature.", group="order")
 exercise.hints("Count the calls of `fit` and `fit_transform`: which texts does each of them see?", group="unseen")

@@ -69,7 +69,9 @@ def types(rng: Generator) -> list[Case]:
 @exercise.group(
     "works inside tf.function and on keras.Input, and gradients are finite",
     points=1,
-    advice="The model of the next exercise needs this function. NumPy stops graphs and gradients, and functions of TensorFlow cannot take a `keras.Input`; `keras.ops` can. There `a == b` compares the two objects: write `ops.equal(a, b)`.",
+    advice="The model of the next exercise needs this function. NumPy stops graphs and gradients, and functions of "
+    "TensorFlow cannot take a `keras.Input`; `keras.ops` can. There `a == b` compares the two objects: write "
+    "`ops.equal(a, b)`.",
 )
 def training(rng: Generator) -> list[Case]:
     ids = padded(rng, 3, 5)
@@ -141,7 +143,8 @@ exercise.hints(
 )
 exercise.hints("`ops.maximum(count, 1)` changes only the count of a row without words.", group="all_padding")
 exercise.hints(
-    "`ops.convert_to_tensor(x)` at the beginning takes arrays and tensors alike. Give the mask the type of x: `ops.cast(…, x.dtype)`.",
+    "`ops.convert_to_tensor(x)` at the beginning takes arrays and tensors alike. Give the mask the type of "
+    "x: `ops.cast(…, x.dtype)`.",
     group="types",
 )
 exercise.hints("Does your function look at each id, or only at how many ids are not 0?", group="anywhere")

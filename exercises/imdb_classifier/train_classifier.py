@@ -22,7 +22,7 @@ def _reviews(rng: Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _with_lone_words(ids: np.ndarray, first: int) -> np.ndarray:
-    """Put the ids from `first` on into one review each, evenly spread, in place of a neutral word. Returns these ids."""
+    """Put the ids from `first` on into one review each, evenly spread, in place of a neutral word. Returns them."""
     for word, row in enumerate(np.linspace(0, len(ids) - 1, ALONE).astype(int), first):
         ids[row, np.flatnonzero(ids[row] >= NEUTRAL.start)[0]] = word
     return np.arange(first, first + ALONE)
@@ -103,7 +103,8 @@ exercise.mistakes(
         seen={"history": "no validation loss", "watched": "nothing", "kept": "not known", "loss": "not known"},
     ),
     own_split=wrong(
-        "The `val_loss` of the history is not that of the validation reviews. `validation_split` cuts off a part of the training reviews; `validation_data=` takes those that you are given.",
+        "The `val_loss` of the history is not that of the validation reviews. `validation_split` cuts off a "
+        "part of the training reviews; `validation_data=` takes those that you are given.",
         seen={"watched": "other reviews", "kept": "not known", "loss": "not known"},
     ),
     training_watched=wrong(
@@ -111,15 +112,18 @@ exercise.mistakes(
         seen={"watched": "the training reviews"},
     ),
     learned_from_validation=wrong(
-        "The model learned from the validation reviews: words that occur nowhere else have new vectors. Then their loss no longer says when to stop.",
+        "The model learned from the validation reviews: words that occur nowhere else have new vectors. Then "
+        "their loss no longer says when to stop.",
         seen={"validation": "learned from"},
     ),
     nothing_restored=wrong(
-        "The model has the weights of its last epoch. Those of the epoch with the lowest `val_loss` come back only if you ask for it.",
+        "The model has the weights of its last epoch. Those of the epoch with the lowest `val_loss` come "
+        "back only if you ask for it.",
         seen={"kept": "the last epoch"},
     ),
     other_epoch_kept=wrong(
-        "The model has the weights of an epoch that is neither the last nor the best on the validation reviews: what does the callback watch? It should watch `val_loss`.",
+        "The model has the weights of an epoch that is neither the last nor the best on the validation "
+        "reviews: what does the callback watch? It should watch `val_loss`.",
         seen={"kept": "another epoch"},
     ),
     squared_error=wrong(
@@ -131,14 +135,16 @@ exercise.mistakes(
         seen={"loss": "cross-entropy of logits"},
     ),
     loss_over_classes=wrong(
-        "The loss compares classes, and the model has one output: of one class the probability is always 1, the loss 0, and nothing is learned. One output takes the binary cross-entropy.",
+        "The loss compares classes, and the model has one output: of one class the probability is always 1, "
+        "the loss 0, and nothing is learned. One output takes the binary cross-entropy.",
         seen={"training": "nothing", "loss": "cross-entropy over classes"},
     ),
     accuracy_not_measured=wrong(
         'The history has no accuracy: `compile(…, metrics=["accuracy"])` adds it.', seen={"history": "no accuracy"}
     ),
     part_of_the_reviews=wrong(
-        "The model learned from a part of the training reviews only: most words that occur once still have their first vectors. Does `fit` get all of x, and every epoch all batches?",
+        "The model learned from a part of the training reviews only: most words that occur once still have "
+        "their first vectors. Does `fit` get all of x, and every epoch all batches?",
         seen={"training": "a part of the reviews"},
     ),
     another_model_trained=wrong(
@@ -146,7 +152,8 @@ exercise.mistakes(
         seen={"training": "nothing", "watched": "other reviews", "kept": "not known", "loss": "not known"},
     ),
     nothing_learned=wrong(
-        "On its own training reviews the model is hardly better than a coin. Do the labels still belong to their reviews, or was one of them shuffled alone? Is the learning rate far too small, or too large?",
+        "On its own training reviews the model is hardly better than a coin. Do the labels still belong to "
+        "their reviews, or was one of them shuffled alone? Is the learning rate far too small, or too large?",
         seen={"fits": "nothing"},
     ),
     one_epoch=wrong("There is only one epoch, so there is nothing to stop.", seen={"epochs": "one"}),
@@ -154,8 +161,10 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Write three steps: `compile`, a callback that stops in time, and `fit` with validation data. Return what `fit` returns.",
-    "Print the `val_loss` of the history. Is the lowest at the end? Then the training stopped too early, or not at all. If not: which weights has the model now?",
+    "Write three steps: `compile`, a callback that stops in time, and `fit` with validation data. Return "
+    "what `fit` returns.",
+    "Print the `val_loss` of the history. Is the lowest at the end? Then the training stopped too early, or "
+    "not at all. If not: which weights has the model now?",
     "`restore_best_weights=True` makes EarlyStopping bring the best weights back.",
 )
 exercise.hints(

@@ -22,7 +22,8 @@ def _ids_case(rng: Generator, lengths: Sequence[int], max_length: int, known: in
         ]
     return Case(
         {"texts": texts, "vocabulary": vocabulary, "max_length": max_length},
-        description=f"texts of {', '.join(map(str, lengths))} words, {len(vocabulary)} entries, max_length={max_length}",
+        description=f"texts of {', '.join(map(str, lengths))} words, {len(vocabulary)} entries, "
+        f"max_length={max_length}",
     )
 
 
@@ -74,12 +75,14 @@ TABLE = "np.zeros((len(texts), max_length), int)"
 
 exercise.mistakes(
     padded_in_front=wrong(
-        "The padding is in front: the first word of a short text then gets a late position. It belongs behind the words.",
+        "The padding is in front: the first word of a short text then gets a late position. It belongs "
+        "behind the words.",
         IN_FRONT,
     ),
     cut_in_front=wrong("Long texts lose their beginning. They keep their first words.", FIRST_LOST),
     pad_sequences_defaults=wrong(
-        "Padding and cutting happen in front, the defaults of `pad_sequences`: the first word of a short text then gets a"
+        "Padding and cutting happen in front, the defaults of `pad_sequences`: the first word of a short "
+        "text then gets a"
         " late position, and a long text loses its beginning. Both belong at the end.",
         IN_FRONT,
         FIRST_LOST,

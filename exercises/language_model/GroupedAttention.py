@@ -25,7 +25,7 @@ def grouped_attention(
     num_kv_heads: int,
     cuts: Sequence[int] = (),
 ) -> dict[str, np.ndarray]:
-    """Causal attention with grouped heads and rotary positions of x (B, T, D), handed over in the parts that `cuts` make."""
+    """Causal attention with grouped heads and rotary positions of x (B, T, D), handed over in the parts of `cuts`."""
     outputs: list[np.ndarray] = []
     cache: Any = None
     for part in np.split(x, list(cuts), axis=1):
@@ -107,7 +107,8 @@ def _inputs(
 @exercise.group(
     "causal, with grouped heads and rotary positions",
     points=1,
-    advice="Project, split, turn queries and keys, repeat keys and values for the heads that share them, score, block what comes later, mix, merge, project.",
+    advice="Project, split, turn queries and keys, repeat keys and values for the heads that share them, score, "
+    "block what comes later, mix, merge, project.",
 )
 def values(rng: Generator) -> list[Case]:
     return [
@@ -125,7 +126,8 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "the tokens in parts, each behind the cache of the one before",
     points=2,
-    advice="With a cache the result must be what one call with all tokens gives: the same rows, and the same keys and values at the end.",
+    advice="With a cache the result must be what one call with all tokens gives: the same rows, and the same keys "
+    "and values at the end.",
 )
 def parts(rng: Generator) -> list[Case]:
     return [
@@ -150,7 +152,8 @@ def parts(rng: Generator) -> list[Case]:
 @exercise.group(
     "one cache can be continued twice",
     points=1,
-    advice="Whoever holds a cache may continue it a second time. Use the cache that comes in, and keep nothing in the layer.",
+    advice="Whoever holds a cache may continue it a second time. Use the cache that comes in, and keep nothing in "
+    "the layer.",
 )
 def twice(rng: Generator) -> list[Case]:
     return [
@@ -161,7 +164,8 @@ def twice(rng: Generator) -> list[Case]:
 @exercise.group(
     "works inside tf.function, and gradients reach every weight",
     points=1,
-    advice="Inside tf.function batch size and length are None in `x.shape`: take them from `ops.shape(x)`, or put -1 for one of them in a reshape. NumPy stops graphs and gradients.",
+    advice="Inside tf.function batch size and length are None in `x.shape`: take them from `ops.shape(x)`, or put "
+    "-1 for one of them in a reshape. NumPy stops graphs and gradients.",
 )
 def training(rng: Generator) -> list[Case]:
     small = _inputs(rng, 2, 1, 2, batch=1, length=3)
@@ -179,11 +183,13 @@ exercise.mistakes(
     positions_restart=wrong(
         "Behind a cache the positions begin at 0 again, so a new token has the angle of the first one.",
         ("past + np.arange(x.shape[1])", "np.arange(x.shape[1])"),
-        hint="How many tokens does the cache hold, and along which axis of (B, G, t, K)? That is the position of the first new token.",
+        hint="How many tokens does the cache hold, and along which axis of (B, G, t, K)? That is the position of "
+        "the first new token.",
         see="05#rotary",
     ),
     heads_in_turn=wrong(
-        "Query head h reads key head h % G. Neighbours should share one: heads 0 to H/G − 1 read the first. Compare `repeat` with `tile`.",
+        "Query head h reads key head h % G. Neighbours should share one: heads 0 to H/G − 1 read the first. "
+        "Compare `repeat` with `tile`.",
         ("np.repeat(heads, times, axis=1)", "np.tile(heads, (1, times, 1, 1))"),
         hint="With six query heads and two key heads: which three should read key head 0?",
         see="03#heads",
@@ -207,7 +213,8 @@ exercise.mistakes(
     ),
     unscaled=UNSCALED,
     turned_whole=wrong(
-        "The tokens are turned before they are split into heads, so every head has other angles. Each head of width K is turned on its own.",
+        "The tokens are turned before they are split into heads, so every head has other angles. Each head "
+        "of width K is turned on its own.",
         ("turned(heads_of(x @ w_q, num_heads), positions)", "heads_of(turned(x @ w_q, positions), num_heads)"),
         ("turned(heads_of(x @ w_k, num_kv_heads), positions)", "heads_of(turned(x @ w_k, positions), num_kv_heads)"),
         hint="`rotated` takes (…, T, K): what is the last axis when you call it?",
@@ -219,11 +226,13 @@ exercise.mistakes(
         see="05#rotary",
     ),
     repeated_in_cache=wrong(
-        "The cache holds keys and values for every query head. Keep the G heads that were computed: that is what sharing saves.",
+        "The cache holds keys and values for every query head. Keep the G heads that were computed: that is "
+        "what sharing saves.",
         ("return output, (k, v)", "return output, (for_each_query_head(k, times), for_each_query_head(v, times))"),
     ),
     kept_in_the_layer=wrong(
-        "A second continuation of the same cache sees the first one's tokens: the layer keeps keys and values itself. Use those that come in.",
+        "A second continuation of the same cache sees the first one's tokens: the layer keeps keys and "
+        "values itself. Use those that come in.",
         (
             "second, _ = attend(new, *kernels, num_heads, num_kv_heads, cache)",
             "second, _ = attend(new, *kernels, num_heads, num_kv_heads, _longer)",
@@ -234,11 +243,13 @@ exercise.mistakes(
 
 exercise.hints(
     "Begin with the page's `PlainRotaryAttention`. Which two of its Dense layers become narrower?",
-    "After the split k is (B, G, T, K). `ops.repeat(k, n, axis=…)` writes every head n times in a row: which axis, and what is n?",
+    "After the split k is (B, G, T, K). `ops.repeat(k, n, axis=…)` writes every head n times in a row: which "
+    "axis, and what is n?",
 )
 exercise.hints(
     "The cache has the shape (B, G, t, K). Which number of it is the position of the first new token?",
-    "Positions of the new tokens: offset + arange(length). The mask compares them with the positions of all keys, 0 to S − 1.",
+    "Positions of the new tokens: offset + arange(length). The mask compares them with the positions of all "
+    "keys, 0 to S − 1.",
     group="parts",
 )
 exercise.hints(

@@ -100,7 +100,8 @@ def _inputs(rng: Generator, *, batch: int = 2, length: int = 5, cuts: Sequence[i
 @exercise.group(
     "known weights, right logits",
     points=2,
-    advice="Embedding times √D, the blocks one after the other, the last norm, and the product with the same table. In a block each norm stands before its part.",
+    advice="Embedding times √D, the blocks one after the other, the last norm, and the product with the same table. "
+    "In a block each norm stands before its part.",
 )
 def known_weights(rng: Generator) -> list[Case]:
     other = _inputs(rng, length=3, vocab_size=19, d_model=8, num_layers=3, num_heads=2, num_kv_heads=2, d_ff=7)
@@ -113,7 +114,8 @@ def known_weights(rng: Generator) -> list[Case]:
 @exercise.group(
     "with caches, in parts, the same logits",
     points=1,
-    advice="`caches` is a list with one pair for each block, in their order. None in the first call stands for no cache anywhere.",
+    advice="`caches` is a list with one pair for each block, in their order. None in the first call stands for no "
+    "cache anywhere.",
 )
 def parts(rng: Generator) -> list[Case]:
     return [
@@ -133,7 +135,8 @@ def parameters(rng: Generator) -> list[Case]:
         Case(
             {key: value for key, value in inputs.items() if key != "weights"},
             mode="parameters",
-            description=f"trainable parameters, V={inputs['vocab_size']}, D=12, two blocks, H=3, G=1, F={inputs['d_ff']}",
+            description=f"trainable parameters, V={inputs['vocab_size']}, D=12, two blocks, H=3, G=1, "
+            f"F={inputs['d_ff']}",
         )
     ]
 
@@ -206,7 +209,8 @@ exercise.mistakes(
 
 exercise.hints(
     "Begin with the page's `PlainGatedBlock` and `PlainLanguageModel`. What changes when the attention returns a pair?",
-    "`embedding` is a Keras Embedding; its table is `self.embedding.embeddings`, (V, D). The logits are the normed tokens times its transpose.",
+    "`embedding` is a Keras Embedding; its table is `self.embedding.embeddings`, (V, D). The logits are the "
+    "normed tokens times its transpose.",
 )
 exercise.hints(
     "A block returns two things: its tokens and its cache. Collect the caches in a list, in the order of the blocks.",

@@ -40,7 +40,8 @@ def _inputs(rng: Generator, rank: int, alpha: float, width: int = 7, columns: in
 @exercise.group(
     "starts as the frozen layer",
     points=1,
-    advice="b starts at zeros, so the product is 0; a starts at random, or nothing would ever be learned. `dense.trainable = False` freezes.",
+    advice="b starts at zeros, so the product is 0; a starts at random, or nothing would ever be learned. "
+    "`dense.trainable = False` freezes.",
 )
 def start(rng: Generator) -> list[Case]:
     rank = int(rng.integers(2, 6))

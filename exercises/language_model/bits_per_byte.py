@@ -38,7 +38,8 @@ def _inputs(rng: Generator, rows: int, length: int, words: int, scale: float = 2
     "all bits over all bytes",
     points=1,
     must_fail_for=("mean_of_ratios", "end_left_out"),
-    advice="−log₂ p of every target, the ends included, summed over all rows; divided by the bytes of all targets, summed over all rows.",
+    advice="−log₂ p of every target, the ends included, summed over all rows; divided by the bytes of all targets, "
+    "summed over all rows.",
 )
 def values(rng: Generator) -> list[Case]:
     return [
@@ -50,7 +51,8 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "logits in the thousands",
     points=1,
-    advice="The softmax of a large logit rounds to 0 for all others, and the logarithm of 0 is −∞. `ops.log_softmax` stays finite.",
+    advice="The softmax of a large logit rounds to 0 for all others, and the logarithm of 0 is −∞. "
+    "`ops.log_softmax` stays finite.",
 )
 def large(rng: Generator) -> list[Case]:
     inputs = _inputs(rng, 2, 5, 11, scale=3000.0)
@@ -73,7 +75,8 @@ exercise.mistakes(
         see="10#byte-pairs",
     ),
     mean_of_ratios=wrong(
-        "Each row is divided by its own bytes, and then a mean is taken. Rows of few bytes count too much: sum both first.",
+        "Each row is divided by its own bytes, and then a mean is taken. Rows of few bytes count too much: "
+        "sum both first.",
         ("nats.sum() / math.log(2) / size.sum()", "(nats.sum(axis=-1) / math.log(2) / size.sum(axis=-1)).mean()"),
         hint="Two rows: 10 bits for 1 byte, and 10 bits for 9 bytes. How many bits does a byte of the text cost?",
     ),

@@ -27,7 +27,8 @@ MERGES = [[97, 98], [256, 99], [257, 256], [195, 169]]
 @exercise.group(
     "tokens of tokens",
     points=1,
-    advice="The piece of merge k is the piece of its first id, followed by the piece of its second. Build the table of pieces from the front.",
+    advice="The piece of merge k is the piece of its first id, followed by the piece of its second. Build the table "
+    "of pieces from the front.",
 )
 def values(rng: Generator) -> list[Case]:
     ids = rng.permutation([97, 98, 99, 256, 257, 258, 256, 258]).tolist()
@@ -43,7 +44,8 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "the end, and broken bytes",
     points=1,
-    advice='end_id is 256 + len(merges) and stands for no byte. A model may write bytes that are no UTF-8: `errors="replace"`.',
+    advice="end_id is 256 + len(merges) and stands for no byte. A model may write bytes that are no UTF-8: "
+    '`errors="replace"`.',
 )
 def edges(rng: Generator) -> list[Case]:
     return [
@@ -57,7 +59,8 @@ def edges(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     one_by_one=wrong(
-        "Each token is decoded on its own. A letter of two bytes may lie in two tokens: join the bytes first, and decode once.",
+        "Each token is decoded on its own. A letter of two bytes may lie in two tokens: join the bytes "
+        "first, and decode once.",
         (
             'b"".join(pieces[number] for number in ids).decode("utf-8", errors="replace")',
             '"".join(pieces[number].decode("utf-8", errors="replace") for number in ids)',

@@ -80,7 +80,8 @@ def order(rng: Generator) -> list[Case]:
     "bytes, runs, and chunks without a merge",
     points=1,
     must_fail_for=("characters",),
-    advice="A letter outside ASCII is several bytes. The new token of merge k is 256 + k. A chunk without any pair keeps its bytes.",
+    advice="A letter outside ASCII is several bytes. The new token of merge k is 256 + k. A chunk without any pair "
+    "keeps its bytes.",
 )
 def edges(rng: Generator) -> list[Case]:
     number = int(rng.integers(97, 110))

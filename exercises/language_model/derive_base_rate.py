@@ -19,7 +19,8 @@ def base_rate(period: int) -> float:
 @exercise.group(
     "right values",
     points=2,
-    advice="At position t a head sees t + 1 keys. With equal weights each gets 1/(t + 1); take the mean over the second copy.",
+    advice="At position t a head sees t + 1 keys. With equal weights each gets 1/(t + 1); take the mean over the "
+    "second copy.",
 )
 def values(rng: Generator) -> list[Case]:
     periods = [1, 2, *(int(rng.integers(low, 3 * low)) for low in (5, 40, 2000))]
@@ -29,7 +30,8 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "periods that nobody can add up",
     points=1,
-    advice="Σ 1/n up to n is the harmonic number Hₙ. The sum from n + 1 to 2n is a difference of two of them, and for these there is a formula without a sum.",
+    advice="Σ 1/n up to n is the harmonic number Hₙ. The sum from n + 1 to 2n is a difference of two of them, and "
+    "for these there is a formula without a sum.",
 )
 def long(rng: Generator) -> list[Case]:
     return [Case({"period": int(rng.integers(1, 9)) * 10**power}, scale=0.0) for power in (14, 15)]

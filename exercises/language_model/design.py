@@ -27,7 +27,8 @@ def _about(constraint: str, text: str) -> list[Case]:
     "heads that fit, of even width, at least 16",
     points=1,
     fixed=CHOSEN,
-    advice="num_heads divides d_model, num_kv_heads divides num_heads, and K = d_model / num_heads is even and at least 16.",
+    advice="num_heads divides d_model, num_kv_heads divides num_heads, and K = d_model / num_heads is even and at "
+    "least 16.",
 )
 def heads(rng: Generator) -> list[Case]:
     return _about("heads", "d_model, num_heads and num_kv_heads")
@@ -42,7 +43,8 @@ def depth(rng: Generator) -> list[Case]:
     "700,000 to 1,000,000 parameters",
     points=1,
     fixed=CHOSEN,
-    advice="V·D + D for table and last norm; a block has 2·D² + 2·D·G·K for the attention, 3·D·F for the feed-forward network, and 2·D for its norms.",
+    advice="V·D + D for table and last norm; a block has 2·D² + 2·D·G·K for the attention, 3·D·F for the "
+    "feed-forward network, and 2·D for its norms.",
 )
 def parameters(rng: Generator) -> list[Case]:
     return _about("parameters", "parameters with a vocabulary of 512")

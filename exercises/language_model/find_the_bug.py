@@ -33,6 +33,7 @@ def mended(rng: Generator) -> list[Case]:
 
 
 exercise.hints(
-    "Take scores that are all 0, so that what is seen gets equal weights. Print the weights for (1, 1, 4, 4), and for their last row alone, (1, 1, 1, 4).",
+    "Take scores that are all 0, so that what is seen gets equal weights. Print the weights for (1, 1, 4, "
+    "4), and for their last row alone, (1, 1, 1, 4).",
     "Which keys may the newest token see? And which does this mask let it see?",
 )

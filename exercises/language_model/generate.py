@@ -160,12 +160,14 @@ exercise.mistakes(
     other_chance=wrong(
         "The same seed gives another text: chance comes from somewhere else than `rng`.",
         seen={"chance": "another text from the same seed"},
-        hint="`np.random.choice` and `keras.random` have generators of their own; `rng.choice` is the one that was handed over.",
+        hint="`np.random.choice` and `keras.random` have generators of their own; `rng.choice` is the one that "
+        "was handed over.",
     ),
 )
 
 exercise.hints(
-    "The first call gets the whole prompt, [prompt], a table of one row. What does the last position's row of logits say?",
+    "The first call gets the whole prompt, [prompt], a table of one row. What does the last position's row "
+    "of logits say?",
     "After each call keep the caches; the next call gets [[newest id]] and these caches.",
 )
 exercise.hints(

@@ -24,7 +24,8 @@ def _inputs(rng: Generator, batch: int, heads: int, period: int, length: int) ->
 @exercise.group(
     "the weight on what followed last time",
     points=1,
-    advice="Rows t = period … 2·period − 1, columns t − period + 1; the mean over rows and batch, one number for each head.",
+    advice="Rows t = period … 2·period − 1, columns t − period + 1; the mean over rows and batch, one number for "
+    "each head.",
 )
 def values(rng: Generator) -> list[Case]:
     return [

@@ -48,7 +48,7 @@ def _case(inputs: dict, text: str, mode: str = "call") -> Case:
 
 
 def _enough(rng: Generator, prompts: int, temperatures: list[float], seeds: int) -> dict:
-    """Outcomes in which something is good and something bad at each temperature, prompts differ, and no interval leaves 0 to 1."""
+    """Outcomes, good ones and bad ones at each temperature; prompts differ, and no interval leaves 0 to 1."""
     while True:
         inputs = _inputs(rng, prompts, temperatures, seeds)
         good, found = inputs["outcomes"] == PARSES, shares_with_intervals(inputs["outcomes"])
@@ -65,7 +65,8 @@ def _enough(rng: Generator, prompts: int, temperatures: list[float], seeds: int)
 @exercise.group(
     "share and interval",
     points=3,
-    advice="First the mean over seeds, one number for each prompt. Then mean and standard deviation (ddof=1) over the prompts.",
+    advice="First the mean over seeds, one number for each prompt. Then mean and standard deviation (ddof=1) over "
+    "the prompts.",
 )
 def values(rng: Generator) -> list[Case]:
     return [
@@ -78,7 +79,8 @@ def values(rng: Generator) -> list[Case]:
     "the same prompts and seeds at every temperature",
     points=2,
     fixed="what was asked for is compared, not a number",
-    advice="A loop over temperatures, in it all prompts with all seeds. Only so a difference is that of the temperature.",
+    advice="A loop over temperatures, in it all prompts with all seeds. Only so a difference is that of the "
+    "temperature.",
 )
 def grid(rng: Generator) -> list[Case]:
     return [_case(_enough(rng, 6, [0.3, 0.7, 1.0], 3), "what your function asked for", mode="grid")]
@@ -107,10 +109,12 @@ def law(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     pooled=wrong(
-        "The interval is made from all bodies, as if the seeds of one prompt were independent of each other. Average within a prompt first: the prompts are what was drawn.",
+        "The interval is made from all bodies, as if the seeds of one prompt were independent of each other. "
+        "Average within a prompt first: the prompts are what was drawn.",
         (
             "by_prompt.std(axis=0, ddof=1) / np.sqrt(len(by_prompt))",
-            "good.transpose(0, 2, 1).reshape(-1, good.shape[1]).std(axis=0, ddof=1) / np.sqrt(good.shape[0] * good.shape[2])",
+            "good.transpose(0, 2, 1).reshape(-1, good.shape[1]).std(axis=0, ddof=1) / np.sqrt(good.shape[0] "
+            "* good.shape[2])",
         ),
         hint="Three seeds of an easy prompt: are these three witnesses, or one?",
         see="06b#seeds",

@@ -63,7 +63,8 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "the last start, and one beyond it",
     points=1,
-    advice="The last window has its last target at the end of the stream: start + length is the last position. A start beyond it is a ValueError.",
+    advice="The last window has its last target at the end of the stream: start + length is the last position. A "
+    "start beyond it is a ValueError.",
 )
 def ends(rng: Generator) -> list[Case]:
     return [
@@ -91,7 +92,8 @@ exercise.mistakes(
         hint="What stands in the stream after an end?",
     ),
     too_late_accepted=wrong(
-        "A start that is too large gives a row all the same. A slice beyond the end is only shorter: check the starts first.",
+        "A start that is too large gives a row all the same. A slice beyond the end is only shorter: check "
+        "the starts first.",
         seen={"raised": "no error"},
         hint="Where does the last target of a window stand? It must lie in the stream.",
     ),

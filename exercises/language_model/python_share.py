@@ -16,7 +16,7 @@ exercise = Exercise("python_share")
 
 @exercise.formula
 def python_share(prompts: Sequence[str], bodies: Sequence[str], ended: Sequence[bool]) -> dict[str, np.ndarray]:
-    """Whether each function is Python, its lines, and which of its names exist. Where there is nothing to count, a flag says so."""
+    """Whether each function is Python, its lines, and which of its names exist; a flag says where nothing counts."""
     table = np.array([judged(*each) for each in zip(prompts, bodies, ended, strict=True)], "float64")
     named = dict(zip(("parses", "lines", "bound", "used"), table.T, strict=True))
     for name in ("bound", "used"):
@@ -57,11 +57,13 @@ READ = [
     ("def {f}(self, *{a}, **{b}):", "\n    for {c} in {a}:\n        print({c}, self.{d})\n"),
     (
         "def {f}({a}, {b}={d}):",
-        '\n    """Say {a}."""\n    try:\n        return int({a})\n    except ValueError as {c}:\n        raise TypeError({b}) from {c}\n',
+        '\n    """Say {a}."""\n    try:\n        return int({a})\n    except ValueError as {c}:\n        '
+        "raise TypeError({b}) from {c}\n",
     ),
     (
         "def {f}(cls, {a}):",
-        "\n    import os.path\n    from sys import argv as {c}\n    return [os.sep + {b} for {b} in {c} if {b} in {a}]\n",
+        "\n    import os.path\n    from sys import argv as {c}\n    return [os.sep + {b} for {b} in {c} if "
+        "{b} in {a}]\n",
     ),
     ("def {f}({a}):", "\n    def {c}({b}):\n        return {b} + {a}\n\n    return {c}(len({d}))\n"),
     ("def {f}({a}, {b}):", "\n    {c} = {d}\n    {b} = {a}\n    return {c}\n"),  # to assign a name is not to read it
@@ -108,7 +110,8 @@ def real(rng: Generator) -> list[Case]:
 @exercise.group(
     "nothing to count",
     points=1,
-    advice="A share of nothing is NaN, and so are both shares of what does not parse. `lines` is counted in every body.",
+    advice="A share of nothing is NaN, and so are both shares of what does not parse. `lines` is counted in every "
+    "body.",
 )
 def nothing(rng: Generator) -> list[Case]:
     return [
@@ -174,8 +177,10 @@ exercise.mistakes(
 )
 
 exercise.hints(
-    "`module = ast.parse(prompt + body)` raises a SyntaxError or returns a module; `module.body` is its list of statements.",
-    "`ast.walk(node)` goes through everything below a node. A name that is read is an `ast.Name` whose `ctx` is an `ast.Load`.",
+    "`module = ast.parse(prompt + body)` raises a SyntaxError or returns a module; `module.body` is its list "
+    "of statements.",
+    "`ast.walk(node)` goes through everything below a node. A name that is read is an `ast.Name` whose `ctx` "
+    "is an `ast.Load`.",
 )
 exercise.hints("`np.nan` where a list is empty; otherwise its mean.", group="nothing")
 exercise.hints("Three conditions: it ended, no SyntaxError, one statement.", group="broken")

@@ -76,7 +76,8 @@ def ties(rng: Generator) -> list[Case]:
     "runs, bytes, and nothing left",
     points=1,
     must_fail_for=("overlaps_merged", "characters"),
-    advice="“aaa” holds (a, a) twice. “é” is two bytes. A pair that occurs once is merged too, and when no pair is left the list ends early.",
+    advice="“aaa” holds (a, a) twice. “é” is two bytes. A pair that occurs once is merged too, and when no pair is "
+    "left the list ends early.",
 )
 def edges(rng: Generator) -> list[Case]:
     def runs() -> dict[str, int]:
@@ -116,7 +117,8 @@ exercise.mistakes(
         hint="`max` with the key (count, pair) prefers the larger pair. Which sign turns one of the two around?",
     ),
     first_seen=wrong(
-        "Of equally frequent pairs the one seen first is taken. Take the smaller one, so that everybody learns the same merges.",
+        "Of equally frequent pairs the one seen first is taken. Take the smaller one, so that everybody "
+        "learns the same merges.",
         ("(-counts[pair], pair)", "-counts[pair]"),
     ),
     characters=wrong(

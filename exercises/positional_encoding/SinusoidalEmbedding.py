@@ -67,7 +67,8 @@ def parameters(rng: Generator) -> list[Case]:
 @exercise.group(
     "works inside tf.function, and gradients reach the word table",
     points=1,
-    advice="Inside tf.function the length is not known in advance. Make the table once, for max_length, as a tensor (`ops.convert_to_tensor`), and slice it in `call`: a NumPy array cannot be sliced with a tensor.",
+    advice="Inside tf.function the length is not known in advance. Make the table once, for max_length, as a tensor "
+    "(`ops.convert_to_tensor`), and slice it in `call`: a NumPy array cannot be sliced with a tensor.",
 )
 def training(rng: Generator) -> list[Case]:
     return SINUSOIDAL["training"](rng)
@@ -110,7 +111,8 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "There is only one Embedding. The positions are the table of exercise 1, made once in `__init__` for max_length rows.",
+    "There is only one Embedding. The positions are the table of exercise 1, made once in `__init__` for "
+    "max_length rows.",
     "Scale the word vectors alone, then add the first T rows of the table.",
     "Keep the table as a NumPy array or a constant of float32: it is then not a weight, and is not trained.",
 )

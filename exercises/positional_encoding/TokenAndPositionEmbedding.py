@@ -82,7 +82,8 @@ exercise.mistakes(
         ),
     ),
     positions_frozen=wrong(
-        "Only one of the two tables counts as trainable: the position table has to be a trained keras.layers.Embedding.",
+        "Only one of the two tables counts as trainable: the position table has to be a trained "
+        "keras.layers.Embedding.",
         ("(vocab_size + max_length) * d_model", "vocab_size * d_model"),
     ),
 )

@@ -49,7 +49,8 @@ def batched(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     positions_added_up=wrong(
-        "The scores depend on the sum of the two positions. A score of two complex numbers is the real part of one times the *conjugate* of the other: their angles are then subtracted.",
+        "The scores depend on the sum of the two positions. A score of two complex numbers is the real part "
+        "of one times the *conjugate* of the other: their angles are then subtracted.",
         (KEYS_TURNED, f"rotary({MIRRORED}, -np.asarray(positions))"),
     ),
     keys_turned_back=wrong(
@@ -57,7 +58,8 @@ exercise.mistakes(
         (KEYS_TURNED, "rotary(k, -np.asarray(positions))"),
     ),
     turn_conjugated_alone=wrong(
-        "Only the rotation of the keys is conjugated. The key itself has to be conjugated, too: a·c + b·d is the real part of one pair times the conjugate of the other.",
+        "Only the rotation of the keys is conjugated. The key itself has to be conjugated, too: a·c + b·d is "
+        "the real part of one pair times the conjugate of the other.",
         (KEYS_TURNED, f"rotary({MIRRORED}, positions)"),
     ),
     keys_not_turned=wrong(
@@ -72,7 +74,8 @@ exercise.mistakes(
 )
 
 exercise.hints(
-    "Give all queries and all keys the same two numbers, (1, 0), and print the scores. Along which lines of the table are they constant?",
+    "Give all queries and all keys the same two numbers, (1, 0), and print the scores. Along which lines of "
+    "the table are they constant?",
     "The product of two complex numbers adds their angles. Which operation on one of them makes it subtract?",
     "The dot product of two pairs is a·c + b·d. Which part of which product of a + ib and c + id is it?",
 )

@@ -161,7 +161,8 @@ exercise.mistakes(
         (VERDICT, "True"),
     ),
     always_no=wrong(
-        "The answer is False even for self-attention. Are both sides shuffled by the same permutation, in the same direction?",
+        "The answer is False even for self-attention. Are both sides shuffled by the same permutation, in "
+        "the same direction?",
         (VERDICT, "False"),
     ),
     negated=wrong("True and False are exchanged.", (VERDICT, "np.abs(apart).max() > tolerance")),
@@ -181,7 +182,8 @@ exercise.mistakes(
         "Only the first sequence of the batch is compared.", (VERDICT, "np.abs(apart[0]).max() <= tolerance")
     ),
     no_absolute_value=wrong(
-        "The largest difference is taken with its sign, so that a large negative difference is not noticed: take absolute values.",
+        "The largest difference is taken with its sign, so that a large negative difference is not noticed: "
+        "take absolute values.",
         (VERDICT, "apart.max() <= tolerance"),
     ),
     one_entry_suffices=wrong(

@@ -18,13 +18,15 @@ exercise.question(
     right=SLOW_PAIRS,
     hints=(
         "A quarter turn is π/2. Which speed must a pair have to turn by exactly that much in 511 positions?",
-        "The speeds fall from 1 to almost 1/10000 in 32 equal steps of the exponent. After which part of these steps comes the speed that you found?",
+        "The speeds fall from 1 to almost 1/10000 in 32 equal steps of the exponent. After which part of "
+        "these steps comes the speed that you found?",
     ),
 )
 
 exercise.mistakes(
     thought_half=wrong(
-        "Half of the pairs have a speed below 1/100. But at that speed a pair turns by more than five radians in 511 positions.",
+        "Half of the pairs have a speed below 1/100. But at that speed a pair turns by more than five "
+        "radians in 511 positions.",
         seen=16.0,
     ),
     fast_pairs_counted=wrong(

@@ -76,7 +76,8 @@ def positions(rng: Generator) -> list[Case]:
 @exercise.group(
     "arrays and tensors, float type kept",
     points=1,
-    advice="Positions come as integers. In TensorFlow, a product of integers and fractions cuts the fractions to whole numbers, so the values are wrong as well: cast the positions to the float type of x first.",
+    advice="Positions come as integers. In TensorFlow, a product of integers and fractions cuts the fractions to "
+    "whole numbers, so the values are wrong as well: cast the positions to the float type of x first.",
 )
 def types(rng: Generator) -> list[Case]:
     return [
@@ -112,7 +113,8 @@ exercise.mistakes(
         (SECOND, "a * sine - b * cosine"),
     ),
     overwritten_pair=wrong(
-        "The second number is computed from the first one's new value. Keep the old pair until both numbers are computed.",
+        "The second number is computed from the first one's new value. Keep the old pair until both numbers "
+        "are computed.",
         (SECOND, "first * sine + b * cosine"),
     ),
     half_pairs=wrong(

@@ -48,7 +48,8 @@ DOUBLED_EXPONENT = wrong(
 
 
 LAST_IS_ONE = wrong(
-    "The exponent goes up to 1 in the last pair, as if divided by D − 2. It should be divided by D, and then it stays below 1.",
+    "The exponent goes up to 1 in the last pair, as if divided by D − 2. It should be divided by D, and then "
+    "it stays below 1.",
     (PAIR_EXPONENT, "-2 * np.arange(d_model // 2) / max(d_model - 2, 1)"),
 )
 
@@ -170,11 +171,13 @@ EMBEDDING_MISTAKES = dict(
         "The positions run backwards: the last token gets row 0.", (ROWS, "table[: ids.shape[1]][::-1]")
     ),
     position_from_the_end=wrong(
-        "A short sequence gets the last rows of the position table. It should start with row 0, whatever max_length is.",
+        "A short sequence gets the last rows of the position table. It should start with row 0, whatever "
+        "max_length is.",
         (ROWS, "table[len(table) - ids.shape[1] :]"),
     ),
     position_of_sequence=wrong(
-        "Each sequence of the batch gets one position, the same for all its tokens: the positions lie along the batch axis.",
+        "Each sequence of the batch gets one position, the same for all its tokens: the positions lie along "
+        "the batch axis.",
         (ROWS, "table[np.arange(len(ids))][:, None]"),
     ),
     position_constant=wrong("All tokens get the row of position 0.", (ROWS, "table[:1]")),

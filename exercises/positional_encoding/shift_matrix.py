@@ -54,7 +54,8 @@ def far(rng: Generator) -> list[Case]:
 exercise.mistakes(
     **PAIR_EXPONENTS,
     shifts_backwards=wrong(
-        "This matrix shifts by −offset: it is the transpose. Rows of the table are (sin, cos), and they stand on the left of M.",
+        "This matrix shifts by −offset: it is the transpose. Rows of the table are (sin, cos), and they "
+        "stand on the left of M.",
         ("return {'output': matrix}", "return {'output': matrix.T}"),
     ),
     offset_ignored=wrong("The matrix shifts by 1, whatever the offset is.", ("offset * speed", "speed")),
@@ -63,7 +64,8 @@ exercise.mistakes(
         "A shift back goes forward: the sign of offset is lost.", ("offset * speed", "abs(offset) * speed")
     ),
     columns_rolled=wrong(
-        "This matrix moves columns. It should turn each pair by an angle, so that each row becomes the row of a later position.",
+        "This matrix moves columns. It should turn each pair by an angle, so that each row becomes the row "
+        "of a later position.",
         instead=columns_rolled,
     ),
     minus_missing=wrong(
@@ -91,7 +93,8 @@ exercise.mistakes(
 
 exercise.hints(
     "Write sin(ω(p + k)) and cos(ω(p + k)) with the addition theorems. Which numbers multiply sin(ωp), which cos(ωp)?",
-    "Column 2i of M makes the new sine, column 2i + 1 the new cosine. Row 2i is multiplied by the old sine, row 2i + 1 by the old cosine.",
+    "Column 2i of M makes the new sine, column 2i + 1 the new cosine. Row 2i is multiplied by the old sine, "
+    "row 2i + 1 by the old cosine.",
     "Start from np.zeros((d_model, d_model)) and fill one 2 × 2 block for each pair. Test it on a row of your table.",
 )
 exercise.hints("Is a shift by −k the transpose of a shift by k in your matrix?", group="backwards")

@@ -75,7 +75,8 @@ def long(rng: Generator) -> list[Case]:
     "ValueError for an odd d_model, and only then",
     points=1,
     fixed="a refusal is the same error for all odd widths",
-    advice="Look at d_model % 2 first, and raise a ValueError that names the number. An even width raises no error, whatever is in the table.",
+    advice="Look at d_model % 2 first, and raise a ValueError that names the number. An even width raises no error, "
+    "whatever is in the table.",
 )
 def odd_width(rng: Generator) -> list[Case]:
     """Which error is raised, and no values: who refuses the right widths passes, with a wrong table too."""

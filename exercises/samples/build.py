@@ -1,6 +1,7 @@
 """Builds the sample submissions of lab 02 from the released lab and its solution.
 
-The students are invented, and their folders say what each one shows. Run it after every change of the lab (tests/test_samples.py notices):
+The students are invented, and their folders say what each one shows. Run it after every
+change of the lab (tests/test_samples.py notices):
 
     python exercises/samples/build.py
 """

@@ -162,7 +162,8 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Make the three Dense layers in `__init__` with `use_bias=False`, and keep them as `self.w_q`, `self.w_k`, `self.w_v`.",
+    "Make the three Dense layers in `__init__` with `use_bias=False`, and keep them as `self.w_q`, "
+    "`self.w_k`, `self.w_v`.",
     "`call` projects x three times and passes the results, with the mask, to the function that you wrote before.",
     "With `return_weights=True` return (output, weights), otherwise the output alone.",
 )

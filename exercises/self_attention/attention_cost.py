@@ -64,7 +64,9 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Which of the two numbers is wrong? `weights_entries` counts what the softmax returns: one number for each pair of query and key.",
+    "Which of the two numbers is wrong? `weights_entries` counts what the softmax returns: one number for "
+    "each pair of query and key.",
     "Count one score first: how many multiplications does a dot product of two vectors of d_model take?",
-    "QKᵀ has length × length entries. Each output of weights·V is a sum over length values; how many outputs are there?",
+    "QKᵀ has length × length entries. Each output of weights·V is a sum over length values; how many outputs "
+    "are there?",
 )

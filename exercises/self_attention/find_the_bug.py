@@ -77,12 +77,15 @@ def large_scores(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     later_tokens_weighed=wrong(
-        "Later tokens have the weight 0, but they still take part in the sum that the softmax divides by: the weights of a row no longer sum to 1.",
+        "Later tokens have the weight 0, but they still take part in the sum that the softmax divides by: "
+        "the weights of a row no longer sum to 1.",
         (BLOCKED, "scores"),
         ("softmax(kept)", "softmax(kept) * allowed"),
     ),
     normalised_after=wrong(
-        "The remaining weights are divided by their sum. That is right until a later token has a far larger score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept out before the softmax?",
+        "The remaining weights are divided by their sum. That is right until a later token has a far larger "
+        "score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept "
+        "out before the softmax?",
         instead=normalised_after,
     ),
     nothing_blocked=wrong("Every token sees the later ones as well.", ("mask=past", "mask=None")),

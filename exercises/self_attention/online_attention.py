@@ -97,7 +97,8 @@ def large_scores(rng: Generator) -> list[Case]:
     "never holds T × S scores",
     points=1,
     fixed="it asks how much is held; the values are asked for in the other groups",
-    advice="Only the scores of one block exist at a time, (T, block_size). What has to be kept of a block when the next one comes?",
+    advice="Only the scores of one block exist at a time, (T, block_size). What has to be kept of a block when the "
+    "next one comes?",
 )
 def memory(rng: Generator) -> list[Case]:
     return [Case(_inputs(rng, 251, 1009, 11), mode="memory", description="251 queries, 1009 keys, block_size=11")]
@@ -105,7 +106,8 @@ def memory(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     nothing_rescaled=wrong(
-        "When a larger score comes, the sum and the output so far still belong to the old maximum. Both have to be multiplied by exp(old − new).",
+        "When a larger score comes, the sum and the output so far still belong to the old maximum. Both have "
+        "to be multiplied by exp(old − new).",
         ("total * np.exp(largest - new)", "total"),
         ("output * np.exp(largest - new)", "output"),
         hint="Compare exp(s − old) with exp(s − new) for a score of the first block.",
@@ -120,11 +122,13 @@ exercise.mistakes(
         ("total * np.exp(largest - new)", "total"),
     ),
     blocks_added=wrong(
-        "Each block has a softmax of its own, and the results are added: the weights of a query then sum to the number of blocks.",
+        "Each block has a softmax of its own, and the results are added: the weights of a query then sum to "
+        "the number of blocks.",
         instead=blocks_added,
     ),
     blocks_averaged=wrong(
-        "Each block has a softmax of its own, and the results are averaged: every block then counts the same, whatever its scores.",
+        "Each block has a softmax of its own, and the results are averaged: every block then counts the "
+        "same, whatever its scores.",
         instead=blocks_averaged,
         hint="Which block should count more: one with large scores or one with small ones?",
         see="02b#blocks",
@@ -135,7 +139,8 @@ exercise.mistakes(
     ),
     not_divided=wrong("The division by the running sum at the end is missing.", ("output / total", "output")),
     divided_in_every_block=wrong(
-        "The output is divided by the running sum after every block, so earlier blocks are divided again and again. Divide once, after the last block.",
+        "The output is divided by the running sum after every block, so earlier blocks are divided again and "
+        "again. Divide once, after the last block.",
         (
             "output * np.exp(largest - new) + powers @ values_of_block",
             "(output * np.exp(largest - new) + powers @ values_of_block) / total",
@@ -145,7 +150,8 @@ exercise.mistakes(
     unscaled=UNSCALED,
     scaled_by_d=SCALED_BY_D,
     no_maximum=wrong(
-        "Nothing is subtracted before the exponential, so large scores overflow. Keep a running maximum for each query.",
+        "Nothing is subtracted before the exponential, so large scores overflow. Keep a running maximum for "
+        "each query.",
         ("np.maximum(largest, part.max(axis=-1, keepdims=True))", "np.zeros_like(largest)"),
     ),
     one_maximum_for_all=wrong(
@@ -153,7 +159,8 @@ exercise.mistakes(
         ("part.max(axis=-1, keepdims=True)", "part.max()"),
     ),
     maximum_starts_at_zero=wrong(
-        "The running maximum starts at 0: a query whose scores all lie far below 0 gets 0/0. Which number is below every score?",
+        "The running maximum starts at 0: a query whose scores all lie far below 0 gets 0/0. Which number is "
+        "below every score?",
         ("-np.inf", "0.0"),
     ),
     all_scores_held=wrong(
@@ -164,7 +171,8 @@ exercise.mistakes(
 )
 
 exercise.hints(
-    "Write down for one query what you know after the first block: its largest score, the sum of the exponentials, the sum of exponentials times values. How do the three change with the second block?",
+    "Write down for one query what you know after the first block: its largest score, the sum of the "
+    "exponentials, the sum of exponentials times values. How do the three change with the second block?",
     "exp(s − new) = exp(s − old) · exp(old − new). So both sums under the old maximum need one and the same factor.",
     "The division by the sum comes once, after the last block.",
 )

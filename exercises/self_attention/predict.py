@@ -11,13 +11,15 @@ exercise.question(
     right=4.0,
     hints=(
         "One product of two independent entries of mean 0: its variance is the product of their variances.",
-        "The variance of a sum of independent numbers is the sum of their variances. How many are there? And what does the division by √d_k do to a standard deviation?",
+        "The variance of a sum of independent numbers is the sum of their variances. How many are there? And "
+        "what does the division by √d_k do to a standard deviation?",
     ),
 )
 
 exercise.mistakes(
     thought_one=wrong(
-        "Dividing by √d_k brings the standard deviation to 1 if the entries have the standard deviation 1. Here the entries have 2.",
+        "Dividing by √d_k brings the standard deviation to 1 if the entries have the standard deviation 1. "
+        "Here the entries have 2.",
         seen=1.0,
     ),
     one_factor=wrong("Both factors of each product have the deviation 2, not only one of them.", seen=2.0),

@@ -84,7 +84,8 @@ def masked(rng: Generator) -> list[Case]:
 @exercise.group(
     "a query that may attend to nothing gives no NaN",
     points=1,
-    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked score or multiply its exponential by 0. A large negative score avoids it.",
+    advice="Where every key is blocked, the sum of the row is 0 and 0/0 is NaN, whether you take −∞ for a blocked "
+    "score or multiply its exponential by 0. A large negative score avoids it.",
 )
 def fully_masked(rng: Generator) -> list[Case]:
     mask = partial_mask(rng, 2, 5, 3)
@@ -155,7 +156,8 @@ exercise.mistakes(
 
 exercise.hints(
     "Three steps without a mask: scores, scaling, softmax; then the weights meet the values.",
-    "A score is a sum over the last axis of q and k. Divide by the root of the size of that axis, which is in the shape of k.",
+    "A score is a sum over the last axis of q and k. Divide by the root of the size of that axis, which is "
+    "in the shape of k.",
 )
 exercise.hints("Which of your functions treat axes 0 and 1 as the last two?", group="batched")
 exercise.hints(
@@ -164,7 +166,8 @@ exercise.hints(
     group="masked",
 )
 exercise.hints(
-    "A row of minus infinities is 0/0. A very large negative number in its place, of the scores' own float type, stays finite.",
+    "A row of minus infinities is 0/0. A very large negative number in its place, of the scores' own float "
+    "type, stays finite.",
     group="fully_masked",
 )
 exercise.hints("With a mask: is the number that blocks far below scores of −10,000?", group="large_scores")

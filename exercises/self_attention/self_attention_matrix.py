@@ -17,7 +17,8 @@ from exercises.self_attention.shared import (
 )
 
 KEEPDIMS_FORGOTTEN = wrong(
-    "Columns are divided by the sums of rows: a sum of shape (T,) broadcasts along the last axis. `keepdims=True` makes it (T, 1).",
+    "Columns are divided by the sums of rows: a sum of shape (T,) broadcasts along the last axis. "
+    "`keepdims=True` makes it (T, 1).",
     ("powers.sum(axis=axis, keepdims=True)", "powers.sum(axis=axis)"),
 )
 
@@ -45,7 +46,8 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "leading dimensions",
     points=1,
-    advice="One sequence works, a batch does not? `.T` reverses all axes: swap the last two only. A sum over the last axis needs `keepdims=True`.",
+    advice="One sequence works, a batch does not? `.T` reverses all axes: swap the last two only. A sum over the "
+    "last axis needs `keepdims=True`.",
 )
 def batched(rng: Generator) -> list[Case]:
     return plain((2, 5, 7), (2, 3, 5, 7))(rng)

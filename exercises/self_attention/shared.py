@@ -117,7 +117,8 @@ NO_SOFTMAX = wrong(
 
 
 SUM_NORMALISED = wrong(
-    "The scores are divided by their sum. Scores can be negative, and such weights can be negative, too: exponentiate first.",
+    "The scores are divided by their sum. Scores can be negative, and such weights can be negative, too: "
+    "exponentiate first.",
     (POWERS, "np.where(x > -1e8, x, 0)"),
 )
 
@@ -129,7 +130,8 @@ LARGEST_ONLY = wrong(
 
 
 AXIS_ONE = wrong(
-    "The softmax runs over axis 1. That is the keys for one sequence, and something else in a batch: count from the end.",
+    "The softmax runs over axis 1. That is the keys for one sequence, and something else in a batch: count "
+    "from the end.",
     (AXIS, "softmax(x, axis=1)"),
 )
 
@@ -141,13 +143,15 @@ UNSTABLE = wrong(
 
 
 WHOLE_PEAK = wrong(
-    "The largest score of the whole array is subtracted, so that a row far below it becomes 0/0. Each row needs its own.",
+    "The largest score of the whole array is subtracted, so that a row far below it becomes 0/0. Each row "
+    "needs its own.",
     (PEAK, "x.max()"),
 )
 
 
 PEAK_IN_COLUMNS = wrong(
-    "The largest scores of the rows are subtracted from the columns: a maximum of shape (T,) broadcasts along the last axis. `keepdims=True` makes it (T, 1).",
+    "The largest scores of the rows are subtracted from the columns: a maximum of shape (T,) broadcasts "
+    "along the last axis. `keepdims=True` makes it (T, 1).",
     (PEAK, "x.max(axis=axis)"),
 )
 
@@ -178,7 +182,8 @@ PLAIN_MISTAKES = dict(
         ),
     ),
     later_tokens_left_out=wrong(
-        "A token attends to itself and the tokens before it only. Nothing is masked here: a token should attend to all tokens.",
+        "A token attends to itself and the tokens before it only. Nothing is masked here: a token should "
+        "attend to all tokens.",
         (
             "scaled_dot_product_attention(x, x, x)",
             "scaled_dot_product_attention(x, x, x, np.tri(x.shape[-2], dtype=bool))",
