@@ -350,7 +350,7 @@ for name, each in rates.items():
     print(f"{name:10}", ", ".join(f"{tokens} tokens: {rate:.0f} a processor second" for tokens, rate in each.items()))
 
 # %% [markdown]
-# These rates are recorded with the larger model of section 1. At 512 tokens the cache makes writing more than 4 times as fast; at 32 tokens it gains 5 %. The logits differ by at most 0.0000024, which is rounding ([evidence](evidence/08.ipynb#language-model)). The price is memory. For one text of t tokens the cache holds this many numbers:
+# These rates are recorded with the larger model of section 1. At 512 tokens the cache makes writing more than 4 times as fast; at 32 tokens it gains almost nothing. The logits differ by at most 0.0000024, which is rounding ([evidence](evidence/08.ipynb#language-model)). The price is memory. For one text of t tokens the cache holds this many numbers:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
