@@ -20,7 +20,7 @@
 # [← 7 · BERT on AG News](07_bert_ag_news.ipynb) · [Lab
 # 8](../labs/08_decoder_and_masking/08_decoder_and_masking.ipynb) · [8b · Generating text →](08b_generating_text.ipynb)
 #
-# In training, the decoder of a translator reads the correct translation while it learns to write it. **Why does it not copy?** Write down your guess. Section 5 trains
+# In training, the decoder of a translator reads the correct translation while it learns to write it. **Why does it not copy?** Write down your guess. Section 5 shows
 # one that does copy, and its loss is lower than that of the correct model.
 #
 # **Afterwards you can**
@@ -30,7 +30,7 @@
 # * measure leakage and exposure bias;
 # * calculate the smallest loss that a model can reach.
 #
-# **You need** [the encoder block](04_encoder_block.ipynb) and [positions](05_positional_encoding.ipynb). **Time:** about 63 minutes to read and predict (estimated, not measured); the code
+# **You need** [the encoder block](04_encoder_block.ipynb) and [positions](05_positional_encoding.ipynb). **Time:** about 65 minutes to read and predict (estimated, not measured); the code
 # runs in about a minute on two CPU cores. Letters: **B** batch, **T** target tokens, **S** source tokens, **D** width, **H** heads, **V** vocabulary. A mask is True where a query *may* look.
 
 # %% tags=["course-setup"]
@@ -113,7 +113,7 @@ position further right.""",
 # The decoder reads the *correct* previous token, not the one that it would have written itself. This is called **teacher forcing** (Williams and Zipser, 1989). One pass
 # gives T predictions, and the loss compares all of them with the target.
 #
-# There is a danger in it. Position 0 has to predict the first digit, and position 1 *reads* the first digit. Attention looks at all positions, so position 0 could fetch its answer
+# Reading the target is also a danger. Position 0 has to predict the first digit, and position 1 *reads* the first digit. Attention looks at all positions, so position 0 could fetch its answer
 # from its right-hand neighbour. Such a *leak*, in which a prediction reads what it has to predict, must be closed.
 #
 # **Shift the target by one position, and a single pass gives a prediction at every position.**
@@ -171,7 +171,7 @@ live.masks(np.random.default_rng(3).normal(size=(5, 5)), reads[:5])
 # How do you know that a mask is correct in a model with many layers? Not by looking at weights. Change one token that the decoder reads, and look at which predictions move. Section 3
 # does this for the whole Transformer.
 #
-# **A mask works if no prediction moves when a later token changes.**
+# **A mask hides the future if no prediction moves when a later token changes.**
 
 # %% [markdown]
 # <a id="decoder-block"></a>
@@ -309,7 +309,7 @@ that is read changes. With the mask only the lower triangle with its diagonal is
 )
 
 # %% [markdown]
-# The left map is a triangle: with the mask, no later token has any influence. The right one is full: without the mask, position 0 can read its own answer at position 1.
+# The left map is a triangle: with the mask, no later token has any influence, and every earlier one has. (A mask that blocks too much would pass the first half of this test.) The right map is full: without the mask, position 0 can read its own answer at position 1.
 #
 # **A decoder block is an encoder block with two changes: it reads only its own past, and it reads the memory.**
 
@@ -329,8 +329,7 @@ print("parameters:", f"{model.count_params():,}", "  loss by epoch:", np.array(h
 
 
 # %% [markdown]
-# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The buffer has all T positions from the start. What stands in the
-# positions that are not written yet does not matter: the look-ahead mask hides it.
+# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has all positions from the start. What stands in those that are not written yet does not matter: the look-ahead mask hides it.
 
 # %%
 def write_greedily(model, source, start, length):
@@ -366,7 +365,7 @@ for seed, run in recorded.load("multi30k")["results"]["seeds"].items():
     print(f"model, seed {seed}", example["greedy"])
 
 # %% [markdown]
-# Both colours reach their nouns, with each seed.
+# Both colours reach their nouns, with each seed. Two words differ from the human translation: *einer* instead of *einem*, and *Maul*, the mouth of an animal.
 #
 # **Training takes one pass for all positions; writing takes one pass for each token.**
 
@@ -436,7 +435,7 @@ for seed, run in leaks.items():
 # %% [markdown]
 # Without the mask the model copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 % (the range of three seeds). The base rate comes from the model with the mask: it cannot see the false digit, and predicts it in at most 0.4 %. So from the third digit on the leaky model copies. No loss that reads the target can show this. Two tests do: let it write, or change a later token (section 3).
 #
-# **A model that leaks is perfect while it reads the target and wrong when it writes.**
+# **A model that leaks can be perfect while it reads the target, and wrong when it writes.**
 
 # %% [markdown]
 # <a id="exposure-bias"></a>
@@ -502,7 +501,7 @@ for name, shares in after.items():
     print(f"   whole dates written alone: {', '.join(f'{share:.2%}' for share in alone)}")
 
 # %% [markdown]
-# They are: with false digits in training, 99 % are correct, with each of three seeds. Whole dates show little of it: a model that seldom makes a first mistake seldom reads a false prefix of its own. In longer text a first mistake is more likely; how much it costs there is disputed (He et al., 2021).
+# The correct prefixes are the cause: with false digits in training, 99 % are correct, with each of three seeds. Whole dates gain less, 0.2 to 1.7 points: a model that seldom makes a first mistake seldom reads a false prefix of its own. In longer text a first mistake is more likely; how much it costs there is disputed (He et al., 2021).
 #
 # **A model learns to continue after mistakes if its training contains mistakes.**
 
@@ -627,7 +626,7 @@ print("shapes", meant.shape, by_position.shape, "  equal:", np.allclose(meant, b
 # |---|---|---|
 # | shift | (B, T) | reads start, y₁, y₂, …; predicts y₁, y₂, …, end |
 # | look-ahead mask | (T, T) | the diagonal is open; test it by changing a later token |
-# | padding mask | (B, 1, S) | a key must be open in both masks |
+# | padding mask | (B, 1, S) | one row for all queries; in the target a key must be open in both masks |
 # | cross-attention | weights (B, H, T, S) | queries from the target, keys and values from the memory |
 # | logits | (B, T, V) | softmax over the vocabulary |
 # | loss | scalar | its floor is the entropy of the target |

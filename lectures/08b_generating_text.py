@@ -30,7 +30,7 @@
 # * calculate what a key–value cache saves and how much memory it takes;
 # * read an alignment beside its base rate, and a BLEU beside its signature.
 #
-# **You need** [lecture 8](08_decoder_and_masking.ipynb). **Time:** about 63 minutes to read and predict (estimated, not measured); the code runs in about a minute on two CPU
+# **You need** [lecture 8](08_decoder_and_masking.ipynb). **Time:** about 65 minutes to read and predict (estimated, not measured); the code runs in about a minute on two CPU
 # cores. Letters: **n** captions at once, **T** or **t** tokens, **D** width, **H** heads, **K** width of a head, **L** blocks, **V** words.
 
 # %% tags=["course-setup"]
@@ -120,14 +120,14 @@ print(f"{len(WORDS):,} words; after “a brown dog is”:", ", ".join(f"{WORDS[i
 
 
 # %% [markdown]
-# How good is it? Its **perplexity** on unseen captions is $e$ to the mean of $-\ln p$ per token. A model that guesses among 24 equally probable words has 24. Ours has 24.0 on captions whose words it knows. For a comparison take one vocabulary and one test for both: there counted words have 30.7, and a larger model of this kind has 21.3 to 21.4 ([evidence](evidence/08.ipynb#language-model)). Now choose:
+# How good is it? Its **perplexity** on unseen captions is $e$ to the mean of $-\ln p$ per token. A model that guesses among 24 equally probable words has 24. Ours, one model after two passes, has 24.0 on captions whose words it knows. Perplexities can be compared only on the same words and the same captions: with 4,590 words, counted 4-grams have 30.7, and a model like ours, but more than twice as large, has 21.3 to 21.4 ([evidence](evidence/08.ipynb#language-model)). Now choose:
 #
 # * **greedy**: always the most probable word;
-# * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$. Below 1 sharper, above 1 flatter; $\tau \to 0$ is greedy;
+# * **temperature** $\tau$: draw from $\operatorname{softmax}(z/\tau)$. A $\tau$ below 1 makes the distribution sharper, one above 1 flatter; $\tau \to 0$ is greedy;
 # * **top-k**: draw from the k most probable words (Fan et al., 2018);
 # * **top-p**, or nucleus sampling: draw from the fewest words whose probabilities add up to p or more (Holtzman et al., 2020).
 #
-# The temperature changes logits; the cuts set probabilities to 0, and what is left is divided by its sum. (Words that tie at the cut all stay here; lab 8b keeps the lower ids.)
+# The temperature comes first and changes logits. A cut then sets probabilities to 0, and what is left is divided by its sum. (Words that tie at the cut all stay here; lab 8b keeps the lower ids.)
 
 # %%
 def reshaped(log_p, temperature=1.0, top_k=None, top_p=None):
@@ -165,7 +165,7 @@ print(reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), top_p=0.8)[0], reshaped(np.log(
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** It leaves one word wherever the best word alone has 0.8 or more. Elsewhere it leaves up to hundreds. Top-k leaves k everywhere.
+# **(b)** It leaves one word wherever the best word alone has 0.8 or more. Elsewhere it leaves up to hundreds. Top-k leaves k everywhere, but for ties.
 #
 # </details>
 
@@ -213,7 +213,7 @@ for settings in ({"temperature": 0.5}, {}, {"top_p": 0.9}, {"temperature": 1.5})
         print("   ", text(ids))
 
 # %% [markdown]
-# Cold captions resemble each other; hot ones are varied and lose their grammar. To measure this, count which share of their strings of four words occurs in the training captions, and how many of 150 captions are different. *The base rate matters*: in unseen captions
+# Cold captions resemble each other; hot ones are varied and lose their grammar. To measure this, compute which share of their strings of four words occurs in the training captions (*known* strings), and which share of 150 captions is different. *The base rate matters*: in unseen captions
 # written by people, 38 % of the strings are known.
 
 # %% tags=["drawing"]
@@ -235,9 +235,9 @@ top-p 0.9, with the share in captions written by people as a line; all curves fa
 )
 
 # %% [markdown]
-# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9, where only the cut has changed, it is 35 %, and with top-k 51 %: improbable words make much of the difference. Without a cut, the curve crosses the line of the people between 0.75 and 1. (This is one model after two passes of training. And a familiar string need not be true.)
+# At temperature 1 drawn captions are *less* familiar than those of people, 21 against 38 %. With top-p 0.9, where only the cut has changed, it is 35 %, and with top-k 51 %: the improbable words, which a cut removes, make much of the difference. Without a cut, the curve crosses the line of the people between 0.75 and 1. (The share measures how familiar a text is, not how good.)
 #
-# **Temperature and cuts trade strange text for repeated text; what people write shows where to stop.**
+# **Temperature and cuts trade strange text for repeated text; compare the result with what people write.**
 
 # %% [markdown]
 # <a id="beam"></a>
@@ -267,7 +267,7 @@ live.beam(TREE)
 
 
 # %% [markdown]
-# A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning only *loses* probability with each word. So always continue the most probable beginning of all: the first
+# A wider beam is no guarantee either: it can drop the beginning of the best sentence. But there is an exact search. A beginning never *gains* probability by a further word. So always continue the most probable beginning of all: the first
 # sentence that comes up finished is the most probable (Dijkstra, 1959).
 
 # %%
@@ -321,9 +321,9 @@ plots.show(
 )
 
 # %% [markdown]
-# The most probable caption is “a man .”: two words and a full stop. It is more probable than each of 300 drawn captions and each of 693 captions of people. It is not only shorter: *a token* it has −2.2, a drawn caption −3.2. The drawn captions are the control: they come from the model itself, so the distance is no error of the model about people.
+# The most probable caption is “a man .”: two words and a full stop. It is more probable than each of 300 drawn captions and each of 693 captions of people. It is not only shorter: *a token* it has −2.2, a drawn caption −3.2. The drawn captions are the control: they come from the model itself, so the distance does not only show that the model is wrong about people.
 #
-# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). In practice a small beam and a length penalty avoid such short results ([evidence](evidence/08.ipynb#length-penalty)), and section 6 shows what such a beam gains.
+# How can the most probable caption be so rare? Its probability is $e^{-8.77}$: it is drawn once in 6,400 captions. A typical caption has about $e^{-40}$, but there are so many of them that together they get nearly all of the probability. Translators show the same: the exact best translation is the *empty* one for more than half of a test set (Stahlberg and Byrne, 2019). Here the wider search also writes the shorter caption: a beam of 4 writes 13 tokens, one of 64 writes 10, and the exact search 4. A length penalty divides log p by a number that grows with the length; with it the beam of 4 writes 15 ([evidence](evidence/08.ipynb#length-penalty)).
 #
 # **The most probable sentence is not a typical one: to see typical sentences, draw.**
 
@@ -350,11 +350,11 @@ for name, each in rates.items():
     print(f"{name:10}", ", ".join(f"{tokens} tokens: {rate:.0f} a processor second" for tokens, rate in each.items()))
 
 # %% [markdown]
-# (Recorded, for a model of the same kind and more than twice the size.) At 512 tokens the cache makes writing 4 times as fast; at 32 tokens it gains almost nothing. The outputs are equal to rounding. The price is memory. In numbers, for one text:
+# These rates are recorded with the larger model of section 1. At 512 tokens the cache makes writing more than 4 times as fast; at 32 tokens it gains almost nothing. The logits differ by at most 0.0000024, which is rounding ([evidence](evidence/08.ipynb#language-model)). The price is memory. For one text of t tokens the cache holds this many numbers:
 #
 # $$2 \cdot L \cdot G \cdot K \cdot t$$
 #
-# with G the number of heads that have keys and values. So far G = H. In **grouped-query attention**, GQA, several query heads share one key head and its values (Ainslie et al., 2023); with G = 1 it is *multi-query* attention (Shazeer, 2019). Head $h$ reads the keys of group $\lfloor h\,G/H \rfloor$.
+# where G is the number of heads that have keys and values. So far G = H. In **grouped-query attention**, GQA, several query heads share one key head and its values (Ainslie et al., 2023); with G = 1 it is *multi-query* attention (Shazeer, 2019). Head $h$ reads the keys of group $\lfloor h\,G/H \rfloor$.
 
 # %% [markdown]
 # **By hand.** Llama 2 with 70 billion parameters has L = 80, H = 64, K = 128 and G = 8, and reads 4,096 tokens (Touvron et al., 2023). How large is the cache of one text, with two bytes a number? How large would it be with G = H?
@@ -374,7 +374,7 @@ for groups in (64, 8, 1):  # G; the layer is 16 times narrower than Llama's, wit
 
 
 # %% [markdown]
-# The number of queries and of scores stays the same. So GQA saves memory, and the reading of this memory, but no multiplication in the scores. Ainslie et al. report a quality near that of full heads, at a speed near that of one.
+# The layer becomes smaller with its cache, since it makes fewer keys and values. It makes as many queries and scores as before. So each step stores and reads less, but computes as many scores. Ainslie et al. report a quality near that of full heads, at a speed near that of one.
 #
 # **A cache trades memory for time, and changes nothing but rounding; fewer key heads make it smaller.**
 
@@ -383,7 +383,7 @@ for groups in (64, 8, 1):  # G; the layer is 16 times narrower than Llama's, wit
 #
 # ## 4 · Three families
 #
-# Three families of models are built from the same parts. Change one input token and see which outputs move, in one untrained block of each family:
+# Three families of models are built from the same parts. Change one input token and see which outputs move, in one untrained block of each family. (For decoder-only its attention is enough: only attention mixes tokens.)
 
 # %% tags=["drawing"]
 def influence(function, x):
@@ -427,7 +427,7 @@ triangle. Encoder–decoder: every target token on all four source tokens and on
 #
 # A **prefix mask** lies between the last two: open among the source tokens, a triangle after them (Raffel et al., 2020, compare all three).
 #
-# What changes from field to field is what a token is: amino acids (Jumper et al., 2021), short windows of a spectrogram (Radford et al., 2023), states and actions (Chen et al., 2021), patches of an image (lecture 9). A Transformer can read them all. That does not make it the best: on nine sets of time series linear models forecast better
+# What changes from field to field is what a token is: amino acids (Jumper et al., 2021), short windows of a spectrogram (Radford et al., 2023), states and actions (Chen et al., 2021), patches of an image (lecture 9). Reading them all does not make a Transformer the best: on nine sets of time series linear models forecast better than the Transformers of the time
 # (Zeng et al., 2023; more fields in the [evidence](evidence/08.ipynb#fields)).
 #
 # **The three families are built from the same parts; they differ in who may see whom.**
@@ -438,7 +438,7 @@ triangle. Encoder–decoder: every target token on all four source tokens and on
 # ## 5 · Where it looks, and what chance would give
 #
 # The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so take the mean
-# over 1,000 unseen dates, without those with a mistake, and over heads and blocks. How much of the weight of the year's digits lies on the year of the source, and so on (recorded, three seeds)?
+# over heads, blocks and those of 1,000 unseen dates that it writes correctly. Which share of their weight do the digits of the year put on the year of the source, those of the month on the month, and those of the day on the day (recorded, three seeds)?
 
 # %% tags=["drawing"]
 dates = recorded.load("date_alignment")["results"]
@@ -470,10 +470,10 @@ plots.show(
 
 
 # %% [markdown]
-# By the shares alone the order is year, day, month. But half of all source tokens belong to the year, so equal weights would put half of the weight there. Divided by this base rate, all three parts get more than chance would give, with each of three seeds. The ratios do not rank the parts, since no share exceeds 1: the ratio of the year cannot exceed 1.9, that of the month could reach 7.2. On real sentences the ratio is further from 1: where the next word is a colour, recurrent translators put 0.45 to 0.82 of the weight on that colour in the source, and equal weights would put 0.07 there
+# By the shares alone the order is year, day, month. But half of all source tokens belong to the year, so equal weights would put half of the weight there. Divided by this base rate, all three parts get more than equal weights would give, with each of three seeds. The ratios do not rank the parts, since no share exceeds 1: the ratio of the year cannot exceed 1.9, that of the month could reach 7.2. On real sentences, where the next word is a colour, recurrent translators put 0.45 to 0.82 of the weight on that colour in the source, and equal weights would put 0.07 there
 # ([evidence](evidence/08.ipynb#recurrent)).
 #
-# Even then a weight is no cause. The memory vectors are mixtures, since the encoder's self-attention came first ([lecture 1b](01b_visual_attention.ipynb) tests maps by deletion).
+# Even a large ratio does not make a weight a cause. The memory vectors are mixtures, since the encoder's self-attention came first ([lecture 1b](01b_visual_attention.ipynb) tests maps by deletion).
 #
 # **An attention map says something only divided by what equal weights would give.**
 
@@ -482,7 +482,7 @@ plots.show(
 #
 # ## 6 · BLEU
 #
-# How good is a translation? **BLEU** (Papineni et al., 2002) counts which of its strings of n words, n = 1 to 4, occur in the reference, each at most as often as there. BLEU is the geometric mean of the four shares $p_n$, times a penalty if the output (c tokens) is shorter than the reference (r tokens). The counts are summed over all sentences first:
+# How good is a translation? Take the strings of n words in the output. Which share $p_n$ of them occurs in the reference? A string counts at most as often as it occurs there. **BLEU** (Papineni et al., 2002) is the geometric mean of $p_1$ to $p_4$, times a penalty if the output (c tokens) is shorter than the reference (r tokens). The counts are summed over all sentences first:
 #
 # $$\text{BLEU} = \min\left(1,\ e^{1 - r/c}\right) \cdot \left(p_1\, p_2\, p_3\, p_4\right)^{1/4}$$
 #
@@ -513,9 +513,9 @@ for name in ("greedy", "beam 4"):
 print("signature:", translations["signature"])
 
 # %% [markdown]
-# The same 15 translations (of five captions, with three seeds) gain 1.3 BLEU when punctuation is split off; lower case adds nothing here. Post (2018) finds differences of up to 1.8 between common settings. The tool sacreBLEU therefore fixes everything, and writes it into a **signature**: *case:mixed* says that case counts, *tok:13a* how words were split.
+# The same 15 translations (of five captions, with three seeds) gain 1.3 BLEU when punctuation is split off; lower case adds nothing here. Post (2018) finds differences of up to 1.8 between common settings. The tool sacreBLEU therefore fixes these choices, and writes them into a **signature**: *case:mixed* says that case counts, *tok:13a* how words were split.
 #
-# The model is the English–German Transformer of lecture 8, section 4, with 1.7 million parameters. With each of three seeds a beam of 4 with the length penalty is ahead of greedy search, by 0.4 to 0.9 BLEU. So here a search pays.
+# The model is the English–German Transformer of lecture 8, section 4. With each of three seeds a beam of 4 with the length penalty is ahead of greedy search, by 0.4 to 0.9 BLEU. So here a search pays.
 #
 # **A BLEU is comparable only with the same test set, the same splitting and the same case: its signature.**
 
@@ -542,7 +542,7 @@ print("always position 0:", text(ids[0]))
 #
 # <details><summary>1. Top-p with p = 0.9 on a distribution whose best word has 0.95. How many words are left? And with top-k, k = 20?</summary>
 #
-# One, so it is greedy there. Top-k leaves 20, of which 19 share 0.05.
+# One, so it is greedy there. Top-k leaves 20, of which 19 share at most 0.05.
 #
 # </details>
 #
