@@ -118,7 +118,7 @@ Right, fine-tuning: 240 news items with labels pass the same encoder, with the w
 
 # %% [markdown]
 # The texts are AG News (Zhang et al., 2015): short news items, equally many of *World*, *Sports*, *Business* and *Sci/Tech*. You get a synthetic **sample** unless you set `COURSE_SOURCE=real`; the numbers stored here are from the real texts. The encoder is the course's own small BERT. It was pre-trained for
-# half an hour of CPU time on film reviews and on the 10,000 news items without their labels, never on a test text. Only its table of word vectors did not begin at random: these were computed from word counts of the same texts ([evidence](evidence/07.ipynb#pre-training)).
+# half an hour of CPU time on film reviews and on the 10,000 news items without their labels, never on a test text. Only its word vectors did not begin at random: they were computed from counts of which words stand near each other in these texts ([evidence](evidence/07.ipynb#pre-training)).
 
 # %% [markdown]
 # **Predict.** 240 labelled texts, four classes: a blind guess is correct in 25 % of the cases. How many of 600 test texts does the fine-tuned encoder classify correctly?
@@ -377,7 +377,7 @@ for kind in ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch"):
 #
 # $$\eta(s)=\eta\cdot\min\Big(\frac{s}{0.1\,n},\;\frac{n-s}{0.9\,n}\Big).$$
 #
-# Does our small encoder need it? Section 1 trained without it, and the rows *fine-tuned* and *no warm-up* above differ in nothing else. The difference is 0.9 points, with an interval from −0.4 to +2.4, and most of it comes from one seed: these runs do not show a need.
+# Does our small encoder need it? Section 1 trained without it, and the rows *fine-tuned* and *no warm-up* above differ in nothing else. With a warm-up the encoder is 0.9 points better, with an interval from −0.4 to +2.4, and most of it comes from one seed: these runs do not show a need.
 #
 # **With 0.6 % of the numbers LoRA comes within two points of full fine-tuning; without pre-training the same network loses more than thirty.**
 
@@ -386,7 +386,7 @@ for kind in ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch"):
 #
 # ## 6 · By number of labels
 #
-# A fair comparison needs more than the network from scratch. Three other models stand beside it: *linear*, which counts words and pairs of words in the labelled texts; *LSA* (Deerwester et al., 1990), which turns each text into 128 numbers, computed from the word counts of all 10,000 texts without their labels, and puts a linear model on top; and the frozen encoder. LSA had the same unlabelled news items as the encoder, but not the film reviews.
+# A fair comparison needs more than the network from scratch. Three other models stand beside it: *linear*, which counts words and pairs of words in the labelled texts; *LSA* (Deerwester et al., 1990), which turns each text into 128 numbers, computed from the word counts of all 10,000 texts without their labels, and puts a linear model on top; and the frozen encoder. LSA had the same unlabelled news items as the encoder, but not its film reviews.
 
 # %% [markdown]
 # **Predict.** You get 100, 500, 2,000 or 10,000 labels. How does the lead of the fine-tuned encoder over *linear* change?

@@ -108,7 +108,7 @@ def three_ways(page: Page) -> None:
     )
     difference, low, high = pairs["no warm-up"]
     page.says(
-        "The difference is {:.1f} points, with an interval from −{:.1f} to +{:.1f}",
+        "With a warm-up the encoder is {:.1f} points better, with an interval from −{:.1f} to +{:.1f}",
         difference,
         -low,
         high,
