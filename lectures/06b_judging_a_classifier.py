@@ -33,7 +33,7 @@
 #
 # **You need** [lecture 6](06_imdb_classifier.ipynb). Everything here is about the real reviews, from recorded answers; nothing is trained.
 #
-# **Time:** about 48 minutes to read and predict (estimated, not measured); the code runs in ten seconds.
+# **Time:** about 50 minutes to read and predict (estimated, not measured); the code runs in ten seconds.
 
 # %% tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -92,7 +92,7 @@ print(f"words and pairs {pairs.mean():.4f}, words {words.mean():.4f}; chance ±{
 #
 # <details><summary>Answer</summary>
 #
-# $72^2/234 = 22.2$, far above 3.84: yes. $72^2/2000 = 2.6$: that is no evidence. The accuracies differ by the same 72 reviews both times. How
+# $72^2/234 = 22.2$, far above 3.84: yes. $72^2/2000 = 2.6$, below 3.84: cannot say. The accuracies differ by the same 72 reviews both times. How
 # often the models *disagree* decides what the difference means.
 #
 # </details>
@@ -103,7 +103,7 @@ print(f"b = {b}, c = {c}: chi square {(b - c) ** 2 / (b + c):.1f}, exact p = {bi
 print(f"1,036 to 964: p = {binomtest(1036, 2000).pvalue:.2f}")
 
 # %% [markdown]
-# So the answer is yes: the margins overlap, and the test decides without one new review. (The C of both models was chosen on these reviews, which flatters both a little. On the 24,996 reviews of the test split, where it was not chosen, the count is 790 to 444.)
+# So the answer is yes: the margins overlap, and the test decides without one new review. (The penalty of both models was chosen on these reviews, which flatters both a little. On the 24,996 reviews of the test split, where it was not chosen, the count is 790 to 444.)
 #
 # **On the same reviews only the disagreements count: 153 to 81 decides what two overlapping margins leave open.**
 
@@ -112,7 +112,7 @@ print(f"1,036 to 964: p = {binomtest(1036, 2000).pvalue:.2f}")
 #
 # ## 2 · Other seeds
 #
-# A linear model that is trained again is the same model. A network with another seed begins with other weights, reads the batches in another order, and becomes another network. Take the encoder of lecture 6 with and without positions, three seeds each, on the
+# A linear model that is trained again is the same model. A network with another seed begins with other weights, reads the batches in another order, and becomes another network. Take the encoder of lecture 6 with and without positions. Each was trained with three seeds and read the same reviews, on the
 # test split of 24,996 reviews (recorded by `experiments/imdb_by_film.py`).
 
 # %% [markdown]
@@ -132,8 +132,10 @@ for name, tests in (("positions | none", "test: encoder with positions | encoder
         print(f"{name:21} seed {seed}: {only_first:4} to {only_second:4}, p = {p:.1g}")
 
 # %% [markdown]
-# The second comparison is the opposite case: the last 200 words of a review against its first 200, on the held-back reviews. Only one of the three tests has p < 0.05, but all three point the same way; a count of small p-values throws this away. Compare
-# the seeds instead, with **Welch's test**, which compares the difference of two means with the spread of the seeds:
+# The last three lines show the opposite case: encoders that read the last 200 words of a review, against encoders that read its first 200, on the held-back reviews. Only one of the three tests has p < 0.05, but all three point the same way; a count of small p-values throws this away. Compare
+# the seeds instead, with **Welch's test**. It divides the difference of the two mean accuracies by its standard error, computed from the standard deviations $s_a$ and $s_b$ over the n seeds of each recipe:
+#
+# $$t=\frac{\bar a-\bar b}{\sqrt{s_a^2/n+s_b^2/n}}$$
 
 # %%
 last, first = correct("last 200 words"), correct("first 200 words")
@@ -205,9 +207,9 @@ ax.set(xlabel="difference of the accuracies, films and seeds drawn again", ylim=
 plots.show(figure, alt="Three differences are far from zero; which end of a review to keep is not certain. Differences with 95 % intervals: " + "; ".join(f"{name} {mean:+.4f} ({low:+.4f} to {high:+.4f})" for name, (mean, low, high) in found.items()) + ".")
 
 # %% [markdown]
-# Three of the four intervals are far from zero: pairs beat words, and both beat the encoder. (Counting read whole reviews here. Where all read the last 200 words only, words have 0.8825 on the test split, pairs 0.8985, the encoder 0.8768: the order is the same.)
+# Three of the four intervals are far from zero: pairs beat words, and both beat the encoder. (Here the counting models read whole reviews, and the encoder the last 200 words. Where all read the last 200 words only, words have 0.8825 on the test split, pairs 0.8985, the encoder 0.8768: the order is the same.)
 #
-# The fourth interval, the end of the review, reaches from −0.0005 to +0.0181. The last 200 words are probably better, but this is not certain. Each chance alone left zero out: Welch's test had p = 0.024, and with averaged seeds the interval began at +0.0010. Both together do not, and with only three seeds even this interval is rather too narrow.
+# The fourth interval, the end of the review, reaches from −0.0005 to +0.0181. The last 200 words are probably better, but this is not certain. With one chance at a time the difference looked certain: Welch's test had p = 0.024, and with averaged seeds the interval began at +0.0010. With both it does not, and with only three seeds even this interval is probably too narrow.
 #
 # **Pair the reviews, repeat the seeds, report one interval.**
 
@@ -217,10 +219,10 @@ plots.show(figure, alt="Three differences are far from zero; which end of a revi
 # ## 4 · Three splits, one table
 #
 # All of this assumes that the held-back reviews stand for new ones. They do not if there is **leakage**: if they share with training what new reviews will not share. In IMDB up to 30 reviews are about one film, and the
-# test split has films of its own. Here are three ways to hold reviews back: at random, by the number of their file (reviews of one film stand together there), and by the film's title.
+# test split has films of its own. Here are three ways to hold reviews back: at random, by the number of their file (reviews of one film have neighbouring numbers), and by the film's title, with scikit-learn's `GroupShuffleSplit`.
 
 # %% [markdown]
-# **Predict.** 5,000 reviews are held back by file number, about 2,500 of each label. Positive and negative files are numbered separately. What share of the *negative* ones
+# **Predict.** The 5,000 reviews with the lowest file numbers are held back, about 2,500 of each label. Positive and negative files are numbered separately. What share of the *negative* ones
 # are about a film that occurs in training, and with which label?
 #
 # <details><summary>Answer</summary>
@@ -250,10 +252,10 @@ ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(figure, alt="By title, held-back reviews and the test split agree; the other two splits promise too much or too little. For each of three splits the accuracy of the same kind of model on held-back reviews and on the test split: at random 0.902 and 0.890, by file number 0.863 and 0.887, by title 0.890 and 0.889.")
 
 # %% [markdown]
-# Each row is the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may stand for the verdict. By file number it promises 2.4 points too little: most negative reviews are about a film that training knows with the other label.
+# Each row is the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may give the verdict away. By file number it promises 2.4 points too little. There most negative reviews are about a film that training knows with the other label, and it is they that are misclassified more often: 0.837 of the negative reviews are correct and 0.889 of the positive ones, against 0.894 and 0.885 by title.
 # By title no film is shared, and the two agree to a tenth of a point. Chance moves such a difference by about one point, so 1.2 is only just beyond it.
 #
-# A wrong split also misleads choices: two searches on the first two splits preferred opposite ends of the review ([evidence](evidence/06.ipynb#search), one seed each).
+# A wrong split can also mislead choices: of two searches on the first two splits one preferred the first words of a review, the other the last ([evidence](evidence/06.ipynb#search), one seed each).
 #
 # **A split must have the property that it is meant to have, in every class: count it, before you trust the number.**
 
@@ -269,7 +271,7 @@ plots.show(figure, alt="By title, held-back reviews and the test split agree; th
 #
 # <details><summary>Answer</summary>
 #
-# With two labels every changed answer becomes either correct or wrong. The accuracy is the same, so b = c and b + c = 230, so 115. But the answers are not the same: the model *uses* the order, and gains nothing by it.
+# With two labels every changed answer becomes either correct or wrong. The accuracy is the same, so b = c; and b + c = 230, so 115 became correct. But the answers are not the same: the model *uses* the order, and gains nothing by it.
 #
 # </details>
 
@@ -282,9 +284,9 @@ for name in ("words and pairs", "last 200 words"):
 
 
 # %% [markdown]
-# Pairs lose 2.8 points, so this model uses the order. What the order is worth is less than that: without any pairs, words alone are only 1.6 points behind, and a shuffled review is unlike all that the model has learned from.
+# Pairs lose 2.8 points, so this model uses the order. The order is worth less than that, since a shuffled review is unlike all that the model has learned from: a model trained without any pairs, words alone, is only 1.6 points behind.
 #
-# The encoder has positions, and could use the order. But when all words are shuffled, it changes its answer on 15, 6 and 12 of 4,596 reviews with its three seeds. So this encoder hardly uses the order of these reviews, although pairs show that the order is worth something.
+# The encoder has positions, and could use the order. But when all words are shuffled, it changes its answer on 15, 6 and 12 of 4,596 reviews with its three seeds. So this encoder hardly uses the order of these reviews, although pairs show that the order is worth something. (Both sides are the same three networks here; since their seeds are drawn separately, the encoder's interval is wider than it need be.)
 #
 # **Count the changed answers and not only the accuracy: shuffled words change hardly any answer of this encoder.**
 
@@ -332,7 +334,7 @@ for error in record["surest errors"]:
     print(f"label {'+' if error['label'] else '-'}, encoder {error['encoder']:.2f}, words and pairs {error['words and pairs']:.2f}: … {error['end']}")
 
 # %% [markdown]
-# Words and pairs misclassify all eight as well. “… i give it no stars out of” is labelled positive, “it surely defines the word masterpiece” negative. Irony, or a wrong label? The last ten words do not tell.
+# Words and pairs misclassify all eight as well. “… i give it no stars out of” is labelled positive, “it surely defines the word masterpiece” negative. Irony, or a wrong label? Only the whole review can tell: read it before you blame the model.
 #
 # **Accuracy and calibration are two questions: the strong penalty costs one point of accuracy, and makes the calibration error eight times as large.**
 
@@ -350,7 +352,7 @@ for looks in (1, 5, 20):
     print(f"best of {looks:2} looks at 2,500 reviews: {draws[:, :looks].max(axis=1).mean():.4f} on average; the truth is 0.8700")
 
 # %% [markdown]
-# **One seed.** A search with one seed for each setting finds one of these differences, depending on the seed:
+# **One seed.** A search with one seed for each setting finds one of these differences, depending on the seed. For the second setting even the sign depends on it:
 
 # %%
 for name in ("no hidden words", "maximum for the mean"):
@@ -392,7 +394,7 @@ for name in ("no hidden words", "maximum for the mean"):
 # | is one recipe better? | several seeds, one interval over films and seeds | last minus first 200 words: −0.0005 to +0.0181 |
 # | does validation predict the test? | count what the two sides share, by class | yes with the split by title |
 # | what does it use? | change the input, count the changed answers | the encoder: hardly the order |
-# | may it be as sure as it is? | reliability diagram, ECE | the encoder nearly, the strong penalty not |
+# | can its probabilities be trusted? | reliability diagram, ECE | those of the encoder nearly, those with the strong penalty not |
 #
 # Next: [lecture 7](07_bert_ag_news.ipynb), the same architecture, pre-trained.
 #
