@@ -109,7 +109,7 @@
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const said = new FormData(form).get("said")?.trim();
-      if (self.said !== undefined || !said) return;
+      if (!said) return;
       write({ ...read(), [key]: said });
       self.show(said);
       changed();
