@@ -34,7 +34,8 @@ def key_dim(rng: Generator) -> list[Case]:
     for heads in (3, 7):
         sizes = {"d_model": heads * int(rng.integers(5, 20)), "num_heads": heads, "d_ff": int(rng.integers(31, 400))}
         cases.append({**sizes, "key_dim": int(rng.integers(21, 60))})
-    return [Case(case) for case in cases]
+    without = {"d_model": 4 * int(rng.integers(5, 20)), "num_heads": 4, "d_ff": int(rng.integers(31, 400))}
+    return [Case(case) for case in (*cases, without)]  # the last key_dim is not kept
 
 
 KEY_DIM = "key_dim = d_model // num_heads if key_dim is None else key_dim"

@@ -25,7 +25,9 @@ def one(rng: Generator) -> list[Case]:
 
 @exercise.group("a batch", points=1, advice="Each sequence of the batch has keys and values of its own.")
 def batch(rng: Generator) -> list[Case]:
-    return [Case(_sizes(rng, "length", "num_layers", "num_kv_heads", "head_dim", "batch")) for _ in range(2)]
+    sizes = "length", "num_layers", "num_kv_heads", "head_dim"
+    batches = [Case(_sizes(rng, *sizes, "batch")) for _ in range(2)]
+    return [*batches, Case(_sizes(rng, *sizes), description="one sequence again, after a batch")]
 
 
 exercise.mistakes(

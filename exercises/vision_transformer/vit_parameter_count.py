@@ -58,7 +58,7 @@ def no_head(rng: Generator) -> list[Case]:
 
 @exercise.group("with a head", points=1)
 def head(rng: Generator) -> list[Case]:
-    return _counts(classes=True)(rng)
+    return [*_counts(classes=True)(rng), _counts(classes=False)(rng)[-1]]  # the last one again without a head
 
 
 ATTENTION_MATRICES, ATTENTION_BIAS = "4 * d_model * d_model", "+ 4 * d_model"
