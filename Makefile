@@ -14,7 +14,7 @@ export GPU IMAGE PYTHON
 help: ## this list
 	@echo 'Start with "make demo" (sets up, grades sample submissions) and "make test". Then:'
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-23s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-26s%s\n", $$1, $$2 }'
 	@echo
 	@echo 'Switches: GPU=1 (CUDA wheels, Linux)   PYTHON=python3.12   WORKERS=2 (in parallel)'
 	@echo 'The "course" command does the rest: .venv/bin/course --help'

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def test_what_is_saved_is_loaded(tmp_path, monkeypatch):
     program = ROOT / "experiments" / "positions.py"
-    monkeypatch.setattr(sys, "argv", [str(program), "--data", "/home/ada/sets", "--out=/tmp/x", "--seeds", "1,2"])
+    monkeypatch.setattr(sys, "argv", [str(program), "--data", "/sets/of/ada", "--out=/tmp/x", "--seeds", "1,2"])
     folder = tmp_path / "not" / "there"
     path = recorded.save(
         "tiny",

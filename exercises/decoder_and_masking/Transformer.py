@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from exercises.decoder_and_masking.shared import weights
+from exercises.decoder_and_masking.shared import positions, weights
 from exercises.drawing import normal, one_of
 from exercises.formulas.attention import softmax  # noqa: F401 - mistakes use it
 from exercises.formulas.decoder_block import (
@@ -28,12 +28,6 @@ from exercises.formulas.encoder_block import unpacked
 from exercises.formulas.transformer_weights import shapes, spread
 
 exercise = Exercise("Transformer", returns=("logits",))
-
-
-def positions(length: int, d_model: int) -> np.ndarray:
-    """Sinusoidal positions (Vaswani et al. 2017, section 3.5): even columns sine, odd ones cosine. (length, D)."""
-    angles = np.arange(length)[:, None] / 10_000.0 ** (np.arange(0, d_model, 2) / d_model)
-    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
 
 
 def embedded(ids: np.ndarray, embedding: np.ndarray, dropout: Dropout) -> np.ndarray:
@@ -281,13 +275,9 @@ def dropout(rng: Generator) -> list[Case]:
 @exercise.group("one table, and blocks with weights of their own", points=1)
 def parameters(rng: Generator) -> list[Case]:
     words = one_of(rng, *range(13, 40))
-    description = f"trainable parameters, d_model=10, num_heads=2, d_ff=7, {words} words"
+    shown = f"trainable parameters, d_model=10, num_heads=2, d_ff=7, {words} words, num_layers="
     return [
-        Case(
-            _model_inputs(rng, layers, words=words),
-            mode="parameters",
-            description=f"{description}, num_layers={layers}",
-        )
+        Case(_model_inputs(rng, layers, words=words), mode="parameters", description=f"{shown}{layers}")
         for layers in (1, 2)
     ]
 

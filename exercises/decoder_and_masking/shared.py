@@ -9,6 +9,12 @@ from autograder.declaring import Advice, Case, wrong
 from coursekit.generator import Generator
 
 
+def positions(length: int, d_model: int) -> np.ndarray:
+    """Sinusoidal positions (Vaswani et al. 2017, section 3.5): even columns sine, odd ones cosine. (length, D)."""
+    angles = np.arange(length)[:, None] / 10_000.0 ** (np.arange(0, d_model, 2) / d_model)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
+
+
 def draw_ids(rng: Generator, batch: int, length: int, *, words: int = 13, pad: int = 0) -> np.ndarray:
     """Token ids with padding: rows end in padding of different lengths, and one row has some in the middle."""
     ids = rng.integers(1, words, size=(batch, length)).astype("int32")

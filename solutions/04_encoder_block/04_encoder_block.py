@@ -19,7 +19,7 @@
 # wrapped in a residual path, a layer norm and dropout. Then you stack it, count its parameters, write the norm that
 # today's language models use, and fix a stack that is wrong.
 #
-# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 105 minutes.
+# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 110 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -34,7 +34,7 @@
 # |---|---|---|---|---|
 # | 1 | `layer_norm` | 5 | ●●○○○ | 10 |
 # | 2 | `FeedForward` | 3 | ●○○○○ | 5 |
-# | 3 | `EncoderBlock` | 12 | ●●●●○ | 35 |
+# | 3 | `EncoderBlock` | 12 | ●●●●○ | 40 |
 # | 4 | `Encoder` | 6 | ●●●○○ | 15 |
 # | 5 | `encoder_parameter_count` | 4 | ●●○○○ | 10 |
 # | 6 | `rms_norm` | 3 | ●●○○○ | 10 |
