@@ -153,7 +153,7 @@ def save_inputs(path: Path, explained: Iterable[Explanation]) -> int:
         for name, value in failed.case.inputs.items()
     }
     buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # its stub takes the names of arrays for allow_pickle
     write_atomically(path, buffer.getvalue())
     return len(arrays)
 

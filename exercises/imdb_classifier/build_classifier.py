@@ -21,7 +21,7 @@ def _some(rng: Generator, count: int) -> np.ndarray:
 def _reviews_case(rng: Generator, mode: str, description: str, batch: int = 7, *, twins: bool = False, **more) -> Case:
     ids = padded(rng, batch, TINY["max_length"], least=3)
     if twins:  # some reviews are the same as one before
-        for place in np.flatnonzero(_some(rng, batch - 1)) + 1:
+        for place in (np.flatnonzero(_some(rng, batch - 1)) + 1).tolist():
             ids[place] = ids[int(rng.integers(place))]
     return Case({**TINY, "ids": ids, "weights": int(rng.integers(1 << 30)), **more}, mode=mode, description=description)
 
@@ -45,7 +45,7 @@ def first_alike(ids: np.ndarray) -> np.ndarray:
 
 
 @exercise.formula
-def classifier_values(ids: np.ndarray) -> dict[str, str]:
+def classifier_values(ids: np.ndarray) -> dict[str, str | np.ndarray]:
     """One number from 0 to 1 for each review, (B, 1), that depends on this review alone."""
     alike = first_alike(ids)
     return {
@@ -138,8 +138,8 @@ def padding(rng: Generator) -> list[Case]:
         ids[row, place] = 30  # its vector will be changed: do the others notice?
         ids[row, -1] = 0
     longer = np.pad(ids, ((0, 0), (0, 4)))
-    for place in np.flatnonzero(_some(rng, len(ids))):
-        longer[place, np.count_nonzero(ids[place])] = int(rng.integers(2, 30))
+    for review in np.flatnonzero(_some(rng, len(ids))).tolist():
+        longer[review, np.count_nonzero(ids[review])] = int(rng.integers(2, 30))
     return [Case({**case.inputs, "longer": longer}, mode=case.mode, description=description)]
 
 

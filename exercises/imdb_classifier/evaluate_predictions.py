@@ -30,14 +30,15 @@ def _shown(counts: Sequence[int], **others) -> str:
     return ", ".join([f"{sum(counts)} reviews", *(f"{key}={value}" for key, value in others.items())])
 
 
-def _counts(rng: Generator, *around: int) -> tuple[int, ...]:
+def _counts(rng: Generator, *around: int) -> tuple[int, int, int, int]:
     """Counts of the four fields near these, all different, so that no two of them can be taken for each other."""
     fields = [count for count in around if count]
     drawn = drawn_until(
         lambda drawn: len(set(drawn)) == len(drawn), lambda: [count + int(rng.integers(4)) for count in fields]
     )
     rest = iter(drawn)
-    return tuple(next(rest) if count else 0 for count in around)
+    tn, fp, fn, tp = (next(rest) if count else 0 for count in around)
+    return tn, fp, fn, tp
 
 
 def _measured(*around: tuple[int, int, int, int]):
@@ -85,7 +86,7 @@ def threshold(rng: Generator) -> list[Case]:
     cases = [((7, 3, 2, 11), 0.25), ((5, 2, 4, 13), 0.75)]
     drawn = [(_counts(rng, *around), threshold) for around, threshold in cases]
     return [
-        Case(_results(rng, *each, threshold), description=_shown(each, threshold=threshold))
+        Case(_results(rng, *each, threshold=threshold), description=_shown(each, threshold=threshold))
         for each, threshold in drawn
     ]
 
