@@ -53,19 +53,19 @@ exercise.mistakes(
     heads_not_counted=wrong(
         "The number of heads is missing: all heads together are H·key_dim wide.",
         ("num_heads * key_dim", "key_dim"),
-        hint="With 8 heads of width 64, how many columns has the matrix of the queries?",
+        hint="With 8 heads of width 64, how many columns does the matrix of the queries have?",
         see="03#key-dim",
     ),
     key_dim_of_all_heads=wrong(
         "If key_dim is given, it is the width of each head: all heads together are H·key_dim wide.",
         (KEY_DIM, "num_heads, key_dim = (num_heads, d_model // num_heads) if key_dim is None else (1, key_dim)"),
-        hint="With 8 heads of width 64, how many columns has the matrix of the queries?",
+        hint="With 8 heads of width 64, how many columns does the matrix of the queries have?",
         see="03#key-dim",
     ),
     half_the_norms=wrong(
         "2·D numbers are missing: there are two layer norms, and each has two vectors, gamma and beta.",
         ("2 * 2 * d_model", "2 * d_model"),
-        hint="What does one layer norm learn, and how many layer norms has the block?",
+        hint="What does one layer norm learn, and how many layer norms does the block have?",
         see="04#parameters",
     ),
     biases_of_width_d=wrong(

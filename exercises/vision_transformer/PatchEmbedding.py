@@ -113,7 +113,7 @@ exercise.mistakes(
     class_token_missing=wrong(
         "There is no class token: N patches make N + 1 tokens.",
         (JOINED, "tokens + positions[:, 1:]"),
-        hint="How many rows has the position table, and how many patches are there?",
+        hint="How many rows does the position table have, and how many patches are there?",
         see="09#class-token",
     ),
     class_token_added=wrong(

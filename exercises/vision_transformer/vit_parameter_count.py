@@ -89,7 +89,7 @@ exercise.mistakes(
     two_vectors_per_block_missing=wrong(
         "In every block 2·D numbers are missing, as many as one norm has; a block has two.",
         ("norms = 2 * 2 * d_model", "norms = 2 * d_model"),
-        hint="How many norms has a block, and how many vectors does a norm learn?",
+        hint="How many norms does a block have, and how many vectors does a norm learn?",
         see="09#counted",
     ),
     three_vectors_per_block_missing=wrong(
