@@ -48,16 +48,17 @@ def first_call_and_later(layer: Layer, *, length: int, width: int) -> tuple[floa
     return first, float(np.median([seconds(lambda: compiled(x)) for _ in range(5)]))
 
 
-def crossing(lengths: Sequence[int], rising: np.ndarray, other: np.ndarray) -> float:
+def crossing(lengths: Sequence[int], rising: np.ndarray, other: np.ndarray) -> float | None:
     """The length at which a curve overtakes another for the last time, on straight lines between logarithms.
 
-    Raises:
-        ValueError: the first curve does not end above the other, or is above it everywhere.
+    Returns:
+        The length, or None where that does not happen between the lengths: the first curve does not end above the
+        other, or is above it everywhere. Times of another machine may do so.
     """
     gaps = np.log(np.asarray(rising)) - np.log(np.asarray(other))
     below = np.flatnonzero(gaps < 0)
     if not len(below) or below[-1] == len(gaps) - 1:
-        raise ValueError("the curves do not cross: measure longer or shorter inputs")
+        return None
     last = below[-1]
     share = gaps[last] / (gaps[last] - gaps[last + 1])
     return float(np.exp(np.log(lengths[last]) + share * np.log(lengths[last + 1] / lengths[last])))

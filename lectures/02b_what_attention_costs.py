@@ -172,15 +172,18 @@ lengths = [64, 128, 256, 512, 1024, 2048, 4096, 8192]
 milliseconds = speed.fastest(timed_layers, lengths, width=64)  # name -> (lengths,)
 for name, row in milliseconds.items():
     print(f"{name:11}", " ".join(f"{value:7.1f}" for value in row), "ms")
-crossing = speed.crossing(lengths, milliseconds["attention"], milliseconds["recurrence"])
-print(f"attention and recurrence take equally long at about T = {crossing:,.0f}")
+crossing = speed.crossing(lengths, milliseconds["attention"], milliseconds["recurrence"])  # None: not in this range
+where = f"about T = {crossing:,.0f}" if crossing else "a length outside this range"
+print("attention and recurrence take equally long at", where)
 
 # %% tags=["drawing"]
 ax = plt.subplots(figsize=(6.6, 3.4))[1]
 for line, (name, times) in enumerate(milliseconds.items()):
     plots.measured_curve(lengths, times, label=name, line=line, ax=ax, xscale="log", yscale="log")
-ax.axvline(crossing, color=diagrams.PALETTE["residual"], linestyle=":", zorder=0)
-ax.annotate(f"equal at T ≈ {crossing:,.0f}", (crossing, 0.6), ha="right", xytext=(-5, 0), textcoords="offset points")
+if crossing:
+    ax.axvline(crossing, color=diagrams.PALETTE["residual"], linestyle=":", zorder=0)
+    label = f"equal at T ≈ {crossing:,.0f}"
+    ax.annotate(label, (crossing, 0.6), ha="right", xytext=(-5, 0), textcoords="offset points")
 ax.set(xlabel="T", ylabel="milliseconds per call")
 ax.set_xticks(lengths, lengths)
 ax.minorticks_off()
