@@ -1,4 +1,4 @@
-"""JupyterHub for a class on one machine; compose.hub.yaml starts it, docs/instructors.md explains it.
+"""JupyterHub for a class on one machine; compose.hub.yaml starts it, docs/teaching/class-server.md explains it.
 
 Every person is a Unix account of her own. The course belongs to one more account, which has a server like everybody
 else, with Formgrader; instructors may open that server. `course watch` runs as this account, too, and nobody else opens

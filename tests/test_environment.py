@@ -212,7 +212,7 @@ def test_compose_keeps_the_course_outside_the_container():
     assert service["cap_drop"] == ["ALL"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     for option in service["security_opt"]:  # no more than what the grader asks for, in its own words
-        for name in ("autograder/sandbox/warm.py", "tools/image.sh", "SECURITY.md", "docs/instructors.md"):
+        for name in ("autograder/sandbox/warm.py", "tools/image.sh", "SECURITY.md", "docs/teaching/containers.md"):
             assert f"--security-opt {option}" in (ROOT / name).read_text(), (option, name)
     assert yaml.safe_load((ROOT / "compose.gpu.yaml").read_text())["services"].keys() == compose["services"].keys()
 

@@ -1,4 +1,4 @@
-"""A course that is not this repository, made as docs/instructors.md says, word for word: its marks are the page's."""
+"""A course that is not this repository, made as docs/teaching/own-course.md says, word for word: its marks are the page's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from autograder.course.cells import cells_by_id
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTION, NEXT = "\n## A course of your own\n", "\n### An assignment that you have already\n"
+SECTION, NEXT = "# A course of your own\n", "\n## An assignment that you have already\n"
 LAB, TOPIC = "01_first_lab", "first_lab"
 NAME = "moving_average"
 EXAMPLE = "def centre(x):\n    return x - x.mean(axis=0)"
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 
 def section() -> str:
-    page = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "teaching" / "own-course.md").read_text(encoding="utf-8")
     return page.partition(SECTION)[2].partition(NEXT)[0]
 
 

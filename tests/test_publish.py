@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -82,6 +83,33 @@ def test_publishing_again_updates_and_keeps_what_is_not_ours(course, tmp_path):
     assert summary.removed == ("lectures/01_tiny.ipynb",)
     assert "lectures/02_new.ipynb" in summary.written
     assert (target / "CNAME").read_text() == "mine" and (target / ".git" / "HEAD").exists()
+
+
+def test_a_link_to_what_is_left_out_is_text(course, tmp_path):
+    """An instructor takes some of the lectures: those that stay lead nowhere else than to what is there."""
+    path = course.lectures / "01_tiny.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    there, here = f"[the lab](../labs/{LAB}/{LAB}.ipynb#part)", "[here](#part) and ![a picture](x.ipynb)"
+    absent = (
+        "[lab 03](../labs/03_other/03_other.ipynb) after [lecture 2](02_gone.ipynb#why), [web](https://x.org/a.ipynb)"
+    )
+    notebook.cells[0].source = f"{there}, {absent}, {here}"
+    write_notebook(path, notebook)
+    assert publish(course, tmp_path / "public").unlinked == ("lectures/01_tiny.ipynb: 02_gone, 03_other",)
+    shown = nbformat.read(tmp_path / "public" / "lectures" / "01_tiny.ipynb", as_version=4).cells[0].source
+    assert shown == f"{there}, lab 03 after lecture 2, [web](https://x.org/a.ipynb), {here}"
+    assert publish(course, tmp_path / "public").written == ()
+
+
+def test_a_lab_that_was_withdrawn_is_told(course, tmp_path):
+    target, gone = tmp_path / "public", "labs/02_gone/02_gone.ipynb"
+    publish(course, target)
+    (target / gone).parent.mkdir()
+    shutil.copy(target / "labs" / LAB / f"{LAB}.ipynb", target / gone)
+    marker = json.loads((target / MARKER).read_text())
+    (target / MARKER).write_text(json.dumps(marker | {"files": [*marker["files"], gone]}))
+    summary = publish(course, target)
+    assert summary.students == ("02_gone: was withdrawn",) and summary.removed == (gone,)
 
 
 def test_a_foreign_folder_is_refused(course, tmp_path):

@@ -25,7 +25,7 @@ from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
 from autograder.integrations.site.build import MARKER, SiteRefused, build_site
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
-from autograder.integrations.site.sources import DOCS, MORE, lay_out
+from autograder.integrations.site.sources import DOCS, MORE, TEACHING, lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
 from coursekit.plots import below_figure
 
@@ -274,7 +274,7 @@ def test_every_lecture_and_lab_is_a_page_that_the_start_page_leads_to(site):
         assert (site / f"{page}.ipynb").read_bytes() == (ROOT / f"{page}.ipynb").read_bytes()
     assert {f"lectures/{name}.html" for name in LECTURES} <= set(start)
     assert {"CHANGELOG.html", "docs/instructors.html", "docs/index.html", "reference/index.html"} <= set(start)
-    for name in (*DOCS, *MORE):
+    for name in (*DOCS, *TEACHING, *MORE):
         assert (site / name).with_suffix(".html").is_file()
     lectures = [site / "lectures" / f"{name}.html" for name in LECTURES]
     for before, after in pairwise(lectures):

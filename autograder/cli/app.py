@@ -87,7 +87,8 @@ def release(
 
     Run it after every edit of a solution, of an exercise or of course.toml. It refuses, and changes nothing, when a
     published file would leak a solution, when a lab's notebook and its declared exercises disagree, or when the
-    solution of a changed lab no longer passes every check.
+    solution of a changed lab no longer passes every check. To drop an exercise, delete its file and its cells: the
+    sections, the table and "exercise 5" in texts are numbered anew.
     """
     from autograder.releasing.release import ReleaseRefused
     from autograder.releasing.release import release as make_release
@@ -106,6 +107,8 @@ def release(
         out.print("Everything is up to date.")
     for path in summary.changed:
         out.print(f"{'would change' if check else 'wrote'}  {escape(path)}", highlight=False)
+    for line in summary.numbered:
+        out.print(f"numbered anew: {escape(line)}", highlight=False)
     for line in summary.fixed:
         out.print(f"the same for every seed: {escape(line)}", highlight=False)
     for line in summary.students if directory is None else ():  # publishing says what is new for those who have DIR
@@ -332,6 +335,8 @@ def publish(
     out.print(f"{directory}: {changed} files changed" if changed else f"{directory} is up to date", highlight=False)
     for line in summary.students:
         out.print(f"for students: {escape(line)}", highlight=False)
+    for line in summary.unlinked:
+        out.print(f"not there, so without a link: {escape(line)}", highlight=False)
     if changed:
         out.print(f"Look at it, then publish it: git -C {directory} add -A, commit, push", highlight=False)
         if course.repository:

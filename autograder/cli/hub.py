@@ -45,7 +45,7 @@ def roster(
     if people is None and not reset:
         raise CourseError("name a roster, such as students.csv, or somebody with --reset")
     if os.geteuid() != 0 or not settings.state.is_dir():
-        raise CourseError("accounts are made on the class server, by root: docs/instructors.md, The class server")
+        raise CourseError("accounts are made on the class server, by root: docs/teaching/class-server.md")
     if passwords.exists():
         raise CourseError(f"{passwords} is there already: hand its passwords on and remove it, or name another file")
     listed = read_roster(people) if people else []

@@ -53,7 +53,7 @@ def watch(
     The command looks into nbgrader's exchange, and into the folders given with --drop, every few seconds. It grades new
     submissions as `course grade` does. Students who handed in through the exchange get their page with nbgrader's Fetch
     Feedback. course.toml says which attempt counts, how many are graded in an hour, due dates, grace time and
-    extensions (see docs/instructors.md). DIR/status.html shows what waits and what was graded.
+    extensions (see docs/teaching/every-week.md). DIR/status.html shows what waits and what was graded.
 
       course watch
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import nbformat
 
 import coursekit
 from autograder.course.settings import Course
 from autograder.grading.results import write_atomically
+from autograder.releasing.absent_links import without_absent_links
 from autograder.releasing.leaks import find_leaks
 from autograder.releasing.planned_files import NOTHING_PLANNED, Planned, contents, files_in
 from autograder.releasing.release_notes import check_changes, student_changes
@@ -30,11 +32,15 @@ class PublishRefused(ValueError):
 
 @dataclass(frozen=True)
 class PublishSummary:
-    """Files of the student repository that are new or changed, those removed, and what students notice in labs."""
+    """Files of the student repository that are new or changed, those removed, and what students notice in labs.
+
+    `unlinked` has a line for each notebook in which a link to a lecture or a lab that is not there became its text.
+    """
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
     students: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
 
 
 def publish(course: Course, directory: Path) -> PublishSummary:
@@ -48,7 +54,7 @@ def publish(course: Course, directory: Path) -> PublishSummary:
         raise PublishRefused(problems)
     directory = directory.expanduser().resolve()
     earlier = _earlier_files(directory)
-    files = student_files(course)
+    files, unlinked = without_absent_links(_gathered(course, NOTHING_PLANNED))
     written = [
         name
         for name, content in files.items()
@@ -65,7 +71,7 @@ def publish(course: Course, directory: Path) -> PublishSummary:
         (directory / name).unlink()
         _remove_empty(directory / name, directory)
     write_atomically(directory / MARKER, _json(marker | {"files": sorted(files)}))
-    return PublishSummary(tuple(sorted(written)), tuple(sorted(removed)), tuple(students))
+    return PublishSummary(tuple(sorted(written)), tuple(sorted(removed)), tuple(students), tuple(unlinked))
 
 
 def publication_problems(course: Course, directory: Path, planned: Planned = NOTHING_PLANNED) -> list[str]:
@@ -92,7 +98,10 @@ def publication_problems(course: Course, directory: Path, planned: Planned = NOT
 
 def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]) -> list[str]:
     """What is new in the labs for those who have what `directory` holds."""
-    lines: list[str] = []
+    gone = [
+        name for name in _earlier_files(directory) if name not in files and re.fullmatch(r"labs/(.+)/\1\.ipynb", name)
+    ]
+    lines = [f"{PurePosixPath(name).stem}: was withdrawn" for name in gone]
     for lab in (each.name for each in course.labs):
         path = f"labs/{lab}/{lab}.ipynb"
         home = course.reference(lab)[-1].relative_to(course.root)
@@ -108,6 +117,10 @@ def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]
 
 def student_files(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str, bytes]:
     """Everything that students get, by path in their repository; `planned` files as they will be."""
+    return without_absent_links(_gathered(course, planned))[0]
+
+
+def _gathered(course: Course, planned: Planned) -> dict[str, bytes]:
     root = course.root
     files: dict[str, bytes] = {}
     for folder, patterns in (

@@ -32,6 +32,7 @@ from autograder.releasing.course_cells import write_course_cells
 from autograder.releasing.fixed_groups import fixed_groups
 from autograder.releasing.leaks import find_leaks
 from autograder.releasing.lint_lab import structure_problems
+from autograder.releasing.numbering import renumber
 from autograder.releasing.publish import publication_problems
 from autograder.releasing.release_notes import check_changes, student_changes, write_points
 from autograder.releasing.sections import referred_sections
@@ -51,13 +52,15 @@ class ReleaseRefused(ValueError):
 class ReleaseSummary:
     """What a release changed, or would change: files, relative to the course, and what students will notice.
 
-    `fixed` has a line for each group of a changed lab that expects the same for every seed, see `fixed_groups`.
+    `fixed` has a line for each group of a changed lab that expects the same for every seed, see `fixed_groups`;
+    `numbered` says what became of sections, table and references of a lab that lost, got or moved an exercise.
     """
 
     changed: tuple[str, ...]
     students: tuple[str, ...]
     check: bool = False
     fixed: tuple[str, ...] = ()
+    numbered: tuple[str, ...] = ()
 
 
 def release(
@@ -73,15 +76,17 @@ def release(
     names = [course.lab(lab).name for lab in labs] if labs is not None else [lab.name for lab in course.labs]
     planned: dict[Path, bytes | None] = {}
     students: list[str] = []
+    numbered: list[str] = []
     problems = _version_problems(course)
     for name in names:
         try:
-            lab_plan, lab_students = _plan_lab(course, name)
+            lab_plan, lab_students, lab_numbered = _plan_lab(course, name)
         except ReleaseRefused as refusal:
             problems += refusal.reasons
         else:
             planned |= lab_plan
             students += lab_students
+            numbered += lab_numbered
     if labs is None:
         try:
             planned |= _plan_lectures(course)
@@ -103,7 +108,7 @@ def release(
     changed = tuple(sorted(str(path.relative_to(course.root)) for path in planned))
     touched = [name for name in names if any(f"/{name}" in path for path in changed)]
     fixed = [line for name in touched for line in _fixed_points(course, name)]
-    return ReleaseSummary(changed=changed, students=tuple(students), check=check, fixed=tuple(fixed))
+    return ReleaseSummary(changed, tuple(students), check, tuple(fixed), tuple(numbered))
 
 
 def _fixed_points(course: Course, lab: str) -> Iterator[str]:
@@ -124,7 +129,8 @@ def _unexplained(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
     ]
 
 
-def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[str]]:
+def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[str], list[str]]:
+    """The files to write or to remove, what students will notice, and what was numbered anew."""
     solution_path = course.solution_notebook(lab)
     if not solution_path.is_file() and not solution_path.with_suffix(".py").is_file():
         raise ReleaseRefused([f"{solution_path}: is missing; write it, or take the lab out of course.toml"])
@@ -140,7 +146,10 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
     problems = [f"solutions/{lab}: {problem}" for problem in structure_problems(solution)]
     if problems := [*missing_parts(course, lab, solution, declared), *problems]:
         raise ReleaseRefused(problems)
-    disagree = write_points(solution) or disagree
+    text = text_of(solution)
+    numbered = [f"{lab}: {line}" for line in renumber(solution)]
+    write_points(solution)
+    disagree = disagree or text_of(solution) != text
     wanted = {course.releases / lab / name: text for name, text in generate(course, lab, solution).items()}
     exported = _references(course, lab, solution, declared)
     folders = course.reference(lab)
@@ -168,7 +177,7 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
     if any(path.parent in folders for path in planned):
         shipped = {path.name: path.read_bytes() for path in folders[-1].glob(f"{lab}.*")}
         students += check_changes(lab, shipped, exported)
-    return planned, students
+    return planned, students, numbered
 
 
 def generate(course: Course, lab: str, solution: NotebookNode) -> dict[str, bytes]:

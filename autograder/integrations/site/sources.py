@@ -18,6 +18,13 @@ from autograder.integrations.site.notebooks import page_of, subtitle_of, title_o
 
 # Pages that are files of the repository, in the order of the site's menu.
 DOCS = ("docs/running.md", "docs/students.md", "docs/instructors.md", "docs/maintainers.md", "docs/course.md")
+TEACHING = tuple(
+    f"docs/teaching/{name}.md"
+    for name in (
+        *("every-week", "a-term", "changing-the-course", "own-course", "ways-to-hand-in", "class-server", "cluster"),
+        *("containers", "marks-and-speed", "integrity", "accessibility"),
+    )
+)
 MORE = ("CONTRIBUTING.md", "SECURITY.md", "data/README.md", "CHANGELOG.md")
 _ANCHORED = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+\.ipynb)#([^)\s]+)\)")
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
@@ -72,7 +79,11 @@ def lay_out(course: Course, folder: Path) -> Sources:
         loader=FileSystemLoader(course.root / "site"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     listed: dict[str, Any] = {"lectures": lectures, "evidence": evidence, "labs": labs}
-    listed |= {"docs": _existing(course, DOCS), "more": _existing(course, MORE)}
+    listed |= {
+        "docs": _existing(course, DOCS),
+        "teaching": _existing(course, TEACHING),
+        "more": _existing(course, MORE),
+    }
     for path in sorted((course.root / "site").rglob("*.md")):
         name = path.relative_to(course.root / "site").as_posix()
         if name.startswith(("node_modules/", "_")) or (name == "lectures/evidence/index.md" and not evidence):
@@ -137,7 +148,7 @@ def _existing(course: Course, names: tuple[str, ...]) -> list[str]:
 
 
 def _add_documents(course: Course, sources: Sources) -> None:
-    for name in (*DOCS, *MORE):
+    for name in (*DOCS, *TEACHING, *MORE):
         if (course.root / name).is_file():
             text = (course.root / name).read_text("utf-8")
             _write(sources.pages / name, _without_dead_links(text, name, course, sources))
@@ -155,7 +166,7 @@ def _without_dead_links(text: str, name: str, course: Course, sources: Sources) 
         if re.match(r"\w+:", target):
             return found[0]
         place = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
-        if place in (*DOCS, *MORE) or (sources.pages / place).is_file():
+        if place in (*DOCS, *TEACHING, *MORE) or (sources.pages / place).is_file():
             return found[0]
         if place == "README.md":
             return f"[{label}]({posixpath.relpath('index.md', posixpath.dirname(name) or '.')})"

@@ -1,0 +1,111 @@
+"""After an exercise was dropped, added or moved, a lab's headings, table, minutes and references count again."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.releasing.numbering import renumber
+
+ROOT = Path(__file__).resolve().parents[1]
+SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))
+
+
+def test_of(name: str, points: float):
+    graded = {"grade": True, "solution": False, "grade_id": name, "points": points, "locked": True, "schema_version": 3}
+    return new_code_cell(f'check("{name}")', metadata={"nbgrader": graded})
+
+
+test_of.__test__ = False
+TABLE = """**Time:** about 60 minutes.
+
+| exercise | what you write | points | difficulty | minutes |
+|---|---|---|---|---|
+| 1 | `first` | 2 | ●○○○○ | 5 |
+| 2 | `second` | 3 | ●●○○○ | 10 |
+| 3 | `third` | 1 | ●○○○○ | 5 |
+| 3 | `fourth` | 1 | ●○○○○ | 5 |
+"""
+
+
+def lab():
+    return new_notebook(
+        cells=[
+            new_markdown_cell(TABLE),
+            new_markdown_cell("## 1 · One"),
+            test_of("first", 2),
+            new_markdown_cell("## 2 · Two\n\nLike exercise 1."),
+            test_of("second", 3),
+            new_markdown_cell("## 3 · Three\n\nIt takes exercises 1 and 2, and exercise 2 of lab 01."),
+            new_code_cell('def third():\n    """As in exercise 3."""'),
+            test_of("third", 1),
+            test_of("fourth", 1),
+        ]
+    )
+
+
+def test_a_dropped_exercise_leaves_no_gap():
+    notebook = lab()
+    del notebook.cells[1:3]
+    said = renumber(notebook)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert re.findall(r"^## (\d) · (\w+)", text, re.MULTILINE) == [("1", "Two"), ("2", "Three")]
+    assert "`first`" not in text and "about 55 minutes" in text
+    assert re.findall(r"^\| (\d) \| `(\w+)`", text, re.MULTILINE) == [("1", "second"), ("2", "third"), ("2", "fourth")]
+    assert "exercises 1 and 1, and exercise 2 of lab 01" in text, "1 is gone and stays, 2 is 1 now, another lab stays"
+    assert '"""As in exercise 2."""' in text
+    assert sum("speaks of exercise 1, which is not there" in line for line in said) == 2
+    assert {"section 2 is section 1 now", "section 3 is section 2 now", "the table's row of first is gone"} <= set(said)
+
+
+def test_an_added_exercise_gets_a_number_and_a_row():
+    notebook = lab()
+    notebook.cells[3:3] = [new_markdown_cell("## 2 · New"), test_of("fresh", 4)]
+    said = renumber(notebook)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert re.findall(r"^## (\d) · (\w+)", text, re.MULTILINE) == [
+        ("1", "One"),
+        ("2", "New"),
+        ("3", "Two"),
+        ("4", "Three"),
+    ]
+    assert "| 2 | `fresh` | 4 | – | – |\n| 3 | `second` | 3 |" in text
+    assert "the table has a row for fresh now: fill in what is –" in said
+    assert any("speaks of exercise 2; two sections had it" in line for line in said)
+
+
+def test_a_moved_exercise_takes_its_row_and_its_references_along():
+    notebook = lab()
+    notebook.cells[1:5] = [*notebook.cells[3:5], *notebook.cells[1:3]]
+    said = renumber(notebook)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert "| 1 | `second` | 3 | ●●○○○ | 10 |\n| 2 | `first` | 2 | ●○○○○ | 5 |" in text
+    assert "Like exercise 2." in text and "exercises 2 and 1" in text
+    assert sorted(said) == ["section 1 is section 2 now", "section 2 is section 1 now"]
+
+
+def test_the_second_time_nothing_changes():
+    notebook = lab()
+    del notebook.cells[3:5]
+    renumber(notebook)
+    once = copy.deepcopy(notebook)
+    renumber(notebook)
+    assert notebook == once
+
+
+def test_a_notebook_without_numbered_sections_stays_as_it_is():
+    notebook = new_notebook(cells=[new_markdown_cell(TABLE), new_markdown_cell("## A title"), test_of("first", 2)])
+    before = copy.deepcopy(notebook)
+    assert renumber(notebook) == [] and notebook == before
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_the_labs_of_this_course_are_numbered(path):
+    notebook = nbformat.read(path, as_version=4)
+    before = copy.deepcopy(notebook)
+    assert renumber(notebook) == [] and notebook == before
