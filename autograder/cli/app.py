@@ -384,11 +384,15 @@ def report(
     last_year: Annotated[
         Path | None, typer.Option("--last-year", metavar="CSV", help="A results.csv of last year to compare with.")
     ] = None,
+    project: Annotated[
+        bool, typer.Option("--project", help="Also write project.html beside FILE: to show in class, without names.")
+    ] = False,
 ) -> None:
     """Write one page about the class: marks, hard exercises, common mistakes, progress, who may need help.
 
     It also writes everything behind the page as CSV into a folder beside FILE, one row for each lab, exercise, group of
-    tests, mistake, submission and student.
+    tests, mistake, submission and student. The page names students. With --project there is a second one to show in
+    class: for each lab the three commonest mistakes as pictures, and what failed most, without a name.
     """
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import known_students
@@ -403,6 +407,11 @@ def report(
         _stop(f"the gradebook {shown_url(url)} holds no results yet; run course grade first", 2)
     write_report(course, results, target, last_year=last_year, enrolled=known_students(url))
     out.print(f"{target}: {len(results)} submissions; tables in {target.with_suffix('')}", highlight=False)
+    if project:
+        from autograder.pages.class_projection import write_projection
+
+        write_projection(course, results, target.with_name("project.html"))
+        out.print(f"{target.with_name('project.html')}: to show in class; it names nobody", highlight=False)
     for sentence in sentences_on_waiting(results):
         out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
 

@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import numpy as np
 from markupsafe import Markup, escape
 from matplotlib import style
 from matplotlib.figure import Figure
@@ -85,6 +86,23 @@ def progress(percents: Mapping[str, Sequence[float]]) -> Markup | None:
     figure.legend(*axes.get_legend_handles_labels(), ncols=2, loc="outside upper center", frameon=False)
     told = ", ".join(f"{name} {median:.0f} %" for name, median in zip(names, middle, strict=True))
     return _svg(figure, f"Median of the marks by lab: {told}; a band shows the middle half of the class.")
+
+
+@_our_style
+def right_and_mistaken(right: np.ndarray, mistaken: np.ndarray, told: str) -> Markup:
+    """Two matrices of the same shape side by side, on one scale of colours; what is not finite is hatched."""
+    rows, columns = right.shape
+    figure = Figure(figsize=(6, 1.2 + 2.4 * min(1.2, max(0.35, rows / columns))), layout="constrained")
+    finite = np.concatenate([each[np.isfinite(each)] for each in (right, mistaken)])
+    shown = {"vmin": float(finite.min()), "vmax": float(finite.max()), "cmap": "viridis"}
+    plots = figure.subplots(1, 2)
+    for axes, title, values in zip(plots, ("should be", "with this mistake"), (right, mistaken), strict=True):
+        axes.set_facecolor("white")
+        axes.patch.set(hatch="xx", edgecolor=GREY)
+        image = axes.imshow(np.where(np.isfinite(values), values, np.nan), **shown)
+        axes.set(title=title, xticks=[], yticks=[])
+    figure.colorbar(image, ax=plots, shrink=0.8)
+    return _svg(figure, told)
 
 
 def _svg(figure: Figure, told: str) -> Markup:

@@ -13,6 +13,7 @@ from autograder.declaring.exercise import Exercise
 from coursekit.judge import Section
 
 _HEADING = re.compile(r"^#+\s+(.*\S)", re.MULTILINE)
+_ROOT = re.compile(r"\\sqrt\{(\w+)\}")
 
 
 def referred_sections(course: Course, declared: Mapping[str, Declaration]) -> dict[str, dict[str, Section]]:
@@ -47,7 +48,8 @@ def section(course: Course, reference: str) -> Section:
         for cell in nbformat.read(path, as_version=4).cells:
             _, mark, after = cell.source.partition(f'<a id="{anchor}"></a>')
             if cell.cell_type == "markdown" and mark and (heading := _HEADING.search(after)):
-                of_it = f"section {heading[1]}" if heading[1][0].isdigit() else heading[1]
+                title = _ROOT.sub(r"√\1", heading[1]).replace("$", "")  # read in a terminal and on pages without formulas
+                of_it = f"section {title}" if title[0].isdigit() else title
                 return Section(f"Lecture {number.lstrip('0')}, {of_it}", f"{path.relative_to(course.root)}#{anchor}")
     raise CourseError(
         f"no lecture has the section {reference!r}; write the number of a lecture, # and the id in a line "

@@ -1,0 +1,125 @@
+"""A page to show in class: for each lab one screen with the commonest mistakes as pictures. It names nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from autograder.course.settings import Course, CourseLab
+from autograder.declaring.course_exercises import declared_exercises
+from autograder.declaring.declaration import Declaration, describe
+from autograder.declaring.exercise import VISIBLE_SEED, Exercise
+from autograder.grading.marks import Mark
+from autograder.grading.results import write_atomically
+from autograder.pages import class_figures
+from autograder.pages.class_numbers import MistakeCount, items, mistakes, outcomes
+from autograder.pages.rendering import render
+from autograder.releasing.sections import section
+from coursekit.judge import Section
+
+SHOWN = 3  # mistakes, and groups of tests, of a lab
+LARGEST = (24, 32)  # rows and columns of a result that is drawn
+
+
+@dataclass(frozen=True)
+class MistakeCard:
+    """A mistake, how many made it, what it does to a result of the visible cases, and where it is explained."""
+
+    mistake: MistakeCount
+    tried: str
+    picture: Markup | None
+    section: Section | None
+
+
+@dataclass(frozen=True)
+class FailedGroup:
+    """A group of tests that many did not pass, of those whose code ran."""
+
+    exercise: str
+    title: str
+    failed: float
+
+
+@dataclass(frozen=True)
+class LabScreen:
+    """What the page shows of one lab."""
+
+    title: str
+    submissions: int
+    cards: tuple[MistakeCard, ...]
+    failed: tuple[FailedGroup, ...]
+    exercises: Markup
+
+
+def write_projection(course: Course, results: Sequence[Mark], target: Path) -> None:
+    """Write the page to show in class, one screen for each lab that has results, the newest first.
+
+    Pictures are made from the visible cases, so they hold nothing that students cannot see in their own checks.
+
+    Args:
+        course: the course.
+        results: what the gradebook holds, as it counts.
+        target: the page.
+    """
+    by_lab = [(lab, [each for each in results if each.lab == lab.name]) for lab in reversed(course.labs)]
+    screens = [_screen(course, lab, found) for lab, found in by_lab if found]
+    write_atomically(target, render("class_projection.html.j2", course=course, screens=screens))
+
+
+def _screen(course: Course, lab: CourseLab, results: Sequence[Mark]) -> LabScreen:
+    declared = declared_exercises(course, lab.name)
+    sentences = {
+        (name, id): text for name, exercise in declared.items() for id, text in exercise.spec.sentences.items()
+    }
+    made = mistakes(results, sentences)[:SHOWN]
+    groups = [
+        FailedGroup(item.exercise, title, 1 - share) for item in items(results, {}) for title, share in item.groups
+    ]
+    worst = sorted((each for each in groups if each.failed > 0), key=lambda each: -each.failed)
+    return LabScreen(
+        lab.title,
+        len(results),
+        tuple(_card(course, each, declared.get(each.exercise)) for each in made),
+        tuple(worst[:SHOWN]),
+        class_figures.exercises(outcomes(results)),
+    )
+
+
+def _card(course: Course, made: MistakeCount, exercise: Declaration | None) -> MistakeCard:
+    if not isinstance(exercise, Exercise) or made.id not in exercise.named_mistakes:
+        return MistakeCard(made, "", None, None)
+    see = exercise.named_mistakes[made.id].see
+    return MistakeCard(made, *_pictured(exercise, made.id), section(course, see) if see else None)
+
+
+def _pictured(exercise: Exercise, id: str) -> tuple[str, Markup | None]:
+    """What was tried, and the right result beside the mistaken one; nothing where no array of a case differs."""
+    cases = [case for group, rng in exercise.generators(VISIBLE_SEED) for case in group.draw(rng)]
+    for case in cases:
+        try:
+            right, mistaken = exercise.reference(case), exercise.mistaken_results(case, (id,)) or {}
+        except (ValueError, IndexError, OverflowError):
+            continue
+        for name in sorted(right, key=lambda each: each != "weights"):
+            if pair := _drawable(right[name], mistaken.get(name)):
+                told = f"{name}: on the left as it should be, on the right with this mistake."
+                return case.description or describe(case), class_figures.right_and_mistaken(*pair, told)
+    return "", None
+
+
+def _drawable(right: Any, mistaken: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """The first matrix, or the row, in which two results of the same shape differ; None where there is none to draw."""
+    if not all(isinstance(each, np.ndarray) and each.dtype.kind in "fiub" for each in (right, mistaken)):
+        return None
+    if right.shape != mistaken.shape or right.ndim < 1 or right.size < 2:
+        return None
+    matrices = [np.asarray(each, float).reshape(-1, *((1, *each.shape)[-2:])) for each in (right, mistaken)]
+    for ours, theirs in zip(*matrices, strict=True):
+        if np.isfinite(ours).all() and ours.size > 1 and not np.allclose(ours, theirs, atol=1e-3, equal_nan=True):
+            return (ours, theirs) if all(a <= b for a, b in zip(ours.shape, LARGEST, strict=True)) else None
+    return None
