@@ -1,4 +1,4 @@
-"""A course that is not this repository, made as docs/teaching/own-course.md says, word for word: its marks are the page's."""
+"""A course of its own, made as docs/teaching/own-course.md says, word for word: its marks are those of the page."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.course.settings import load_course
+from autograder.releasing.colab_archive import coursekit_archive
 from autograder.releasing.publish import MARKER, PublishRefused, publish, student_files
 from autograder.releasing.release import release
 
@@ -205,6 +206,31 @@ def test_what_is_published_can_be_pushed_cloned_and_installed_from_its_tag(tmp_p
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target"]
     subprocess.run([*command, str(tmp_path / "colab"), spec], check=True, capture_output=True, timeout=300)
     assert (tmp_path / "colab" / "coursekit" / "__init__.py").is_file()
+
+
+def test_without_a_repository_colab_installs_an_archive_that_is_uploaded(course, tmp_path, monkeypatch):
+    """The set-up cell runs in IPython: before the archive is there it says what to do, then it installs."""
+    archive = coursekit_archive(student_files(course))
+    assert archive == coursekit_archive(student_files(course))
+    notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
+    cell = next(cell.source for cell in notebook.cells if "google.colab" in cell.source)
+    ran = [
+        "%pip install --quiet --no-deps ./coursekit.zip",
+        "%pip install -q --no-deps --no-build-isolation --target t ./coursekit.zip",
+    ]
+    assert ran[0] in cell
+    told = "import sys, types; sys.modules['google.colab'] = types.ModuleType('google.colab')\n"
+    (tmp_path / "cell.ipy").write_text(told + cell.replace(*ran))
+
+    def run() -> str:
+        command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=NoColor", "cell.ipy"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=True)
+        return done.stdout
+
+    assert "Upload coursekit.zip" in run() and not (tmp_path / "t").exists()
+    (tmp_path / "coursekit.zip").write_bytes(archive)
+    assert "Upload" not in run()
+    assert (tmp_path / "t" / "coursekit" / "__init__.py").is_file()
 
 
 @pytest.mark.parametrize("change", ["none", "copy", "work", "labs", "update"])

@@ -233,7 +233,7 @@ def test_the_badge_comes_and_goes_with_the_repository(tmp_path, monkeypatch):
     write_pair(lecture, read_pair(lecture))
     release(course)
     told = lecture.read_text()
-    assert "was not told where Colab finds" in told and "pip install" not in told and "colab-badge" not in told
+    assert "Upload coursekit.zip" in told and "git+" not in told and "colab-badge" not in told
 
     (course.root / "course.toml").write_text(TOML.replace('repository = ""', REPOSITORY))
     online = load_course(course.root)

@@ -319,8 +319,16 @@ def publish(
     site_directory: Annotated[
         Path | None, typer.Option("--site", metavar="SITE", help="Build the web site as well, into SITE.")
     ] = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write coursekit.zip there: for Colab, where no repository is published."),
+    ] = None,
 ) -> None:
-    """Write the students' repository: lectures, labs, coursekit, data. Refuse if it holds an answer."""
+    """Write the students' repository: lectures, labs, coursekit, data. Refuse if it holds an answer.
+
+    If course.toml names no repository, give students coursekit.zip beside the notebooks: in Colab they upload it, and
+    the first cell of each notebook installs it.
+    """
     from autograder.releasing.publish import PublishRefused
     from autograder.releasing.publish import publish as make
 
@@ -341,6 +349,13 @@ def publish(
         out.print(f"Look at it, then publish it: git -C {directory} add -A, commit, push", highlight=False)
         if course.repository:
             out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
+    if archive:
+        from autograder.grading.results import write_atomically
+        from autograder.releasing.colab_archive import ARCHIVE, coursekit_archive
+        from autograder.releasing.publish import student_files
+
+        write_atomically(archive / ARCHIVE, coursekit_archive(student_files(course)))
+        out.print(f"{archive / ARCHIVE}: students upload it in Colab beside a notebook", highlight=False)
     if site_directory:
         site(site_directory)
 

@@ -14,6 +14,7 @@ from traitlets import Unicode
 
 from autograder.course.cells import grade_id
 from autograder.course.settings import Course, load_course
+from autograder.releasing.colab_archive import ARCHIVE
 from autograder.releasing.release_notes import write_points
 
 BADGE_TAG = "course-badge"
@@ -23,18 +24,19 @@ _KEPT_CELL_METADATA = ("deletable", "editable", "jupyter", "nbgrader", "slidesho
 
 
 def setup_source(course: Course) -> str:
-    """The source of the cell that installs coursekit on Colab, or says that course.toml does not tell from where."""
+    """The source of the cell that installs coursekit on Colab: from the repository that course.toml names, else from
+    the archive that `course publish --archive` writes, which the reader uploads."""
+    head = "# Colab: install the course's helper package. Anywhere else this cell does nothing.\nimport sys\n\n"
     if course.pip_spec:
-        says = "Installing the course's helper package …"
-        install = f"\n    %pip install --quiet --no-deps {course.pip_spec}"
-    else:
-        says = "This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you."
-        install = ""
+        return (
+            f'{head}if "google.colab" in sys.modules:\n    print("Installing the course\'s helper package …")\n'
+            f"    %pip install --quiet --no-deps {course.pip_spec}"
+        )
     return (
-        "# Colab: install the course's helper package. Anywhere else this cell does nothing.\n"
-        "import sys\n"
-        "\n"
-        f'if "google.colab" in sys.modules:\n    print("{says}"){install}'
+        f'{head}if "google.colab" in sys.modules:\n    from pathlib import Path\n\n'
+        f'    if Path("{ARCHIVE}").exists():\n        %pip install --quiet --no-deps ./{ARCHIVE}\n    else:\n'
+        f'        print("Upload {ARCHIVE}, which comes with this course: click the folder on the left "\n'
+        '              "and drop the file there. Then run this cell again.")'
     )
 
 

@@ -48,7 +48,9 @@ def section(course: Course, reference: str) -> Section:
         for cell in nbformat.read(path, as_version=4).cells:
             _, mark, after = cell.source.partition(f'<a id="{anchor}"></a>')
             if cell.cell_type == "markdown" and mark and (heading := _HEADING.search(after)):
-                title = _ROOT.sub(r"√\1", heading[1]).replace("$", "")  # read in a terminal and on pages without formulas
+                title = _ROOT.sub(r"√\1", heading[1]).replace(
+                    "$", ""
+                )  # read in a terminal and on pages without formulas
                 of_it = f"section {title}" if title[0].isdigit() else title
                 return Section(f"Lecture {number.lstrip('0')}, {of_it}", f"{path.relative_to(course.root)}#{anchor}")
     raise CourseError(
