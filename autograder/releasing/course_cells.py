@@ -35,8 +35,8 @@ def setup_source(course: Course) -> str:
     return (
         f'{head}if "google.colab" in sys.modules:\n    from pathlib import Path\n\n'
         f'    if Path("{ARCHIVE}").exists():\n        %pip install --quiet --no-deps ./{ARCHIVE}\n    else:\n'
-        f'        print("Upload {ARCHIVE}, which comes with this course: click the folder on the left "\n'
-        '              "and drop the file there. Then run this cell again.")'
+        f'        print("Upload {ARCHIVE}, which comes with this course, and run this cell again.")\n'
+        '        print("To upload it, click the folder on the left and drop the file there.")'
     )
 
 
