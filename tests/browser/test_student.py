@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import nbformat
 import pytest
 from hostile.making import FULL, POINTS
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from workplace import NARROW, WIDE, NotebookWindow, Server
 
 from autograder.course.settings import load_course
@@ -16,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAB = "02_self_attention"
 NOTEBOOK = f"labs/{LAB}/{LAB}.ipynb"
 EXERCISE = "self_attention_matrix"
+PICTURE = ROOT / "docs" / "images" / "check.png"
 OVER_QUERIES = """def self_attention_matrix(x):
     scores = ops.matmul(x, ops.swapaxes(x, -1, -2)) / x.shape[-1] ** 0.5  # (…, T, T)
     return ops.matmul(ops.softmax(scores, axis=-2), x)"""
@@ -79,6 +83,30 @@ def test_a_failed_check_is_read_and_mended(window):
     assert "4 of 4 checks pass" in report and f"1 of {len(POINTS)} exercises pass" in report and "Hint" not in report
     assert "CheckFailed" not in window.cell(EXERCISE).text
     window.shot("passed")
+
+
+def test_the_picture_on_the_first_page_shows_this_check(window):
+    """README and web site show it. TAKE_PICTURE=1 takes it anew; the words of the report are stored in the file."""
+    window.hide_files()
+    window.write(EXERCISE + "-code", OVER_QUERIES)
+    window.run(EXERCISE + "-code")
+    words = window.check(EXERCISE).text
+    if os.environ.get("TAKE_PICTURE"):
+        sharp = {"width": 900, "height": 900, "deviceScaleFactor": 1.5, "mobile": False}
+        window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", sharp)
+        window.cell(EXERCISE + "-code")
+        parts = [window.all(".jp-Notebook .jp-Cell")[window._numbers[name]] for name in (EXERCISE + "-code", EXERCISE)]
+        boxes = [{side: 1.5 * value for side, value in part.rect.items()} for part in parts]
+        scrolled = 1.5 * window.driver.execute_script("return arguments[0].getBoundingClientRect().top", parts[0])
+        left, height = boxes[0]["x"], boxes[1]["y"] + boxes[1]["height"] - boxes[0]["y"]
+        with Image.open(window.shot("picture")) as shot:
+            told = PngInfo()
+            told.add_text("Description", words)
+            area = (left, scrolled, left + boxes[0]["width"], scrolled + height)
+            shot.crop(tuple(map(round, area))).convert("P", palette=Image.Palette.ADAPTIVE).save(PICTURE, pnginfo=told)
+        window.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    with Image.open(PICTURE) as picture:
+        assert picture.info["Description"] == words, "take it anew: TAKE_PICTURE=1 pytest tests/browser -k picture"
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
