@@ -158,6 +158,9 @@ def grade(
         typer.Option("--unsafe", help="Grade without the sandbox where it cannot be built. Only for code you trust."),
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Also grade submissions that are graded already.")] = False,
+    only_roster: Annotated[
+        bool, typer.Option("--only-roster", help="Leave out, and list, who is not in the roster of course.toml.")
+    ] = False,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
@@ -183,9 +186,10 @@ def grade(
     try:
         with _on_cluster(cluster, cluster_wait) if cluster else start_sandbox(course, lab, unsafe=unsafe) as warm:
             from autograder.grading.marking import Marking  # slow to import: meanwhile the sandbox warms up
+            from autograder.grading.people import course_roster
 
             marking = Marking(course, lab, out_dir, db_url=course.gradebook_at(db), seed=seed, again=again)
-            found = marking.find(paths)
+            found = marking.find(paths, course_roster(course) if only_roster else None)
             if not found:
                 _show_passed_over(marking)
                 _stop(f"no submission of {lab} in {', '.join(map(str, paths))}", 2)
@@ -388,11 +392,13 @@ def report(
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import known_students
     from autograder.grading.marks import sentences_on_waiting
+    from autograder.grading.people import refuse_unknown_names
     from autograder.grading.results_folder import current_marks
     from autograder.pages.class_report import write_report
 
     course = load_course()
     url = course.gradebook_at(db)
+    refuse_unknown_names(course, url)
     results = current_marks(course, url, _folder_of(target, db))
     if not results:
         _stop(f"the gradebook {shown_url(url)} holds no results yet; run course grade first", 2)

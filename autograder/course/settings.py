@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from autograder.course.near import did_you_mean
+
 if TYPE_CHECKING:
     from traitlets.config import Config
 
@@ -108,6 +110,7 @@ class Course:
     exchange: str = ""
     lateness: Lateness = Lateness()
     attempts: Attempts = Attempts()
+    roster: Path | None = None
 
     @property
     def solutions(self) -> Path:
@@ -181,8 +184,10 @@ class Course:
         for lab in self.labs:
             if lab.name == name:
                 return lab
-        known = ", ".join(lab.name for lab in self.labs)
-        raise CourseError(f'{self.root / FILE_NAME}: there is no lab "{name}"; the labs are {known}')
+        names = [lab.name for lab in self.labs]
+        meant = did_you_mean(name, names)
+        labs = f"{meant} The labs" if meant else "; the labs"
+        raise CourseError(f'{self.root / FILE_NAME}: there is no lab "{name}"{labs} are {", ".join(names)}')
 
     def solution_notebook(self, lab: str) -> Path:
         return self.solutions / lab / f"{lab}.ipynb"
@@ -240,6 +245,7 @@ def load_course(start: Path | None = None) -> Course:
         title=course.title,
         term=course.term,
         course_id=course.id,
+        roster=root / course.roster if course.roster else None,
         labs=tuple(
             CourseLab(lab.name, lab.title or lab.name, lab.weight, lab.due, tuple(lab.preload)) for lab in tables.labs
         ),
@@ -265,7 +271,7 @@ def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, dateti
     extensions: dict[tuple[str, str], datetime] = {}
     for each in tables.extensions:
         if due.get(each.lab) is None:
-            why = "has no due date" if each.lab in due else "is not among [[labs]]"
+            why = "has no due date" if each.lab in due else f"is not among [[labs]]{did_you_mean(each.lab, due)}"
             raise CourseError(f'{path}: extensions.lab: "{each.lab}" {why}')
         if (each.student, each.lab) in extensions:
             raise CourseError(f'{path}: extensions: "{each.student}" has two for "{each.lab}"; remove one')
@@ -277,7 +283,7 @@ def _excused(path: Path, tables: _CourseFile) -> tuple[tuple[str, str], ...]:
     names = {lab.name for lab in tables.labs}
     for each in tables.excused:
         if each.lab not in names:
-            raise CourseError(f'{path}: excused.lab: "{each.lab}" is not among [[labs]]')
+            raise CourseError(f'{path}: excused.lab: "{each.lab}" is not among [[labs]]{did_you_mean(each.lab, names)}')
     return tuple((each.student, each.lab) for each in tables.excused)
 
 
@@ -312,6 +318,7 @@ class _CourseTable(_Table):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$",
         description="should be letters, digits, _ . and -, for example transformers",
     )
+    roster: str = Field("", description="should be the name of a CSV file in quotes")
 
 
 class _DistributionTable(_Table):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import time
@@ -21,6 +20,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
 from autograder.course.cells import cells_by_id
+from autograder.course.near import did_you_mean
 from autograder.course.settings import Course
 from autograder.grading.course_tables import metadata, result_table
 from autograder.grading.database import GradebookError, explained, open_engine, reading, schema_head
@@ -160,13 +160,13 @@ class GradebookWriter:
         recorded = self.marks(lab, [student])
         if not recorded:
             students = [mark.student for mark in self.marks(lab)]
-            near = difflib.get_close_matches(student, students, cutoff=0.4) or students[:5]
-            known = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise GradebookError(f"{lab}: no submission of {student} is graded{known}")
+            raise GradebookError(f"{lab}: no submission of {student} is graded{did_you_mean(student, students)}")
         found = next((each for each in recorded[0].parts if each.name == part), None)
         if found is None:
-            names = ", ".join(each.name for each in recorded[0].parts)
-            raise GradebookError(f"{lab}: has no graded part {part}; its parts are {names}")
+            names = [each.name for each in recorded[0].parts]
+            meant = did_you_mean(part, names)
+            parts = f"{meant} Its parts" if meant else "; its parts"
+            raise GradebookError(f"{lab}: has no graded part {part}{parts} are {', '.join(names)}")
         if points is not None and not 0 <= points <= found.max_score:
             raise GradebookError(
                 f"{lab}: {part} has {found.max_score:g} points, and {points:g} is not between 0 and that; "
@@ -342,11 +342,15 @@ def known_students(db_url: str) -> list[str]:
     Raises:
         GradebookError: something else is at this address, or it cannot be read.
     """
-    return _read(db_url, lambda connection: list(connection.scalars(select(api.Student.id).order_by(api.Student.id))))
+    return _read(
+        db_url,
+        lambda connection: list(connection.scalars(select(api.Student.id).order_by(api.Student.id))),
+        api.Student.__tablename__,
+    )
 
 
-def _read(db_url: str, query: Callable[[Connection], list[T]]) -> list[T]:
-    """What `query` finds in a gradebook that results were recorded in; nothing in any other."""
+def _read(db_url: str, query: Callable[[Connection], list[T]], table: str = result_table.name) -> list[T]:
+    """What `query` finds in a gradebook that has the table: one that results were recorded in, where none is named."""
     with explained(db_url):
         url = make_url(db_url)
         if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).exists()):
@@ -354,7 +358,7 @@ def _read(db_url: str, query: Callable[[Connection], list[T]]) -> list[T]:
         engine = open_engine(db_url)
         try:
             with reading(engine) as connection:
-                return query(connection) if inspect(connection).has_table(result_table.name) else []
+                return query(connection) if inspect(connection).has_table(table) else []
         finally:
             engine.dispose()
 

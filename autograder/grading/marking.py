@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
 from autograder.course.printable import printable
+from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.database import shown_url
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grading.marks import Mark, automatic_mark
+from autograder.grading.people import of_roster, refuse_unknown_names
 from autograder.grading.results import LabResult, write_passed_over_csv
 from autograder.grading.results_folder import bring_up_to_date
 from autograder.pages.feedback import feedback_path, write_feedback
@@ -71,11 +73,21 @@ class Marking:
         self._again = again
         self._keep_best = keep_best
 
-    def find(self, paths: Sequence[Path]) -> list[FoundSubmission]:
-        """The submissions in the given notebooks, folders and archives; what is nobody's goes to `passed_over`."""
+    def find(self, paths: Sequence[Path], only: Roster | None = None) -> list[FoundSubmission]:
+        """The submissions in the given notebooks, folders and archives; what is nobody's goes to `passed_over`.
+
+        So does the work of those who are not in the roster `only`, where there is one.
+
+        Raises:
+            CourseError: course.toml has an extension or an excuse for nobody.
+        """
         found = find_submissions(paths, self.lab, self.grader.known)
-        self.passed_over, self.claimed_twice = found.passed_over, found.claimed_twice
-        return found.submissions
+        submissions, strangers = found.submissions, list[PassedOver]()
+        if only is not None:
+            submissions, strangers = of_roster(only, submissions)
+        self.passed_over, self.claimed_twice = [*found.passed_over, *strangers], found.claimed_twice
+        refuse_unknown_names(self._course, self.db_url, [each.student for each in submissions])
+        return submissions
 
     def run(
         self, found: Iterable[FoundSubmission], warm: Future[Sandbox] | Cluster, *, workers: int = 1
