@@ -23,7 +23,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from autograder.cli import exporting, scaffold, watching
+from autograder.cli import exporting, remove, scaffold, watching
 from autograder.cli.data_sets import data
 from autograder.cli.explain import explain
 from autograder.cli.hub import roster
@@ -302,6 +302,7 @@ def _findings(result: Mark) -> Iterator[str]:
 app.command()(watching.watch)
 app.add_typer(scaffold.app, name="new")
 app.add_typer(exporting.app, name="export")
+app.add_typer(remove.app, name="remove")
 app.command()(similar)
 app.command()(explain)
 app.command()(mark)

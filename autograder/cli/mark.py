@@ -135,12 +135,19 @@ def _show_log(log: list[MarkChange], lab: str, student: str | None, out: Console
     if not log:
         out.print(f"Nothing was changed by hand{'' if student else f' in {lab}'}.", highlight=False)
     for each in log:
-        before, after = (AUTOMATIC if value is None else f"{value:g}" for value in (each.before, each.after))
         out.print(
             escape(
-                f"{each.changed_at:%Y-%m-%d %H:%M} UTC  {each.by}: {each.student}, {each.part}: from {before} to "
-                f"{after}, because: {each.because or 'no reason was given'}"
+                f"{each.changed_at:%Y-%m-%d %H:%M} UTC  {each.by}: {_what(each)}, because: "
+                f"{each.because or 'no reason was given'}"
             ),
             highlight=False,
             soft_wrap=True,
         )
+
+
+def _what(change: MarkChange) -> str:
+    if not change.part:
+        worth = "" if change.before is None else f", which had {change.before:g} points"
+        return f"{change.student}: removed the submission{worth}"
+    before, after = (AUTOMATIC if value is None else f"{value:g}" for value in (change.before, change.after))
+    return f"{change.student}, {change.part}: from {before} to {after}"

@@ -30,10 +30,11 @@ from autograder.grading.gradebook_cells import (
     store_lab,
 )
 from autograder.grading.gradebook_submissions import SubmissionRows
-from autograder.grading.hand_marks import WHO, MarkChange, changes, log_changes, set_by_hand, store_penalties
+from autograder.grading.hand_marks import WHO, MarkChange, account, changes, log_changes, set_by_hand, store_penalties
 from autograder.grading.lateness import LatePenalties
 from autograder.grading.marks import Mark, MarkReader
-from autograder.grading.results import LabResult, round_score
+from autograder.grading.removing import labs_of, remove_student, remove_submission
+from autograder.grading.results import LabResult, cut, round_score
 from autograder.pages.autograded_notebook import check_path_part, write_autograded
 
 ATTEMPTS = 5
@@ -163,10 +164,8 @@ class GradebookWriter:
             raise GradebookError(f"{lab}: no submission of {student} is graded{did_you_mean(student, students)}")
         found = next((each for each in recorded[0].parts if each.name == part), None)
         if found is None:
-            names = [each.name for each in recorded[0].parts]
-            meant = did_you_mean(part, names)
-            parts = f"{meant} Its parts" if meant else "; its parts"
-            raise GradebookError(f"{lab}: has no graded part {part}{parts} are {', '.join(names)}")
+            names = ", ".join(each.name for each in recorded[0].parts)
+            raise GradebookError(f"{lab}: has no graded part {part}; its parts are {names}")
         if points is not None and not 0 <= points <= found.max_score:
             raise GradebookError(
                 f"{lab}: {part} has {found.max_score:g} points, and {points:g} is not between 0 and that; "
@@ -181,6 +180,32 @@ class GradebookWriter:
                 )
             ).one()
             set_by_hand(session, notebook_id, part, points, because)
+
+        self._in_one_transaction(work)
+
+    def labs_of(self, student: str) -> list[str]:
+        """The labs of which there is a submission of a student, also those that the course no longer has."""
+        with reading(self._engine) as connection:
+            return labs_of(connection, student)
+
+    def scores_of(self, student: str) -> dict[str, float]:
+        """What counts for a student, by lab of the course."""
+        return {mark.lab: mark.score for mark in self.marks() if mark.student == student}
+
+    def remove(
+        self, student: str, labs: Sequence[str], *, because: str = "", by: str | None = None, everything: bool = False
+    ) -> None:
+        """Remove the submissions of a student in some labs, and with `everything` the student as well; log it."""
+        scores = self.scores_of(student)
+
+        def work(session: Session) -> None:
+            connection = session.connection()
+            for lab in labs:
+                remove_submission(
+                    connection, student, lab, worth=scores.get(lab), because=cut(because), by=by or account()
+                )
+            if everything:
+                remove_student(connection, student)
 
         self._in_one_transaction(work)
 
