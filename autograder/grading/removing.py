@@ -77,10 +77,9 @@ def remove_files(course: Course, pages: Path | None, student: str, labs: Collect
             shutil.rmtree(place / student / lab, ignore_errors=True)
         if pages is not None:
             (pages / student / f"{lab}.html").unlink(missing_ok=True)
-    for place in (*places, pages):
-        if place is not None:
-            with suppress(OSError):  # another lab's page is in it, or it never was
-                (place / student).rmdir()
+    for place in [*places, *([pages] if pages is not None else [])]:
+        with suppress(OSError):  # another lab's page is in it, or it never was
+            (place / student).rmdir()
 
 
 def left_behind(course: Course, student: str, labs: Iterable[str]) -> list[Path]:
