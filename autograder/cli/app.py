@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from autograder.grading.marking import Marking
     from autograder.grading.marks import Mark
     from autograder.integrations.cluster.client import Cluster
+    from autograder.submission.handing_in import PlatformTimes
 
 LONGEST_TABLE = 60
 MOST_PASSED_OVER = 20
@@ -161,6 +163,10 @@ def grade(
     only_roster: Annotated[
         bool, typer.Option("--only-roster", help="Leave out, and list, who is not in the roster of course.toml.")
     ] = False,
+    times: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="When students handed in, as Moodle or Canvas exports it; may be repeated."),
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
@@ -174,6 +180,9 @@ def grade(
     The command writes the gradebook, DIR/results.csv (one row per exercise), DIR/grades.csv (one row per student) and
     DIR/feedback/STUDENT/LAB.html. A folder may hold STUDENT/LAB/LAB.ipynb, STUDENT/LAB.ipynb or STUDENT.ipynb.
 
+    --times takes Moodle's grading worksheet, or any CSV file with a column of times and one of ids; or what Canvas
+    answers to /api/v1/courses/NUMBER/assignments/NUMBER/submissions. It also sets the times of work that is graded.
+
     You can stop it at any moment: the next run continues. It grades only submissions that are new or have changed.
     """
     from autograder.grading.preloading import start_sandbox
@@ -181,6 +190,7 @@ def grade(
 
     course = load_course()
     course.lab(lab)  # a lab that is not there is told before a sandbox is started for it
+    platform = _platform_times(course, lab, times) if times else []
     if cluster is not None and (unsafe or workers > 1):
         _stop("--workers and --unsafe are for this machine; --cluster grades in the sandboxes of its workers", 2)
     try:
@@ -189,7 +199,7 @@ def grade(
             from autograder.grading.people import course_roster
 
             marking = Marking(course, lab, out_dir, db_url=course.gradebook_at(db), seed=seed, again=again)
-            found = marking.find(paths, course_roster(course) if only_roster else None)
+            found = marking.find(paths, course_roster(course) if only_roster else None, platform)
             if not found:
                 _show_passed_over(marking)
                 _stop(f"no submission of {lab} in {', '.join(map(str, paths))}", 2)
@@ -223,6 +233,14 @@ def grade(
         for student, reason in marking.failures.items():
             err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
         _stop("some submissions have no verdict: the grader failed, and no mark was written for them")
+
+
+def _platform_times(course: Course, lab: str, paths: list[Path]) -> list[PlatformTimes]:
+    from autograder.submission.handing_in import read_times
+
+    due = course.lab(lab).due
+    zone = due.tzinfo if due is not None and due.tzinfo is not None else UTC
+    return [read_times(path, zone) for path in paths]
 
 
 @contextmanager
@@ -268,6 +286,8 @@ def _show(marking: Marking) -> None:
 
 def _show_passed_over(marking: Marking) -> None:
     """Name in the terminal what has no row in the tables, and ids that are not what an instructor expects."""
+    for sentence in marking.sentences_on_lateness():
+        err.print(f"[bold yellow]times[/]  {escape(printable(sentence))}", highlight=False, soft_wrap=True)
     for sentence in marking.claimed_twice:
         err.print(f"[bold yellow]an id claimed twice[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
     for each in marking.passed_over[:MOST_PASSED_OVER]:

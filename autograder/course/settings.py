@@ -111,6 +111,7 @@ class Course:
     lateness: Lateness = Lateness()
     attempts: Attempts = Attempts()
     roster: Path | None = None
+    hidden_cases: str = "never"
 
     @property
     def solutions(self) -> Path:
@@ -263,6 +264,7 @@ def load_course(start: Path | None = None) -> Course:
             grading.grace_minutes, grading.late_percent_per_day, _extensions(path, tables), _excused(path, tables)
         ),
         attempts=Attempts(grading.counts, grading.attempts_per_hour),
+        hidden_cases=grading.hidden_cases,
     )
 
 
@@ -358,6 +360,7 @@ class _GradingTable(_Table):
     database: str = Field("", description="needs a text in quotes")
     exchange: str = Field("", description="needs a text in quotes")
     counts: Literal["latest", "best"] = Field("latest", description='should be "latest" or "best"')
+    hidden_cases: Literal["never", "after due"] = Field("never", description='should be "never" or "after due"')
     attempts_per_hour: int = Field(10, ge=0, description="needs a whole number; 0 sets no limit")
     grace_minutes: float = Field(0.0, ge=0, description="needs a number of at least 0")
     late_percent_per_day: float = Field(0.0, ge=0, le=100, description="needs a number from 0 to 100")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -15,7 +15,7 @@ from typing import TypeVar
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.utils import parse_utc
-from sqlalchemy import ColumnElement, Connection, delete, insert, inspect, make_url, select, text
+from sqlalchemy import ColumnElement, Connection, delete, insert, inspect, make_url, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
@@ -141,6 +141,29 @@ class GradebookWriter:
         session.flush()
         store_penalties(session.connection(), self._reader, lab)
 
+    def set_times(self, lab: str, times: Mapping[str, datetime]) -> None:
+        """Set when submissions that are recorded already were handed in, by student, and what lateness costs them."""
+
+        def work(session: Session) -> None:
+            rows = session.scalars(
+                select(api.SubmittedAssignment)
+                .join(api.Assignment)
+                .where(api.Assignment.name == lab, api.SubmittedAssignment.student_id.in_([*times]))
+            )
+            for row in rows:
+                row.timestamp = parse_utc(times[row.student_id])
+            session.flush()
+            table = result_table.c
+            of_lab = (table.lab == lab) & table.student.in_([*times])
+            for student, stored in session.execute(select(table.student, table.result).where(of_lab)).all():
+                dated = json.dumps(json.loads(stored) | {"timestamp": times[student].isoformat()}, sort_keys=True)
+                session.execute(
+                    update(result_table).where(table.lab == lab, table.student == student).values(result=dated)
+                )
+            store_penalties(session.connection(), self._reader, lab, [*times])
+
+        self._in_one_transaction(work)
+
     def mark_by_hand(
         self, lab: str, student: str, part: str, points: float | None, because: str, by: str | None = None
     ) -> None:
@@ -187,6 +210,16 @@ class GradebookWriter:
         """The labs of which there is a submission of a student, also those that the course no longer has."""
         with reading(self._engine) as connection:
             return labs_of(connection, student)
+
+    def longest_extension(self, lab: str) -> timedelta:
+        """The longest extension that the gradebook holds for somebody's submission of a lab; 0 where there is none."""
+        query = (
+            select(api.SubmittedAssignment.extension)
+            .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+            .where(api.Assignment.name == lab, api.SubmittedAssignment.extension.is_not(None))
+        )
+        with reading(self._engine) as connection:
+            return max(connection.scalars(query), default=timedelta(0))
 
     def scores_of(self, student: str) -> dict[str, float]:
         """What counts for a student, by lab of the course."""

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,13 +29,12 @@ from autograder.pages.feedback import feedback_path
 from autograder.pages.status import status_page
 from autograder.submission import PassedOver, Unreadable
 from autograder.submission.file_names import LabNames, shown_place, stem_of
+from autograder.submission.handing_in import dated, later
 
 if TYPE_CHECKING:
     from autograder.integrations.cluster.client import Cluster  # Dask is slow to import
 
 log = logging.getLogger(__name__)
-
-SLACK = timedelta(minutes=5)  # between the time that an attempt bears and its coming; clocks and networks need some
 
 
 @dataclass
@@ -256,15 +255,10 @@ def _came(attempt: HandedIn, now: datetime) -> datetime:
         with suppress(OSError):
             changed = os.stat(attempt.submission.path, follow_symlinks=False).st_ctime
             came = min(now, datetime.fromtimestamp(changed, UTC))
-    return came if came - attempt.handed_in > SLACK else attempt.handed_in
+    return later(attempt.handed_in, came) or came
 
 
 def _dated(attempt: HandedIn, when: datetime) -> HandedIn:
     """The attempt as handed in at a time, which its verdict and its page say; with a note where it says another."""
-    submission = replace(attempt.submission, timestamp=when)
-    if when != attempt.handed_in:
-        said = (
-            f"It is dated {attempt.handed_in:%Y-%m-%d %H:%M} UTC and came at {when:%Y-%m-%d %H:%M} UTC, which counts."
-        )
-        submission = replace(submission, note=" ".join(filter(None, [submission.note, said])))
-    return replace(attempt, handed_in=when, submission=submission)
+    submission = dated(replace(attempt.submission, timestamp=attempt.handed_in), when)
+    return replace(attempt, handed_in=when, submission=replace(submission, timestamp=when))
