@@ -32,7 +32,7 @@ HALVES = st.integers(0, 4).map(lambda number: number / 2)
 
 
 class Term(RuleBasedStateMachine):
-    """Sequences of grading, regrading, marking, extending, excusing, changing points, removing, and exporting."""
+    """Sequences of grading, regrading, marking, dating, extending, excusing, removing, and exporting."""
 
     template: Path
 
@@ -121,6 +121,21 @@ class Term(RuleBasedStateMachine):
         if student in self.graded:
             set_grade(self.course, student, "square", manual_score=points, needs_manual_grade=False)
             self.is_current = False
+
+    @rule(student=STUDENTS, days=st.integers(-1, 3))
+    def times(self, student, days) -> None:
+        """The platform's times, for work that is graded already."""
+        if student in self.graded:
+            course, came = self.course, DUE + timedelta(days=days)
+            self.last[student] |= {"timestamp": came}
+            with GradebookWriter(course.db_url, course) as writer:
+                writer.set_times(LAB, {student: came})
+                bring_up_to_date(course, writer, self.root / "grades")
+                (mark,) = writer.marks(LAB, [student])
+            assert mark.timestamp == came and f"handed in {came:%Y-%m-%d %H:%M}" in self.page(student).read_text(
+                "utf-8"
+            )
+            self.is_current = True
 
     @rule(student=STUDENTS, days=st.integers(0, 3))
     def extend(self, student, days) -> None:
