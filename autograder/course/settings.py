@@ -6,7 +6,7 @@ import os
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -269,16 +269,29 @@ def load_course(start: Path | None = None) -> Course:
 
 
 def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, datetime], ...]:
+    """The due dates of single students: those for one lab, and for all other labs those that are for all."""
     due = {lab.name: lab.due for lab in tables.labs}
-    extensions: dict[tuple[str, str], datetime] = {}
+    of_one: dict[tuple[str, str], datetime] = {}
+    of_all: dict[tuple[str, str], datetime] = {}
     for each in tables.extensions:
-        if due.get(each.lab) is None:
+        if (each.due is None) == (each.days is None):
+            raise CourseError(f'{path}: extensions: "{each.student}" needs either a due date, due = …, or days = …')
+        if each.lab is None and each.days is None:
+            raise CourseError(
+                f'{path}: extensions: "{each.student}" needs a lab with the due date, or days for all labs'
+            )
+        if each.lab is not None and due.get(each.lab) is None:
             why = "has no due date" if each.lab in due else f"is not among [[labs]]{did_you_mean(each.lab, due)}"
             raise CourseError(f'{path}: extensions.lab: "{each.lab}" {why}')
-        if (each.student, each.lab) in extensions:
-            raise CourseError(f'{path}: extensions: "{each.student}" has two for "{each.lab}"; remove one')
-        extensions[each.student, each.lab] = each.due
-    return tuple((student, lab, later) for (student, lab), later in extensions.items())
+        found = of_one if each.lab is not None else of_all
+        for lab, date in due.items():
+            if date is None or each.lab not in (None, lab):
+                continue
+            if (each.student, lab) in found:
+                what = f'"{lab}"' if each.lab is not None else "all labs"
+                raise CourseError(f'{path}: extensions: "{each.student}" has two for {what}; remove one')
+            found[each.student, lab] = each.due or date + timedelta(days=each.days or 0)
+    return tuple((student, lab, later) for (student, lab), later in (of_all | of_one).items())
 
 
 def _excused(path: Path, tables: _CourseFile) -> tuple[tuple[str, str], ...]:
@@ -382,8 +395,11 @@ class _LabTable(_Table):
 
 class _ExtensionTable(_Table):
     student: str = Field(pattern=r"\S", description="needs the student's id in quotes")
-    lab: str = Field(pattern=r"\S", description="should be the name of a lab")
-    due: AwareDatetime = Field(description="needs a date, a time and a time zone, as in 2026-12-11T23:59:00+01:00")
+    lab: str | None = Field(None, pattern=r"\S", description="should be the name of a lab")
+    due: AwareDatetime | None = Field(
+        None, description="needs a date, a time and a time zone, as in 2026-12-11T23:59:00+01:00"
+    )
+    days: float | None = Field(None, gt=0, le=1000, description="needs a number of days after the due date")
 
 
 class _ExcusedTable(_Table):
