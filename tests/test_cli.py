@@ -102,7 +102,7 @@ CALLS = {
     "seed of letters": (NOTHING, (*GRADE, "--seed", "abc"), "--seed': "),
     "unknown lab: grade": (NOTHING, ("grade", "99_none", "handed-in"), f'no lab "99_none"; the labs are {LAB}'),
     "unknown lab: release": (NOTHING, ("release", "99_none"), f'no lab "99_none"; the labs are {LAB}'),
-    "lab as a path": (NOTHING, ("grade", f"labs/{LAB}", "handed-in"), f"the labs are {LAB}"),
+    "lab as a path": (NOTHING, ("grade", f"labs/{LAB}", "handed-in"), f"did you mean {LAB}? The labs are {LAB}"),
     "check and publish": (NOTHING, ("release", "--check", "--publish", "x"), "give one of them"),
     # where submissions should be
     "no such path": (NOTHING, ("grade", LAB, "nowhere"), "nowhere: there is no such file or folder"),

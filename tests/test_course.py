@@ -62,7 +62,7 @@ def test_everything_that_is_wrong_is_said_at_once(tmp_path):
     assert [line.removeprefix(f"{tmp_path / 'course.toml'}: ") for line in str(refused.value).splitlines()] == [
         "course.title: needs a text in quotes, and is 3",
         "grading.cpu_second: is not a known key; the keys are attempts_per_hour, counts, cpu_seconds, database, "
-        "exchange, grace_minutes, late_percent_per_day, memory_mb, wall_seconds",
+        "exchange, grace_minutes, hidden_cases, late_percent_per_day, memory_mb, wall_seconds",
         "labs.weight: needs a number of at least 0, and is True",
     ]
 

@@ -108,12 +108,31 @@ def test_the_page_says_what_lateness_costs_and_which_attempt_counts(course, tmp_
     assert ("handed in late" in page, "earlier attempt" in page) == (lost > 0, is_worse)
 
 
+def test_an_extension_for_all_labs_is_in_days_and_one_for_a_lab_counts_before_it(course):
+    path = course.root / "course.toml"
+    more = '\n[[labs]]\nname = "02_more"\ndue = 2026-11-09T23:59:00Z\n\n[[labs]]\nname = "03_without"\n'
+    of_all = '\n[[extensions]]\nstudent = "bob"\ndays = 7\n\n[[extensions]]\nstudent = "cyd"\ndays = 0.5\n'
+    path.write_text(path.read_text() + more + of_all)
+    lateness = load_course(course.root).lateness
+    assert lateness.extension("bob", LAB) == datetime(2026, 11, 5, 23, 59, tzinfo=UTC)
+    assert lateness.extension("bob", "02_more") == datetime(2026, 11, 16, 23, 59, tzinfo=UTC)
+    assert lateness.extension("cyd", LAB) == datetime(2026, 11, 3, 11, 59, tzinfo=UTC)
+    assert lateness.extension("bob", "03_without") is None and lateness.extension("ada", LAB) is None
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         (('lab = "01_tiny"\ndue', 'lab = "07"\ndue'), 'extensions.lab: "07" is not among'),
         (("due = 2026-11-02T23:59:00Z\n", ""), f'extensions.lab: "{LAB}" has no due date'),
         ((EXTENSION, EXTENSION * 2), 'extensions: "bob" has two'),
+        (("due = 2026-11-05T23:59:00Z", ""), 'extensions: "bob" needs either a due date, due = …, or days = …'),
+        (("due = 2026-11-05T23:59:00Z", "days = 0"), "extensions.days: needs a number of days after the due date"),
+        (
+            (f'lab = "{LAB}"\ndue = 2026-11-05', "due = 2026-11-05"),
+            "needs a lab with the due date, or days for all labs",
+        ),
+        ((EXTENSION, '\n[[extensions]]\nstudent = "bob"\ndays = 2\n' * 2), '"bob" has two for all labs; remove one'),
         (("grace_minutes = 10", "grace_minutes = -1"), "grading.grace_minutes: needs a number of at least 0"),
         (("grace_minutes = 10", 'counts = "first"'), 'grading.counts: should be "latest" or "best"'),
     ],

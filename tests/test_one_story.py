@@ -17,7 +17,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from nbgrader.api import Gradebook
 from test_gradebook import result, set_grade
 from tiny_course import LAB, TOML, released
+from typer.testing import CliRunner
 
+from autograder.cli.app import app
 from autograder.course.settings import load_course
 from autograder.grading.gradebook import GradebookWriter, recorded_marks
 from autograder.grading.results_folder import bring_up_to_date
@@ -30,7 +32,7 @@ HALVES = st.integers(0, 4).map(lambda number: number / 2)
 
 
 class Term(RuleBasedStateMachine):
-    """Sequences of grading, marking, extending, excusing, changing points, and exporting."""
+    """Sequences of grading, regrading, marking, dating, extending, excusing, removing, and exporting."""
 
     template: Path
 
@@ -41,6 +43,8 @@ class Term(RuleBasedStateMachine):
         self.root = self.folder / "course"
         self.tables: list[str] = []
         self.graded: set[str] = set()
+        self.last: dict[str, dict] = {}  # by student: what the last verdict was made of
+        self.versions = 1
         self.is_current = True
 
     @property
@@ -52,10 +56,14 @@ class Term(RuleBasedStateMachine):
 
     @rule(student=STUDENTS, points=HALVES, days=st.integers(-1, 3), answer=st.sampled_from("xyz"))
     def grade(self, student, points, days, answer) -> None:
-        course = self.course
-        code = f"def double({answer}): ..."
         came = DUE + timedelta(days=days)
-        verdict = result(course, student, double=points, code=code, content=f"{answer}{points}{days}", timestamp=came)
+        code = f"def double({answer}): ..."
+        self.last[student] = {"double": points, "code": code, "content": f"{answer}{points}{days}", "timestamp": came}
+        self.record(student)
+
+    def record(self, student) -> None:
+        course = self.course
+        verdict = result(course, student, grader=f"g{self.versions}", **self.last[student])
         with GradebookWriter(course.db_url, course) as writer:
             writer.record([verdict])
             (mark,) = writer.marks(LAB, [student])
@@ -63,6 +71,41 @@ class Term(RuleBasedStateMachine):
             bring_up_to_date(course, writer, self.root / "grades")
         self.graded.add(student)
         self.is_current = True
+
+    @rule(student=STUDENTS, points=HALVES, knows_when=st.booleans())
+    def regrade(self, student, points, knows_when) -> None:
+        """The same work again by another grader, from an archive that does not say when it came."""
+        if student in self.graded:
+            course = self.course
+            (before,) = [each for each in recorded_marks(course, course.db_url, LAB) if each.student == student]
+            same = points == self.last[student]["double"]
+            self.versions += 1
+            verdict = self.last[student] | {"double": points}
+            self.last[student] = verdict if knows_when else verdict | {"timestamp": None}
+            self.record(student)
+            (after,) = [each for each in recorded_marks(course, course.db_url, LAB) if each.student == student]
+            assert after.timestamp == before.timestamp
+            assert [part.by_hand for part in after.parts] == [part.by_hand for part in before.parts]
+            assert not same or (after.score, after.penalty) == (before.score, before.penalty)
+
+    @rule(student=STUDENTS, everything=st.booleans())
+    def remove(self, student, everything) -> None:
+        if student in self.graded:
+            others = {name: self.page(name).read_bytes() for name in self.graded - {student}}
+            words = ["student", student] if everything else ["attempt", LAB, student]
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(self.root)
+                self.course  # noqa: B018  writes course.toml
+                current = self.is_current
+                done = CliRunner().invoke(app, ["remove", *words, "--yes"])
+            assert done.exit_code == 0, done.output
+            self.graded.discard(student)
+            assert not self.page(student).parent.exists()
+            assert not current or others == {name: self.page(name).read_bytes() for name in self.graded}
+            self.is_current = True
+
+    def page(self, student) -> Path:
+        return self.root / "grades" / "feedback" / student / f"{LAB}.html"
 
     @rule(student=STUDENTS, part=st.sampled_from(["double", "why"]), points=st.none() | HALVES)
     def mark(self, student, part, points) -> None:
@@ -78,6 +121,21 @@ class Term(RuleBasedStateMachine):
         if student in self.graded:
             set_grade(self.course, student, "square", manual_score=points, needs_manual_grade=False)
             self.is_current = False
+
+    @rule(student=STUDENTS, days=st.integers(-1, 3))
+    def times(self, student, days) -> None:
+        """The platform's times, for work that is graded already."""
+        if student in self.graded:
+            course, came = self.course, DUE + timedelta(days=days)
+            self.last[student] |= {"timestamp": came}
+            with GradebookWriter(course.db_url, course) as writer:
+                writer.set_times(LAB, {student: came})
+                bring_up_to_date(course, writer, self.root / "grades")
+                (mark,) = writer.marks(LAB, [student])
+            assert mark.timestamp == came and f"handed in {came:%Y-%m-%d %H:%M}" in self.page(student).read_text(
+                "utf-8"
+            )
+            self.is_current = True
 
     @rule(student=STUDENTS, days=st.integers(0, 3))
     def extend(self, student, days) -> None:
@@ -101,7 +159,7 @@ class Term(RuleBasedStateMachine):
 
     @invariant()
     def all_agree(self) -> None:
-        if not getattr(self, "graded", None) or not self.is_current:
+        if not getattr(self, "is_current", False) or not (self.root / "gradebook.db").exists():
             return
         course = self.course
         marks = {mark.student: mark for mark in recorded_marks(course, course.db_url, LAB)}
@@ -113,7 +171,7 @@ class Term(RuleBasedStateMachine):
             row = rows[student]
             assert (float(row["score"]), float(row["late"])) == (mark.score, mark.penalty)
             assert (float(row["max_score"]), row["state"]) == (mark.max_score, mark.state)
-            page = (self.root / "grades" / "feedback" / student / f"{LAB}.html").read_text("utf-8")
+            page = self.page(student).read_text("utf-8")
             assert f'<p class="total">{mark.score:g} of {mark.max_score:g} points' in page
             assert page.count("Set by your instructor") == sum(part.by_hand is not None for part in mark.parts)
             cell = next(each for each in exported.rows if each["student"] == student)[LAB]

@@ -1,12 +1,12 @@
 """Times of handing in, from text that a student may have written."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.submission.times import as_time
+from autograder.submission.times import as_platform_time, as_time
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -16,6 +16,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
     [
         "2026-03-01 12:00:00 UTC",
         "2026-03-01T12:00:00",
+        "2026-03-01T12:00:00Z",
         "2026-03-01 12:00:00.000000 UTC\n",
         "2026-03-01 13:00:00 +0100",
         "2026-03-01 13:00:00 +01:00",
@@ -59,3 +60,40 @@ def test_what_cannot_be_true_is_no_time(text):
 def test_no_text_raises(text):
     found = as_time(text)
     assert found is None or 2000 <= found.year <= 2100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sunday, 1 March 2026, 1:00 PM",
+        "Sunday, 1 Mar 2026, 01:00 PM",
+        "1 March 2026, 13:00",
+        "1 March 2026, 13:00:00",
+        "2026-03-01 13:00:00",
+        "2026-03-01T12:00:00Z",
+        "2026-03-01 12:00:00 UTC",
+    ],
+)
+def test_times_of_platforms_are_read_in_the_zone_of_the_course(text):
+    assert as_platform_time(text, timezone(timedelta(hours=1))) == NOON
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-",
+        "",
+        "Sunday, 30 February 2026, 1:00 PM",
+        "1 März 2026, 13:00",
+        "1 March 2026, 13:00 PM",
+        "1 March 2026, 0:30 am",
+    ],
+)
+def test_other_texts_of_platforms_are_no_times(text):
+    assert as_platform_time(text, UTC) is None
+
+
+def test_midnight_and_noon_have_the_right_half_of_the_day():
+    assert as_platform_time("1 March 2026, 12:30 AM", UTC).hour == 0
+    assert as_platform_time("1 March 2026, 12:30 PM", UTC).hour == 12
+    assert as_platform_time("1 March 2026, 11:59 PM", UTC).hour == 23

@@ -183,6 +183,22 @@ def test_the_page_of_late_work_says_what_lateness_costs(school, monkeypatch):
     assert "handed in late, which costs 5 of the 5 points that it earned" in page.read_text("utf-8")
 
 
+def test_who_is_not_in_the_roster_is_passed_over_until_the_roster_has_them(school, monkeypatch):
+    path = school.course.root / "course.toml"
+    path.write_text(path.read_text().replace('id = "tiny"', 'id = "tiny"\nroster = "people.csv"'))
+    roster = school.course.root / "people.csv"
+    roster.write_text("id\nada\n")
+    for student in ("ada", "eve"):
+        school.hand_in(student, 5, monkeypatch)
+    with school.watcher() as watcher:
+        watcher.only_roster = True
+        assert [mark.student for mark in watcher.round()] == ["ada"]
+        assert [each.reason for each in watcher.last_round.passed_over] == ["“eve” is not in people.csv."]
+        roster.write_text("id\nada\neve\n")
+        assert [mark.student for mark in watcher.round()] == ["eve"]
+        assert watcher.last_round.passed_over == []
+
+
 def test_more_attempts_than_the_hour_allows_wait_and_are_then_graded(school, monkeypatch):
     for points in (1, 2, 3, 4):
         school.hand_in("ada", points, monkeypatch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -23,7 +24,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from autograder.cli import exporting, scaffold, watching
+from autograder.cli import exporting, remove, scaffold, watching
 from autograder.cli.data_sets import data
 from autograder.cli.explain import explain
 from autograder.cli.hub import roster
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from autograder.grading.marking import Marking
     from autograder.grading.marks import Mark
     from autograder.integrations.cluster.client import Cluster
+    from autograder.submission.handing_in import PlatformTimes
 
 LONGEST_TABLE = 60
 MOST_PASSED_OVER = 20
@@ -161,6 +163,13 @@ def grade(
         typer.Option("--unsafe", help="Grade without the sandbox where it cannot be built. Only for code you trust."),
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Also grade submissions that are graded already.")] = False,
+    only_roster: Annotated[
+        bool, typer.Option("--only-roster", help="Leave out, and list, who is not in the roster of course.toml.")
+    ] = False,
+    times: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="When students handed in, as Moodle or Canvas exports it; may be repeated."),
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://HOST:PORT, tcp://…, or a scheduler file."),
@@ -174,6 +183,9 @@ def grade(
     The command writes the gradebook, DIR/results.csv (one row per exercise), DIR/grades.csv (one row per student) and
     DIR/feedback/STUDENT/LAB.html. A folder may hold STUDENT/LAB/LAB.ipynb, STUDENT/LAB.ipynb or STUDENT.ipynb.
 
+    --times takes Moodle's grading worksheet, or any CSV file with a column of times and one of ids; or what Canvas
+    answers to /api/v1/courses/NUMBER/assignments/NUMBER/submissions. It also sets the times of work that is graded.
+
     You can stop it at any moment: the next run continues. It grades only submissions that are new or have changed.
     """
     from autograder.grading.preloading import start_sandbox
@@ -181,14 +193,16 @@ def grade(
 
     course = load_course()
     course.lab(lab)  # a lab that is not there is told before a sandbox is started for it
+    platform = _platform_times(course, lab, times) if times else []
     if cluster is not None and (unsafe or workers > 1):
         _stop("--workers and --unsafe are for this machine; --cluster grades in the sandboxes of its workers", 2)
     try:
         with _on_cluster(cluster, cluster_wait) if cluster else start_sandbox(course, lab, unsafe=unsafe) as warm:
             from autograder.grading.marking import Marking  # slow to import: meanwhile the sandbox warms up
+            from autograder.grading.people import course_roster
 
             marking = Marking(course, lab, out_dir, db_url=course.gradebook_at(db), seed=seed, again=again)
-            found = marking.find(paths)
+            found = marking.find(paths, course_roster(course) if only_roster else None, platform)
             if not found:
                 _show_passed_over(marking)
                 _stop(f"no submission of {lab} in {', '.join(map(str, paths))}", 2)
@@ -222,6 +236,14 @@ def grade(
         for student, reason in marking.failures.items():
             err.print(f"[red]no verdict[/] {escape(student)}: {escape(reason)}", highlight=False)
         _stop("some submissions have no verdict: the grader failed, and no mark was written for them")
+
+
+def _platform_times(course: Course, lab: str, paths: list[Path]) -> list[PlatformTimes]:
+    from autograder.submission.handing_in import read_times
+
+    due = course.lab(lab).due
+    zone = due.tzinfo if due is not None and due.tzinfo is not None else UTC
+    return [read_times(path, zone) for path in paths]
 
 
 @contextmanager
@@ -267,6 +289,8 @@ def _show(marking: Marking) -> None:
 
 def _show_passed_over(marking: Marking) -> None:
     """Name in the terminal what has no row in the tables, and ids that are not what an instructor expects."""
+    for sentence in marking.sentences_on_lateness():
+        err.print(f"[bold yellow]times[/]  {escape(printable(sentence))}", highlight=False, soft_wrap=True)
     for sentence in marking.claimed_twice:
         err.print(f"[bold yellow]an id claimed twice[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
     for each in marking.passed_over[:MOST_PASSED_OVER]:
@@ -301,6 +325,7 @@ def _findings(result: Mark) -> Iterator[str]:
 app.command()(watching.watch)
 app.add_typer(scaffold.app, name="new")
 app.add_typer(exporting.app, name="export")
+app.add_typer(remove.app, name="remove")
 app.command()(similar)
 app.command()(explain)
 app.command()(mark)
@@ -412,11 +437,13 @@ def report(
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import known_students
     from autograder.grading.marks import sentences_on_waiting
+    from autograder.grading.people import refuse_unknown_names
     from autograder.grading.results_folder import current_marks
     from autograder.pages.class_report import write_report
 
     course = load_course()
     url = course.gradebook_at(db)
+    refuse_unknown_names(course, url)
     results = current_marks(course, url, _folder_of(target, db))
     if not results:
         _stop(f"the gradebook {shown_url(url)} holds no results yet; run course grade first", 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.course.near import did_you_mean
 from autograder.course.printable import printable
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ def _recorded(course: Course, lab: str, student: str, url: str) -> Mark:
 
     marks = {each.student: each for each in recorded_marks(course, url, lab)}
     if student not in marks:
-        near = get_close_matches(student, marks, 1)
-        hint = f"; did you mean {near[0]}?" if near else f"; grade first: course grade {lab} PATH"
+        hint = did_you_mean(student, marks) or f"; grade first: course grade {lab} PATH"
         raise CourseError(f"{lab}: no submission of {student} is graded{hint}")
     return marks[student]
 

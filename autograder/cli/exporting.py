@@ -1,8 +1,9 @@
-"""`course export canvas`, `moodle` and `csv`: what is typed, and what is said afterwards."""
+"""`course export canvas`, `moodle`, `csv` and `term`: what is typed, and what is said afterwards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +12,10 @@ from rich.console import Console
 from rich.markup import escape
 
 if TYPE_CHECKING:
+    from autograder.course.roster import Roster
     from autograder.course.settings import Course
-    from autograder.integrations.exporting.roster import Roster
-    from autograder.integrations.exporting.tables import Marks, Row, Table
+    from autograder.grading.marks import Mark
+    from autograder.integrations.exporting.tables import Row, Table
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,6 +31,9 @@ RosterPath = Annotated[
 ]
 Without = Annotated[
     list[str] | None, typer.Option(metavar="STUDENT", help="Leave out this student of the gradebook; may be repeated.")
+]
+OnlyRoster = Annotated[
+    bool, typer.Option("--only-roster", help="Leave out, and list, every student who is not in the roster.")
 ]
 Zeros = Annotated[
     bool, typer.Option("--zeros", help="Write 0 for people in the roster who handed in nothing; empty by default.")
@@ -53,6 +58,7 @@ def canvas(
     column: Columns = None,
     zeros: Zeros = False,
     without: Without = None,
+    only_roster: OnlyRoster = False,
     feedback: FeedbackArchive = None,
     download: Annotated[
         Path | None, typer.Option(metavar="ZIP", help="With --feedback: the submissions, as Canvas packed them.")
@@ -82,7 +88,7 @@ def canvas(
             "--feedback needs --download with the archive of submissions from Canvas, because Canvas matches pages by "
             "the names of the files in it"
         )
-    made = _Export(labs, roster, without, column, zeros, db, pages)
+    made = _Export(labs, _Chosen(roster, without, only_roster), column, zeros, db, pages)
     table = made.table(canvas_table)
     archive = None
     if feedback and download:
@@ -99,6 +105,7 @@ def moodle(
     column: Columns = None,
     zeros: Zeros = False,
     without: Without = None,
+    only_roster: OnlyRoster = False,
     feedback: FeedbackArchive = None,
     pages: Pages = PAGES,
     db: Database = None,
@@ -119,7 +126,7 @@ def moodle(
     from autograder.integrations.exporting.feedback_archives import moodle_names
     from autograder.integrations.exporting.tables import moodle_table
 
-    made = _Export(labs, roster, without, column, zeros, db, pages)
+    made = _Export(labs, _Chosen(roster, without, only_roster), column, zeros, db, pages)
     table = made.table(moodle_table)
     archive = None
     if feedback:
@@ -138,6 +145,7 @@ def csv_(
     out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/export.csv"),
     zeros: Zeros = False,
     without: Without = None,
+    only_roster: OnlyRoster = False,
     db: Database = None,
 ) -> None:
     """Write one plain table: the students, and for each lab the score, the maximum, the late penalty, and the state.
@@ -148,8 +156,47 @@ def csv_(
     """
     from autograder.integrations.exporting.tables import plain_table
 
-    made = _Export(labs, roster, without, None, zeros, db, PAGES)
+    made = _Export(labs, _Chosen(roster, without, only_roster), None, zeros, db, PAGES)
     made.write(plain_table(made.marks, made.own_roster, made.people, made.cell), out)
+
+
+@app.command()
+def term(
+    labs: Annotated[
+        list[str] | None, typer.Argument(metavar="[LAB]…", help="The labs; all that have marks when none is named.")
+    ] = None,
+    roster: Annotated[
+        Path | None, typer.Option("--roster", metavar="CSV", help="A list of people, to write before the marks.")
+    ] = None,
+    weight: Annotated[
+        list[str] | None, typer.Option(metavar="LAB=NUMBER", help="A weight other than the one in course.toml.")
+    ] = None,
+    drop: Annotated[int, typer.Option(min=0, metavar="K", help="Drop the K labs with the lowest percents.")] = 0,
+    out: Annotated[Path, typer.Option(metavar="CSV", help="The table to write.")] = Path("grades/term.csv"),
+    without: Without = None,
+    only_roster: OnlyRoster = False,
+    db: Database = None,
+) -> None:
+    """Write one table over the labs of a term: percents, weights, and their weighted mean.
+
+    For each lab there are two columns: "LAB %" and "LAB counts", which has the lab's weight, or the word that says why
+    it has none: dropped, excused, not due yet, waits. Then "weighted sum" is the sum of percent times weight, "weights"
+    the sum of the weights, and "term %" the first divided by the second. The weights are those of course.toml.
+
+      course export term --drop 1
+
+      course export term --roster Grades.csv --only-roster --weight 10_language_model=2
+
+    A lab that was not handed in counts as 0 percent, once it is due for the student. An excused lab is left out of the
+    mean and of what is dropped. Of labs with equal percents the heaviest is dropped first, and one lab always stays.
+    """
+    from datetime import UTC, datetime
+
+    from autograder.integrations.exporting.term import TermRules, term_table, weights_of
+
+    made = _Export(labs or [], _Chosen(roster, without, only_roster), None, True, db, PAGES)
+    rules = TermRules(weights_of(made.course, [*made.marks], weight or ()), drop, datetime.now(UTC))
+    made.write(term_table(made.course, made.marks, made.own_roster, made.people, rules), out)
 
 
 @app.command()
@@ -193,23 +240,32 @@ def gradescope(
     )
 
 
+@dataclass(frozen=True)
+class _Chosen:
+    """Of whom the table is: the roster, who is left out of it, and whether everybody is who is not in it."""
+
+    roster: Path | None
+    without: list[str] | None
+    only_roster: bool
+
+
 class _Export:
-    """The marks and the people that one command is about."""
+    """The marks and the people that one command is about. Notes say what an instructor may not expect of the table."""
 
     def __init__(
         self,
         labs: list[str],
-        roster: Path | None,
-        without: list[str] | None,
+        chosen: _Chosen,
         columns: list[str] | None,
         zeros: bool,
         db: str | None,
         pages: Path,
     ):
+        from autograder.course.roster import read_roster
         from autograder.course.settings import CourseError, load_course
         from autograder.grading.database import shown_url
+        from autograder.grading.people import course_roster, refuse_unknown_names
         from autograder.grading.results_folder import current_marks
-        from autograder.integrations.exporting.roster import read_roster
         from autograder.integrations.exporting.tables import Cell
 
         self.course: Course = load_course()
@@ -219,24 +275,50 @@ class _Export:
             self.course.lab(lab)
         if empty := [lab for lab, heading in self.headings.items() if not heading]:
             raise CourseError(f"--column {empty[0]} has no heading; write --column {empty[0]}='HEADING'")
-        self.own_roster: Roster | None = read_roster(roster) if roster else None
+        self.own_roster: Roster | None = read_roster(chosen.roster) if chosen.roster else None
+        if chosen.only_roster and self.own_roster is None:
+            self.own_roster = course_roster(self.course)
         url = self.course.gradebook_at(db)
-        left_out = set(without or ())
+        refuse_unknown_names(self.course, url)
+        left_out = set(chosen.without or ())
         # The pages and tables of the course are not written from another gradebook than its own.
         is_its_own = pages.is_dir() and (db is None or pages != PAGES)
         recorded = current_marks(self.course, url, pages.parent if is_its_own else None)
-        self.marks: Marks = {}
-        for lab in dict.fromkeys(labs):
+        self.notes: list[str] = []
+        if chosen.only_roster and self.own_roster:
+            named = {mark.student for mark in recorded if mark.lab in labs or not labs} - left_out
+            if strangers := self.own_roster.strangers(sorted(named)):
+                left_out.update(strangers)
+                self.notes.append(
+                    f"left out, because {self.own_roster.path} has nobody of this id: {', '.join(strangers)}"
+                )
+        self.marks: dict[str, dict[str, Mark]] = {}
+        with_marks = [lab.name for lab in self.course.labs if any(mark.lab == lab.name for mark in recorded)]
+        if not (labs := list(dict.fromkeys(labs)) or with_marks):
+            raise CourseError(f"the gradebook {shown_url(url)} holds no marks yet; run: course grade LAB PATH")
+        for lab in labs:
             of_lab = [mark for mark in recorded if mark.lab == lab]
             if not of_lab:
                 raise CourseError(
                     f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH"
                 )
             self.marks[lab] = {mark.student: mark for mark in of_lab if mark.student not in left_out}
+            if not self.marks[lab]:
+                raise CourseError(f"{lab}: no student is left after --without and --only-roster; leave out fewer")
+            self.marks[lab] |= self._excused(lab, {*left_out, *self.marks[lab]})
         students = dict.fromkeys(student for of_lab in self.marks.values() for student in of_lab)
-        if not students:
-            raise CourseError("no student is left after --without; leave out fewer students")
         self.people: dict[str, Row] = self.own_roster.matched(students) if self.own_roster else {}
+
+    def _excused(self, lab: str, others: Collection[str]) -> dict[str, Mark]:
+        """The students who are excused from a lab and have handed in nothing, without the `others`."""
+        from autograder.grading.marks import Mark
+        from autograder.grading.results import LabResult
+
+        return {
+            student: Mark(LabResult(student, lab, ()), (), excused=True)
+            for student, what in self.course.lateness.excused
+            if what == lab and student not in others and (self.own_roster is None or self.own_roster.places(student))
+        }
 
     @property
     def roster(self) -> Roster:
@@ -272,7 +354,7 @@ class _Export:
         if archive and feedback:
             write_atomically(feedback, archive[0])
             out.print(f"wrote  {escape(str(feedback))}: {archive[1]} pages", highlight=False, soft_wrap=True)
-        for note in table.notes:
+        for note in (*self.notes, *table.notes):
             out.print(f"note:  {escape(note)}", highlight=False, soft_wrap=True)
         for sentence in sentences_on_waiting(mark for of_lab in self.marks.values() for mark in of_lab.values()):
             out.print(f"note:  {escape(sentence)}; the cell is empty", highlight=False, soft_wrap=True)

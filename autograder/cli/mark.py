@@ -58,9 +58,11 @@ def mark(
     Formgrader does the same: points and comment that are typed there are logged, count and reach the student's
     page. The command brings tables and page up to date at once; course export and course report do so as well.
     """
+    from autograder.course.near import did_you_mean
     from autograder.course.settings import CourseError, load_course
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import GradebookWriter, recorded_marks
+    from autograder.grading.people import refuse_unknown_names
     from autograder.grading.results_folder import bring_up_to_date
     from autograder.pages.feedback import feedback_path
 
@@ -68,6 +70,7 @@ def mark(
     lab = course.lab(lab).name
     url = course.gradebook_at(db)
     out = Console()
+    refuse_unknown_names(course, url)
     if not recorded_marks(course, url, lab):
         raise CourseError(f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH")
     if student is not None and exercise is not None:
@@ -87,7 +90,10 @@ def mark(
         log = gradebook.changes(lab, student)
     found = [each for each in marks if (each.student, each.lab) == (student, lab)]
     if student is not None and not found:
-        raise CourseError(f"{lab}: no submission of {student} is graded; course mark {lab} shows the log of the lab")
+        meant = did_you_mean(student, [each.student for each in marks if each.lab == lab])
+        raise CourseError(
+            f"{lab}: no submission of {student} is graded{meant or f'; course mark {lab} shows the log of the lab'}"
+        )
     for each in found:
         _show(each, out)
     _show_log(log[-1:] if exercise else log, lab, student, out)
@@ -129,12 +135,19 @@ def _show_log(log: list[MarkChange], lab: str, student: str | None, out: Console
     if not log:
         out.print(f"Nothing was changed by hand{'' if student else f' in {lab}'}.", highlight=False)
     for each in log:
-        before, after = (AUTOMATIC if value is None else f"{value:g}" for value in (each.before, each.after))
         out.print(
             escape(
-                f"{each.changed_at:%Y-%m-%d %H:%M} UTC  {each.by}: {each.student}, {each.part}: from {before} to "
-                f"{after}, because: {each.because or 'no reason was given'}"
+                f"{each.changed_at:%Y-%m-%d %H:%M} UTC  {each.by}: {_what(each)}, because: "
+                f"{each.because or 'no reason was given'}"
             ),
             highlight=False,
             soft_wrap=True,
         )
+
+
+def _what(change: MarkChange) -> str:
+    if not change.part:
+        worth = "" if change.before is None else f", which had {change.before:g} points"
+        return f"{change.student}: removed the submission{worth}"
+    before, after = (AUTOMATIC if value is None else f"{value:g}" for value in (change.before, change.after))
+    return f"{change.student}, {change.part}: from {before} to {after}"

@@ -47,6 +47,9 @@ def watch(
         bool,
         typer.Option("--unsafe", help="Grade without the sandbox where it cannot be built. Only for code you trust."),
     ] = False,
+    only_roster: Annotated[
+        bool, typer.Option("--only-roster", help="Pass over, and list, who is not in the roster of course.toml.")
+    ] = False,
 ) -> None:
     """Grade submissions as soon as students hand them in, and give the feedback back.
 
@@ -63,6 +66,7 @@ def watch(
     """
     from sqlalchemy.exc import SQLAlchemyError  # slow to import
 
+    from autograder.grading.people import course_roster, refuse_unknown_names
     from autograder.integrations.watching.watcher import Watcher
     from autograder.sandbox import SandboxUnavailable
 
@@ -75,6 +79,9 @@ def watch(
         raise CourseError(
             "--workers and --unsafe are for this machine; --cluster grades in the sandboxes of its workers"
         )
+    if only_roster:
+        course_roster(course)  # one that is not there, or cannot be read, is told before anything starts
+    refuse_unknown_names(course, course.gradebook_at(db))
     stop = threading.Event()
     watcher = Watcher(
         course,
@@ -86,6 +93,7 @@ def watch(
         unsafe=unsafe,
         cluster=_cluster(cluster) if cluster else None,
     )
+    watcher.only_roster = only_roster
     told: dict[tuple[str, str], None] = {}
     with watcher:
         if not once:

@@ -6,12 +6,14 @@ import os
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
+
+from autograder.course.near import did_you_mean
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -108,6 +110,8 @@ class Course:
     exchange: str = ""
     lateness: Lateness = Lateness()
     attempts: Attempts = Attempts()
+    roster: Path | None = None
+    hidden_cases: str = "never"
 
     @property
     def solutions(self) -> Path:
@@ -181,8 +185,10 @@ class Course:
         for lab in self.labs:
             if lab.name == name:
                 return lab
-        known = ", ".join(lab.name for lab in self.labs)
-        raise CourseError(f'{self.root / FILE_NAME}: there is no lab "{name}"; the labs are {known}')
+        names = [lab.name for lab in self.labs]
+        meant = did_you_mean(name, names)
+        labs = f"{meant} The labs" if meant else "; the labs"
+        raise CourseError(f'{self.root / FILE_NAME}: there is no lab "{name}"{labs} are {", ".join(names)}')
 
     def solution_notebook(self, lab: str) -> Path:
         return self.solutions / lab / f"{lab}.ipynb"
@@ -240,6 +246,7 @@ def load_course(start: Path | None = None) -> Course:
         title=course.title,
         term=course.term,
         course_id=course.id,
+        roster=root / course.roster if course.roster else None,
         labs=tuple(
             CourseLab(lab.name, lab.title or lab.name, lab.weight, lab.due, tuple(lab.preload)) for lab in tables.labs
         ),
@@ -257,27 +264,41 @@ def load_course(start: Path | None = None) -> Course:
             grading.grace_minutes, grading.late_percent_per_day, _extensions(path, tables), _excused(path, tables)
         ),
         attempts=Attempts(grading.counts, grading.attempts_per_hour),
+        hidden_cases=grading.hidden_cases,
     )
 
 
 def _extensions(path: Path, tables: _CourseFile) -> tuple[tuple[str, str, datetime], ...]:
+    """The due dates of single students: those for one lab, and for all other labs those that are for all."""
     due = {lab.name: lab.due for lab in tables.labs}
-    extensions: dict[tuple[str, str], datetime] = {}
+    of_one: dict[tuple[str, str], datetime] = {}
+    of_all: dict[tuple[str, str], datetime] = {}
     for each in tables.extensions:
-        if due.get(each.lab) is None:
-            why = "has no due date" if each.lab in due else "is not among [[labs]]"
+        if (each.due is None) == (each.days is None):
+            raise CourseError(f'{path}: extensions: "{each.student}" needs either a due date, due = …, or days = …')
+        if each.lab is None and each.days is None:
+            raise CourseError(
+                f'{path}: extensions: "{each.student}" needs a lab with the due date, or days for all labs'
+            )
+        if each.lab is not None and due.get(each.lab) is None:
+            why = "has no due date" if each.lab in due else f"is not among [[labs]]{did_you_mean(each.lab, due)}"
             raise CourseError(f'{path}: extensions.lab: "{each.lab}" {why}')
-        if (each.student, each.lab) in extensions:
-            raise CourseError(f'{path}: extensions: "{each.student}" has two for "{each.lab}"; remove one')
-        extensions[each.student, each.lab] = each.due
-    return tuple((student, lab, later) for (student, lab), later in extensions.items())
+        found = of_one if each.lab is not None else of_all
+        for lab, date in due.items():
+            if date is None or each.lab not in (None, lab):
+                continue
+            if (each.student, lab) in found:
+                what = f'"{lab}"' if each.lab is not None else "all labs"
+                raise CourseError(f'{path}: extensions: "{each.student}" has two for {what}; remove one')
+            found[each.student, lab] = each.due or date + timedelta(days=each.days or 0)
+    return tuple((student, lab, later) for (student, lab), later in (of_all | of_one).items())
 
 
 def _excused(path: Path, tables: _CourseFile) -> tuple[tuple[str, str], ...]:
     names = {lab.name for lab in tables.labs}
     for each in tables.excused:
         if each.lab not in names:
-            raise CourseError(f'{path}: excused.lab: "{each.lab}" is not among [[labs]]')
+            raise CourseError(f'{path}: excused.lab: "{each.lab}" is not among [[labs]]{did_you_mean(each.lab, names)}')
     return tuple((each.student, each.lab) for each in tables.excused)
 
 
@@ -312,6 +333,7 @@ class _CourseTable(_Table):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$",
         description="should be letters, digits, _ . and -, for example transformers",
     )
+    roster: str = Field("", description="should be the name of a CSV file in quotes")
 
 
 class _DistributionTable(_Table):
@@ -351,6 +373,7 @@ class _GradingTable(_Table):
     database: str = Field("", description="needs a text in quotes")
     exchange: str = Field("", description="needs a text in quotes")
     counts: Literal["latest", "best"] = Field("latest", description='should be "latest" or "best"')
+    hidden_cases: Literal["never", "after due"] = Field("never", description='should be "never" or "after due"')
     attempts_per_hour: int = Field(10, ge=0, description="needs a whole number; 0 sets no limit")
     grace_minutes: float = Field(0.0, ge=0, description="needs a number of at least 0")
     late_percent_per_day: float = Field(0.0, ge=0, le=100, description="needs a number from 0 to 100")
@@ -372,8 +395,11 @@ class _LabTable(_Table):
 
 class _ExtensionTable(_Table):
     student: str = Field(pattern=r"\S", description="needs the student's id in quotes")
-    lab: str = Field(pattern=r"\S", description="should be the name of a lab")
-    due: AwareDatetime = Field(description="needs a date, a time and a time zone, as in 2026-12-11T23:59:00+01:00")
+    lab: str | None = Field(None, pattern=r"\S", description="should be the name of a lab")
+    due: AwareDatetime | None = Field(
+        None, description="needs a date, a time and a time zone, as in 2026-12-11T23:59:00+01:00"
+    )
+    days: float | None = Field(None, gt=0, le=1000, description="needs a number of days after the due date")
 
 
 class _ExcusedTable(_Table):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -57,6 +57,12 @@ class OwnExercise(Declaration):
             for group, rng in self.generators(seed)
             for case in self._cases(group, rng)
         ]
+
+    def inputs(self, seed: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The group and the inputs of each case drawn from `seed`. Raises ValueError, as `expectations` does."""
+        for group, rng in self.generators(seed):
+            for case in self._cases(group, rng):
+                yield group.name, case.inputs
 
     def _cases(self, group: Group, rng: Any) -> list[Case]:
         try:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -16,11 +15,12 @@ from typing import TypeVar
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.utils import parse_utc
-from sqlalchemy import ColumnElement, Connection, delete, insert, inspect, make_url, select, text
+from sqlalchemy import ColumnElement, Connection, delete, insert, inspect, make_url, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
 from autograder.course.cells import cells_by_id
+from autograder.course.near import did_you_mean
 from autograder.course.settings import Course
 from autograder.grading.course_tables import metadata, result_table
 from autograder.grading.database import GradebookError, explained, open_engine, reading, schema_head
@@ -30,10 +30,11 @@ from autograder.grading.gradebook_cells import (
     store_lab,
 )
 from autograder.grading.gradebook_submissions import SubmissionRows
-from autograder.grading.hand_marks import WHO, MarkChange, changes, log_changes, set_by_hand, store_penalties
+from autograder.grading.hand_marks import WHO, MarkChange, account, changes, log_changes, set_by_hand, store_penalties
 from autograder.grading.lateness import LatePenalties
 from autograder.grading.marks import Mark, MarkReader
-from autograder.grading.results import LabResult, round_score
+from autograder.grading.removing import labs_of, remove_student, remove_submission
+from autograder.grading.results import LabResult, cut, round_score
 from autograder.pages.autograded_notebook import check_path_part, write_autograded
 
 ATTEMPTS = 5
@@ -140,6 +141,29 @@ class GradebookWriter:
         session.flush()
         store_penalties(session.connection(), self._reader, lab)
 
+    def set_times(self, lab: str, times: Mapping[str, datetime]) -> None:
+        """Set when submissions that are recorded already were handed in, by student, and what lateness costs them."""
+
+        def work(session: Session) -> None:
+            rows = session.scalars(
+                select(api.SubmittedAssignment)
+                .join(api.Assignment)
+                .where(api.Assignment.name == lab, api.SubmittedAssignment.student_id.in_([*times]))
+            )
+            for row in rows:
+                row.timestamp = parse_utc(times[row.student_id])
+            session.flush()
+            table = result_table.c
+            of_lab = (table.lab == lab) & table.student.in_([*times])
+            for student, stored in session.execute(select(table.student, table.result).where(of_lab)).all():
+                dated = json.dumps(json.loads(stored) | {"timestamp": times[student].isoformat()}, sort_keys=True)
+                session.execute(
+                    update(result_table).where(table.lab == lab, table.student == student).values(result=dated)
+                )
+            store_penalties(session.connection(), self._reader, lab, [*times])
+
+        self._in_one_transaction(work)
+
     def mark_by_hand(
         self, lab: str, student: str, part: str, points: float | None, because: str, by: str | None = None
     ) -> None:
@@ -160,9 +184,7 @@ class GradebookWriter:
         recorded = self.marks(lab, [student])
         if not recorded:
             students = [mark.student for mark in self.marks(lab)]
-            near = difflib.get_close_matches(student, students, cutoff=0.4) or students[:5]
-            known = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise GradebookError(f"{lab}: no submission of {student} is graded{known}")
+            raise GradebookError(f"{lab}: no submission of {student} is graded{did_you_mean(student, students)}")
         found = next((each for each in recorded[0].parts if each.name == part), None)
         if found is None:
             names = ", ".join(each.name for each in recorded[0].parts)
@@ -181,6 +203,42 @@ class GradebookWriter:
                 )
             ).one()
             set_by_hand(session, notebook_id, part, points, because)
+
+        self._in_one_transaction(work)
+
+    def labs_of(self, student: str) -> list[str]:
+        """The labs of which there is a submission of a student, also those that the course no longer has."""
+        with reading(self._engine) as connection:
+            return labs_of(connection, student)
+
+    def longest_extension(self, lab: str) -> timedelta:
+        """The longest extension that the gradebook holds for somebody's submission of a lab; 0 where there is none."""
+        query = (
+            select(api.SubmittedAssignment.extension)
+            .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+            .where(api.Assignment.name == lab, api.SubmittedAssignment.extension.is_not(None))
+        )
+        with reading(self._engine) as connection:
+            return max(connection.scalars(query), default=timedelta(0))
+
+    def scores_of(self, student: str) -> dict[str, float]:
+        """What counts for a student, by lab of the course."""
+        return {mark.lab: mark.score for mark in self.marks() if mark.student == student}
+
+    def remove(
+        self, student: str, labs: Sequence[str], *, because: str = "", by: str | None = None, everything: bool = False
+    ) -> None:
+        """Remove the submissions of a student in some labs, and with `everything` the student as well; log it."""
+        scores = self.scores_of(student)
+
+        def work(session: Session) -> None:
+            connection = session.connection()
+            for lab in labs:
+                remove_submission(
+                    connection, student, lab, worth=scores.get(lab), because=cut(because), by=by or account()
+                )
+            if everything:
+                remove_student(connection, student)
 
         self._in_one_transaction(work)
 
@@ -342,11 +400,15 @@ def known_students(db_url: str) -> list[str]:
     Raises:
         GradebookError: something else is at this address, or it cannot be read.
     """
-    return _read(db_url, lambda connection: list(connection.scalars(select(api.Student.id).order_by(api.Student.id))))
+    return _read(
+        db_url,
+        lambda connection: list(connection.scalars(select(api.Student.id).order_by(api.Student.id))),
+        api.Student.__tablename__,
+    )
 
 
-def _read(db_url: str, query: Callable[[Connection], list[T]]) -> list[T]:
-    """What `query` finds in a gradebook that results were recorded in; nothing in any other."""
+def _read(db_url: str, query: Callable[[Connection], list[T]], table: str = result_table.name) -> list[T]:
+    """What `query` finds in a gradebook that has the table: one that results were recorded in, where none is named."""
     with explained(db_url):
         url = make_url(db_url)
         if url.get_backend_name() == "sqlite" and not (url.database and Path(url.database).exists()):
@@ -354,7 +416,7 @@ def _read(db_url: str, query: Callable[[Connection], list[T]]) -> list[T]:
         engine = open_engine(db_url)
         try:
             with reading(engine) as connection:
-                return query(connection) if inspect(connection).has_table(result_table.name) else []
+                return query(connection) if inspect(connection).has_table(table) else []
         finally:
             engine.dispose()
 

@@ -27,7 +27,10 @@ WHO = "marked_by"  # in a session's info: who is at work, where it is not the ac
 
 @dataclass(frozen=True, slots=True)
 class MarkChange:
-    """One entry of the log: points by hand `before` and `after`, None for the automatic ones."""
+    """One entry of the log: points by hand `before` and `after`, None for the automatic ones.
+
+    Where `part` is empty the whole submission was removed, and `before` is what it was worth, where that is known.
+    """
 
     student: str
     lab: str

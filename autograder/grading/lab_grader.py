@@ -205,6 +205,15 @@ class LabGrader:
                 }
             return self._prepared | self._own_prepared
 
+    def hidden_inputs(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """The inputs of the hidden cases: exercise, group, and inputs by name. Nothing runs for it."""
+        for name, prepared in self._prepared.items():
+            for case in prepared.cases:
+                yield name, case.group, case.inputs
+        for name, exercise in self._own.items():
+            for group, inputs in exercise.inputs(self.seed):
+                yield name, group, inputs
+
     def unreadable(self, student: str, reason: str) -> LabResult:
         """The verdict on what cannot be read: no points, and the reason."""
         exercises = tuple(
@@ -214,9 +223,9 @@ class LabGrader:
 
 
 def of_submission(result: LabResult, found: FoundSubmission) -> LabResult:
-    """A verdict with what is known of how the submission was found: its time, and a note for the instructor."""
+    """A verdict with what is known of how the submission was found: its name and time, a note for the instructor."""
     notes = (found.note,) if found.note else ()
-    return replace(result, timestamp=found.timestamp, repairs=(*notes, *result.repairs))
+    return replace(result, timestamp=found.timestamp, file=found.file_name, repairs=(*notes, *result.repairs))
 
 
 @dataclass(frozen=True)

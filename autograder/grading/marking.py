@@ -8,22 +8,27 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
 from autograder.course.printable import printable
+from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.database import shown_url
 from autograder.grading.gradebook import GradebookWriter
+from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grading.marks import Mark, automatic_mark
+from autograder.grading.people import of_roster, refuse_unknown_names
 from autograder.grading.results import LabResult, write_passed_over_csv
 from autograder.grading.results_folder import bring_up_to_date
 from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.submission import FoundSubmission, PassedOver, find_submissions
+from autograder.submission.handing_in import PlatformTimes, dated
 
 if TYPE_CHECKING:
     from autograder.integrations.cluster.client import Cluster  # Dask is slow to import, and most grade without
@@ -67,15 +72,45 @@ class Marking:
         self.failures: dict[str, str] = {}
         self.passed_over: list[PassedOver] = []
         self.claimed_twice: list[str] = []
+        self.marked_late: set[str] = set()
+        self.without_time: list[str] = []
+        self._hidden: HiddenInputs | None = None  # while there is a gradebook
+        self._times: dict[str, datetime] = {}  # by student, where the platform says one
         self._course = course
         self._again = again
         self._keep_best = keep_best
 
-    def find(self, paths: Sequence[Path]) -> list[FoundSubmission]:
-        """The submissions in the given notebooks, folders and archives; what is nobody's goes to `passed_over`."""
+    def find(
+        self, paths: Sequence[Path], only: Roster | None = None, times: Sequence[PlatformTimes] = ()
+    ) -> list[FoundSubmission]:
+        """The submissions in the given notebooks, folders and archives; what is nobody's goes to `passed_over`.
+
+        Args:
+            paths: where to look.
+            only: a roster; the work of those who are not in it goes to `passed_over` as well.
+            times: when students handed in, by the platform; those who are not in it go to `without_time`.
+
+        Raises:
+            CourseError: course.toml has an extension or an excuse for nobody.
+        """
         found = find_submissions(paths, self.lab, self.grader.known)
-        self.passed_over, self.claimed_twice = found.passed_over, found.claimed_twice
-        return found.submissions
+        submissions, strangers = found.submissions, list[PassedOver]()
+        if only is not None:
+            submissions, strangers = of_roster(only, submissions)
+        self.passed_over, self.claimed_twice = [*found.passed_over, *strangers], found.claimed_twice
+        refuse_unknown_names(self._course, self.db_url, [each.student for each in submissions])
+        self.marked_late = {each.student for each in submissions if each.is_marked_late}
+        return [self._dated(each, times) for each in submissions] if times else submissions
+
+    def _dated(self, submission: FoundSubmission, times: Sequence[PlatformTimes]) -> FoundSubmission:
+        seen = max(filter(None, (each.of(submission.student) for each in times)), default=None)
+        if seen is None:
+            self.without_time.append(submission.student)
+            return submission
+        submission = dated(submission, seen)
+        if submission.timestamp is not None:
+            self._times[submission.student] = submission.timestamp
+        return submission
 
     def run(
         self, found: Iterable[FoundSubmission], warm: Future[Sandbox] | Cluster, *, workers: int = 1
@@ -94,6 +129,7 @@ class Marking:
         try:
             self.feedback.mkdir(parents=True, exist_ok=True)  # where this fails, nothing was graded in vain
             with GradebookWriter(self.db_url, self._course) as gradebook:
+                self._hidden = HiddenInputs(self._course, gradebook, self.grader)
                 new, known = [], {}
                 for submission in found:
                     recorded = None
@@ -103,6 +139,8 @@ class Marking:
                         known[submission.student] = submission
                     elif submission.student not in self.failures:
                         new.append(submission)
+                if again := {name: when for name, when in self._times.items() if name in known}:
+                    gradebook.set_times(self.lab, again)
                 for mark in gradebook.marks(self.lab, known.keys()) if known else ():
                     with self._losing_only(mark.student):
                         self._write_missing_page(mark, known[mark.student])
@@ -140,7 +178,7 @@ class Marking:
                 with self._losing_only(verdict.student):
                     mark = automatic_mark(verdict, gradebook.lost_by_lateness(verdict))
                     (counts,) = gradebook.marks(self.lab, [verdict.student])
-                    write_feedback(self._course, mark, self.feedback, instead=counts)
+                    self._write_page(mark, instead=counts)
                     yield self._keep(mark)
         self.failures |= {each.student: each.reason for each in batch if isinstance(each, GradingFailed)}
         try:
@@ -154,7 +192,7 @@ class Marking:
                     recorded += self._record_together(gradebook, [verdict])
         for mark in recorded:
             with self._losing_only(mark.student):
-                write_feedback(self._course, mark, self.feedback)
+                self._write_page(mark)
             yield self._keep(mark)
 
     def _record_together(self, gradebook: GradebookWriter, verdicts: Sequence[LabResult]) -> list[Mark]:
@@ -166,6 +204,26 @@ class Marking:
         gradebook.record(verdicts)
         notebooks = {verdict.student: verdict.notebook for verdict in verdicts}
         return [mark.with_notebook(notebooks[mark.student]) for mark in gradebook.marks(self.lab, notebooks.keys())]
+
+    def sentences_on_lateness(self) -> list[str]:
+        """What an instructor has to know of the times: whose are missing, and where Canvas says late and we do not."""
+        sentences = []
+        if self.without_time:
+            sentences.append(f"no time of handing in is given for {', '.join(sorted(self.without_time))}")
+        late = [mark for mark in self.results if mark.student in self.marked_late and not mark.seconds_late]
+        unknown = sorted(mark.student for mark in late if mark.seconds_late is None)
+        in_time = sorted(mark.student for mark in late if mark.seconds_late is not None)
+        if unknown:
+            sentences.append(
+                f"Canvas calls this work late, and nothing says how late it is, so it loses no points: "
+                f"{', '.join(unknown)}; give the times with --times FILE, and the due date in course.toml"
+            )
+        if in_time:
+            sentences.append(
+                f"Canvas calls this work late, and by course.toml it is in time: {', '.join(in_time)}; compare the due "
+                "dates"
+            )
+        return sentences
 
     @contextmanager
     def _losing_only(self, student: str) -> Iterator[None]:
@@ -196,7 +254,11 @@ class Marking:
         notebook = None
         with suppress(Exception):  # it was graded before; its page can do without the code
             notebook = self.grader.plan(submission.read()).notebook
-        write_feedback(self._course, mark.with_notebook(notebook), self.feedback)
+        self._write_page(mark.with_notebook(notebook))
+
+    def _write_page(self, mark: Mark, instead: Mark | None = None) -> None:
+        hidden = self._hidden.of(mark) if self._hidden is not None else None
+        write_feedback(self._course, mark, self.feedback, instead=instead, hidden=hidden)
 
 
 def _is_everybodys(error: Exception) -> bool:

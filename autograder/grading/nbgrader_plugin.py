@@ -104,8 +104,9 @@ class GradeSubmission(_CoursePreprocessor):
         names = resources["nbgrader"]
         student, lab = names["student"], names["assignment"]
         folder = self.course.submitted / student / lab
-        result = grade_file(self.course, student, lab, folder / f"{names['notebook']}.ipynb")
-        result = replace(result, timestamp=_handed_in(folder) or result.timestamp)
+        file = f"{names['notebook']}.ipynb"
+        result = grade_file(self.course, student, lab, folder / file)
+        result = replace(result, file=file, timestamp=_handed_in(folder) or result.timestamp)
         with GradebookWriter(names["db_url"], self.course) as writer:
             result = writer.record([result])[0]
         self.log.info("%s: %g of %g points for %s", lab, result.score, result.max_score, student)

@@ -31,6 +31,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 # Texts that a submission can make long: a record travels over networks, and a page is read by people.
 MOST_REPAIRS = 200
 MOST_CHARACTERS = 2_000
+MOST_FILE_NAME = 200
 
 
 def cut(text: str) -> str:
@@ -113,7 +114,8 @@ class LabResult:
 
     `state` is "graded", "needs_manual_grade", or why there was nothing to grade ("unreadable", "missing", …), with a
     `reason`. `notebook` is the repaired notebook with the verdicts in it; it is not part of the result's JSON.
-    `timestamp` is when the student handed in, with a time zone, or None when nothing says so.
+    `timestamp` is when the student handed in, with a time zone, or None when nothing says so. `file` is the name of the
+    file that arrived, and `content_hash` the SHA-256 of its bytes; each is empty where it is not known.
     """
 
     student: str
@@ -126,9 +128,11 @@ class LabResult:
     content_hash: str = ""
     grader_version: str = ""
     timestamp: datetime | None = None
+    file: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", cut(self.reason))
+        object.__setattr__(self, "file", printable(self.file)[:MOST_FILE_NAME])
         repairs = tuple(cut(each) for each in self.repairs[:MOST_REPAIRS])
         if (more := len(self.repairs) - MOST_REPAIRS) > 0:
             repairs = (*repairs[:-1], f"… and {more + 1} more.")
@@ -164,6 +168,7 @@ class LabResult:
             "content_hash": self.content_hash,
             "grader_version": self.grader_version,
             "timestamp": self.timestamp.isoformat() if self.timestamp else None,
+            "file": self.file,
         }
 
     @classmethod

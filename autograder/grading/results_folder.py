@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 from autograder.course.settings import Course
 from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.marks import Mark
 from autograder.grading.results import plain_cell, write_csv
 from autograder.pages.feedback import feedback_path, is_current, write_feedback
@@ -34,10 +35,12 @@ def bring_up_to_date(course: Course, gradebook: GradebookWriter, folder: Path) -
         gradebook.settle(lab)
     marks = gradebook.marks()
     write_tables(folder, marks)
+    hidden = HiddenInputs(course, gradebook)
     for mark in marks:
         page = feedback_path(folder / "feedback", mark)
-        if page.exists() and not is_current(page, mark):
-            write_feedback(course, mark.with_notebook(_autograded(course, mark)), folder / "feedback")
+        if page.exists() and not is_current(page, mark, is_open=hidden.is_open(mark.lab)):
+            whole = mark.with_notebook(_autograded(course, mark))
+            write_feedback(course, whole, folder / "feedback", hidden=hidden.of(mark))
     return marks
 
 

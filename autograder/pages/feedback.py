@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from markupsafe import Markup
@@ -29,20 +30,29 @@ def feedback_path(folder: Path, of: Mark | LabResult) -> Path:
     return folder / of.student / f"{of.lab}.html"
 
 
-def is_current(page: Path, mark: Mark) -> bool:
-    """Whether a page was written for this very mark."""
+def is_current(page: Path, mark: Mark, *, is_open: bool = False) -> bool:
+    """Whether a page was written for this very mark, and while hidden cases were open, or not, as they are now."""
     with page.open("rb") as file:
-        return f'name="mark" content="{_fingerprint(mark)}"'.encode() in file.read(HEAD_BYTES)
+        return f'name="mark" content="{_fingerprint(mark, is_open)}"'.encode() in file.read(HEAD_BYTES)
 
 
-def write_feedback(course: Course, mark: Mark, folder: Path, *, instead: Mark | None = None) -> Path:
-    """Write the page of one student. It holds no hidden case and no reference value; all of their text is escaped.
+def write_feedback(
+    course: Course,
+    mark: Mark,
+    folder: Path,
+    *,
+    instead: Mark | None = None,
+    hidden: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+) -> Path:
+    """Write the page of one student. It holds no reference value; all of their text is escaped.
 
     Args:
         course: the course.
         mark: what counts, the graded notebook in its result.
         folder: where the pages of all students are.
         instead: the mark of an earlier attempt that counts in place of this one.
+        hidden: the inputs of hidden cases as text, by exercise and group; shown for groups that failed. None while
+            students may not see any.
     """
     path = feedback_path(folder, mark)
     page = render(
@@ -52,7 +62,8 @@ def write_feedback(course: Course, mark: Mark, folder: Path, *, instead: Mark | 
         mark=mark,
         result=mark.result,
         instead=instead,
-        fingerprint=_fingerprint(instead or mark),
+        fingerprint=_fingerprint(instead or mark, hidden is not None),
+        hidden=hidden or {},
         code=_code_cells(mark.result.notebook),
         words=_answers_in_words(mark.result.notebook),
         status_words=STATUS_WORDS,
@@ -63,13 +74,13 @@ def write_feedback(course: Course, mark: Mark, folder: Path, *, instead: Mark | 
     return path
 
 
-def _fingerprint(mark: Mark) -> str:
-    """A short text that changes when anything in a mark does, but for the time that it took."""
+def _fingerprint(mark: Mark, is_open: bool) -> str:
+    """A short text that changes when anything in a mark does, but for the time that it took; or hidden cases open."""
     parts = [(part.name, part.max_score, part.score, part.by_hand, part.comment, part.waits) for part in mark.parts]
     result = mark.result.to_dict()
     for exercise in result["exercises"]:
         del exercise["seconds"]
-    content = [result, parts, mark.penalty, mark.excused]
+    content = [result, parts, mark.penalty, mark.excused, *(["open"] if is_open else [])]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:16]
 
 

@@ -9,7 +9,15 @@ from datetime import datetime
 from pathlib import Path
 
 from autograder.course.printable import printable
-from autograder.submission.file_names import ATTEMPT, LabNames, place_of, shown_place, stem_of, student_id
+from autograder.submission.file_names import (
+    ATTEMPT,
+    LabNames,
+    is_marked_late,
+    place_of,
+    shown_place,
+    stem_of,
+    student_id,
+)
 from autograder.submission.opening import Source
 from autograder.submission.reading import Unreadable
 from autograder.submission.times import as_time
@@ -23,7 +31,8 @@ class FoundSubmission:
     """What one student handed in for one lab. `problem` says why there is nothing to grade; else `read()` works.
 
     `path` is the file on disk: the notebook, or the archive that holds it. `note` tells the instructor of a choice that
-    was made (an id that two claimed, the newest of several attempts).
+    was made (an id that two claimed, the newest of several attempts). `is_marked_late` where Canvas wrote so into its
+    name.
     """
 
     student: str
@@ -33,6 +42,14 @@ class FoundSubmission:
     problem: str | None = None
     timestamp: datetime | None = None
     note: str | None = None
+    is_marked_late: bool = False
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file that arrived, without folders; inside archives the innermost; empty where none is."""
+        if self.source is None:
+            return ""
+        return [self.source.path.name, *getattr(self.source, "members", ())][-1].rpartition("/")[2]
 
     def __post_init__(self) -> None:
         for name in ("problem", "note"):
@@ -126,7 +143,8 @@ class Chooser:
         assert source is not None  # it is a sound one
         time = claim.timestamp or self._time_beside(claim, chosen)
         note = self._note_on_others(claim, chosen, candidates, submission)
-        return replace(submission, path=source.path, source=source, timestamp=time, note=note)
+        is_late = claim.in_attempts and any(map(is_marked_late, place_of(chosen.home, chosen.item).split("/")))
+        return replace(submission, path=source.path, source=source, timestamp=time, note=note, is_marked_late=is_late)
 
     def _which_of(self, several: list[_Candidate]) -> str:
         wanted = f"{self.names.lab}.ipynb"

@@ -17,7 +17,7 @@ _MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?
 # Canvas never begins with 0, as those of labs do.
 _CANVAS = tuple(
     re.compile(
-        rf"(?:(?P<name>.+?)(?:_LATE)?_(?P<user>{user})|(?:LATE_)?(?P<anonymous>anon_[A-Za-z0-9]+))"
+        rf"(?:(?P<name>.+?)(?P<late>_LATE)?_(?P<user>{user})|(?P<first>LATE_)?(?P<anonymous>anon_[A-Za-z0-9]+))"
         r"_(?:[1-9]\d{2,}_(?P<file>.+)|(?P<entry>text\.html|link\.html))",
         re.DOTALL,
     )
@@ -73,6 +73,12 @@ def student_by_lms(name: str) -> tuple[str, str, bool] | None:
         who = canvas["anonymous"] or f"{canvas['name']}_{canvas['user']}"
         return who, canvas["file"] or canvas["entry"], True
     return None
+
+
+def is_marked_late(name: str) -> bool:
+    """Say whether Canvas made this name for work that was late by its own due date."""
+    canvas = next(filter(None, (names.fullmatch(name) for names in _CANVAS)), None)
+    return canvas is not None and bool(canvas["late"] or canvas["first"])
 
 
 def stem_of(name: str) -> str:

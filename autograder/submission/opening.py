@@ -100,6 +100,11 @@ class KeptSource:
         """The file on disk."""
         return self._source.path
 
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The names inside the archives that the file on disk holds; none where it is no archive."""
+        return getattr(self._source, "members", ())
+
     def read(self) -> bytes:
         """Return the bytes. Raises Unreadable where they could not be had the first time."""
         return self.read_with_time()[0]

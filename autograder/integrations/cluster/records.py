@@ -57,6 +57,7 @@ class _Result(_Strict):
     content_hash: _Name
     grader_version: _Name
     timestamp: AwareDatetime | None
+    file: _Name = ""
 
 
 class Record(_Strict):

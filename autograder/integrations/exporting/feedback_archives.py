@@ -8,9 +8,9 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from autograder.course.roster import ExportRefused, Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.lab_grader import grade_ids
-from autograder.integrations.exporting.roster import ExportRefused, Roster
 from autograder.submission import FoundSubmission, find_submissions
 from autograder.submission.file_names import student_by_lms
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.marks import Mark
 from autograder.grading.results import plain_cell, round_score
-from autograder.integrations.exporting.roster import Roster
 
 Row = Mapping[str, str]
 Marks = Mapping[str, Mapping[str, Mark]]  # lab -> student -> mark
@@ -146,16 +146,21 @@ def plain_table(marks: Marks, roster: Roster | None, people: Mapping[str, Row], 
     for lab, of_lab in marks.items():
         columns = {
             lab: cell.text,
-            f"{lab} of": lambda mark: f"{mark.max_score:g}" if mark else "",
+            f"{lab} of": lambda mark: f"{mark.max_score:g}" if mark and mark.parts else "",
             f"{lab} lost by lateness": lambda mark: f"{mark.penalty:g}" if mark else "",
             f"{lab} state": lambda mark: _state(mark),
         }
         for column, text in columns.items():
             _fill(rows, of_rows, column, of_lab, people, text)
         table.columns = [*table.columns, *columns]
+    without_formulas(rows)
+    return table
+
+
+def without_formulas(rows: Sequence[dict[str, str]]) -> None:
+    """Change every text that a spreadsheet would compute; numbers stay."""
     for row in rows:
         row.update({column: text if _number(text) is not None else plain_cell(text) for column, text in row.items()})
-    return table
 
 
 def _state(mark: Mark | None) -> str:

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from autograder.course.settings import Course, CourseError
 from autograder.grading.lab_grader import grade_ids
 from autograder.grading.marking import Marking
 from autograder.grading.marks import Mark
+from autograder.grading.people import course_roster, stranger
 from autograder.grading.preloading import start_sandbox
 from autograder.grading.results import write_atomically
 from autograder.integrations.watching.arrivals import SECRET, Arrived, HandedIn, in_exchange, in_folder
@@ -28,13 +29,12 @@ from autograder.pages.feedback import feedback_path
 from autograder.pages.status import status_page
 from autograder.submission import PassedOver, Unreadable
 from autograder.submission.file_names import LabNames, shown_place, stem_of
+from autograder.submission.handing_in import dated, later
 
 if TYPE_CHECKING:
     from autograder.integrations.cluster.client import Cluster  # Dask is slow to import
 
 log = logging.getLogger(__name__)
-
-SLACK = timedelta(minutes=5)  # between the time that an attempt bears and its coming; clocks and networks need some
 
 
 @dataclass
@@ -61,6 +61,11 @@ class Watcher:
         cluster: a Dask cluster that grades in place of this machine.
         clock: the time, aware; tests set it.
 
+    Attributes:
+        status: the status page.
+        only_roster: pass over attempts of those who are not in the course's roster, which each round reads anew.
+        last_round: what the last round did.
+
     Raises:
         CourseError: another watcher works on `out_dir`, or course.toml or nbgrader_config.py cannot be read.
     """
@@ -79,6 +84,7 @@ class Watcher:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ):
         self.status = out_dir / "status.html"
+        self.only_roster = False
         self._course, self._labs, self._drops = course, list(labs), list(drops)
         self._out_dir, self._db_url = out_dir, db_url
         self._workers, self._unsafe, self._clock = workers, unsafe, clock
@@ -109,7 +115,7 @@ class Watcher:
 
         Raises:
             SandboxUnavailable: the walls cannot be built; what was graded before is kept, the rest waits.
-            CourseError: the gradebook or the disk takes no more; the same holds.
+            CourseError: the gradebook or the disk takes no more, or the roster cannot be read; the same holds.
         """
         self.last_round = Round()
         attempts, self.last_round.passed_over = self._look()
@@ -146,7 +152,13 @@ class Watcher:
         places |= {folder: partial(in_folder, folder, self._labs, self._known) for folder in self._drops}
         arrived = [self._arrived(place, look) for place, look in places.items()]
         attempts = {each.key: each for some in arrived for each in some.attempts}
-        return attempts, [each for some in arrived for each in some.passed_over]
+        passed_over = [each for some in arrived for each in some.passed_over]
+        if self.only_roster:
+            roster = course_roster(self._course)
+            strangers = {key: each for key, each in attempts.items() if not roster.places(each.student)}
+            passed_over += [stranger(roster, each.submission) for each in strangers.values()]
+            attempts = {key: each for key, each in attempts.items() if key not in strangers}
+        return attempts, passed_over
 
     def _arrived(self, place: Path, look: Callable[[], Arrived]) -> Arrived:
         """What lies in one place. What goes wrong there is a line, and the other places are looked at all the same."""
@@ -243,15 +255,10 @@ def _came(attempt: HandedIn, now: datetime) -> datetime:
         with suppress(OSError):
             changed = os.stat(attempt.submission.path, follow_symlinks=False).st_ctime
             came = min(now, datetime.fromtimestamp(changed, UTC))
-    return came if came - attempt.handed_in > SLACK else attempt.handed_in
+    return later(attempt.handed_in, came) or came
 
 
 def _dated(attempt: HandedIn, when: datetime) -> HandedIn:
     """The attempt as handed in at a time, which its verdict and its page say; with a note where it says another."""
-    submission = replace(attempt.submission, timestamp=when)
-    if when != attempt.handed_in:
-        said = (
-            f"It is dated {attempt.handed_in:%Y-%m-%d %H:%M} UTC and came at {when:%Y-%m-%d %H:%M} UTC, which counts."
-        )
-        submission = replace(submission, note=" ".join(filter(None, [submission.note, said])))
-    return replace(attempt, handed_in=when, submission=submission)
+    submission = dated(replace(attempt.submission, timestamp=attempt.handed_in), when)
+    return replace(attempt, handed_in=when, submission=replace(submission, timestamp=when))

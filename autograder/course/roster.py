@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from autograder.course.settings import CourseError
@@ -46,12 +47,30 @@ class Roster:
     @property
     def people(self) -> int:
         """How many rows are a person's: Canvas adds some that have no id."""
-        return sum(any(self._values(row, (*_IDS, OWN_COLUMN))) for row in self.rows)
+        return sum(map(self.is_person, self.rows))
+
+    def is_person(self, row: Mapping[str, str]) -> bool:
+        """Whether a row has an id of any kind."""
+        return any(self._values(row, (*_IDS, OWN_COLUMN)))
 
     def number(self, row: Mapping[str, str]) -> str:
         """The number by which the platform knows a person: Canvas's `ID`, Moodle's `Participant 12345`."""
         found = re.search(r"(?<!\d)(\d+)$", self._value(row, *_NUMBERED))
         return found[1] if found else ""
+
+    def ids(self) -> list[str]:
+        """All that can name a person: numbers, logins and addresses, and what the column `gradebook_id` has."""
+        return [value for row in self.rows for value in self._values(row, (OWN_COLUMN, *_IDS)) if value]
+
+    def places(self, student: str) -> list[int]:
+        """Return the places in `rows` of those who can be a student of the gradebook; `matched` says in which order."""
+        places = next((places for index in self._indexes if (places := index.get(_key(student)))), [])
+        number = _NUMBER_AT_END.search(student)
+        return places or (self._numbers.get(number[1], []) if number else [])
+
+    def strangers(self, students: Iterable[str]) -> list[str]:
+        """The students whom no row can mean."""
+        return [student for student in students if not self.places(student)]
 
     def matched(self, students: Iterable[str], left_out: Collection[str] = ()) -> dict[str, Mapping[str, str]]:
         """Return the row of each student; those in `left_out` need none.
@@ -66,18 +85,14 @@ class Roster:
         reasons: list[str] = []
         found: dict[str, Mapping[str, str]] = {}
         claimed: dict[int, str] = {}
-        indexes = self._indexes()
         for student in students:
             if student in left_out:
                 continue
-            places = next((places for index in indexes if (places := index.get(_key(student)))), [])
-            number = _NUMBER_AT_END.search(student)
-            if not places and number:
-                places = self._index(self.number).get(number[1], [])
+            places = self.places(student)
             if not places:
                 reasons.append(
                     f"{student}: nobody in {self.path} has this id; add a column {OWN_COLUMN} with it to that person's "
-                    f"row, or leave the student out: --without {student!r}"
+                    f"row, or leave the student out: --without {student!r}, or --only-roster for all such students"
                 )
             elif len(places) > 1:
                 lines = ", ".join(str(place + 2) for place in places)
@@ -93,6 +108,11 @@ class Roster:
             raise ExportRefused(reasons)
         return found
 
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        return self._index(self.number)
+
+    @cached_property
     def _indexes(self) -> list[dict[str, list[int]]]:
         """Places of the rows by id, the surest kind of id first."""
         exact: dict[str, list[int]] = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from lms import CANVAS_GRADES, MOODLE_WORKSHEET
 
+from autograder.course.roster import ExportRefused, read_roster
 from autograder.course.settings import CourseError
-from autograder.integrations.exporting.roster import ExportRefused, read_roster
 
 
 @pytest.fixture

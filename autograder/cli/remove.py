@@ -1,0 +1,131 @@
+"""`course remove`: takes a submission or a student out of the gradebook, the tables and the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from autograder.course.printable import printable
+
+if TYPE_CHECKING:
+    from autograder.course.settings import Course
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Remove what was graded by mistake, or a student who has left the course.\n\n"
+    "The commands remove marks and comments from the gradebook, and the pages and the copies that grading made. They "
+    "leave alone what was handed in, and everybody else's marks, and they bring the tables up to date. The log of the "
+    "lab keeps who removed what, and why: see **course mark LAB**.",
+)
+
+GRADES = Path("grades")
+Student = Annotated[str, typer.Argument(help="The student's id, as in grades.csv.")]
+Because = Annotated[str, typer.Option(metavar="TEXT", help="The reason, for the log.", show_default=False)]
+By = Annotated[str | None, typer.Option(metavar="NAME", help="Who decided. [default: the account that types]")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask first.")]
+Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Tables and feedback pages to bring up to date.")]
+Database = Annotated[str | None, typer.Option(metavar="URL", help="Gradebook; the course's own by default.")]
+
+
+@app.command()
+def attempt(
+    lab: Annotated[str, typer.Argument(help="The lab, such as 02_self_attention.")],
+    student: Student,
+    because: Because = "",
+    by: By = None,
+    yes: Yes = False,
+    folder: Folder = GRADES,
+    db: Database = None,
+) -> None:
+    """Remove what is graded of one student in one lab, such as the wrong file, or a submission under a wrong name.
+
+      course remove attempt 02_self_attention ada_1815 --because "she handed in somebody else's file"
+
+    The gradebook holds one attempt of a student for each lab. Grade another file to put it in its place.
+    """
+    _remove(student, lab, _Asked(because, by, yes), folder, db)
+
+
+@app.command(name="student")
+def student_(
+    student: Student,
+    because: Because = "",
+    by: By = None,
+    yes: Yes = False,
+    folder: Folder = GRADES,
+    db: Database = None,
+) -> None:
+    """Remove a student with everything that is graded of them.
+
+    course remove student ada_1815 --because "has left the course"
+    """
+    _remove(student, None, _Asked(because, by, yes), folder, db)
+
+
+class _Asked:
+    """What is wanted: the reason, who decides, and whether to ask before."""
+
+    def __init__(self, because: str, by: str | None, yes: bool):
+        self.because, self.by, self.yes = because, by, yes
+
+
+def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str | None) -> None:
+    from autograder.course.near import did_you_mean
+    from autograder.course.settings import CourseError, load_course
+    from autograder.grading.database import shown_url
+    from autograder.grading.gradebook import GradebookWriter, known_students
+    from autograder.grading.removing import left_behind, remove_files
+    from autograder.grading.results_folder import bring_up_to_date
+
+    course = load_course()
+    name = course.lab(lab).name if lab is not None else None
+    url = course.gradebook_at(db)
+    students = known_students(url)
+    if student not in students:
+        raise CourseError(f"the gradebook {shown_url(url)} has no student {student}{did_you_mean(student, students)}")
+    is_its_own = url == course.db_url
+    tables = folder if folder.is_dir() and (is_its_own or folder != GRADES) else None
+    with GradebookWriter(url, course) as gradebook:
+        labs = [each for each in gradebook.labs_of(student) if name is None or each == name]
+        if name is not None and not labs:
+            raise CourseError(f"{name}: no submission of {student} is graded, so there is nothing to remove")
+        if not asked.yes:
+            _ask(gradebook.scores_of(student), labs, student, everything=name is None)
+        if is_its_own:
+            remove_files(course, tables and tables / "feedback", student, labs)
+        gradebook.remove(student, labs, because=asked.because, by=asked.by, everything=name is None)
+        if tables is not None:
+            bring_up_to_date(course, gradebook, tables)
+    _say(f"removed  {student}{'' if name is None else f' from {name}'}: {_number(len(labs))}")
+    for place in left_behind(course, student, labs):
+        _say(f"note:  what was handed in is still in {place}; delete it too, unless it is to be graded again")
+    if name is None:
+        _say_what_course_toml_has(course, student)
+
+
+def _ask(scores: dict[str, float], labs: Sequence[str], student: str, *, everything: bool) -> None:
+    for lab in labs:
+        worth = f", which has {scores[lab]:g} points" if lab in scores else ""
+        _say(f"the submission of {student} in {lab}{worth}")
+    what = f"the student {student} and {_number(len(labs))}" if everything else "it"
+    typer.confirm(printable(f"Remove {what}? Marks and comments by hand go with it"), abort=True)
+
+
+def _say_what_course_toml_has(course: Course, student: str) -> None:
+    named = {student for student, _, _ in course.lateness.extensions} | {who for who, _ in course.lateness.excused}
+    if student in named:
+        _say(f"note:  course.toml has an extension or an excuse for {student}; delete it, for nobody has this id now")
+
+
+def _number(submissions: int) -> str:
+    return "1 submission" if submissions == 1 else f"{submissions} submissions"
+
+
+def _say(text: str) -> None:
+    Console().print(escape(printable(text)), highlight=False, soft_wrap=True)
