@@ -60,7 +60,7 @@ def _kernels(rng: Generator, width: int, heads: int, key_dim: int, value_dim: in
     ),
 )
 def one_head(rng: Generator) -> list[Case]:
-    return [Case(_kernels(rng, 7, 1, 5, 5)), Case(_kernels(rng, 5, 1, 11, 3))]
+    return [Case(_kernels(rng, 7, 1, 7, 7)), Case(_kernels(rng, 5, 1, 5, 5))]
 
 
 @exercise.group(
@@ -87,7 +87,7 @@ def several_heads(rng: Generator) -> list[Case]:
     must_fail_for=("width_of_values", "width_over_heads"),
 )
 def any_widths(rng: Generator) -> list[Case]:
-    return [Case(_kernels(rng, 5, 3, 7, 2)), Case(_kernels(rng, 11, 2, 3, 13))]
+    return [Case(_kernels(rng, 6, 3, 7, 5)), Case(_kernels(rng, 10, 2, 3, 7))]
 
 
 QUERIES, KEYS, VALUES = (f"columns_of_heads({name}, num_heads)" for name in ("w_q", "w_k", "w_v"))
@@ -112,22 +112,28 @@ exercise.mistakes(
         hint="Cut the kernels into heads first. Which columns of w_q belong to head 0?",
         see="03#circuits",
     ),
+    width_over_heads=wrong(
+        "The QK circuits are divided by √(D/H). Here K is free: it is the number of columns that one head has.",
+        (SCALE, "math.sqrt(w_q.shape[0] / num_heads)"),
+        hint="How many products does the score of one head add up?",
+        see="03#key-dim",
+    ),
     keys_ask=wrong(
         "The QK circuits are transposed: the token on the left is the query, and yours reads it as the key.",
         ("queries @ keys.swapaxes(1, 2)", "keys @ queries.swapaxes(1, 2)"),
         hint="In x · qk[h] · y, which kernel does x meet first?",
         see="03#circuits",
     ),
-    ov_transposed=wrong(
-        "The OV circuits are transposed: here a token is a row and stands on the left of its matrix.",
-        (OV, "(values @ outputs).swapaxes(1, 2)"),
-        hint="In y · ov[h], which kernel does y meet first?",
-        see="03#circuits",
-    ),
     columns_interleaved=wrong(
         "Head h takes every H-th column of w_q, w_k and w_v. Its columns stand side by side, as in `split_heads`.",
         (CUT_COLUMNS, "kernel.reshape(width, columns // num_heads, num_heads).transpose(2, 0, 1)"),
         hint="Which columns of x @ w_q does `split_heads` give to head 0?",
+        see="03#heads",
+    ),
+    cut_by_reshape=wrong(
+        "The columns are cut out by a reshape alone, which mixes the rows of the kernel.",
+        (CUT_COLUMNS, "kernel.reshape(num_heads, width, columns // num_heads)"),
+        hint="Cut the last axis into two, then move the axis of the heads to the front.",
         see="03#heads",
     ),
     rows_interleaved=wrong(
@@ -137,11 +143,11 @@ exercise.mistakes(
         hint="Which entries of a merged row come from head 0, and which rows of w_o do these entries meet?",
         see="03#key-dim",
     ),
-    cut_by_reshape=wrong(
-        "The columns are cut out by a reshape alone, which mixes the rows of the kernel.",
-        (CUT_COLUMNS, "kernel.reshape(num_heads, width, columns // num_heads)"),
-        hint="Cut the last axis into two, then move the axis of the heads to the front.",
-        see="03#heads",
+    ov_transposed=wrong(
+        "The OV circuits are transposed: here a token is a row and stands on the left of its matrix.",
+        (OV, "(values @ outputs).swapaxes(1, 2)"),
+        hint="In y · ov[h], which kernel does y meet first?",
+        see="03#circuits",
     ),
     scaled_twice=wrong(
         "The QK circuits are divided by K; the score is divided by its square root.", (SCALE, "queries.shape[2]")
@@ -150,12 +156,6 @@ exercise.mistakes(
         "The QK circuits are divided by the square root of H·K, the number of all columns of w_q.",
         (SCALE, "math.sqrt(w_q.shape[1])"),
         hint="How many products does the score of one head add up?",
-    ),
-    width_over_heads=wrong(
-        "The QK circuits are divided by √(D/H). Here K is free: it is the number of columns that one head has.",
-        (SCALE, "math.sqrt(w_q.shape[0] / num_heads)"),
-        hint="How many products does the score of one head add up?",
-        see="03#key-dim",
     ),
     width_of_values=wrong(
         "The QK circuits are divided by the square root of the width of the values.",

@@ -455,8 +455,9 @@ print(f"needed one by one: {needed}; loss with these alone {loss(ablate_heads(he
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Each answer has variance 1, and the loss is the mean over both, so an increase of 0.5 is one question lost. Which head loses
-# more than that with zero, and what does `row_mean` say about the rest? Is there a head that looks above and is not needed?
+# Each answer has variance 1, and the loss is the mean over both, so an increase of 0.5 is one question lost. Which increase is
+# larger than that, and with which replacement does it become 0.5? Is there a head that looks above and is not needed? Keep
+# your numbers for "In your own words".
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Derive: a head as two matrices
@@ -504,6 +505,7 @@ check("derive_circuits")
 # The columns of a token have a meaning: position, name, want and number. With the embedding in front and the read-out behind,
 # your circuits can be read in these columns (biases left out; what is equal for all keys or all queries is taken away, as in the lecture).
 # Before you run the cell: what will a head that is not needed write?
+# <details><summary>Answer</summary>Almost nothing: its OV circuit adds nearly 0 times the number to both answers, wherever it looks.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "circuits", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 qk, ov = derive_circuits(*(dense.get_weights()[0] for dense in (attention.w_q, attention.w_k, attention.w_v, attention.w_o)), 4)

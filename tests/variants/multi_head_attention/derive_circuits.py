@@ -94,6 +94,7 @@ WRONG = [
     ("scaled_twice", derived((" / np.sqrt(K)", " / K"))),
     ("width_of_all", derived((" / np.sqrt(K)", " / np.sqrt(w_q.shape[1])"))),
     ("width_over_heads", derived((" / np.sqrt(K)", " / np.sqrt(D / num_heads)"))),
+    ("width_over_heads", derived((" / np.sqrt(K)", " / np.sqrt(D // num_heads)"))),
     ("width_of_values", derived((" / np.sqrt(K)", " / np.sqrt(V)"))),
     ("keys_ask", derived(("q @ k.T", "k @ q.T"))),
     ("ov_transposed", derived(("v @ o)", "(v @ o).T)"))),
