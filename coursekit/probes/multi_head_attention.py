@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import ContractError, find, function
+from coursekit.probes.arguments import refuse_changed
+from coursekit.probes.driving import ContractError, find, function, numbers
+from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import LayerKey, current_cache
 
 DENSE = ("w_q", "w_k", "w_v", "w_o")
@@ -77,7 +79,52 @@ def _stand_in(d_model: int, tokens: Any) -> Any:
     return stand_in
 
 
+ONE_AT_A_TIME = "each head replaced alone"
+SEVERAL = "several heads replaced at once"
+REPLACEMENTS = ("zero", "mean", "row_mean")
+
+
+def loss_of(heads: np.ndarray, w_o: np.ndarray, targets: np.ndarray) -> float:
+    """The mean squared error of a layer whose heads (B, H, T, K) meet their blocks of W_O, (H, K, D)."""
+    given = np.einsum("bhtk,hkd->btd", heads.astype("float64"), w_o.astype("float64"))
+    return float(np.mean((given - targets.astype("float64")) ** 2))
+
+
+def _measure_head(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Hand over outputs of heads and their loss, and note which heads are replaced in each call."""
+    intact, asked = inputs["heads"], []
+
+    def loss(heads: Any) -> float:
+        array = numbers(heads, "what `loss` is called with")
+        if array.shape != intact.shape:
+            raise ContractError(
+                f"`loss` was called with heads of the shape {array.shape}; expected {intact.shape}: the outputs of all "
+                "heads, the replaced one among them."
+            )
+        asked.append(frozenset(np.flatnonzero(np.abs(array - intact).max(axis=(0, 2, 3)) > 1e-6).tolist()))
+        return loss_of(array, inputs["w_o"], inputs["targets"])
+
+    given, shown = intact.copy(), "measure_head(loss, heads)"
+    found = find(namespace, "measure_head")(loss, given)
+    refuse_changed(inputs, {"heads": given}, shown)
+    if not isinstance(found, Mapping) or any(name not in found for name in REPLACEMENTS):
+        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with {', '.join(REPLACEMENTS)}.")
+    if mode == "calls":
+        return {"calls": _asked_for(asked, intact.shape[1])}
+    names = REPLACEMENTS[:1] if mode == "zero" else REPLACEMENTS
+    return {name: numbers(found[name], f"`{name}`").astype("float64") for name in names}
+
+
+def _asked_for(asked: Sequence[frozenset[int]], heads: int) -> str:
+    """What the loss was asked for; calls beyond what is needed do no harm."""
+    missing = [head for head in range(heads) if frozenset({head}) not in asked]
+    if any(len(replaced) > 1 for replaced in asked) and missing:
+        return SEVERAL
+    return f"never head {missing[0]} replaced" if missing else ONE_AT_A_TIME
+
+
 PROBES = {
+    "measure_head": _measure_head,
     "split_heads": function("split_heads", "x", "num_heads", unknown_axes={"x": (0, 1)}),
     "merge_heads": function("merge_heads", "x", unknown_axes={"x": (0, 2)}),
     "load_keras_weights": _load_keras_weights,

@@ -110,7 +110,7 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "one key head, and as many as query heads",
     points=1,
-    advice="G = 1 is multi-query attention, G = H is the layer of exercise 3. Neither needs a special case.",
+    advice="G = 1 is multi-query attention, G = H is your `MultiHeadAttention`. Neither needs a special case.",
 )
 def edges(rng: Generator) -> list[Case]:
     return [
@@ -136,7 +136,7 @@ def weights(rng: Generator) -> list[Case]:
 @exercise.group(
     "masks of shape (T, S), (B, T, S) and (B, 1, T, S)",
     points=1,
-    advice="As in exercise 3, a mask (B, T, S) needs an axis for the heads.",
+    advice="As in `MultiHeadAttention`, a mask (B, T, S) needs an axis for the heads.",
 )
 def masked(rng: Generator) -> list[Case]:
     masks = (
@@ -291,7 +291,7 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Begin with a copy of your layer of exercise 3. Only w_k and w_v become narrower, and they are split into G heads.",
+    "Begin with a copy of your `MultiHeadAttention`. Only w_k and w_v become narrower; they are split into G heads.",
     "After the split k is (B, G, S, K) and q is (B, H, T, K). Repeat each key head H/G times, side by side, before q"
     " and k meet.",
     "`ops.repeat(k, n, axis=…)` writes every entry n times in a row. Which axis holds the heads, and what is n?",
@@ -300,7 +300,7 @@ exercise.hints("Which of your lines assumes that G lies strictly between 1 and H
 exercise.hints(
     "The softmax takes scores (B, H, T, S): apply it after the key heads have been repeated.", group="weights"
 )
-exercise.hints("It is the mask of exercise 3: what did a mask (B, T, S) need there?", group="masked")
+exercise.hints("It is the mask of `MultiHeadAttention`: what did a mask (B, T, S) need there?", group="masked")
 exercise.hints(
     "A head is D/H wide, for queries and keys alike. How many heads do w_k and w_v make?", group="parameters"
 )

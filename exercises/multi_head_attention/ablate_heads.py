@@ -80,20 +80,10 @@ exercise.mistakes(
     empty_keep_keeps_all=wrong(
         "With an empty `keep` every head stays; then no head should stay.", (STAYS, f"({STAYS}) | (len(keep) == 0)")
     ),
-    sequences_ablated=wrong(
-        "Sequences become zero, not heads: axis 1 holds the heads.",
-        (HEADS, "head_outputs.shape[0]"),
-        (ALONG_HEADS, "stays[:, None, None, None]"),
-    ),
     tokens_ablated=wrong(
         "Tokens become zero, not heads: axis 1 holds the heads.",
         (HEADS, "head_outputs.shape[2]"),
         (ALONG_HEADS, "stays[:, None]"),
-    ),
-    features_ablated=wrong(
-        "Features become zero, not heads: axis 1 holds the heads.",
-        (HEADS, "head_outputs.shape[3]"),
-        (ALONG_HEADS, "stays"),
     ),
     mean_instead_of_zero=wrong(
         "The other heads get the mean of all heads; they should be zero.",

@@ -16,34 +16,36 @@
 # # Lab 03 · Multi-head attention
 #
 # In lab 02 one head looked at a sentence with one set of weights. Here you build the layer that the Transformer is made of:
-# several heads side by side, each with a view of its own. Then you take the weights out of Keras's layer and show that
-# yours computes the same, you switch heads off to see what they were for, and you build the variant that today's language
-# models use, in which heads share keys and values.
+# several heads side by side, each with a view of its own. You show with Keras's weights that it computes the same as
+# Keras's layer, you measure which heads a trained model needs, derive from the parameters what a head does, and build the
+# variant of today's language models, in which heads share keys and values.
 #
 # **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb), and have your
 # `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it. If yours does not pass,
 # write its five lines anew, after lecture 02, section 7.
-# **Time:** about 145 minutes.
+# **Time:** about 140 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
 # works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
 # comes from the same tests on inputs that you have not seen.
 #
 # **Letters.** B batch, T queries, S keys, D width of a token (`d_model`), H heads (`num_heads`), K width of one head (`key_dim` in
-# Keras), G heads of keys and values in exercise 7. In exercises 1, 3 and 7, K = D/H. Heads are counted from 0.
+# Keras), G heads of keys and values in exercise 6. In exercises 1, 2 and 6, K = D/H. Heads are counted from 0.
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `split_heads` | 4 | ●●○○○ | 10 |
-# | 2 | `merge_heads` | 3 | ●○○○○ | 5 |
-# | 3 | `MultiHeadAttention` | 12 | ●●●●○ | 35 |
-# | 4 | `mha_parameter_count` | 4 | ●●●○○ | 15 |
-# | 5 | `load_keras_weights` | 5 | ●●○○○ | 10 |
-# | 6 | `ablate_heads` | 3 | ●○○○○ | 5 |
-# | 7 | `GroupedQueryAttention` | 8 | ●●●●○ | 30 |
-# | 8 | `kv_cache_numbers` | 2 | ●○○○○ | 5 |
-# | 9 | `find_the_bug` | 3 | ●●○○○ | 10 |
-# | 10 | `predict` | 1 | ●○○○○ | 5 |
+# | 1 | `split_heads` | 2 | ●●○○○ | 10 |
+# | 1 | `merge_heads` | 2 | ●○○○○ | 5 |
+# | 2 | `MultiHeadAttention` | 10 | ●●●●○ | 35 |
+# | 2 | `mha_parameter_count` (optional) | 0 | ●●●○○ | 15 |
+# | 3 | `load_keras_weights` | 4 | ●●○○○ | 10 |
+# | 4 | `ablate_heads` | 1 | ●○○○○ | 5 |
+# | 4 | `measure_head` | 5 | ●●●○○ | 15 |
+# | 5 | `derive_circuits` | 5 | ●●○○○ | 10 |
+# | 6 | `GroupedQueryAttention` | 6 | ●●●●○ | 30 |
+# | 6 | `predict` | 1 | ●○○○○ | 5 |
+# | 6 | `kv_cache_numbers` (optional) | 0 | ●○○○○ | 5 |
+# | 7 | `find_the_bug` | 3 | ●●○○○ | 10 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
 # not measured with students.
@@ -86,22 +88,19 @@ check = start_lab("03_multi_head_attention")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 1 · Give the heads an axis
+# ## 1 · Split the heads, and merge them
 #
 # One projection makes the queries of all heads at once: a token's row of D numbers is [head 0 | head 1 | …], each D/H wide.
 # To let every head attend on its own, the heads need an axis of their own, *before* the tokens, so that a batched
 # matrix product treats (B, H) as batch.
 #
-# `split_heads` turns (B, T, D) into (B, H, T, D/H). Head 0 holds the first D/H features of **every** token, head 1 the next
-# ones, and so on. `x` is an array or a tensor, and its float type stays. You may assume that H divides D.
+# - `split_heads` turns (B, T, D) into (B, H, T, D/H). Head 0 holds the first D/H features of **every** token, head 1 the next
+#   ones, and so on. The float type of `x` stays. You may assume that H divides D.
+# - `merge_heads` undoes it: (B, H, T, K) becomes (B, T, H·K). It may return any float type.
 #
-# The layer of exercise 3 calls this function inside `tf.function`, where the batch size and T are not known in advance. The
-# check does the same. There `x.shape` contains `None`, `ops.shape(x)` gives the sizes to put into a reshape, and NumPy
-# cannot read the tensor. `merge_heads` in exercise 2 must work there, too; it may return any float type.
-#
-# <details><summary>Hint 1</summary>Two steps: cut the last axis into two, then change the order of the axes. A reshape alone cannot do it, because it moves no number.</details>
-# <details><summary>Hint 2</summary>After the cut the shape is (B, T, H, D/H). Which two axes change places?</details>
-# <details><summary>Hint 3</summary><code>ops.reshape</code> and <code>ops.transpose(…, axes=…)</code> take arrays and tensors. One entry of the new shape may be −1.</details>
+# Both take an array or a tensor. Your layer will call them inside `tf.function`, where batch size and T are not known in
+# advance, and so does the check. There `x.shape` contains `None`, `ops.shape(x)` gives the sizes to put into a reshape, and
+# NumPy cannot read the tensor.
 
 # %% nbgrader={"grade": false, "grade_id": "split_heads-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x, num_heads):
@@ -122,17 +121,9 @@ def split_heads(x, num_heads):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "split_heads", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "split_heads", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("split_heads")
 
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 2 · And back
-#
-# `merge_heads` undoes it: (B, H, T, K) becomes (B, T, H·K). Row t holds token t's K numbers of head 0, then those of head 1,
-# and so on.
-#
-# <details><summary>Hint</summary>Backwards means: the last step of <code>split_heads</code> is undone first.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "merge_heads-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_heads(x):
@@ -152,7 +143,7 @@ def merge_heads(x):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "merge_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "merge_heads", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("merge_heads")
 
 # %% nbgrader={"grade": false, "grade_id": "round_trip", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -165,7 +156,7 @@ print("and back:", np.array_equal(merge_heads(split_heads(origin[None], 2)), ori
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Each row should show one token only (same first digit), and the way back should give the array again.
 #
-# ## 3 · The layer
+# ## 2 · The layer
 #
 # $$\text{head}_h = \mathrm{softmax}\left(\frac{Q_h K_h^\top}{\sqrt{K}}\right) V_h, \qquad \text{output} = [\text{head}_0 \mid \text{head}_1 \mid \dots]\; W_O$$
 #
@@ -176,7 +167,7 @@ print("and back:", np.array_equal(merge_heads(split_heads(origin[None], 2)), ori
 #   three are the same; in cross-attention keys and values come from elsewhere. It returns the output (B, T, D), or with
 #   `return_weights=True` the tuple (output, weights), weights (B, H, T, S).
 # - The mask is (T, S), (B, T, S) or (B, 1, T, S), boolean, integer or float; True or 1 means *may attend*. It is the same for all heads.
-#   A query that may attend to nothing must not give NaN. (A layer that calls it `mask`, as this lab did before, is still graded.)
+#   A query that may attend to nothing must not give NaN.
 # - Gradients must reach all weights, and the layer must run inside `tf.function` with unknown batch size and lengths.
 # - `keras.layers.MultiHeadAttention` and its relatives are forbidden here.
 #
@@ -184,10 +175,9 @@ print("and back:", np.array_equal(merge_heads(split_heads(origin[None], 2)), ori
 #
 # <details><summary>Answer</summary>A result, and a wrong one: with B = H the mask (B, T, S) is read as (H, T, S), so each head gets the mask of another sentence. With B ≠ H (both larger than 1) it is an error.</details>
 #
-# <details><summary>Hint 1</summary><code>__init__</code> has four lines, with one check before them. <code>call</code> has five steps: project, split, attend, merge, project.</details>
+# <details><summary>Hint 1</summary><code>__init__</code> makes four layers, with one check before them. <code>call</code> has five steps: project, split, attend, merge, project.</details>
 # <details><summary>Hint 2</summary>Your <code>scaled_dot_product_attention</code> from lab 02 takes any leading axes, so (B, H, T, K) too. By which width does it divide, and is it the width of one head?</details>
 # <details><summary>Hint 3</summary>Scores are (B, H, T, S), and shapes are aligned from the right. (T, S) and (B, 1, T, S) fit as they are. Which axis is missing in (B, T, S), and where?</details>
-# <details><summary>Hint 4</summary>“None values not supported”, or an error only inside tf.function: somewhere your code uses <code>x.shape[0]</code>, which is None there. <code>ops.shape(x)[0]</code> is not.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "MultiHeadAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(keras.Layer):
@@ -211,10 +201,7 @@ class MultiHeadAttention(keras.Layer):
         if d_model % num_heads:
             raise ValueError(f"num_heads has to divide d_model; got d_model={d_model}, num_heads={num_heads}")
         self.num_heads = num_heads
-        self.w_q = keras.layers.Dense(d_model)
-        self.w_k = keras.layers.Dense(d_model)
-        self.w_v = keras.layers.Dense(d_model)
-        self.w_o = keras.layers.Dense(d_model)
+        self.w_q, self.w_k, self.w_v, self.w_o = (keras.layers.Dense(d_model) for _ in range(4))
         ### END SOLUTION
 
     def call(self, query, key, value, attention_mask=None, return_weights=False):
@@ -236,8 +223,7 @@ class MultiHeadAttention(keras.Layer):
         scores = ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5  # (B, H, T, S)
         if attention_mask is not None:
             mask = ops.cast(attention_mask, "bool")
-            if len(mask.shape) == 3:
-                mask = ops.expand_dims(mask, axis=1)  # (B, 1, T, S)
+            mask = ops.expand_dims(mask, axis=1) if len(mask.shape) == 3 else mask  # (B, 1, T, S)
             scores = ops.where(mask, scores, ops.cast(-1e9, scores.dtype))
         weights = ops.softmax(scores, axis=-1)  # (B, H, T, S)
         output = self.w_o(merge_heads(ops.matmul(weights, v)))  # (B, T, D)
@@ -245,12 +231,12 @@ class MultiHeadAttention(keras.Layer):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "MultiHeadAttention", "locked": true, "points": 12, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "MultiHeadAttention", "locked": true, "points": 10, "schema_version": 3, "solution": false, "task": false}
 check("MultiHeadAttention")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4 · Count the parameters
+# ### Count the parameters (optional)
 #
 # How many trainable numbers does a multi-head layer have? Count the general one, in which the width of a head is free, as in
 # `keras.layers.MultiHeadAttention`:
@@ -292,18 +278,12 @@ def mha_parameter_count(d_model, num_heads, key_dim=None, value_dim=None, use_bi
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "mha_parameter_count", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "mha_parameter_count", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("mha_parameter_count")
-
-# %% nbgrader={"grade": false, "grade_id": "two_conventions", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-for key_dim in (64, 512):
-    layer = keras.layers.MultiHeadAttention(num_heads=8, key_dim=key_dim)
-    layer.build(query_shape=(None, None, 512), value_shape=(None, None, 512))
-    print(f"D = 512, H = 8, key_dim={key_dim}: Keras {layer.count_params():,}, you {mha_parameter_count(512, 8, key_dim):,}")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · Prove it against Keras
+# ## 3 · Prove it against Keras
 #
 # The best test of your layer is a layer that somebody else wrote. Copy all weights of a `keras.layers.MultiHeadAttention` into a
 # layer of yours; afterwards the two must give the same outputs.
@@ -333,7 +313,7 @@ def load_keras_weights(mine, keras_mha):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "load_keras_weights", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "load_keras_weights", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("load_keras_weights")
 
 # %% nbgrader={"grade": false, "grade_id": "agreement", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -355,15 +335,13 @@ print("largest difference:", np.abs(ours - keras_output).max().round(4))
 # If the difference is zero up to rounding (below 0.001), your layer computes the same as Keras's layer, also with the
 # mask.
 #
-# ## 6 · Switch heads off
+# ## 4 · Switch heads off
 #
-# To see what a head is for, set its output to zero and look at what gets worse. `ablate_heads` takes the outputs of all heads,
-# before they are merged, and a list `keep` of the heads that **stay**. The others become zero. The shape does not change.
+# A map shows where a head looks, not whether the model needs it. So take the head away and look at what gets worse.
+# `ablate_heads` takes the outputs of all heads, before they are merged, and a list `keep` of the heads that **stay**. The
+# others become zero. The shape does not change.
 #
 # `keep` may be empty, and it need not be sorted. `head_outputs` is an array or a tensor; leave the argument itself unchanged.
-#
-# <details><summary>Hint 1</summary>Make a vector of H ones and zeros. Which shape broadcasts to (B, H, T, K)?</details>
-# <details><summary>Hint 2</summary>Tensors cannot be assigned to by index. A multiplication works for both, if the vector has the float type of the tensor.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "ablate_heads-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ablate_heads(head_outputs, keep):
@@ -383,15 +361,172 @@ def ablate_heads(head_outputs, keep):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "ablate_heads", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "ablate_heads", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("ablate_heads")
 
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Measure: how much does the loss grow without a head?
+#
+# The lecture puts three things into the place of a head. Here you write this measurement for any model. `heads` holds the outputs
+# of all heads on a batch, (B, H, T, K). `loss(heads)` is the model's loss, a number, when these outputs go on to $W_O$. For each
+# head, measure by how much the loss **grows** when this head alone is replaced
+#
+# - by `zero`;
+# - by its `mean` over batch and positions: K numbers, the same everywhere;
+# - by its `row_mean`, the mean over the batch at each position: (T, K), the same in each item of the batch.
+#
+# Leave `heads` itself unchanged. A negative number is possible: the model may be better without a head.
+#
+# **By hand:** one head, K = 1; in two texts of two tokens its output is (1, 5) and (3, 7). The loss is the mean squared
+# difference from these same numbers.
+# <details><summary>Answer</summary>The intact loss is 0. Zero: (1 + 25 + 9 + 49)/4 = 21. The mean is 4: (9 + 1 + 1 + 9)/4 = 5. The means of the positions are 2 and 6: 1.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "measure_head-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def measure_head(loss, heads):
+    """Measure how much the loss grows when one head is replaced.
+
+    Args:
+        loss: called as loss(heads) with an array (B, H, T, K); returns a number.
+        heads: the intact outputs of the heads, a NumPy array (B, H, T, K).
+
+    Returns:
+        A dictionary: "zero", "mean" and "row_mean", each (H,).
+    """
+    ### BEGIN SOLUTION
+    intact = loss(heads)
+    found = {}
+    for name, axes in (("zero", None), ("mean", (0, 1)), ("row_mean", 0)):
+        found[name] = np.zeros(heads.shape[1])
+        for head in range(heads.shape[1]):
+            replaced = heads.copy()
+            replaced[:, head] = 0 if axes is None else heads[:, head].mean(axis=axes)
+            found[name][head] = loss(replaced) - intact
+    return found
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "measure_head", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("measure_head")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See which heads your model needs
+#
+# This is the table of the lecture: each row has a name, names another row that it wants, and holds a number. Each row is
+# asked for the number *above* it and for the number of the row that it *wants*. Your layer learns it now, with **four** heads
+# for two questions, in some seconds. Before you run the cells: in how many heads will you see a clear stripe or a clear
+# pattern of wants, and how many heads can go without loss?
+
+# %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+from coursekit import two_questions
+
+keras.utils.set_random_seed(1)
+table = two_questions.tables(12_000, seed=0)
+inputs = keras.Input(table.tokens.shape[1:])
+embed, attention, read = keras.layers.Dense(16, use_bias=False), MultiHeadAttention(16, 4), keras.layers.Dense(2)
+x = embed(inputs)  # (B, T, D)
+solver = keras.Model(inputs, read(x + attention(x, x, x)))
+solver.compile(optimizer=keras.optimizers.Adam(0.01), loss="mse")
+solver.fit(table.tokens, table.answers, batch_size=128, epochs=4, verbose=0)
+
+table = two_questions.tables(500, seed=1)
+x = embed(table.tokens)  # (B, T, D)
+_, weights = attention(x, x, x, return_weights=True)  # (B, H, T, T)
+names, wants = ["abcdef"[i] for i in table.names[0]], ["abcdef"[i] for i in table.wants[0]]
+labels = [f"{name}→{want}" for name, want in zip(names, wants, strict=True)]
+figure = plots.head_maps(np.asarray(weights[0]), labels, names, titles=[f"your head {head}" for head in range(4)])
+plots.show(figure, alt="Four attention maps of six by six. Some have a stripe below the diagonal, some follow the wanted names.")
+
+# %% nbgrader={"grade": false, "grade_id": "ablation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+heads = np.asarray(ops.matmul(weights, split_heads(attention.w_v(x), 4)))  # (B, H, T, K)
+above = np.asarray(weights)[:, :, np.arange(6), np.arange(6) - 1].mean(axis=(0, 2))  # (H,)
+
+
+def loss(heads):
+    return float(np.mean((np.asarray(read(x + attention.w_o(merge_heads(heads)))) - table.answers) ** 2))
+
+
+found = measure_head(loss, heads)
+print(f"intact loss {loss(heads):.4f}")
+for head in range(4):
+    print(f"head {head}: weight on the row above {above[head]:.2f};", *(f"{name} {found[name][head]:.2f} " for name in found))
+needed = [head for head in range(4) if found["mean"][head] > 0.05]
+print(f"needed one by one: {needed}; loss with these alone {loss(ablate_heads(heads, needed)):.2f}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Each answer has variance 1, and the loss is the mean over both, so an increase of 0.5 is one question lost. Which increase is
+# larger than that, and with which replacement does it become 0.5? Is there a head that looks above and is not needed? Keep
+# your numbers for "In your own words".
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Derive: a head as two matrices
+#
+# Why can a head look at something and not matter? Its kernels say so. A layer without biases has the kernels $W_Q, W_K$
+# (D, H·K), $W_V$ (D, H·V) and $W_O$ (H·V, D), with the heads in the order of `split_heads`; K need not be D/H, and values may
+# have a width V of their own. Derive two matrices for each head, (D, D) both, which say all that the layer does with tokens
+# x (T, D) and y (S, D):
+#
+# $$\text{scores}_h = x \;\text{qk}_h\; y^\top \qquad\qquad \text{output} = \sum_h A_h\; y \;\text{ov}_h$$
+#
+# Here the scores are those that go into the softmax, with nothing left to do, and $A_h$ (T, S) is what comes out of it. So the
+# factor that the lecture writes beside the QK circuit is part of it here.
+#
+# **By hand:** H = 2 and D = K = V = 1, with $W_Q$ = (2, 3), $W_K$ = (5, 7), $W_V$ = (1, 4), $W_O$ = (6, ½)ᵀ.
+# <details><summary>Answer</summary>Head 0 has 2·5 = 10 and 1·6 = 6, head 1 has 3·7 = 21 and 4·½ = 2.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "derive_circuits-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    """The QK and the OV circuit of every head.
+
+    Args:
+        w_q, w_k: kernels (D, H·K), NumPy arrays.
+        w_v: kernel (D, H·V).
+        w_o: kernel (H·V, D).
+        num_heads: H.
+
+    Returns:
+        The tuple (qk, ov), each (H, D, D).
+    """
+    ### BEGIN SOLUTION
+    queries, keys, values = (np.stack(np.split(kernel, num_heads, axis=1)) for kernel in (w_q, w_k, w_v))  # (H, D, K)
+    outputs = np.stack(np.split(w_o, num_heads, axis=0))  # (H, V, D)
+    qk = queries @ keys.transpose(0, 2, 1) / queries.shape[-1] ** 0.5
+    return qk, values @ outputs
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "derive_circuits", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("derive_circuits")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-read", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See what your heads read and write
+#
+# The columns of a token have a meaning: position, name, want and number. With the embedding in front and the read-out behind,
+# your circuits can be read in these columns (biases left out; what is equal for all keys or all queries is taken away, as in the lecture).
+# Before you run the cell: what will a head that is not needed write?
+# <details><summary>Answer</summary>Almost nothing: its OV circuit adds nearly 0 times the number to both answers, wherever it looks.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "circuits", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+qk, ov = derive_circuits(*(dense.get_weights()[0] for dense in (attention.w_q, attention.w_k, attention.w_v, attention.w_o)), 4)
+kinds, columns = two_questions.KINDS, embed.get_weights()[0]  # columns (19, D)
+centre = np.eye(19)  # (19, 19)
+for kind in ("position", "name", "want"):
+    centre[kinds[kind], kinds[kind]] -= 1 / 6
+looks = centre @ columns @ qk @ columns.T @ centre  # (H, 19, 19): query columns by key columns
+writes = columns @ ov @ read.get_weights()[0]  # (H, 19, 2)
+for head in range(4):
+    squares = {(one, two): np.sum(looks[head][kinds[one], kinds[two]] ** 2) for one in kinds for two in kinds}
+    (query, key), strongest = max(squares.items(), key=lambda item: item[1])
+    share, (up, wanted) = strongest / sum(squares.values()), writes[head, 18]
+    print(f"head {head}: {query} meets {key} ({share:.0%} of the squares); a number adds {up:5.2f} to above, {wanted:5.2f} to wanted")
+
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-grouped", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 7 · Heads that share keys and values
+# ## 6 · Heads that share keys and values
 #
 # A language model that writes a text keeps the keys and values of all earlier tokens, in every layer: the **key–value cache**. It
-# is often larger than everything else that has to be read for one token. So most current models have fewer heads of keys and values
+# can be larger than the model itself when many texts are written at once. So most current models have fewer heads of keys and values
 # than heads of queries: *multi-query* attention has one (Shazeer 2019), *grouped-query* attention has G, each shared by H/G query
 # heads (Ainslie et al. 2023).
 #
@@ -400,16 +535,15 @@ check("ablate_heads")
 # - `w_q` and `w_o` are Dense layers of width D, `w_k` and `w_v` of width G·K, all with bias.
 # - Query head h uses the keys and the values of key head h // (H/G): with H = 6 and G = 2, heads 0, 1, 2 use the first one and
 #   heads 3, 4, 5 the second.
-# - `call(query, key, value, attention_mask=None, return_weights=False)` takes and returns the same as in exercise 3; the weights are
+# - `call(query, key, value, attention_mask=None, return_weights=False)` takes and returns the same as in exercise 2; the weights are
 #   (B, H, T, S).
 # - If H does not divide D, or G does not divide H, it raises `ValueError`.
 # - With G = H it computes what your `MultiHeadAttention` computes.
 #
 # You may use `split_heads` and `merge_heads`.
 #
-# <details><summary>Hint 1</summary>Begin with a copy of your layer. What changes in <code>__init__</code>, and into how many heads are the keys split?</details>
-# <details><summary>Hint 2</summary>k comes as (B, G, S, K) and q as (B, H, T, K). Give every query head a copy of its key head; everything after that is as before.</details>
-# <details><summary>Hint 3</summary><code>ops.repeat(a, 2, axis=…)</code> makes 0, 0, 1, 1 of 0, 1; <code>ops.tile</code> makes 0, 1, 0, 1. Which of the two is asked for?</details>
+# <details><summary>Hint 1</summary>k comes as (B, G, S, K) and q as (B, H, T, K). Give every query head a copy of its key head; everything after that is as before.</details>
+# <details><summary>Hint 2</summary><code>ops.repeat(a, 2, axis=…)</code> makes 0, 0, 1, 1 of 0, 1; <code>ops.tile</code> makes 0, 1, 0, 1. Which of the two is asked for?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "GroupedQueryAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class GroupedQueryAttention(keras.Layer):
@@ -467,16 +601,44 @@ class GroupedQueryAttention(keras.Layer):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "GroupedQueryAttention", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "GroupedQueryAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("GroupedQueryAttention")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict, then count
+#
+# A layer with D = 512 and 8 heads gets 2 key heads instead of 8. Its cache shrinks to a quarter. What share of its *parameters*
+# is left? Put a number between 0 and 1 in place of `None`, and delete the last line of the cell. Predict it before you run the count
+# below. Write down why: "In your own words" asks for it.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number between 0 and 1: parameters with 2 key heads / parameters with 8 key heads
+### BEGIN SOLUTION
+predict = 0.625
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% nbgrader={"grade": false, "grade_id": "counted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+tokens = keras.random.normal((1, 4, 512))  # (B, T, D)
+parameters = {}
+for key_heads in (8, 2, 1):
+    layer = GroupedQueryAttention(512, 8, key_heads)
+    layer(tokens, tokens, tokens)
+    parameters[key_heads] = layer.count_params()
+    share, cache = parameters[key_heads] / parameters[8], key_heads / 8
+    print(f"{key_heads} key heads: {parameters[key_heads]:9,} parameters, {share:.3f} of them; {cache:.3f} of the cache")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-cache", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 8 · What the cache holds
+# ### What the cache holds (optional)
 #
 # How many **numbers** does the key–value cache hold, for a batch of texts of `length` tokens in a model of `num_layers` layers? Each
-# layer has attention with `num_kv_heads` heads of keys and values, each `head_dim` wide.
+# layer has attention with `num_kv_heads` heads of keys and values, each `head_dim` wide. With your function: how many gigabytes
+# does a text of 8,192 tokens take in float16, with 80 layers and heads of width 128, if there are 64 key heads, 8, or 1?
 #
+# <details><summary>Answer</summary>21.47, 2.68 and 0.34 GB: two bytes for each number.</details>
 # <details><summary>Hint</summary>What does one layer keep for one token? The query of an earlier token is never needed again.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "kv_cache_numbers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -498,17 +660,12 @@ def kv_cache_numbers(length, num_layers, num_kv_heads, head_dim, batch=1):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "kv_cache_numbers", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "kv_cache_numbers", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("kv_cache_numbers")
-
-# %% nbgrader={"grade": false, "grade_id": "caches", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-for name, key_heads in (("64 key heads", 64), ("8 key heads", 8), ("1 key head", 1)):  # 80 layers, heads of 128
-    gigabytes = 2 * kv_cache_numbers(8192, 80, key_heads, 128) / 1e9  # two bytes for each number
-    print(f"{name:13} a text of 8,192 tokens takes {gigabytes:5.2f} GB in float16")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 9 · Find the bug
+# ## 7 · Find the bug
 #
 # A colleague leaves the heads where the reshape puts them, behind the tokens, and lets `einsum` do the rest: q is (B, T, H, K), k and v are
 # (B, S, H, K), and so is the result, (B, T, H, K). No axis is ever moved. The code runs in self-attention, and the maps of the weights look
@@ -545,94 +702,20 @@ def find_the_bug(q, k, v):
 # %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("find_the_bug")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 10 · Predict, then count
-#
-# A layer with D = 512 and 8 heads gets 2 key heads instead of 8. Its cache shrinks to a quarter. What share of its *parameters*
-# is left? Put a number between 0 and 1 in place of `None`, and delete the last line of the cell. Predict it before you run the count
-# below. Write down why: "In your own words" asks for it.
-
-# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-predict = None  # one number between 0 and 1: parameters with 2 key heads / parameters with 8 key heads
-### BEGIN SOLUTION
-predict = 0.625
-### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("predict")
-
-# %% nbgrader={"grade": false, "grade_id": "counted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-tokens = keras.random.normal((1, 4, 512))  # (B, T, D)
-parameters = {}
-for key_heads in (8, 2, 1):
-    layer = GroupedQueryAttention(512, 8, key_heads)
-    layer(tokens, tokens, tokens)
-    parameters[key_heads] = layer.count_params()
-    share, cache = parameters[key_heads] / parameters[8], kv_cache_numbers(1, 1, key_heads, 64) / kv_cache_numbers(1, 1, 8, 64)
-    print(f"{key_heads} key heads: {parameters[key_heads]:9,} parameters, {share:.3f} of them; {cache:.3f} of the cache")
-
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## See your heads divide the work
-#
-# This is the table of the lecture: each row has a name, names another row that it wants, and holds a number. Each row is
-# asked for the number *above* it and for the number of the row that it *wants*. Your layer learns it now, with two heads, in
-# a few seconds. Then `ablate_heads` switches off one head after the other. Before you run the cells: how many stripes will
-# you see, and in which head?
-
-# %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-def tables(count, rng, rows=6):
-    """Tokens (B, T, 19): position, name and want as one-hot columns, and the number; answers (B, T, 2)."""
-    names = rng.permuted(np.tile(np.arange(rows), (count, 1)), axis=1)  # (B, T)
-    wanted = (np.arange(rows) + rng.integers(1, rows - 1, size=(count, rows))) % rows  # (B, T)
-    numbers = rng.normal(size=(count, rows))  # (B, T)
-    one_hot = np.eye(rows)
-    position = np.broadcast_to(one_hot, (count, rows, rows))  # (B, T, T)
-    wants = np.take_along_axis(names, wanted, axis=1)  # (B, T)
-    tokens = np.concatenate([position, one_hot[names], one_hot[wants], numbers[..., None]], axis=-1)  # (B, T, 19)
-    answers = np.stack([np.roll(numbers, 1, axis=1), np.take_along_axis(numbers, wanted, axis=1)], axis=-1)  # (B, T, 2)
-    labels = [f"{'abcdef'[a]}→{'abcdef'[b]}" for a, b in zip(names[0], wants[0], strict=True)]
-    return tokens.astype("float32"), answers.astype("float32"), labels
-
-
-keras.utils.set_random_seed(0)
-tokens, questions, _ = tables(12_000, np.random.default_rng(0))
-inputs = keras.Input(tokens.shape[1:])
-embed, attention, read = keras.layers.Dense(16, use_bias=False), MultiHeadAttention(16, 2), keras.layers.Dense(2)
-x = embed(inputs)  # (B, T, D)
-solver = keras.Model(inputs, read(x + attention(x, x, x)))
-solver.compile(optimizer=keras.optimizers.Adam(0.01), loss="mse")
-solver.fit(tokens, questions, batch_size=128, epochs=4, verbose=0)
-
-tokens, questions, labels = tables(500, np.random.default_rng(1))
-x = embed(tokens)  # (B, T, D)
-_, weights = attention(x, x, x, return_weights=True)  # (B, H, T, T)
-figure = plots.head_maps(np.asarray(weights[0]), labels, [label[0] for label in labels], titles=["your head 0", "your head 1"])
-plots.show(figure, alt="Two attention maps of six by six. One has a stripe below the diagonal, the other follows the wanted names.")
-
-# %% nbgrader={"grade": false, "grade_id": "ablation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-values = split_heads(attention.w_v(x), 2)  # (B, H, T, K)
-head_outputs = ops.matmul(weights, values)  # (B, H, T, K)
-for keep in ([0, 1], [0], [1], []):
-    mixed = attention.w_o(merge_heads(ablate_heads(head_outputs, keep)))  # (B, T, D)
-    error = np.mean((np.asarray(read(x + mixed)) - questions) ** 2, axis=(0, 1))  # (2,)
-    print(f"keep={keep!s:7} error of “above” {error[0]:.2f}, of “wanted” {error[1]:.2f}")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# An error of 1 is as bad as always answering 0; more than 1 means that the read-out misses what it expected from that head.
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# A colleague says: "Eight heads of width 64 have as many parameters as one head of width 512, so they can do the same." Answer in three to
-# six sentences: what can the eight heads do that the one head cannot, and where do you see it? Then say how you found your number in
-# exercise 10, and why it differs from the share of the cache. This earns no points; your instructor reads it and writes back.
+# What did you measure in exercise 4: which heads does your model need, how do the three replacements differ, and what does the
+# map of a head not tell you? And say how you found your number in `predict`, and why it differs from the share of the cache. Four
+# to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# One head has one softmax, so every query gets one set of weights, and all 512 columns of the values are averaged with it. If a token
-# needs numbers from two different places, the average mixes them and no later linear map can take them apart. Eight heads
-# have eight sets of weights; $W_O$ adds up what they bring, each through its own block of rows. In the lecture's table with
-# two questions one head stops at half of the variance, however wide it is, and two heads answer both.
+# Two of the four heads matter: without one of them the loss grows by 0.5 or a little more, which is one question of two; without
+# one of the others it stays as it is, whatever takes the place. The mean is not milder than zero. With the mean of each row the
+# head that looks above costs 0.50 exactly: what it adds to a row whatever the numbers are stays, and the number is lost. For the
+# head that follows the wants the mean of each row helps little, because a name stands in another row in each table. One
+# head puts half of its weight on the row above, and nothing depends on it: its OV circuit writes almost nothing. A map
+# shows where a head looks, not what it writes. One seed and one batch: with another seed other heads are needed.
 #
 # Of the four matrices $W_Q$ and $W_O$ keep their size, and $W_K$ and $W_V$ shrink to a quarter: (1 + 1 + ¼ + ¼)/4 = 0.625, biases
 # included. The cache holds keys and values only, so all of it shrinks to a quarter.

@@ -1,0 +1,179 @@
+"""Lab 03, exercise `measure_head`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.multi_head_attention import ONE_AT_A_TIME, SEVERAL, loss_of
+from exercises.drawing import normal
+
+exercise = Exercise("measure_head", returns=("zero", "mean", "row_mean", "calls"), seeks_changes=False)
+
+
+@exercise.formula
+def importance(heads: np.ndarray, w_o: np.ndarray, targets: np.ndarray) -> dict[str, np.ndarray]:
+    """How much the loss grows when one head is replaced, for each head (Michel et al. 2019; Voita et al. 2019).
+
+    heads (B, H, T, K); the replacement is 0, the head's mean, or its mean at each position.
+    """
+    intact = loss_of(heads, w_o, targets)
+    number, every = np.arange(heads.shape[1]), range(heads.shape[1])
+    nothing = np.zeros_like(heads)
+    mean = heads.mean(axis=(0, 2), keepdims=True)
+    row_mean = heads.mean(axis=0, keepdims=True)
+
+    def increases(instead: np.ndarray) -> np.ndarray:
+        return np.array([loss_of(replaced(instead, head), w_o, targets) - intact for head in every])
+
+    def replaced(instead: np.ndarray, head: int) -> np.ndarray:
+        is_replaced = number == head
+        return np.where(is_replaced[:, None, None], instead, heads)
+
+    return {"zero": increases(nothing), "mean": increases(mean), "row_mean": increases(row_mean)}
+
+
+@exercise.formula_for("zero")
+def zero_alone(heads: np.ndarray, w_o: np.ndarray, targets: np.ndarray) -> dict[str, np.ndarray]:
+    """The increases with zero in a head's place."""
+    return {"zero": importance(heads, w_o, targets)["zero"]}
+
+
+@exercise.formula_for("calls")
+def one_at_a_time() -> dict[str, str]:
+    """What the loss was asked for."""
+    return {"calls": ONE_AT_A_TIME}
+
+
+def _inputs(rng: Generator, batch: int, heads: int, length: int, size: int, width: int) -> dict:
+    """Outputs of heads with a mean, a mean at each position and a part of their own; targets near what they give."""
+    drawn = normal(rng, batch, heads, length, size)
+    drawn = drawn + 0.9 * normal(rng, 1, heads, 1, size) + 0.9 * normal(rng, 1, heads, length, size)
+    w_o = normal(rng, heads, size, width) / np.sqrt(heads * size)
+    targets = np.einsum("bhtk,hkd->btd", drawn, w_o) + 0.5 * normal(rng, batch, length, width)
+    return {key: each.astype("float32") for key, each in (("heads", drawn), ("w_o", w_o), ("targets", targets))}
+
+
+def _case(rng: Generator, *sizes: int, mode: str = "call") -> Case:
+    batch, heads, length, size, _ = sizes
+    shown = f"heads ({batch}, {heads}, {length}, {size})"
+    return Case(_inputs(rng, *sizes), mode=mode, description=shown)
+
+
+@exercise.group(
+    "zero in the place of one head",
+    points=2,
+    advice=Advice(
+        value="For each head: a copy of `heads` in which this head alone is 0, its loss, and the loss of the intact "
+        "heads taken off.",
+        shape="One number for each head: (H,).",
+    ),
+    must_fail_for=("not_subtracted", "kept_alone", "ablated_stays"),
+)
+def zero(rng: Generator) -> list[Case]:
+    return [_case(rng, 7, 3, 5, 2, 11, mode="zero"), _case(rng, 3, 5, 7, 11, 2, mode="zero")]
+
+
+@exercise.group(
+    "its mean, and its mean at each position",
+    points=2,
+    advice=Advice(
+        value="`heads[:, h]` is (B, T, K). `mean` keeps K numbers of it; `row_mean` keeps (T, K).",
+        shape="One number for each head: (H,).",
+    ),
+    must_fail_for=("exchanged", "mean_of_all_heads", "own_mean", "along_positions"),
+)
+def means(rng: Generator) -> list[Case]:
+    return [_case(rng, 7, 3, 5, 2, 11), _case(rng, 3, 5, 7, 11, 2)]
+
+
+@exercise.group(
+    "one head at a time",
+    points=1,
+    fixed="what was asked for is compared, not a number",
+    advice="Call `loss` for each head with all other heads as they were.",
+)
+def calls(rng: Generator) -> list[Case]:
+    return [_case(rng, 5, 4, 3, 2, 7, mode="calls")]
+
+
+IS_REPLACED = "number == head"
+INCREASE = "loss_of(replaced(instead, head), w_o, targets) - intact"
+MEAN = "heads.mean(axis=(0, 2), keepdims=True)"
+ROW_MEAN = "heads.mean(axis=0, keepdims=True)"
+
+exercise.mistakes(
+    not_subtracted=wrong(
+        "These are the losses without a head. Take the loss of the intact heads off.",
+        (INCREASE, "loss_of(replaced(instead, head), w_o, targets)"),
+        hint="What should a head get that the model does not need at all?",
+        see="03#ablation",
+    ),
+    ablated_stays=wrong(
+        "A head that was replaced stays replaced while you measure the next one.",
+        (IS_REPLACED, "number <= head"),
+        seen={"calls": SEVERAL},
+        hint="Where do you make the copy: before the loop over heads, or in it?",
+        see="03#ablation",
+    ),
+    kept_alone=wrong(
+        "You keep one head and replace all others. It is the one head that should be replaced.",
+        (IS_REPLACED, "number != head"),
+        seen={"calls": SEVERAL},
+        hint="`keep` of `ablate_heads` lists the heads that stay. Which are these when head h goes?",
+        see="03#ablation",
+    ),
+    own_mean=wrong(
+        "For `mean`, each item gets the mean of its own positions. One mean, over batch and positions, goes into all.",
+        (MEAN, "heads.mean(axis=2, keepdims=True)"),
+        hint="How many numbers may still be in the place of one head? K of them.",
+        see="03#ablation",
+    ),
+    along_positions=wrong(
+        "For `row_mean`, the mean runs over the positions of each item. It should run over the batch, so that each "
+        "position keeps a mean of its own.",
+        (ROW_MEAN, "heads.mean(axis=2, keepdims=True)"),
+        hint="What is the same in all items, and what differs, when the mean is (T, K)?",
+        see="03#ablation",
+    ),
+    mean_of_all_heads=wrong(
+        "For `mean`, you take the mean of all heads. A head is replaced by its own mean.",
+        (MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)"),
+        hint="Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
+        see="03#ablation",
+    ),
+    exchanged=wrong(
+        "`mean` and `row_mean` have changed places.",
+        (MEAN, ROW_MEAN),
+        (ROW_MEAN, MEAN),
+        hint="Which of the two still knows the position?",
+    ),
+    one_number=wrong(
+        "For `mean`, one number replaces all K features. Each feature has a mean of its own.",
+        (MEAN, "heads.mean(axis=(0, 2, 3), keepdims=True)"),
+        hint="Over which axes of (B, T, K) does the mean run?",
+    ),
+    all_at_once=wrong(
+        "All heads are replaced at once, so each head gets the same number.",
+        (IS_REPLACED, "number >= 0"),
+        seen={"calls": SEVERAL},
+    ),
+    other_sign=wrong(
+        "The sign is wrong: a positive number says that the loss grows without the head.",
+        (INCREASE, "intact - loss_of(replaced(instead, head), w_o, targets)"),
+    ),
+    relative=wrong(
+        "These are increases divided by the intact loss. Asked for is the difference of the two losses.",
+        (INCREASE, "loss_of(replaced(instead, head), w_o, targets) / intact - 1"),
+    ),
+)
+
+exercise.hints(
+    "Two loops: over the three replacements, and over the heads. The copy belongs into the inner one.",
+    "`loss(heads)` first, once. Each result is a loss minus this one.",
+)
+exercise.hints(
+    "`heads[:, h].mean(axis=…)`: which axes of (B, T, K) does each of the two means run over?",
+    "An array of K numbers, or of (T, K), broadcasts into `heads[:, h]`, which is (B, T, K).",
+    group="means",
+)
+exercise.hints("Make a fresh copy of `heads` for every call.", group="calls")
