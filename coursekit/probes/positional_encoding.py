@@ -162,21 +162,16 @@ def _measure_reach(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
     calls = _asked_for(asked, len(windows), len(ids))
     if mode == "calls":
         return {"calls": calls}
-    accuracy = _by_window(found["accuracy"], windows, "accuracy")
-    is_nan = np.isnan(accuracy)
-    results = {
-        "accuracy": np.where(is_nan, 0.0, accuracy),
-        "accuracy_is_nan": is_nan.astype("int64"),
-        "counts": numbers(found["counts"], "`counts`"),
-        "calls": calls,
-    }
     if mode == "accuracy":
-        return results
+        accuracy = _by_window(found["accuracy"], windows, "accuracy")
+        is_nan = np.isnan(accuracy)
+        counts = numbers(found["counts"], "`counts`")
+        known = np.where(is_nan, 0.0, accuracy)
+        return {"accuracy": known, "accuracy_is_nan": is_nan.astype("int64"), "counts": counts, "calls": calls}
     base_rate = numbers(found["base_rate"], "`base_rate`").astype("float64")
     if base_rate.size != 1:
         raise ContractError(f"`base_rate` has {base_rate.size} numbers; expected one, for all windows.")
-    reach = _by_window(found["reach"], windows, "reach")
-    return {**results, "base_rate": base_rate.item(), "reach": reach}
+    return {"base_rate": base_rate.item(), "reach": _by_window(found["reach"], windows, "reach"), "calls": calls}
 
 
 def _by_window(found: Any, windows: Sequence[int], name: str) -> np.ndarray:

@@ -7,38 +7,27 @@ from coursekit.generator import Generator
 from coursekit.probes.positional_encoding import EVERY_QUESTION
 from exercises.drawing import drawn_until
 
-exercise = Exercise(
-    "measure_reach",
-    returns=("accuracy", "accuracy_is_nan", "counts", "base_rate", "reach", "calls"),
-    probe_only=("ids", "windows"),
-)
+exercise = Exercise("measure_reach", returns=("base_rate", "reach", "calls"), probe_only=("ids", "windows"))
 
 
 @exercise.formula
 def reach_by_window(
     guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray
 ) -> dict[str, np.ndarray | float | str]:
-    """Accuracy at each distance, the base rate, and the reach of each window; guesses (W, n), answers, distances (n,).
+    """The base rate, and the reach of each window; guesses (W, n), answers, distances (n,).
 
-    A distance without questions has no accuracy (``accuracy_is_nan`` is 1 there) and does not end the reach.
+    A distance without questions does not end the reach.
     """
-    accuracy, empty, counts = by_distance(guesses, answers, distances)
+    accuracy, _, counts = by_distance(guesses, answers, distances)
     base_rate = most_frequent_share(answers)
     error = np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))
     reach = last_unbroken(accuracy > base_rate + 2 * error, counts)
-    return {
-        "accuracy": accuracy,
-        "accuracy_is_nan": empty,
-        "counts": counts,
-        "base_rate": base_rate,
-        "reach": reach,
-        "calls": EVERY_QUESTION,
-    }
+    return {"base_rate": base_rate, "reach": reach, "calls": EVERY_QUESTION}
 
 
 @exercise.formula_for("accuracy")
 def accuracy_alone(guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray) -> dict[str, np.ndarray | str]:
-    """Accuracy and number of questions at each distance."""
+    """Accuracy and number of questions at each distance; ``accuracy_is_nan`` is 1 where there is no question."""
     accuracy, empty, counts = by_distance(guesses, answers, distances)
     return {"accuracy": accuracy, "accuracy_is_nan": empty, "counts": counts, "calls": EVERY_QUESTION}
 

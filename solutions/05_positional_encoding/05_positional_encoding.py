@@ -510,7 +510,7 @@ for method, panel in zip(("rotary", "ALiBi"), panels, strict=True):
     panel.set(title=method, xlabel="distance of the letter", ylim=(0, 1.05))
 panels[0].set_ylabel("accuracy")
 panels[1].legend()
-plots.show(figure, alt="Accuracy by distance of two models under four windows; each curve falls to the base rate at a distance.")
+plots.show(figure, alt="Accuracy by distance of two models under four windows; the dotted line is the base rate.")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
