@@ -30,6 +30,32 @@ def rows(count: int, length: int, seed: int) -> tuple[NDArray[np.int32], NDArray
     return ids.astype("int32"), np.take_along_axis(ids, last, axis=1).astype("int32") - 2
 
 
+def questions(
+    count: int, length: int, farthest: int, seed: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Draw rows as `rows` does, but for their ends: the last letter stands 0 to `farthest` tokens before the end.
+
+    Returns:
+        ids (count, length), the last letters (count,), and their distances (count,), all equally probable.
+    """
+    ids, _ = rows(count, length, seed)
+    rng = np.random.default_rng([seed, 1])
+    distances, letters = rng.integers(farthest + 1, size=count), rng.integers(LETTERS, size=count)
+    at = length - 1 - distances  # (count,)
+    ids[np.arange(length) > at[:, None]] = 1
+    ids[np.arange(count), at] = 2 + letters
+    return ids, letters.astype("int32"), distances
+
+
+def last_answers(reader: keras.Model, ids: NDArray[np.int32], window: int) -> NDArray[np.int64]:
+    """The letters (n,) that a model names at the ends of ids (n, T), when queries see the last `window` keys."""
+    attention = next(layer for layer in reader.layers if isinstance(layer, CausalAttention))
+    attention.window = window
+    guesses: NDArray[np.int64] = ops.convert_to_numpy(reader(ids)).argmax(axis=-1)  # (n, T)
+    attention.window = TESTED
+    return guesses[:, -1]
+
+
 def wave_table(length: int, width: int) -> NDArray[np.float32]:
     """Sinusoidal positions (length, width) of Vaswani et al. 2017, section 3.5: sine and cosine side by side."""
     angles = np.outer(np.arange(length), 10_000.0 ** (-np.arange(0, width, 2) / width))  # (length, width/2)

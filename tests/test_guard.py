@@ -8,7 +8,7 @@ from coursekit.guard import ForbiddenCall, guard
 def test_a_guarded_class_and_function_stop_and_come_back():
     import keras
 
-    with guard(["keras.layers.MultiHeadAttention", "keras.ops.dot_product_attention", "no.such.module"]):
+    with guard(["keras.layers.MultiHeadAttention", "keras.ops.dot_product_attention", "no.such.module", "rotary"]):
         with pytest.raises(ForbiddenCall):
             keras.layers.MultiHeadAttention(1, 2)
         with pytest.raises(ForbiddenCall):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
 from coursekit.generator import Generator
-from coursekit.probes.driving import find, function, layer, refusing, unpack
+from coursekit.probes.driving import ContractError, find, function, layer, numbers, refusing, unpack
+from coursekit.probes.naming import kind_of
 
 
 def token_map(name: str, width: int) -> Callable[[Any], Any]:
@@ -88,7 +89,118 @@ def _is_permutation_equivariant(namespace: Mapping[str, Any], inputs: Mapping[st
     return unpack(verdict, ("output",), "is_permutation_equivariant(fn, x, permutation)")
 
 
+KEYS, NEAR, FAR = 1024, 8, 256  # of the text in `design`, and the distances that are asked about
+
+
+def weight_beyond(slope: float, distance: int) -> float:
+    """The share of a head's weight at a distance and beyond, with ALiBi's slope and equal scores of all keys."""
+    weights = np.exp(-slope * np.arange(KEYS))
+    return float(weights[distance:].sum() / weights.sum())
+
+
+def _design(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """What is true of the chosen slopes, about one constraint."""
+    chosen = find(namespace, "design")()
+    if not isinstance(chosen, Mapping):
+        raise ContractError(f"design() returned {kind_of(chosen)}; expected a dictionary.")
+    if "slopes" not in chosen:
+        raise ContractError("design() has no entry 'slopes'.")
+    slopes = numbers(chosen["slopes"], "`slopes`").astype("float64")
+    if slopes.shape != (4,) or not np.isfinite(slopes).all():
+        raise ContractError(f"`slopes` is {str(chosen['slopes'])[:60]}; expected four numbers, one for each head.")
+    return {inputs["constraint"]: _standing(inputs["constraint"], np.sort(slopes))}
+
+
+def _standing(constraint: str, slopes: np.ndarray) -> str:
+    if slopes[0] <= 0:
+        return "not all positive"
+    if constraint == "slopes":
+        if (slopes[1:] >= 2 * slopes[:-1] * (1 - 1e-9)).all():
+            return "positive, each at most half of the next larger one"
+        return "two of them closer than a factor of 2"
+    if constraint == "near":
+        share = weight_beyond(slopes[-1], NEAR)
+        if share > 0.05:
+            return "more than 5 %"
+        return "from 0.1 % to 5 % at distance 8 and beyond" if share >= 0.001 else "less than 0.1 %"
+    share = weight_beyond(slopes[0], FAR)
+    if share > 0.5:
+        return "more than 50 %"
+    return "from 20 % to 50 % at distance 256 and beyond" if share >= 0.2 else "less than 20 %"
+
+
+EVERY_QUESTION = "every question under every window"
+
+
+def _measure_reach(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Hand over a model whose answers are known, and note which questions it gets. NaN is told by a flag."""
+    ids, windows, asked = inputs["ids"], inputs["windows"], set()
+    rows = {row.tobytes(): number for number, row in enumerate(ids)}
+
+    def model(ids: Any, window: Any) -> np.ndarray:
+        given = np.asarray(ids)
+        if given.ndim != 2:
+            raise ContractError(
+                f"the model gets ids of the shape {given.shape}; expected (n, T), a row for a question."
+            )
+        if window not in windows:
+            raise ContractError(f"the model gets the window {window!r}, which is not among those given.")
+        keys = [row.tobytes() for row in given.astype("int32")]
+        if any(key not in rows for key in keys):
+            raise ContractError("the model gets a row of ids that is not among the questions.")
+        found = [(list(windows).index(window), rows[key]) for key in keys]
+        asked.update(found)
+        return np.array([inputs["guesses"][place] for place in found], "int64")
+
+    given = [inputs[name].copy() for name in ("ids", "answers", "distances")]
+    found = find(namespace, "measure_reach")(model, *given, list(windows))
+    names = ("accuracy", "counts", "base_rate", "reach")
+    if not isinstance(found, Mapping) or any(name not in found for name in names):
+        raise ContractError(
+            f"measure_reach(…) returned {kind_of(found)}; expected a dictionary with {', '.join(names)}."
+        )
+    calls = _asked_for(asked, len(windows), len(ids))
+    if mode == "calls":
+        return {"calls": calls}
+    if mode == "accuracy":
+        accuracy = _by_window(found["accuracy"], windows, "accuracy")
+        is_nan = np.isnan(accuracy)
+        counts = numbers(found["counts"], "`counts`")
+        known = np.where(is_nan, 0.0, accuracy)
+        return {"accuracy": known, "accuracy_is_nan": is_nan.astype("int64"), "counts": counts, "calls": calls}
+    base_rate = numbers(found["base_rate"], "`base_rate`").astype("float64")
+    if base_rate.size != 1:
+        raise ContractError(f"`base_rate` has {base_rate.size} numbers; expected one, for all windows.")
+    return {"base_rate": base_rate.item(), "reach": _by_window(found["reach"], windows, "reach"), "calls": calls}
+
+
+def _by_window(found: Any, windows: Sequence[int], name: str) -> np.ndarray:
+    """The entries of a dictionary by window, one below the other."""
+    if not isinstance(found, Mapping) or any(window not in found for window in windows):
+        raise ContractError(f"`{name}` is {kind_of(found)}; expected a dictionary with an entry for each window.")
+    rows = [numbers(found[window], f"`{name}` of the window {window}").astype("float64") for window in windows]
+    wanted = 1 if name == "accuracy" else 0
+    if any(row.ndim != wanted or row.shape != rows[0].shape for row in rows):
+        what = "an array (M + 1,)" if wanted else "one number"
+        raise ContractError(
+            f"`{name}` has entries of the shapes {[row.shape for row in rows]}; expected {what} in each."
+        )
+    return np.array(rows)
+
+
+def _asked_for(asked: set[tuple[int, int]], windows: int, questions: int) -> str:
+    """What a model was asked, of all windows and questions."""
+    if len(asked) == windows * questions:
+        return EVERY_QUESTION
+    at = {frozenset(question for window, question in asked if window == number) for number in range(windows)}
+    if len(at) > 1:
+        return "other questions under each window"
+    return f"{len(next(iter(at)))} of {questions} questions"
+
+
 PROBES = {
+    "design": _design,
+    "measure_reach": _measure_reach,
     "sinusoidal_positions": refusing(function("sinusoidal_positions", "length", "d_model")),
     "TokenAndPositionEmbedding": layer(
         "TokenAndPositionEmbedding",

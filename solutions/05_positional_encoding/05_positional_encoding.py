@@ -15,11 +15,11 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 05 · Positional encoding
 #
-# Attention does not know in which order its tokens came. You build the remedies: the sinusoidal table and the matrix that
-# shifts it, two embedding layers that add positions to words, a test that finds out whether a function sees order at all, and
-# rotary positions, which most current language models use.
+# Attention does not know in which order its tokens came. You build the remedies: the sinusoidal table, two layers that add
+# positions to words, rotary positions, and slopes that make far keys fade. A test finds out whether a function sees order at all; you
+# derive what a rotary score depends on, and measure how far back a trained model can read.
 #
-# **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb). **Time:** about 105 minutes.
+# **Before you start:** read [lecture 05](../../lectures/05_positional_encoding.ipynb). **Time:** about 120 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -32,19 +32,22 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `sinusoidal_positions` | 4 | ●●●○○ | 15 |
-# | 2 | `shift_matrix` | 4 | ●●●○○ | 15 |
-# | 3 | `TokenAndPositionEmbedding` | 6 | ●●○○○ | 10 |
-# | 4 | `SinusoidalEmbedding` | 6 | ●●○○○ | 10 |
-# | 5 | `is_permutation_equivariant` | 4 | ●●○○○ | 10 |
-# | 6 | `rotary` | 5 | ●●●○○ | 15 |
-# | 7 | `find_the_bug` | 3 | ●●○○○ | 10 |
-# | 8 | `predict` | 1 | ●○○○○ | 5 |
+# | 1 | `sinusoidal_positions` | 3 | ●●●○○ | 15 |
+# | 1 | `predict` | 1 | ●○○○○ | 5 |
+# | 2 | `TokenAndPositionEmbedding` | 4 | ●●○○○ | 10 |
+# | 2 | `SinusoidalEmbedding` | 4 | ●●○○○ | 10 |
+# | 3 | `is_permutation_equivariant` | 4 | ●●○○○ | 10 |
+# | 4 | `rotary` | 5 | ●●●○○ | 15 |
+# | 4 | `derive_relative` | 4 | ●●○○○ | 10 |
+# | 4 | `find_the_bug` | 3 | ●●○○○ | 10 |
+# | 5 | `design` | 2 | ●○○○○ | 5 |
+# | 6 | `measure_reach` | 4 | ●●●○○ | 20 |
+# | 7 | `shift_matrix` (optional) | 0 | ●●●○○ | 15 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
 # measured with students.
 #
-# Exercise 4 uses the table of exercise 1. All others stand on their own: if you are stuck, go on.
+# `SinusoidalEmbedding` uses the table of exercise 1. All others stand on their own: if you are stuck, go on.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -57,9 +60,11 @@ if "google.colab" in sys.modules:
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading TensorFlow, which takes about ten seconds …")
 
-from coursekit import plots, quiet, start_lab
+from coursekit import memory_task, plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
+
+from functools import partial
 
 import keras
 import matplotlib.pyplot as plt
@@ -82,10 +87,6 @@ check = start_lab("05_positional_encoding")
 #
 # Since columns come in pairs, an odd `d_model` has no meaning: raise a `ValueError` that says so. The result may be an array
 # or a tensor, of any float type.
-#
-# <details><summary>Hint 1</summary>Both columns of a pair share one frequency. How many frequencies are there, and what is the first one?</details>
-# <details><summary>Hint 2</summary><code>np.arange(0, d_model, 2)</code> is 0, 2, 4, …: these are the numbers 2i. Mind that <code>/</code> divides and <code>//</code> rounds down.</details>
-# <details><summary>Hint 3</summary>A column of positions times a row of frequencies gives all angles at once. Even columns of an array are <code>table[:, 0::2]</code>, and you can assign to them.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "sinusoidal_positions-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sinusoidal_positions(length, d_model):
@@ -113,76 +114,48 @@ def sinusoidal_positions(length, d_model):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "sinusoidal_positions", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "sinusoidal_positions", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("sinusoidal_positions")
 
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 2 · A shift is a rotation
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict, then measure
 #
-# Moving `offset` positions further turns pair i by the angle $\omega_i \cdot \text{offset}$, at every position. So one matrix M, the same for
-# all positions, shifts the whole table:
-#
-# $$PE[p + \text{offset}] = PE[p]\; M \qquad \text{for every } p.$$
-#
-# Rows of the table stand on the *left* of M. Build M from sines and cosines of the shift's angles: D/2 blocks of 2 × 2 on the
-# diagonal, zeros elsewhere. The offset may be negative (a shift back) or 0. `d_model` is even.
-#
-# Do it on paper first, for one pair with ω = 1 and an offset of 1: which 2 × 2 matrix takes the row (sin p, cos p) to the row
-# (sin(p + 1), cos(p + 1))?
-#
-# <details><summary>Hint 1</summary>sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b − sin a sin b.</details>
-# <details><summary>Hint 2</summary>In a product row · M, column 0 of M says how the new sine is made from the old sine (row 0) and the old cosine (row 1).</details>
-# <details><summary>Hint 3</summary>Does your M shift by −offset? Then your block is the transpose of the right one. Try <code>table[5] @ M</code> against <code>table[5 + offset]</code>.</details>
+# A table for 512 positions with D = 64 has 32 pairs. The first pair turns by 1 radian from position to position, the last one by about
+# 1/7500. How many of the 32 pairs turn by **less than a quarter turn** over the whole table, from position 0 to 511? Put your number in
+# place of `None`, and delete the last line of the cell. Predict it before you run the measurement, and write down why: "In your own words"
+# asks for it. An answer that is off by up to two pairs counts as correct.
 
-# %% nbgrader={"grade": false, "grade_id": "shift_matrix-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def shift_matrix(offset, d_model):
-    """Make the matrix that shifts sinusoidal positions.
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number: of 32 pairs, those that turn by less than a quarter from position 0 to 511
+### BEGIN SOLUTION
+predict = 11
+### END SOLUTION
 
-    Args:
-        offset: by how many positions, any whole number.
-        d_model: width of the table, an even number.
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("predict")
 
-    Returns:
-        M, (d_model, d_model), such that PE[p + offset] = PE[p] @ M for every position p.
-    """
-    ### BEGIN SOLUTION
-    matrix = np.zeros((d_model, d_model))  # (D, D)
-    for start in range(0, d_model, 2):
-        turn = offset / 10_000 ** (start / d_model)
-        matrix[start, start] = matrix[start + 1, start + 1] = np.cos(turn)
-        matrix[start, start + 1] = -np.sin(turn)
-        matrix[start + 1, start] = np.sin(turn)
-    return matrix
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "shift_matrix", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("shift_matrix")
-
-# %% nbgrader={"grade": false, "grade_id": "shifted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-table = np.asarray(sinusoidal_positions(60, 32))  # (T, D)
-moved = table[:50] @ np.asarray(shift_matrix(10, 32))  # (50, D)
-print(f"rows 0 to 49, shifted by 10, differ from rows 10 to 59 by at most {np.abs(moved - table[10:]).max():.1e}")
-
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+cosines = np.asarray(sinusoidal_positions(512, 64))[:, 1::2]  # (T, 32): a cosine stays above 0 for a quarter turn
+slow = (cosines > 0).all(axis=0)  # (32,)
+print(f"{slow.sum()} of 32 pairs; the first of them is pair {slow.argmax()}, and its cosine falls to {cosines[-1, slow][0]:.2f}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 3 · Learned positions
+# ## 2 · Two layers that add positions
 #
-# BERT and GPT-2 learn one vector per position, as they learn one per word. Write the layer: two `keras.layers.Embedding`, kept
-# under the names `token_embedding` (`vocab_size` rows) and `position_embedding` (`max_length` rows). The checks put known weights
-# into them by these names.
+# BERT and GPT-2 *learn* one vector per position, as they learn one per word: `TokenAndPositionEmbedding` has two
+# `keras.layers.Embedding`, `token_embedding` (`vocab_size` rows) and `position_embedding` (`max_length` rows).
+# `SinusoidalEmbedding` has the fixed table of exercise 1 in place of the second one, so only its `token_embedding` is trained. The checks put known
+# weights into the embeddings by these names.
 #
 # - `call(ids)` takes whole numbers (B, T) with T ≤ max_length and returns (B, T, D): the vector of the token plus the vector of its
 #   position. The first token has position 0, in a short sequence too.
-# - Nothing is scaled here: both tables are learned, so they find their sizes.
-# - It must run inside `tf.function` with a batch size *and a length* that are not known in advance. There `ids.shape[1]` is
-#   None, and `ops.shape(ids)[1]` is a number that becomes known when the function runs.
+# - Two learned tables find their sizes, so nothing is scaled. Beside the sinusoids the words have to be: they start small, and a row of
+#   the table has the length √(D/2). So the second layer returns $\sqrt{D}\cdot\text{token} + \text{position}$.
+# - Both must run inside `tf.function` with a batch size *and a length* that are not known in advance. There `ids.shape[1]` is
+#   None, and `ops.shape(ids)[1]` is a number that becomes known when the function runs. A tensor can be sliced with it, a NumPy array cannot.
 #
-# `__init__` and `get_config` are begun for you: leave the three attributes in place, so that the layer can be saved and loaded.
-#
-# <details><summary>Hint 1</summary>An Embedding turns whole numbers of any shape into vectors. What are the positions of T tokens? <code>ops.arange</code> writes them down.</details>
-# <details><summary>Hint 2</summary>(B, T, D) + (T, D) broadcasts over the batch: no loop, no repetition.</details>
+# `__init__` and `get_config` are begun for you: leave the three attributes in place, so that the layers can be saved and loaded.
 
 # %% nbgrader={"grade": false, "grade_id": "TokenAndPositionEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class TokenAndPositionEmbedding(keras.Layer):
@@ -228,22 +201,9 @@ class TokenAndPositionEmbedding(keras.Layer):
         }
 
 
-# %% nbgrader={"grade": true, "grade_id": "TokenAndPositionEmbedding", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "TokenAndPositionEmbedding", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("TokenAndPositionEmbedding")
 
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4 · Sinusoidal positions in a layer
-#
-# The same layer with the fixed table of exercise 1 in place of the learned one. Only `token_embedding` is trained, and here
-# the scale matters: word vectors start small, sinusoidal rows have the length √(D/2). So the output is
-#
-# $$\sqrt{D}\cdot\text{token} + \text{position}.$$
-#
-# `call(ids)` takes and returns the same as in exercise 3, also for unknown lengths; `d_model` is even.
-#
-# <details><summary>Hint 1</summary>The length is not known inside <code>tf.function</code>, but <code>max_length</code> is known in <code>__init__</code>. Make the table there, once.</details>
-# <details><summary>Hint 2</summary>The first T rows: <code>table[: ops.shape(ids)[1]]</code> works for a tensor. A NumPy array cannot be sliced with a number that is not known yet: <code>ops.convert_to_tensor</code> first, float32.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "SinusoidalEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SinusoidalEmbedding(keras.Layer):
@@ -289,12 +249,12 @@ class SinusoidalEmbedding(keras.Layer):
         }
 
 
-# %% nbgrader={"grade": true, "grade_id": "SinusoidalEmbedding", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "SinusoidalEmbedding", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("SinusoidalEmbedding")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · Does it see the order?
+# ## 3 · Does it see the order?
 #
 # A map `fn` of tokens is *permutation equivariant* when it does not matter whether you shuffle the tokens before `fn` or after
 # it:
@@ -306,10 +266,6 @@ check("SinusoidalEmbedding")
 #
 # Take care with one word. *Equivariant* is not *invariant*: the result of an invariant map stays the same under shuffling. If
 # its rows differ, your test must answer False for it. (If all rows of the result are equal, the map is both.)
-#
-# <details><summary>Hint 1</summary>Two results have to be compared. Write down what each of them is before you write code.</details>
-# <details><summary>Hint 2</summary><code>x[:, permutation]</code> shuffles the tokens of an array. For a tensor there is <code>ops.take(x, permutation, axis=1)</code>, which takes arrays too.</details>
-# <details><summary>Hint 3</summary>One entry too far off is enough for False. Which of sum, mean and maximum notices it?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "is_permutation_equivariant-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):
@@ -336,22 +292,16 @@ check("is_permutation_equivariant")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 6 · Rotary positions
+# ## 4 · Rotary positions
 #
 # Rotary positions do not add anything. They turn each pair of a query or key by an angle that grows with its position. For
 # pair i, with a = x[2i], b = x[2i + 1] and θ = position / 10000^(2i/D):
 #
 # $$(a,\; b) \;\longmapsto\; (a\cos\theta - b\sin\theta,\;\; a\sin\theta + b\cos\theta).$$
 #
-# The dot product of a turned query and a turned key then depends only on the *difference* of their positions.
-#
 # - x is (…, T, D): it works for (T, D), for (B, T, D) and for the (B, H, T, K) inside multi-head attention.
 # - `positions` is given, T whole numbers (integers or floats), in any order and with gaps: with a key–value cache the new token may be number 117.
-# - The result has the shape and the float type of x. Pairs are neighbours, and they are neighbours again in the result.
-#
-# <details><summary>Hint 1</summary>All a's at once are <code>x[..., 0::2]</code>, (…, T, D/2). Write the two formulas with whole arrays.</details>
-# <details><summary>Hint 2</summary>The angles have the shape (T, D/2) and broadcast over the leading dimensions. TensorFlow wants them in the float type of x: <code>ops.cast</code>.</details>
-# <details><summary>Hint 3</summary>Interleaving: stack the two results along a new last axis, (…, T, D/2, 2), then reshape to (…, T, D).</details>
+# - The result has the shape and the float type of x. Keep the pairs adjacent in the result.
 
 # %% nbgrader={"grade": false, "grade_id": "rotary-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rotary(x, positions):
@@ -378,17 +328,58 @@ def rotary(x, positions):
 check("rotary")
 
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Derive: the score by offset
+#
+# Turn a query q to position m and a key k to position n, and take the dot product. The lecture shows that m and n matter only
+# by the **offset** m − n. What is this function of q, k and the offset, written out? Take one pair first, (a, b) of the query and (c, d) of the
+# key; multiply out, and collect the terms until no m and no n stands alone. Then go on to D/2 pairs with their own angles.
+#
+# - q and k are (…, D), not turned yet; `offset` is (N,), whole numbers of either sign: positive where the key stands before the query.
+# - The result is (…, N), the dot products, not divided by √D.
+# - Do not call `rotary` or `find_the_bug`: neither vector is to be turned.
+#
+# **By hand:** one pair with θ = 1, q = (2, 1), k = (1, 3). What are the scores at the offsets 0 and 1?
+# <details><summary>Answer</summary>5 without a turn. At offset 1 turn the query by 1 radian: (2·0.540 − 0.841, 2·0.841 + 0.540) = (0.239, 2.223), and the dot product is 0.239 + 3 · 2.223 = 6.91.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "derive_relative-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def derive_relative(q, k, offset):
+    """Rotary scores of a query with keys at given offsets.
+
+    Args:
+        q, k: a query and a key before they are turned, arrays (…, D) with an even D.
+        offset: (N,), position of the query minus position of the key, whole numbers.
+
+    Returns:
+        (…, N): the dot product at each offset.
+    """
+    ### BEGIN SOLUTION
+    a, b, c, d = q[..., 0::2], q[..., 1::2], k[..., 0::2], k[..., 1::2]  # (…, D/2) each
+    along, across = a * c + b * d, a * d - b * c  # (…, D/2) each
+    theta = offset[:, None] * 10_000.0 ** -(np.arange(0, q.shape[-1], 2) / q.shape[-1])  # (N, D/2)
+    return (along[..., None, :] * np.cos(theta) + across[..., None, :] * np.sin(theta)).sum(axis=-1)  # (…, N)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "derive_relative", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("derive_relative")
+
+# %% nbgrader={"grade": false, "grade_id": "anywhere", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+query, key = np.random.default_rng(2).normal(size=(2, 1, 32))  # (1, D) each
+derived = derive_relative(query[0], key[0], np.array([5]))[0]
+for m in (7, 70, 700):
+    turned = np.asarray(rotary(query, np.array([m]))) @ np.asarray(rotary(key, np.array([m - 5]))).T
+    print(f"query at {m:3}, key at {m - 5:3}: {turned.item():.4f}, by your formula {derived:.4f}")
+
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 7 · Find the bug
+# ### Find the bug
 #
 # A pair (a, b) is a complex number a + ib, and to turn it by θ is to multiply it by $e^{i\theta}$. A colleague uses this to calculate the
 # scores of rotary attention, queries times keys, in five lines. The code runs. With equal queries and equal keys the scores should be
 # constant along the diagonals, where p − q is constant. Here they are constant along the *other* diagonals, where p + q is constant.
 #
 # The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it.
-#
-# <details><summary>Hint 1</summary>What happens to the angles of two complex numbers when they are multiplied?</details>
-# <details><summary>Hint 2</summary>The dot product a·c + b·d is the real part of a product of two complex numbers. Multiply out (a + ib)(c + id), and compare.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(q, k, positions):
@@ -421,27 +412,151 @@ def find_the_bug(q, k, positions):
 # %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("find_the_bug")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 8 · Predict, then measure
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-design", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Design: slopes for a reach
 #
-# A table for 512 positions with D = 64 has 32 pairs. The first pair turns by 1 radian from position to position, the last one by about
-# 1/7500. How many of the 32 pairs turn by **less than a quarter turn** over the whole table, from position 0 to 511? Put your number in
-# place of `None`, and delete the last line of the cell. Predict it before you run the measurement, and write down why: "In your own words"
-# asks for it. An answer that is off by up to two pairs counts as right.
+# ALiBi subtracts $s_h\,(m - n)$ from the score of an earlier key. A model has four heads and reads 1,024 tokens. Choose its four slopes. To
+# see what a slope does alone, let all scores be equal before it, and look at the weights of the **last** query, after the softmax over
+# its 1,024 keys (distances 0 to 1,023). Any slopes that keep **all** of these are right:
+#
+# - all are positive, and each is at most half of the next larger one;
+# - the steepest head reads the nearest keys, but is no steeper than needed: its keys at distance 8 and beyond have **from 0.1 % to 5 %** of its
+#   weight together;
+# - the flattest head reaches far keys, and still they fade: its keys at distance 256 and beyond have **from 20 % to 50 %** of its weight.
 
-# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-predict = None  # one number: of 32 pairs, those that turn by less than a quarter from position 0 to 511
-### BEGIN SOLUTION
-predict = 11
-### END SOLUTION
+# %% nbgrader={"grade": false, "grade_id": "design-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def design():
+    """Your choice: a dictionary with slopes, a list of four numbers in any order."""
+    ### BEGIN SOLUTION
+    return {"slopes": [0.5, 0.1, 0.02, 0.004]}
+    ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("predict")
 
-# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-cosines = np.asarray(sinusoidal_positions(512, 64))[:, 1::2]  # (T, 32): a cosine stays above 0 for a quarter turn
-slow = (cosines > 0).all(axis=0)  # (32,)
-print(f"{slow.sum()} of 32 pairs; the first of them is pair {slow.argmax()}, and its cosine falls to {cosines[-1, slow][0]:.2f}")
+# %% nbgrader={"grade": true, "grade_id": "design", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("design")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Measure: how far back does a model read?
+#
+# The lecture's memory task asks for the last letter seen, and reports accuracy by *position*. Most letters stand near by, so a model that
+# forgets everything far away may still do well. You measure by *distance*: how many tokens before the end does the letter stand that the
+# question asks for? `window` is the number of last keys that the model may see, itself included; the same model is asked under several windows.
+#
+# - **Accuracy** at a distance is the share of correct answers among the questions with exactly this distance. Where there is no question,
+#   the accuracy is not 0 but unknown: `np.nan`.
+# - **Base rate** b: the share that you get right if you give the most frequent of all `answers` to each question, without reading it.
+# - **Reach**: a distance with n questions is *clear* if its accuracy is above $b + 2\sqrt{b(1-b)/n}$, two standard errors above a guesser.
+#   The reach is the last clear distance before the first one that is not clear; distances without questions neither end the reach
+#   nor extend it. It is −1 if the first distance that has questions is not clear.
+# - Every question is asked under every window, also where the window hides its letter.
+#
+# **By hand:** 100 questions at each of the distances 0, 1, 3, none at 2, and b = 0.2. The accuracies are 0.9, 0.3 and 0.27.
+# <details><summary>Answer</summary>A standard error is √(0.2 · 0.8/100) = 0.04, so clear means above 0.28. The reach is 1: at 2 nothing is known, and 3 is not clear.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "measure_reach-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def measure_reach(model, ids, answers, distances, windows):
+    """Accuracy by distance, and how far a model reads, under several windows.
+
+    Args:
+        model: called as model(ids, window); returns its answers, an array (n,), to n questions (n, T).
+        ids: questions, an array (n, T).
+        answers: the correct answers, an array (n,) of whole numbers from 0.
+        distances: an array (n,) of whole numbers from 0; M is the largest.
+        windows: a list of whole numbers.
+
+    Returns:
+        A dictionary: "counts", the number of questions at the distances 0 to M, an array (M + 1,); "base_rate", a number;
+        "accuracy", a dictionary, window -> array (M + 1,); "reach", a dictionary, window -> whole number.
+    """
+    ### BEGIN SOLUTION
+    at = distances == np.arange(distances.max() + 1)[:, None]  # (M + 1, n)
+    counts = at.sum(axis=1)  # (M + 1,)
+    base_rate = np.bincount(answers).max() / len(answers)
+    limit = base_rate + 2 * np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))  # (M + 1,)
+    accuracy, reach = {}, {}
+    for window in windows:
+        correct = model(ids, window) == answers  # (n,)
+        accuracy[window] = np.array([correct[row].mean() if row.any() else np.nan for row in at])
+        reach[window] = -1
+        for distance in np.flatnonzero(counts):
+            if accuracy[window][distance] <= limit[distance]:
+                break
+            reach[window] = int(distance)
+    return {"counts": counts, "base_rate": base_rate, "accuracy": accuracy, "reach": reach}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "measure_reach", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("measure_reach")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-reach", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See how far two models read
+#
+# Two models of the lecture's task, trained on 32 tokens for two epochs (about ten seconds), read 96 tokens with a letter 0 to 59 tokens before the
+# end. In the lecture ALiBi "holds" at positions 64 to 159, and rotary positions hold there with a window of 32. Before you run the cell: what will the
+# four reaches of each model be? Note the numbers: "In your own words" asks for them.
+
+# %% nbgrader={"grade": false, "grade_id": "reaches", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+ids, answers, distances = memory_task.questions(900, length=96, farthest=59, seed=1)
+figure, panels = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
+for method, panel in zip(("rotary", "ALiBi"), panels, strict=True):
+    reader = memory_task.trained(method, seed=0, epochs=2)
+    found = measure_reach(partial(memory_task.last_answers, reader), ids, answers, distances, [8, 16, 32, 96])
+    print(f"{method:6} base rate {found['base_rate']:.2f}, reach by window {found['reach']}")
+    for window, accuracy in found["accuracy"].items():
+        panel.plot(accuracy, label=f"window {window}")
+    panel.axhline(found["base_rate"], linestyle=":", color="gray")
+    panel.set(title=method, xlabel="distance of the letter", ylim=(0, 1.05))
+panels[0].set_ylabel("accuracy")
+panels[1].legend()
+plots.show(figure, alt="Accuracy by distance of two models under four windows; the dotted line is the base rate.")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · A shift is a rotation (optional)
+#
+# Moving `offset` positions further turns pair i by the angle $\omega_i \cdot \text{offset}$, at every position. So one matrix M, the same for
+# all positions, shifts the whole table:
+#
+# $$PE[p + \text{offset}] = PE[p]\; M \qquad \text{for every } p.$$
+#
+# Rows of the table stand on the *left* of M. Build M from sines and cosines of the shift's angles: D/2 blocks of 2 × 2 on the
+# diagonal, zeros elsewhere. The offset may be negative (a shift back) or 0. `d_model` is even.
+#
+# Do it on paper first, for one pair with ω = 1 and an offset of 1: which 2 × 2 matrix takes the row (sin p, cos p) to the row
+# (sin(p + 1), cos(p + 1))?
+
+# %% nbgrader={"grade": false, "grade_id": "shift_matrix-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def shift_matrix(offset, d_model):
+    """Make the matrix that shifts sinusoidal positions.
+
+    Args:
+        offset: by how many positions, any whole number.
+        d_model: width of the table, an even number.
+
+    Returns:
+        M, (d_model, d_model), such that PE[p + offset] = PE[p] @ M for every position p.
+    """
+    ### BEGIN SOLUTION
+    matrix = np.zeros((d_model, d_model))  # (D, D)
+    for start in range(0, d_model, 2):
+        turn = offset / 10_000 ** (start / d_model)
+        matrix[start, start] = matrix[start + 1, start + 1] = np.cos(turn)
+        matrix[start, start + 1] = -np.sin(turn)
+        matrix[start + 1, start] = np.sin(turn)
+    return matrix
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "shift_matrix", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("shift_matrix")
+
+# %% nbgrader={"grade": false, "grade_id": "shifted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+table = np.asarray(sinusoidal_positions(60, 32))  # (T, D)
+moved = table[:50] @ np.asarray(shift_matrix(10, 32))  # (50, D)
+print(f"rows 0 to 49, shifted by 10, differ from rows 10 to 59 by at most {np.abs(moved - table[10:]).max():.1e}")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your functions at work
@@ -483,15 +598,18 @@ for name, fn in maps.items():
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# A friend says: "Sinusoidal positions work for any length, so my model can read texts ten times as long as those it was trained on."
-# What is right in this, what is wrong, and how would you test it? Then say how you found your number in exercise 8, and what it
-# means for a model that is trained on 512 positions and reads 5,000. Four to eight sentences. This earns no points; your instructor
+# A friend says: "ALiBi works for any length, so my model can read texts ten times as long as those it was trained on." What do your numbers
+# of exercise 6 say to this: which reach has each model under each window, which of the two limits is the window's and which the model's, and
+# why did the lecture's accuracy look better? Then say how you found your number in the prediction, and what it means for a model
+# with sinusoidal positions that is trained on 512 of them and reads 5,000. Four to eight sentences. This earns no points; your instructor
 # reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# The table can indeed be computed for any position, since it is a formula. But the layers behind it have only seen the rows of
-# the training lengths, and attention over more tokens than ever before is new to them as well. In the lecture's memory task accuracy fell
-# right behind the training length. I would train on short sequences and plot accuracy against position on long ones.
+# In my run the rotary model reaches 7, 15 and 15 under the windows 8, 16 and 32, and 0 with all 96 keys; ALiBi reaches 7, 15, 21 and 21.
+# Under 8 and 16 the window is the limit, because it ends at distance 7 or 15. Under 32 it is the model: both are trained on letters that
+# stand near by. ALiBi does not fail on 96 tokens, but it reads the last twenty of them only, so nothing is gained by a longer
+# text. The lecture's accuracy looked better because its letters are dense: 0.7 to the power 22, or 0.04 %, of its questions have a
+# distance above 21.
 #
 # A quarter turn is π/2 = 1.57, and 1.57/511 is a speed of 0.0031, which is 10000 to the power of −0.63. So 0.63 of the pairs are
 # faster, and 0.37 of 32, about 11, are slower. In training these columns never leave the first quarter turn: at position 5,000 they

@@ -1,5 +1,54 @@
-from lab_matrix import LabTests
+import numpy as np
+import pytest
+from lab_matrix import LabTests, expectations, namespace, solution_sources
+from this_course import exercises_of
+
+from coursekit.probes.positional_encoding import weight_beyond
+
+LAB = "05_positional_encoding"
 
 
 class TestPositionalEncoding(LabTests):
-    lab = "05_positional_encoding"
+    lab = LAB
+
+
+@pytest.mark.parametrize("name", ["derive_relative", "measure_reach"])
+def test_a_mistake_fails_with_every_seed(name):
+    for mistake in exercises_of(LAB)[name].named_mistakes:
+        for seed in range(8):
+            assert any((mistake,) in case.wrong for case in expectations(LAB, name, seed)), f"{mistake}, seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("position", [0, 3, 1009])
+def test_the_relative_score_is_the_product_of_turned_vectors_wherever_they_stand(seed, position):
+    """The query turned to a position, the key to one that is `offset` before it, by a matrix for each pair."""
+
+    def turned(x, at):
+        width = x.shape[-1]
+        angles = at * 10_000.0 ** (-np.arange(0, width, 2) / width)
+        turns = np.array([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]])
+        return np.einsum("uvi,...iv->...iu", turns, x.astype("float64").reshape(*x.shape[:-1], -1, 2))
+
+    for case in expectations(LAB, "derive_relative", seed):
+        q, k = case.inputs["q"], case.inputs["k"]
+        products = [
+            (turned(q, position) * turned(k, position - offset)).sum(axis=(-2, -1)) for offset in case.inputs["offset"]
+        ]
+        np.testing.assert_allclose(case.expected["output"], np.stack(products, axis=-1), atol=1e-9)
+
+
+def test_the_share_beyond_a_distance_is_that_of_a_softmax_over_the_biased_scores():
+    scores = -0.004 * np.arange(1024)
+    weights = np.exp(scores - scores.max())
+    assert weight_beyond(0.004, 256) == pytest.approx((weights / weights.sum())[256:].sum())
+    assert weight_beyond(0.0, 256) == pytest.approx(0.75)
+    assert weight_beyond(2**-2, 8) > 0.05 > weight_beyond(0.5, 8) > 0.001  # the lecture's slopes break a constraint
+
+
+def test_questions_are_answered_by_the_last_letter_at_their_distance():
+    memory_task = namespace(solution_sources(LAB))["memory_task"]
+    ids, answers, distances = memory_task.questions(200, length=23, farthest=17, seed=3)
+    for row, answer, distance in zip(ids, answers, distances, strict=True):
+        assert row[22 - distance] == answer + 2 and (row[23 - distance :] == 1).all()
+    assert set(distances) == set(range(18)) and set(answers) == set(range(8))

@@ -1,0 +1,144 @@
+"""Lab 05, exercise `derive_relative`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.positional_encoding.shared import ANGLE_TOLERANCE, HALF_EXPONENT, OTHER_BASE, angular_speeds
+
+exercise = Exercise(
+    "derive_relative", call=("q", "k", "offset"), tolerance=ANGLE_TOLERANCE, forbidden=("rotary", "find_the_bug")
+)
+
+
+@exercise.formula
+def relative_scores(q: np.ndarray, k: np.ndarray, offset: np.ndarray) -> dict[str, np.ndarray]:
+    """The dot product of q turned to m and k turned to n, by m − n alone (Su et al. 2021, equation 16).
+
+    q, k (…, D), offset (N,) -> ``output`` (…, N).
+    """
+    aligned = q[..., 0::2] * k[..., 0::2] + q[..., 1::2] * k[..., 1::2]  # (…, D/2)
+    crossed = q[..., 0::2] * k[..., 1::2] - q[..., 1::2] * k[..., 0::2]  # (…, D/2)
+    angles = np.asarray(offset, "float64")[:, None] * angular_speeds(q.shape[-1])  # (N, D/2)
+    cosine, sine = np.cos(angles), np.sin(angles)
+    terms = aligned[..., None, :] * cosine + crossed[..., None, :] * sine  # (…, N, D/2)
+    return {"output": terms.sum(axis=-1).astype(q.dtype)}
+
+
+def _scores(rng: Generator, offset: np.ndarray, *shape: int, description: str = "") -> Case:
+    inputs = {"q": normal(rng, *shape), "k": normal(rng, *shape), "offset": np.asarray(offset).astype("int32")}
+    return Case(inputs, description=description)
+
+
+def _some(rng: Generator, below: int, count: int) -> np.ndarray:
+    """Different distances from 1 on, in any order."""
+    return 1 + rng.permutation(below)[:count]
+
+
+@exercise.group(
+    "keys before the query",
+    points=2,
+    advice=Advice(
+        value="Turn one pair (a, b) of the query by mθ and one pair (c, d) of the key by nθ, multiply out, and collect "
+        "what stands beside cos(m − n)θ and beside sin(m − n)θ. Then add the pairs up.",
+        shape="The result has an entry for each offset, on the last axis.",
+    ),
+)
+def values(rng: Generator) -> list[Case]:
+    return [_scores(rng, _some(rng, 9, 5), 6), _scores(rng, _some(rng, 300, 7), 10)]
+
+
+@exercise.group(
+    "keys on both sides, and the query's own",
+    points=1,
+    advice="The sine knows the side: sin(−x) = −sin x. The offset is m − n, negative for a key after the query.",
+)
+def sides(rng: Generator) -> list[Case]:
+    near, far = _some(rng, 9, 3), _some(rng, 200, 3)
+    return [
+        _scores(rng, np.concatenate([-near, [0], near]), 6, description="q, k (6,), offsets of both signs and 0"),
+        _scores(rng, -far, 10, description="q, k (10,), negative offsets"),
+    ]
+
+
+@exercise.group(
+    "leading dimensions",
+    points=1,
+    advice="Pairs are on the last axis of q and k; the offsets make a new axis before it, and the sum over the pairs "
+    "leaves (…, N).",
+)
+def batched(rng: Generator) -> list[Case]:
+    return [
+        _scores(rng, _some(rng, 9, 5), 3, 6, description="q, k (3, 6), 5 offsets"),
+        _scores(rng, _some(rng, 40, 7) - 20, 2, 3, 10, description="q, k (2, 3, 10), 7 offsets"),
+    ]
+
+
+ALIGNED = "q[..., 0::2] * k[..., 0::2] + q[..., 1::2] * k[..., 1::2]"
+CROSSED = "q[..., 0::2] * k[..., 1::2] - q[..., 1::2] * k[..., 0::2]"
+OFFSET = "np.asarray(offset, 'float64')"
+SCORES = "terms.sum(axis=-1)"
+
+exercise.mistakes(
+    other_side=wrong(
+        "Keys before the query get the scores of keys after it: the sines have the other sign.",
+        (CROSSED, "q[..., 1::2] * k[..., 0::2] - q[..., 0::2] * k[..., 1::2]"),
+        hint="Try q = (1, 0), k = (0, 1) and m − n = 1 with your `rotary`: which sign does the product have?",
+        see="05#rotary",
+    ),
+    cosines_alone=wrong(
+        "There are cosines alone. With them a key before the query counts as much as one after it.",
+        (CROSSED, "0 * (q[..., 0::2] * k[..., 1::2])"),
+        hint="Which products are left beside the sines when q and k have different directions?",
+        see="05#rotary",
+    ),
+    crossed_added=wrong(
+        "Beside the sine you add two products that should be subtracted: for q = k the sines have to cancel.",
+        (CROSSED, "q[..., 0::2] * k[..., 1::2] + q[..., 1::2] * k[..., 0::2]"),
+        hint="What is left beside the sine when query and key are the same vector?",
+    ),
+    angles_added=wrong(
+        "Beside the cosine you have a·c − b·d: that is what remains when the two angles are added up.",
+        (ALIGNED, "q[..., 0::2] * k[..., 0::2] - q[..., 1::2] * k[..., 1::2]"),
+        hint="At offset 0 nothing is turned. What should the score be there?",
+    ),
+    one_product_for_all=wrong(
+        "The whole dot product q·k is multiplied by the cosines. Each pair has its own product and its own angle.",
+        (ALIGNED, "(q * k).sum(axis=-1, keepdims=True) + 0 * q[..., 0::2]"),
+        hint="Derive it for D = 2 first. What changes with a second pair?",
+    ),
+    side_lost=wrong(
+        "The sign of the offset is lost: a key after the query counts as one before it.", (OFFSET, f"abs({OFFSET})")
+    ),
+    half_pairs=wrong(
+        "Column i is paired with column i + D/2. Here neighbours make a pair: columns 2i and 2i + 1.",
+        (
+            ALIGNED,
+            "q[..., : q.shape[-1] // 2] * k[..., : q.shape[-1] // 2] "
+            "+ q[..., q.shape[-1] // 2 :] * k[..., q.shape[-1] // 2 :]",
+        ),
+        (
+            CROSSED,
+            "q[..., : q.shape[-1] // 2] * k[..., q.shape[-1] // 2 :] "
+            "- q[..., q.shape[-1] // 2 :] * k[..., : q.shape[-1] // 2]",
+        ),
+    ),
+    scaled=wrong(
+        "The scores are divided by √D. This exercise asks for the dot product itself.",
+        (SCORES, f"{SCORES} / q.shape[-1] ** 0.5"),
+    ),
+    exponent_halved=HALF_EXPONENT,
+    base_1000=OTHER_BASE,
+)
+
+exercise.hints(
+    "One pair first: ⟨(a, b) turned by mθ, (c, d) turned by nθ⟩. Which of the four products carry cos mθ · cos nθ?",
+    "cos x cos y + sin x sin y = cos(x − y), and sin x cos y − cos x sin y = sin(x − y).",
+    "Every pair gives two numbers that do not depend on the offset: one beside its cosine, one beside its sine.",
+)
+exercise.hints("Is your formula symmetric in the offset? Should it be?", group="sides")
+exercise.hints(
+    "The two numbers of a pair are arrays (…, D/2), the cosines (N, D/2). Which axis is missing in the first?",
+    group="batched",
+)

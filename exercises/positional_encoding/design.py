@@ -1,0 +1,92 @@
+"""Lab 05, exercise `design`: any choice that keeps every constraint is right."""
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+
+exercise = Exercise("design")
+CHOSEN = "any choice that keeps the constraint is right"
+
+
+@exercise.formula
+def kept(constraint: str) -> dict[str, str]:
+    """What the probe says of a choice that keeps a constraint."""
+    right = {
+        "slopes": "positive, each at most half of the next larger one",
+        "near": "from 0.1 % to 5 % at distance 8 and beyond",
+        "far": "from 20 % to 50 % at distance 256 and beyond",
+    }
+    return {constraint: right[constraint]}
+
+
+def _about(constraint: str, text: str) -> list[Case]:
+    return [Case({"constraint": constraint}, description=text)]
+
+
+@exercise.group("four slopes that differ", points=1, fixed=CHOSEN)
+def slopes(rng: Generator) -> list[Case]:
+    return _about("slopes", "signs and distances of the four slopes")
+
+
+@exercise.group(
+    "the steepest head reads the nearest keys",
+    points=1,
+    fixed=CHOSEN,
+    advice="A key at the distance d has the weight exp(−s·d), divided by the sum over all 1,024 keys. Add up from "
+    "d = 8 on.",
+)
+def near(rng: Generator) -> list[Case]:
+    return _about("near", "weight of the steepest head at distance 8 and beyond, 1,024 keys with equal scores")
+
+
+@exercise.group(
+    "the flattest head reaches far keys",
+    points=2,
+    fixed=CHOSEN,
+    advice="A key at the distance d has the weight exp(−s·d), divided by the sum over all 1,024 keys. Add up from "
+    "d = 256 on.",
+)
+def far(rng: Generator) -> list[Case]:
+    return _about("far", "weight of the flattest head at distance 256 and beyond, 1,024 keys with equal scores")
+
+
+exercise.mistakes(
+    near_too_flat=wrong(
+        "Your steepest head leaves more than 5 % of its weight to keys at distance 8 and beyond.",
+        seen={"near": "more than 5 %"},
+        hint="How does the share beyond 8 change when the slope doubles?",
+        see="05#rotary",
+    ),
+    far_too_steep=wrong(
+        "Your flattest head gives less than 20 % of its weight to keys at distance 256 and beyond.",
+        seen={"far": "less than 20 %"},
+        hint="By which factor does the weight fall over 256 tokens, for your smallest slope?",
+        see="05#rotary",
+    ),
+    far_too_flat=wrong(
+        "Your flattest head gives more than half of its weight to keys at distance 256 and beyond: hardly anything "
+        "fades.",
+        seen={"far": "more than 50 %"},
+        hint="With a slope of 0 three quarters of the 1,024 keys, and of the weight, are that far.",
+    ),
+    near_too_steep=wrong(
+        "Your steepest head leaves less than 0.1 % of its weight to keys at distance 8 and beyond: it is steeper than "
+        "needed.",
+        seen={"near": "less than 0.1 %"},
+        hint="How does the share beyond 8 change when the slope is halved?",
+    ),
+    sign=wrong(
+        "A slope is 0 or negative. It is multiplied by the distance and *subtracted* from the score.",
+        seen=dict.fromkeys(("slopes", "near", "far"), "not all positive"),
+        see="05#rotary",
+    ),
+    too_close=wrong(
+        "Two slopes are too close to each other: the larger one has to be at least twice the smaller one.",
+        seen={"slopes": "two of them closer than a factor of 2"},
+    ),
+)
+
+exercise.hints("Choose the largest and the smallest slope first; the other two lie between them.")
+exercise.hints(
+    "Calculate `w = np.exp(-s * np.arange(1024))` for some s, and look at `w[8:].sum() / w.sum()`.", group="near"
+)
+exercise.hints("The same sum from 256 on. Halve or double s until it fits.", group="far")

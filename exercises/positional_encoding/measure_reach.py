@@ -1,0 +1,262 @@
+"""Lab 05, exercise `measure_reach`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.positional_encoding import EVERY_QUESTION
+from exercises.drawing import drawn_until
+
+exercise = Exercise("measure_reach", returns=("base_rate", "reach", "calls"), probe_only=("ids", "windows"))
+
+
+@exercise.formula
+def reach_by_window(
+    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray
+) -> dict[str, np.ndarray | float | str]:
+    """The base rate, and the reach of each window; guesses (W, n), answers, distances (n,).
+
+    A distance without questions does not end the reach.
+    """
+    accuracy, _, counts = by_distance(guesses, answers, distances)
+    base_rate = most_frequent_share(answers)
+    error = np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))
+    reach = last_unbroken(accuracy > base_rate + 2 * error, counts)
+    return {"base_rate": base_rate, "reach": reach, "calls": EVERY_QUESTION}
+
+
+@exercise.formula_for("accuracy")
+def accuracy_alone(guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray) -> dict[str, np.ndarray | str]:
+    """Accuracy and number of questions at each distance; ``accuracy_is_nan`` is 1 where there is no question."""
+    accuracy, empty, counts = by_distance(guesses, answers, distances)
+    return {"accuracy": accuracy, "accuracy_is_nan": empty, "counts": counts, "calls": EVERY_QUESTION}
+
+
+@exercise.formula_for("calls")
+def every_question() -> dict[str, str]:
+    """What the model was asked."""
+    return {"calls": EVERY_QUESTION}
+
+
+def by_distance(
+    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The share of right guesses at each distance (W, M + 1), 0 where there is none; where that is; the counts."""
+    correct = (guesses == answers).astype("float64")
+    at = (distances == np.arange(distances.max() + 1)[:, None]).astype("float64")
+    counts = at.sum(axis=1)
+    accuracy = correct @ at.T / np.maximum(counts, 1)
+    empty = np.broadcast_to((counts == 0).astype("int64"), accuracy.shape)
+    return accuracy, empty, counts.astype("int64")
+
+
+def last_unbroken(is_clear: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The last clear distance before the first one that has questions and is not clear (W,); -1 where there is none."""
+    holds = np.logical_and.accumulate(is_clear | (counts == 0), axis=1)
+    return np.where(holds & (counts > 0), np.arange(len(counts)), -1).max(axis=1)
+
+
+def most_frequent_share(answers: np.ndarray) -> float:
+    """What somebody gets right who always gives the most frequent answer."""
+    shares = np.bincount(answers) / len(answers)
+    return float(shares.max())
+
+
+LETTERS, LENGTH = 4, 13
+
+
+def _questions(rng: Generator, windows: list[int], each: int, farthest: int, empty: int) -> dict:
+    """Questions at all distances but one, and a model that reads up to some distance, and once more beyond it."""
+    asked = np.array([d for d in range(farthest + 1) if d != empty])
+    distances = np.repeat(asked, each * (1 + rng.permutation(farthest) % 2) if each > 6 else each)
+    distances = distances[rng.permutation(len(distances))[: len(distances) - 3]]
+    count = len(distances)
+    answers = np.where(rng.random(count) < 0.25, 2, rng.integers(0, LETTERS, size=count))
+    ids = 1 + rng.integers(1, LETTERS + 1, size=(count, LENGTH)) * (rng.random((count, LENGTH)) < 0.5)
+    for row, (distance, answer) in enumerate(zip(distances, answers, strict=True)):
+        ids[row, LENGTH - 1 - distance :] = 1
+        ids[row, LENGTH - 1 - distance] = 2 + answer
+    ids[:, 0] = np.arange(count) + 100  # so that no two rows are equal
+    guesses = []
+    reaches = rng.permutation(np.arange(empty + 1, farthest - 4))[: min(len(windows), 2)]
+    for ends in rng.permutation([*reaches, -1][: len(windows)]):  # one of three windows reads nothing
+        is_right = np.zeros(count, bool)
+        for distance in range(farthest + 1):
+            at = rng.permutation(np.flatnonzero(distances == distance))
+            is_right[at[: _right(len(at), distance - ends, most_frequent_share(answers))]] = True
+        other = (answers + rng.integers(1, LETTERS, size=count)) % LETTERS
+        guesses.append(np.where(is_right, answers, other))
+    return {
+        "guesses": np.array(guesses).astype("int64"),
+        "answers": answers.astype("int64"),
+        "distances": distances.astype("int64"),
+        "ids": ids.astype("int32"),
+        "windows": windows,
+    }
+
+
+ERRORS_ABOVE = {0: 2.1, 1: 1.9, 3: 0.3, 5: 0.3}  # by the distance beyond the reach, in standard errors
+
+
+def _right(count: int, beyond: int, base_rate: float) -> int:
+    """How many of `count` answers are right so far beyond the reach.
+
+    The last clear distance is clear by little, the next one fails by little, then clear ones and such that are just
+    above the base rate alternate: each wrong rule for the reach ends somewhere else.
+    """
+    if beyond in ERRORS_ABOVE:
+        above = count * base_rate + ERRORS_ABOVE[beyond] * np.sqrt(count * base_rate * (1 - base_rate))
+        return int(np.floor(above) if beyond == 1 else np.ceil(above))
+    return count if beyond < 0 else count - 1 if beyond in (2, 4) else int(base_rate * count)
+
+
+def _is_clear(inputs: dict) -> bool:
+    """Whether only two standard errors of each distance give the right reach, and one answer is the most frequent."""
+    accuracy, _, counts = by_distance(inputs["guesses"], inputs["answers"], inputs["distances"])
+    shares = np.sort(np.bincount(inputs["answers"], minlength=LETTERS) / len(inputs["answers"]))
+    error = np.sqrt(shares[-1] * (1 - shares[-1]) / np.maximum(counts, 1))
+    distance_in_errors = ((accuracy - shares[-1]) / error)[:, counts > 0]
+    near = [((distance_in_errors > low) & (distance_in_errors < low + 0.95)).any() for low in (0.0, 1.0, 2.05)]
+    apart = min(np.abs(distance_in_errors - factor).min() for factor in (0, 1, 2, 3))
+    of_mean = last_unbroken(accuracy > shares[-1] + 2 * np.sqrt(shares[-1] * (1 - shares[-1]) / counts.mean()), counts)
+    own_counts_matter = counts.max() < 8 or (of_mean != last_unbroken(accuracy > shares[-1] + 2 * error, counts)).any()
+    return bool(all(near) and own_counts_matter and apart > 0.03 and shares[-1] > shares[-2] + 0.1 and shares[0] > 0.1)
+
+
+def _case(rng: Generator, windows: list[int], text: str, mode: str = "call", **sizes: int) -> Case:
+    inputs = drawn_until(_is_clear, lambda: _questions(rng, windows, **sizes))
+    return Case(inputs, mode=mode, description=text)
+
+
+@exercise.group(
+    "accuracy and number of questions at each distance",
+    points=1,
+    advice=Advice(
+        value="At each distance: of the questions with exactly this distance, the share that is answered correctly.",
+        shape="There is an entry for each distance from 0 to the largest one, also where no question has it.",
+        nan="Where no question has a distance, its count is 0 and its accuracy is unknown: NaN. Everywhere else it is "
+        "a number.",
+    ),
+    must_fail_for=("zero_without_questions", "up_to_the_distance", "share_of_all"),
+)
+def accuracy(rng: Generator) -> list[Case]:
+    return [
+        _case(rng, [4, 8], "two windows, distances 0 to 10", "accuracy", each=9, farthest=10, empty=2),
+        _case(rng, [3, 5, 9], "three windows, distances 0 to 11", "accuracy", each=11, farthest=11, empty=4),
+    ]
+
+
+@exercise.group(
+    "base rate and reach",
+    points=2,
+    advice="One base rate for all questions. Then walk from distance 0 outwards: skip a distance without questions, "
+    "stop at the first one that is not clearly above the base rate, and keep the last one before it.",
+    must_fail_for=(
+        "last_clear_one",
+        "no_error_allowed_for",
+        "own_error",
+        "equal_guessing",
+        "stops_at_a_gap",
+        "one_too_far",
+    ),
+)
+def reach(rng: Generator) -> list[Case]:
+    return [
+        _case(rng, [4, 8], "two windows, distances 0 to 10", each=13, farthest=10, empty=2),
+        _case(rng, [3, 5, 9], "three windows, distances 0 to 11", each=11, farthest=11, empty=4),
+        _case(rng, [2, 6], "two windows, at most 6 questions at a distance", each=6, farthest=10, empty=2),
+    ]
+
+
+@exercise.group(
+    "every question under every window",
+    points=1,
+    fixed="what was asked for is compared, not a number",
+    advice="A loop over windows, and in it all questions. Only so a difference is that of the window.",
+)
+def calls(rng: Generator) -> list[Case]:
+    return [_case(rng, [3, 5, 9], "what your function asked the model", "calls", each=9, farthest=10, empty=3)]
+
+
+COUNTED = "np.maximum(counts, 1)"
+HOLDS = "np.logical_and.accumulate(is_clear | (counts == 0), axis=1)"
+REACH = "np.where(holds & (counts > 0), np.arange(len(counts)), -1).max(axis=1)"
+
+exercise.mistakes(
+    zero_without_questions=wrong(
+        "Where no question has a distance, your accuracy is a number. Nothing was measured there: write NaN.",
+        ("(counts == 0).astype('int64')", "(counts < 0).astype('int64')"),
+        hint="What would a reader of your table conclude from a 0 there?",
+    ),
+    last_clear_one=wrong(
+        "Your reach is the largest distance that is clearly above the base rate, although a smaller one fails. "
+        "The reach ends where the first distance fails.",
+        (HOLDS, "is_clear"),
+        hint="Walk from distance 0 outwards. Where do you have to stop?",
+    ),
+    no_error_allowed_for=wrong(
+        "Your reach takes every accuracy above the base rate as better than guessing. With few questions a guesser is "
+        "often above it, too: ask for two standard errors more.",
+        ("base_rate + 2 * error", "base_rate"),
+        hint="How often is a guesser above b at ten questions?",
+    ),
+    own_error=wrong(
+        "Your standard error is that of the measured accuracy. The question is what a guesser reaches by chance: "
+        "b(1 − b)/n.",
+        (
+            "np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))",
+            "np.sqrt(accuracy * (1 - accuracy) / np.maximum(counts, 1))",
+        ),
+        hint="With an accuracy of 1 your error is 0, also for one question. Is one correct answer proof of reading?",
+    ),
+    equal_guessing=wrong(
+        "Your base rate is one divided by the number of different answers. The answers are not equally frequent.",
+        ("shares.max()", "1 / np.count_nonzero(shares)"),
+        hint="Which answer would you give if you had to give the same one to all questions?",
+    ),
+    one_too_far=wrong(
+        "Your reach is the first distance that fails; it should be the last one before it.", (REACH, f"{REACH} + 1")
+    ),
+    stops_at_a_gap=wrong(
+        "A distance without questions ends your reach. Nothing was measured there, so nothing has failed.",
+        ("is_clear | (counts == 0)", "is_clear"),
+        hint="What does a comparison with NaN give?",
+    ),
+    up_to_the_distance=wrong(
+        "Your accuracy counts all questions up to a distance. Count those at the distance alone.",
+        (
+            "distances == np.arange(distances.max() + 1)[:, None]",
+            "distances <= np.arange(distances.max() + 1)[:, None]",
+        ),
+    ),
+    share_of_all=wrong(
+        "The correct answers at a distance are divided by the number of all questions. Divide by the number at this "
+        "distance.",
+        (f"correct @ at.T / {COUNTED}", "correct @ at.T / len(answers)"),
+    ),
+    base_rate_of_the_model=wrong(
+        "Your base rate counts what the model answers. A base rate knows no model: it is the share of the most "
+        "frequent right answer.",
+        ("most_frequent_share(answers)", "most_frequent_share(guesses[-1])"),
+    ),
+    other_questions=wrong(
+        "The windows get different questions. Then a difference may be one of questions.",
+        seen={"calls": "other questions under each window"},
+        hint="A window that hides the key is part of the measurement: ask these questions as well.",
+    ),
+)
+
+exercise.hints(
+    "For one window: one array of right and wrong, from one call. Then a loop over the distances, with "
+    "`distances == d` as a mask.",
+    "`correct[distances == d].mean()` is the accuracy at d. What does it give, and warn of, where the mask is empty?",
+)
+exercise.hints(
+    "`np.unique(answers, return_counts=True)` counts the answers.",
+    "b + 2·√(b(1 − b)/n) with the n of this distance. Start with a reach of −1, and raise it as long as the distances "
+    "are clear.",
+    group="reach",
+)
+exercise.hints(
+    "Nothing is left out before the model is asked; what a window hides shows in the answers.", group="calls"
+)
