@@ -508,10 +508,6 @@ check("attention_cost")
 # division by $\sqrt{d_k}$, for any block size, also one that does not divide S. The function never holds all T × S scores. Write
 # it with `keras.ops` or NumPy.
 #
-# **On paper first:** one query, the scores 1, 3 in the first block and 5 in the second. What are m and the sum of the
-# exponentials after each of the blocks?
-#
-# <details><summary>Answer</summary>After the first block m = 3 and the sum is e⁻² + 1 ≈ 1.135. After the second m = 5, and the sum is 1.135 · e⁻² + 1 ≈ 1.154, which is e⁻⁴ + e⁻² + 1.</details>
 # <details><summary>Hint 1</summary>exp(s − new) is exp(s − old) times a factor that does not depend on s. Which one?</details>
 # <details><summary>Hint 2</summary>Keep m and the sum as columns (T, 1): then everything broadcasts against (T, block) and (T, $d_v$).</details>
 # <details><summary>Hint 3</summary>Before the first block m is minus infinity and both sums are 0. exp(−∞ − new) is 0, so no special case is needed.</details>
@@ -630,9 +626,8 @@ ax = plots.attention_map(np.asarray(weights[0]), tokens, tokens, mask=mask, titl
 plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything above the diagonal is blocked; the first row is a single 1.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The first token sees only itself, so its weight is 1 whatever the layer has learned. The other rows are not equal,
-# although nothing is learned yet: x and the matrices are random, so the scores differ, and the softmax makes some weights
-# large. Such a pattern means nothing. Change the seed, and you get another one.
+# The first token sees only itself, so its weight is 1. The other rows are not equal, although nothing is learned yet: x and the
+# matrices are random. Such a pattern means nothing. Change the seed, and you get another one.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
@@ -650,6 +645,9 @@ plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything abov
 # A product of two entries has the variance 4 · 4 = 16, and the sum of 100 of them the variance 1600, so q·k has the deviation 40,
 # and 40/√100 = 4. The divisor $\sqrt{d_k}$ takes away what comes from the number of summands. It presupposes that the entries themselves have a
 # variance of about 1; if they grow in training, the scores grow with the square of it.
+#
+# With seven keys the base rate is 1/7. Independent entries pass 0.9 at d = 128 without the division, and never with it. The queries of the
+# untrained layer never pass: Keras starts a wider Dense layer with smaller numbers, so its entries do not keep the variance 1.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # [Lecture 03](../../lectures/03_multi_head_attention.ipynb) shows why one map of weights is not enough.
