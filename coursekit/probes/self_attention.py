@@ -83,19 +83,17 @@ def _measure_saturation(namespace: Mapping[str, Any], inputs: Mapping[str, Any],
         return {"draws": _drawn(asked, len(widths), len(seeds))}
     if mode == "base":
         return {"base": numbers(found["base"], '"base"').astype("float64")}
-    if mode == "firsts":
-        return {name: _width(found[name], name) for name in FIRSTS}
     means = {name: numbers(found[name], f'"{name}"').astype("float64") for name in MEANS}
     for name, mean in means.items():
         if mean.shape != (len(widths),):
             raise ContractError(f'"{name}" has the shape {mean.shape}; expected one number for each of the widths.')
-    return means
+    return {**means, **{name: _width(found[name], name) for name in FIRSTS}} if mode == "firsts" else means
 
 
 def _width(value: Any, name: str) -> str:
-    """The first width that passes, as text; "none" when the student says None."""
+    """The first width that passes, as text."""
     if value is None:
-        return "none"
+        return "None"
     width = np.asarray(value)
     if width.size != 1 or width.dtype.kind not in "iuf" or not float(width.reshape(())).is_integer():
         raise ContractError(f'"{name}" is {str(value)[:40]}; expected one of the widths, or None.')

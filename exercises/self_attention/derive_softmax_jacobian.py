@@ -90,6 +90,9 @@ exercise.mistakes(
         (JACOBIAN, "diagonal + outer"),
         hint="What is the sum of a column of the Jacobian, if all weights together stay 1?",
     ),
+    outer_only=wrong(
+        "Only −pᵢpⱼ is there. On the diagonal the derivative of the numerator is missing.", (JACOBIAN, "-outer")
+    ),
     of_the_logarithm=wrong(
         "This is the derivative of ln pᵢ. The derivative of pᵢ has one more factor.",
         ("diagonal = column * np.eye", "diagonal = np.eye"),

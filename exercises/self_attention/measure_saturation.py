@@ -1,6 +1,7 @@
 """Lab 02, exercise `measure_saturation`."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +26,12 @@ def mean_largest_weights(queries: np.ndarray, keys: np.ndarray, widths: list[int
 
 
 @exercise.formula_for("firsts")
-def first_widths(queries: np.ndarray, keys: np.ndarray, widths: list[int], threshold: float) -> dict[str, str]:
-    """The first width whose mean passes the threshold, without and with √d."""
+def first_widths(queries: np.ndarray, keys: np.ndarray, widths: list[int], threshold: float) -> dict[str, Any]:
+    """The first width whose mean passes the threshold, without and with √d; the means, which tell mistakes apart."""
     unscaled, scaled = both_settings(queries, keys, widths)
     return {
+        "unscaled": unscaled,
+        "scaled": scaled,
         "first_unscaled": first_above(unscaled, widths, threshold),
         "first_scaled": first_above(scaled, widths, threshold),
     }
@@ -62,9 +65,9 @@ def mean_largest(scores: np.ndarray) -> float:
 
 
 def first_above(means: np.ndarray, widths: list[int], threshold: float) -> str:
-    """The first of the widths whose mean is above the threshold, as text; "none" if there is none."""
+    """The first of the widths whose mean is above the threshold, as text; "None" if there is none."""
     passing = [str(width) for width, mean in zip(widths, means, strict=True) if mean > threshold]
-    return [*passing, "none"][0]
+    return [*passing, "None"][0]
 
 
 QUERIES, KEYS = 5, 7
@@ -98,7 +101,7 @@ def _clear(rng: Generator, widths: list[int], seeds: int, growth: float = 0.0, *
         alone = [first_above(each, widths, limit) for each in both_settings(queries[:, :1], keys[:, :1], widths)]
         return (
             firsts[0] in map(str, widths[1:-1])
-            and (firsts[1] != "none") == both
+            and (firsts[1] != "None") == both
             and firsts[0] != firsts[1]
             and alone != firsts
             and all((np.abs(each - limit) > 0.01).all() and (np.diff(each[: 2 + both]) > 0.01).all() for each in means)
@@ -166,7 +169,7 @@ LARGEST = "softmax(scores).max(axis=-1).mean()"
 exercise.mistakes(
     none_becomes_first=wrong(
         "Where no width passes, you give the first one. `np.argmax` of all False is 0.",
-        ('[*passing, "none"][0]', "[*passing, str(widths[0])][0]"),
+        ('[*passing, "None"][0]', "[*passing, str(widths[0])][0]"),
         hint="What should the function say if no mean is above the threshold?",
     ),
     place_of_width=wrong(
@@ -195,6 +198,10 @@ exercise.mistakes(
         (LARGEST, "softmax(scores, axis=-2).max(axis=-1).mean()"),
         hint="A row of the scores belongs to one query. Along which axis do its keys lie?",
         see="02#formula",
+    ),
+    scores_not_weights=wrong(
+        "These are the largest scores. The largest weights come after the softmax.",
+        (LARGEST, "scores.max(axis=-1).mean()"),
     ),
     largest_of_all=wrong(
         "You take one weight from a draw, the largest of all queries. Take the largest of each query, then the mean.",

@@ -54,7 +54,7 @@ WRONG = [
     ("outer_left_out", derived("p[..., None] * eye")),
     ("sign_turned", derived(f"-{RIGHT}")),
     ("added", derived("p[..., None] * (eye + p[..., None, :])")),
-    ("", derived("-p[..., None] * p[..., None, :]")),
+    ("outer_only", derived("-p[..., None] * p[..., None, :]")),
     ("of_the_logarithm", derived("eye - p[..., None, :] + 0 * p[..., None]")),
     ("not_normalised", derived(RIGHT, weights="powers")),
     ("from_scores", derived(RIGHT, weights="z")),
