@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
 from coursekit.probes.self_attention import EVERY_DRAW
 from exercises.drawing import drawn_until
@@ -110,20 +110,26 @@ def _clear(rng: Generator, widths: list[int], seeds: int, growth: float = 0.0, *
     return drawn_until(fits, lambda: _inputs(rng, widths, seeds, growth))
 
 
-def _case(inputs: dict, text: str, mode: str = "call") -> Case:
-    return Case(inputs, mode=mode, description=f"{text}, {QUERIES} queries, {KEYS} keys")
+def _case(inputs: dict, text: str, mode: str = "call", scale: float = 1.0) -> Case:
+    return Case(inputs, mode=mode, scale=scale, description=f"{text}, {QUERIES} queries, {KEYS} keys")
 
 
 @exercise.group(
     "mean largest weight at each width",
     points=2,
-    advice="For one draw: scores (T, S), a softmax over each row, the largest weight of each row. Then the mean over "
-    "rows and seeds. With the division the scores of the same draw are divided by √d.",
+    advice=Advice(
+        value="For one draw: scores (T, S), a softmax over each row, the largest weight of each row. Then the mean "
+        "over rows and seeds. With the division the scores of the same draw are divided by √d.",
+        nan="Scores grow with d, and exp(800) is infinite. Subtract the largest score of each row first.",
+    ),
 )
 def means(rng: Generator) -> list[Case]:
+    large = _inputs(rng, [3, 5], 3, 0.0)
+    large |= {name: 30 * large[name] for name in ("queries", "keys")}
     return [
         _case(_inputs(rng, [2, 5, 11], 3, 0.0), "three widths, three seeds"),
         _case(_inputs(rng, [3, 13, 23, 41], 4, 0.1), "four widths, four seeds"),
+        _case(large, "two widths, three seeds, scores in the thousands", scale=20),
     ]
 
 

@@ -388,7 +388,7 @@ check("derive_softmax_jacobian")
 #
 # A softmax is **saturated** when nearly all weight of a row lies on one key. Then its Jacobian is close to 0. Write the function
 # that measures this for any queries and keys: `draw(seed, d)` returns q (T, d) and k (S, d), the same ones for the same arguments.
-# It is the only source of chance.
+# It is the only source of chance. Scores may be in the thousands.
 #
 # For each width d: take the softmax of the scores, the largest weight of each query, and the mean of these over all queries and all
 # seeds. Do this with and without the division by √d, **on the same draws**, so that the two differ in nothing else. The result also

@@ -104,6 +104,7 @@ WRONG = [
     ("averaged_first", measured((WEIGHTS, "weights.mean(axis=0).max()"))),
     ("base_of_queries", measured(('1 / len(k)', '1 / len(q)'))),
     ("", measured((WEIGHTS, "weights.mean(axis=1).mean()"))),
+    ("", measured(("scores - scores.max(axis=1, keepdims=True)", "scores"))),
     ("scores_not_weights", measured((WEIGHTS, "scores.max(axis=1).mean()"))),
     ("", measured(("for seed in seeds:", "for seed in seeds[::2]:"))),
     ("", measured(("for seed in seeds:", "for seed in range(len(seeds)):"))),
