@@ -169,8 +169,11 @@ def _measure_rate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         raise ContractError(f"{shown} returned {kind_of(found)}; expected the tuple (shares, largest).")
     shares, largest = found
-    if not isinstance(shares, Mapping) or any(rate not in shares for rate in rates):
+    if not isinstance(shares, Mapping):
         raise ContractError(f"`shares` is {kind_of(shares)}; expected a dictionary with an entry for each rate.")
+    missing = [f"{rate:g}" for rate in rates if rate not in shares]
+    if missing:
+        raise ContractError(f"`shares` has no entry for {', '.join(missing)}; expected one for each of the rates.")
     if mode == "share":
         return {"share": np.array([_one_number(shares[rate], f"the share at the rate {rate:g}") for rate in rates])}
     return {"largest": named_rate(None if largest is None else _one_number(largest, "`largest`"))}

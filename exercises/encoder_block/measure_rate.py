@@ -140,7 +140,7 @@ REACHED = "tried[np.cumprod(share[order] == 1) > 0]"
 
 exercise.mistakes(
     nan_learned=wrong(
-        "A run that ends in NaN counts as learned. Every comparison with NaN is False, `>=` as well.",
+        "A run that ends in NaN counts as learned. For NaN `<` is False, and `>=` is False, too.",
         (LEARNED, "~(final >= base_loss)"),
         hint="What is `float('nan') >= 1.6`, and what does `not` make of it?",
     ),
@@ -151,7 +151,8 @@ exercise.mistakes(
         hint="Which entry of the list belongs to the end of the training?",
     ),
     mean_over_seeds=wrong(
-        "You average the losses over the seeds before you compare. So one good seed can hide one that failed.",
+        "The losses of all seeds become one number, such as their mean, before you compare. So good seeds can hide one "
+        "that failed.",
         (LEARNED, "np.repeat(final.mean(axis=1, keepdims=True), final.shape[1], axis=1) < base_loss"),
         hint="Two seeds end at 0.2 and at 2.3, the base is 1.6. How many of them learned?",
         see="04#post-or-pre",
