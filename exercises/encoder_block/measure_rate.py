@@ -43,15 +43,15 @@ def share_of_seeds(losses: np.ndarray, base_loss: float) -> np.ndarray:
 
 def _run(rng: Generator, base: float, outcome: str) -> np.ndarray:
     """Losses of one run: it learned, it stayed, it fell below the base and came back, or it diverged."""
-    falls = np.linspace(START, 0.2 + 0.5 * rng.random(), WINDOWS)
-    if outcome == "learned":
-        return falls
+    low = 0.2 + 0.5 * rng.random()
     stays = np.linspace(START, base + 0.1 + 0.2 * rng.random(), WINDOWS)
-    if outcome == "stayed":
-        return stays
-    if outcome == "came back":
-        return np.concatenate([falls[:1], falls[-2:], stays[-2:]])
-    return np.concatenate([stays[:-2], [np.nan] * 2])
+    if outcome == "learned":
+        stays[-1] = low  # not before the end: only the last loss tells
+    elif outcome == "came back":
+        stays[1:-1] = low
+    elif outcome == "diverged":
+        stays[-2:] = np.nan
+    return stays
 
 
 def _inputs(rng: Generator, seeds: int, *by_rate: str) -> dict:
