@@ -20,7 +20,7 @@
 # the model writes next. The second part shows how a sentence comes out of it: [lab
 # 08b](../08b_generating_text/08b_generating_text.ipynb).
 #
-# <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>. <code>Dense(width)</code> takes the output width only. The first argument of <code>LayerNormalization</code> is the axis, so write <code>epsilon=1e-6</code> by name. <code>key_dim</code> is the width of one head. <code>nn.ModuleList</code> is a plain list. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
+# <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
 #
 # **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 130 minutes.
 # The end of each part is a good place to stop.
@@ -300,7 +300,7 @@ check("DecoderBlock")
 # of the class that stands there. Or write three lines: norm1 and dropout1, then norm3 and dropout3. Its cross-attention is
 # then never called, and so has no weights.
 
-# %% nbgrader={"grade": false, "grade_id": "EncoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% nbgrader={"grade": false, "grade_id": "encoder-block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderBlock(DecoderBlock):
     """The block of an encoder, post-norm: a decoder block without its middle part, and not causal."""
 
