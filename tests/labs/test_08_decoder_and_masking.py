@@ -101,3 +101,10 @@ def test_the_encoder_block_of_lab_04_can_be_pasted():
     for source in solution_sources(LAB):
         sources += pasted if "class EncoderBlock" in source else [source]
     assert outcome(LAB, exercises_of(LAB)["Transformer"], namespace(sources)).share == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_wrong_result_beside_infinity_is_judged_without_a_warning():
+    source = "def derive_smoothing_floor(vocab_size, smoothing):\n    return smoothing + 0 * vocab_size, vocab_size - smoothing\n"
+    judgement = outcome(LAB, exercises_of(LAB)["derive_smoothing_floor"], namespace([source]))
+    assert judgement.share == 0
