@@ -105,6 +105,7 @@ def test_the_encoder_block_of_lab_04_can_be_pasted():
 
 @pytest.mark.filterwarnings("error")
 def test_a_wrong_result_beside_infinity_is_judged_without_a_warning():
-    source = "def derive_smoothing_floor(vocab_size, smoothing):\n    return smoothing + 0 * vocab_size, vocab_size - smoothing\n"
+    wrong = "smoothing + 0 * vocab_size, vocab_size - smoothing"
+    source = f"def derive_smoothing_floor(vocab_size, smoothing):\n    return {wrong}\n"
     judgement = outcome(LAB, exercises_of(LAB)["derive_smoothing_floor"], namespace([source]))
     assert judgement.share == 0
