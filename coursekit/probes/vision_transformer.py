@@ -380,7 +380,7 @@ def _measure_shift(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
     if any(not isinstance(each, (tuple, list, np.ndarray)) or len(each) != 4 for each in entries):
         raise ContractError(f"{shown} has an entry that is not the tuple (accuracy, change, error, along).")
     if mode == "along":
-        return _along([entry[3] for entry in entries], [shift % size == 0 for shift in inputs["shifts"]])
+        return _along({shift: entry[3] for shift, entry in zip(inputs["shifts"], entries, strict=True)}, size)
     columns = [_one_each([entry[column] for entry in entries], what) for column, what in enumerate(CHANGES)]
     return {"accuracy": columns[0]} if mode == "accuracy" else dict(zip(CHANGES, columns, strict=True))
 
@@ -395,15 +395,18 @@ def _one_each(values: Sequence[Any], what: str) -> np.ndarray:
     return array.reshape(len(values)).astype("float64")
 
 
-def _along(values: Sequence[Any], whole: Sequence[bool]) -> dict[str, Any]:
-    """The accuracies at whole patches, and where there are any."""
-    is_there = [value is not None and not np.all(np.isnan(numbers(value, "`along`"))) for value in values]
-    at = [value for value, expected in zip(values, whole, strict=True) if expected]
-    if any(there and not expected for there, expected in zip(is_there, whole, strict=True)):
-        rows = "at other shifts as well"
-    else:
-        rows = WHOLE_PATCHES if is_there == list(whole) else "missing at whole patches"
-    return {"along": _one_each([np.nan if each is None else each for each in at], "along"), "rows": rows}
+def _along(found: Mapping[int, Any], size: int) -> dict[str, Any]:
+    """The accuracies at whole patches, and whether there are any elsewhere."""
+    there = {
+        shift: value is not None and not np.all(np.isnan(numbers(value, "`along`"))) for shift, value in found.items()
+    }
+    whole = [shift for shift in found if shift % size == 0]
+    for shift in whole:
+        if not there[shift]:
+            raise ContractError(f"`along` is {found[shift]} at the shift {shift}, a whole number of patches of {size}.")
+    elsewhere = any(there[shift] for shift in found if shift not in whole)
+    values = _one_each([found[shift] for shift in whole], "along")
+    return {"along": values, "rows": "at other shifts as well" if elsewhere else WHOLE_PATCHES}
 
 
 PROBES = {

@@ -85,7 +85,8 @@ def deep(rng: Generator) -> list[Case]:
     def is_large(drawn: dict[str, np.ndarray]) -> bool:
         return bool(3e8 < receptive_field(**drawn)[0][-1] < 2e9)
 
-    return [_case(drawn_until(is_large, lambda: _stack(rng, 25, 9)), "25 layers")]
+    inputs = drawn_until(is_large, lambda: _stack(rng, 25, 9))
+    return [Case(inputs, description="25 layers, kernel sizes 2 to 9, strides 1 to 3, dilations 1 to 4")]
 
 
 ADDED = "(kernel_sizes - 1) * dilations * below"
