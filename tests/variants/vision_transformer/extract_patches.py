@@ -158,7 +158,7 @@ WRONG = [
         ),
     ),
     (
-        "area_checked",
+        None,
         """
 def extract_patches(images, patch_size):
     b, h, w, c = images.shape
