@@ -41,6 +41,7 @@ if "google.colab" in sys.modules:
     from pathlib import Path
 
     if Path("coursekit.zip").exists():
+        print("Installing the course's helper package …")
         # %pip install --quiet --no-deps ./coursekit.zip
     else:
         print("Upload coursekit.zip, which comes with this course, and run this cell again.")

@@ -163,17 +163,18 @@ exercise.mistakes(
         (PROJECTED, f"({PROJECTED}) * len(bias) ** 0.5"),
     ),
     patches_by_columns=wrong(
-        "The patches are counted column by column: see exercise 1.",
+        "The patches are counted column by column: see `extract_patches`.",
         (PIECES, f"{IMAGE_AXES}.transpose(0, 3, 1, 2, 4, 5)"),
     ),
     patches_turned=wrong(
-        "Each patch is transposed: see exercise 1.", (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 4, 2, 5)")
+        "Each patch is transposed: see `extract_patches`.", (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 4, 2, 5)")
     ),
     patches_channels_first=wrong(
-        "Inside a patch the channels come first: see exercise 1.", (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 5, 2, 4)")
+        "Inside a patch the channels come first: see `extract_patches`.",
+        (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 5, 2, 4)"),
     ),
     patches_by_reshape=wrong(
-        "The patches are made by a reshape alone, so their pixels are not neighbours: see exercise 1.",
+        "The patches are made by a reshape alone, so their pixels are not neighbours: see `extract_patches`.",
         (PIECES, "images"),
     ),
 )

@@ -141,6 +141,13 @@ exercise.mistakes(
         hint="Which share has the attention, and which the residual path?",
         see="09#rollout",
     ),
+    columns_normalised=wrong(
+        "Columns are normalised. Rows should be: there is one row per query.",
+        (NORMALISED, NORMALISED.replace("-1", "-2")),
+    ),
+    divided_by_largest=wrong(
+        "Each row is divided by its largest entry, not by its sum.", (NORMALISED, NORMALISED.replace("sum", "max"))
+    ),
     heads_summed=wrong(
         "The heads are added up, so they outweigh the identity. They should be averaged.",
         (MEAN, "heads = attentions.sum(axis=2)"),
@@ -164,6 +171,12 @@ exercise.mistakes(
     ),
     weights_transposed=wrong(
         "Queries and keys change places: rows are queries.", (MIXED, "((heads + eye) / 2).swapaxes(-1, -2)")
+    ),
+    largest_head=wrong(
+        "Only the largest head counts; the heads should be averaged.", (MEAN, "heads = attentions.max(axis=2)")
+    ),
+    smallest_head=wrong(
+        "Only the smallest head counts; the heads should be averaged.", (MEAN, "heads = attentions.min(axis=2)")
     ),
 )
 

@@ -320,14 +320,16 @@ exercise.mistakes(
         (BLOCKS, "attention + feed_forward + norms"),
     ),
     positions_missing=wrong(
-        "No positions are added: see exercise 2.", (JOINED, "np.concatenate([front, tokens], axis=1)")
+        "No positions are added: see `PatchEmbedding`.", (JOINED, "np.concatenate([front, tokens], axis=1)")
     ),
     no_position_for_class_token=wrong(
-        "The class token gets no position: see exercise 2.",
+        "The class token gets no position: see `PatchEmbedding`.",
         (JOINED, "np.concatenate([front, tokens + positions[:, 1:]], axis=1)"),
     ),
-    class_token_last=wrong("The class token stands at the end: see exercise 2.", (FRONT_FIRST, "[tokens, front]")),
-    patches_by_reshape=wrong("The patches are made by a reshape alone: see exercise 1.", (PIECES, "images")),
+    class_token_last=wrong(
+        "The class token stands at the end: see `PatchEmbedding`.", (FRONT_FIRST, "[tokens, front]")
+    ),
+    patches_by_reshape=wrong("The patches are made by a reshape alone: see `extract_patches`.", (PIECES, "images")),
     dropout_never=wrong("With training=True nothing changes: the dropout is never on.", ("acts * where", "0 * where")),
     dropout_always=wrong(
         "Two calls with training=False differ: the dropout is on outside training, too.",

@@ -146,6 +146,10 @@ exercise.mistakes(
     **refusal_mistakes("Images"),
     only_height_checked=wrong("The height is checked, the width is not: try both.", (FITS, "height % patch_size == 0")),
     only_width_checked=wrong("The width is checked, the height is not: try both.", (FITS, "width % patch_size == 0")),
+    area_checked=wrong(
+        "Your code checks the number of pixels. That can be a multiple of P·P although P divides neither side.",
+        (FITS, "height * width % patch_size**2 == 0"),
+    ),
 )
 
 

@@ -158,7 +158,7 @@ WRONG = [
         ),
     ),
     (
-        None,
+        "area_checked",
         """
 def extract_patches(images, patch_size):
     b, h, w, c = images.shape
