@@ -108,13 +108,13 @@ def shift_figure(
         _dark_on_light(panel, image)
         panel.set_title(f"{move:+d}: says {answer}" if move else f"a {label}: says {answer}", fontsize=9)
     shifts = sorted(found)
-    whole = [shift for shift in shifts if shift % patch_size == 0]
+    by_patches = [each for each in shifts if not each % patch_size]
     ax = below.subplots()
     accuracy, error = ([found[shift][column] for shift in shifts] for column in (0, 2))
     bars = 1.96 * np.asarray(error, "float64")
     ax.errorbar(shifts, accuracy, bars, color=PALETTE["query"], marker="o", capsize=3, label="digits moved")
-    along = [found[shift][3] for shift in whole]
-    ax.plot(whole, along, "s--", color=PALETTE["accent"], label="digits and position rows moved")
+    along = [found[shift][3] for shift in by_patches]
+    ax.plot(by_patches, along, "s--", color=PALETTE["accent"], label="digits and position rows moved")
     ax.axhline(0.1, color=PALETTE["residual"], linewidth=1, linestyle=":", label="a guess")
     ax.set(xlabel="pixels to the right", ylabel="accuracy", ylim=(0, 1.3), yticks=np.linspace(0, 1, 6), xticks=shifts)
     ax.legend(loc="upper center", ncols=3, fontsize=8)
