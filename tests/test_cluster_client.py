@@ -10,6 +10,7 @@ import subprocess
 import threading
 import tracemalloc
 from collections.abc import Iterator
+from pathlib import Path
 
 import dask
 import pytest
@@ -31,6 +32,8 @@ NOTEBOOK = (ROOT / "labs" / LAB / f"{LAB}.ipynb").read_bytes()
 
 class Source:
     """A notebook that is in no file."""
+
+    path = Path("notebook.ipynb")
 
     def __init__(self, data: bytes = NOTEBOOK):
         self._data = data
