@@ -54,7 +54,7 @@ def _points(rng: Generator, number: int, d: int, bandwidths: list[float]) -> dic
 
     def draw() -> dict[str, np.ndarray]:
         order = rng.permutation(len(bandwidths))
-        x = np.stack([rng.permutation(65)[:number] / 16 for _ in range(d)], axis=1)  # exact squares; no place twice
+        x = np.stack([rng.permutation(65)[:number] / 16 for _ in range(d)], axis=1)  # exact squares; no x twice
         y = np.sin(1.5 * x.sum(axis=1)) + 3 + 0.6 * rng.normal(size=number)
         given = {"x": x, "y": y, "bandwidths": np.array(bandwidths)[order]}
         return {name: each.astype("float32") for name, each in given.items()}
@@ -63,9 +63,15 @@ def _points(rng: Generator, number: int, d: int, bandwidths: list[float]) -> dic
         errors = leave_one_out(**{name: each.astype("float64") for name, each in drawn.items()})["errors"]
         ranked = np.sort(errors)
         inside = drawn["bandwidths"][np.argmin(errors)] not in (min(drawn["bandwidths"]), max(drawn["bandwidths"]))
-        return bool(inside and np.argmin(errors) > 0 and ranked[1] > 1.03 * ranked[0])
+        return bool(_has_neighbours(drawn) and inside and np.argmin(errors) > 0 and ranked[1] > 1.03 * ranked[0])
 
     return drawn_until(is_clear, draw)
+
+
+def _has_neighbours(points: dict[str, np.ndarray]) -> bool:
+    """Whether each point has another one near enough that no softmax is 0/0, in float32 either."""
+    squares = ((points["x"][:, None] - points["x"]) ** 2).sum(axis=-1) + 1e9 * np.eye(len(points["x"]))
+    return bool((squares.min(axis=1) / (2 * points["bandwidths"].min() ** 2) < 80).all())
 
 
 def _case(inputs: dict[str, np.ndarray], mode: str = "call", text: str = "") -> Case:
@@ -81,24 +87,28 @@ def _case(inputs: dict[str, np.ndarray], mode: str = "call", text: str = "") -> 
         "the mean of the squared differences from y.",
         shape="One number for each bandwidth, in their order: (N,).",
     ),
-    must_fail_for=("left_in", "not_renormalised", "root", "equal_places_left_out"),
+    must_fail_for=("left_in", "not_renormalised", "root", "same_x_left_out"),
 )
 def errors(rng: Generator) -> list[Case]:
-    twice = _points(rng, 17, 2, [0.1, 0.3, 0.8, 3.0])
+    twice = _points(rng, 17, 2, [0.25, 0.5, 1.0, 4.0])
     twin = _twins(rng, twice)
     return [
-        _case(_points(rng, 23, 1, [0.05, 0.15, 0.3, 0.7, 2.0]), mode="errors"),
+        _case(_points(rng, 23, 1, [0.06, 0.15, 0.3, 0.7, 2.0]), mode="errors"),
         _case(twice, mode="errors"),
         _case(twin, mode="errors", text="17 points, two of them at the same x"),
     ]
 
 
 def _twins(rng: Generator, points: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same points, one of them at the place of another; their values stay."""
-    one, other = rng.permutation(len(points["x"]))[:2]
-    x = points["x"].copy()
-    x[one] = x[other]
-    return {**points, "x": x}
+    """The same points, one of them moved to the x of another; the values stay."""
+
+    def draw() -> dict[str, np.ndarray]:
+        one, other = rng.permutation(len(points["x"]))[:2]
+        x = points["x"].copy()
+        x[one] = x[other]
+        return {**points, "x": x}
+
+    return drawn_until(_has_neighbours, draw)
 
 
 @exercise.group(
@@ -131,8 +141,8 @@ def narrow(rng: Generator) -> list[Case]:
 )
 def base(rng: Generator) -> list[Case]:
     return [
-        _case(_points(rng, 11, 1, [0.05, 0.3, 2.0]), mode="base rate"),
-        _case(_points(rng, 7, 2, [0.05, 0.4, 4.0]), mode="base rate"),
+        _case(_points(rng, 11, 1, [0.1, 0.4, 3.0]), mode="base rate"),
+        _case(_points(rng, 7, 2, [0.3, 0.8, 6.0]), mode="base rate"),
     ]
 
 
@@ -140,20 +150,19 @@ def base(rng: Generator) -> list[Case]:
     "all three results",
     points=1,
     advice=Advice(
-        value="`best` is the bandwidth with the smallest error: the bandwidth itself, not its place in the array.",
+        value="`best` is the bandwidth with the smallest error: the bandwidth itself, not its position in the array.",
         shape="`best` and `base_rate` are single numbers.",
     ),
-    must_fail_for=("place_returned", "largest_error"),
+    must_fail_for=("position_returned", "largest_error"),
 )
 def together(rng: Generator) -> list[Case]:
-    return [_case(_points(rng, 19, 1, [0.04, 0.1, 0.25, 0.6, 3.0])), _case(_points(rng, 13, 2, [0.1, 0.3, 0.6, 4.0]))]
+    return [_case(_points(rng, 19, 1, [0.06, 0.15, 0.3, 0.6, 3.0])), _case(_points(rng, 13, 2, [0.25, 0.5, 1.0, 4.0]))]
 
 
 SCORE = "float(np.mean((predicted - y) ** 2))"
 BEST = "bandwidths[np.argmin(errors)]"
 OTHERS = "(y.sum() - y) / (len(y) - 1)"
 EXPONENTS = "np.where(is_itself, -np.inf, -squares / (2 * bandwidth**2))"
-ITSELF = "np.eye(len(x), dtype=bool)"
 
 exercise.mistakes(
     left_in=wrong(
@@ -172,12 +181,12 @@ exercise.mistakes(
     root=wrong(
         "These are roots of the mean squared errors. Asked for are the mean squares themselves.",
         (SCORE, "float(np.sqrt(np.mean((predicted - y) ** 2)))"),
-        hint="Which unit has a mean squared error if y is in metres?",
+        hint="If y is in metres, which unit does a mean squared error have?",
     ),
-    place_returned=wrong(
-        "`best` is the place of the best bandwidth in the array. Return the bandwidth that stands there.",
+    position_returned=wrong(
+        "`best` is the position of the best bandwidth in the array. Return the bandwidth itself.",
         (BEST, "np.argmin(errors)"),
-        hint="`bandwidths[place]`.",
+        hint="`np.argmin` gives a position. What stands there in `bandwidths`?",
     ),
     base_with_itself=wrong(
         "In the base rate each point helps to predict itself: the mean holds its own value. Take the mean of the "
@@ -204,7 +213,7 @@ exercise.mistakes(
         "The squared errors are summed over the points. Take their mean.",
         (SCORE, "float(np.sum((predicted - y) ** 2))"),
     ),
-    equal_places_left_out=wrong(
+    same_x_left_out=wrong(
         "Every point at distance 0 is left out. Another point may lie at the same x, and it still counts: leave out "
         "point i by its number.",
         ("is_itself = np.eye(len(x), dtype=bool)", "is_itself = squares == 0"),

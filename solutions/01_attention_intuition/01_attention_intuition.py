@@ -235,8 +235,8 @@ for bandwidth in (10.0, 1.0, 0.1, 0.03, 0.01):
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# A very wide kernel averages everything, wherever the query is. A very narrow one takes the nearest value, and stays with it
-# when the query moves: a choice without a gradient.
+# A very wide kernel averages everything, wherever the query is. Narrower ones follow the noise. The narrowest takes the nearest
+# value, and stays with it when the query moves: a choice without a gradient.
 #
 # ## 4 · Measure: which bandwidth?
 #

@@ -104,7 +104,7 @@ WRONG = [
     ("left_in", pooled(("-np.inf", "0"))),
     ("not_renormalised", pooled(LEFT_IN, (NORMALISED, NORMALISED + "        np.fill_diagonal(w, 0)\n"))),
     ("root", pooled(("np.mean((w @ y - y) ** 2)", "np.mean((w @ y - y) ** 2) ** 0.5"), ("base = np.mean((y - y.mean()) ** 2) * (len(y) / (len(y) - 1)) ** 2", "base = np.mean((y - y.mean()) ** 2) ** 0.5 * len(y) / (len(y) - 1)"))),
-    ("place_returned", measured(("bandwidths[np.argmin(errors)]", "np.argmin(errors)"))),
+    ("position_returned", measured(("bandwidths[np.argmin(errors)]", "np.argmin(errors)"))),
     ("smallest_error_returned", measured(("bandwidths[np.argmin(errors)]", "min(errors)"))),
     ("largest_error", measured(("np.argmin", "np.argmax"))),
     ("base_with_itself", pooled((" * (len(y) / (len(y) - 1)) ** 2", ""))),
@@ -112,7 +112,7 @@ WRONG = [
     ("absolute", measured(("(float(output[0]) - y[i]) ** 2", "abs(float(output[0]) - y[i])"), ("(np.delete(y, i).mean() - y[i]) ** 2", "abs(np.delete(y, i).mean() - y[i])"))),
     ("summed", measured(("total / n", "total"), ("base / n", "base"))),
     ("one_error_fewer", measured(("total / n", "total / (n - 1)"), ("base / n", "base / (n - 1)"))),
-    ("equal_places_left_out", pooled(("np.fill_diagonal(s, -np.inf)", "s[d2 == 0] = -np.inf"))),
+    ("same_x_left_out", pooled(("np.fill_diagonal(s, -np.inf)", "s[d2 == 0] = -np.inf"))),
     ("unstable_kernel", pooled(("np.exp(s - s.max(axis=1, keepdims=True))", "np.exp(s)"))),
     # left out after the softmax, then divided again
     ("", pooled(LEFT_IN, (NORMALISED, "        np.fill_diagonal(w, 0)\n" + NORMALISED))),
