@@ -210,11 +210,10 @@ def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
     """
     ### BEGIN SOLUTION
     query, keys, values = (ops.convert_to_tensor(each) for each in (query, keys, values))
-    steps = keys - query[..., None, :]  # (…, S, d)
-    weights = softmax(-ops.sum(steps**2, axis=-1) / (2 * bandwidth**2))  # (…, S)
-    apart = values - ops.matmul(weights, values)[..., None, :]  # (…, S, dv)
-    weighted = apart * weights[..., None]  # (…, S, dv)
-    return ops.matmul(ops.swapaxes(weighted, -1, -2), steps) / bandwidth**2  # (…, dv, d)
+    weights = softmax(-ops.sum((query[..., None, :] - keys) ** 2, axis=-1) / (2 * bandwidth**2))  # (…, S)
+    values = values - ops.matmul(weights, values)[..., None, :]  # (…, S, dv), from their mean
+    keys = keys - ops.matmul(weights, keys)[..., None, :]  # (…, S, d), from their mean
+    return ops.matmul(ops.swapaxes(values * weights[..., None], -1, -2), keys) / bandwidth**2  # (…, dv, d)
     ### END SOLUTION
 
 
