@@ -1,0 +1,204 @@
+"""Lab 01, exercise `derive_pooling_gradient`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import normal
+from exercises.formulas.attention import softmax
+
+exercise = Exercise(
+    "derive_pooling_gradient",
+    call=("query", "keys", "values"),
+    optional=("bandwidth",),
+    returns=("gradient",),
+    forbidden=("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator"),
+)
+
+
+@exercise.formula
+def gradient(query: np.ndarray, keys: np.ndarray, values: np.ndarray, bandwidth: float = 1.0) -> np.ndarray:
+    """Σ_s α_s (v_s − v̄)(k_s − q)ᵀ / σ²: the covariance of values and keys under the weights, divided by σ².
+
+    The derivative of Nadaraya–Watson pooling by its query: dα_s/dq = α_s (k_s − k̄) / σ². As Σ α_s (v_s − v̄) = 0, it
+    does not matter which point the keys are measured from. query (…, d), keys (S, d), values (S, dv) -> (…, dv, d).
+    """
+    steps = keys - query[..., None, :]
+    exponents = -(steps**2).sum(axis=-1) / (2 * bandwidth**2)
+    weights = softmax(exponents)
+    mean_value = weights @ values
+    apart = values - mean_value[..., None, :]
+    covariance = np.einsum("...s,...se,...sd->...ed", weights, apart, steps)
+    return covariance / bandwidth**2
+
+
+def _inputs(rng: Generator, d: int, keys: int, e: int, queries: int = 0, dtype: str = "float32") -> dict:
+    """Keys around the query or queries, each of which gets a share of the weight."""
+    return {
+        "query": normal(rng, *((queries,) if queries else ()), d, dtype=dtype),
+        "keys": normal(rng, keys, d, dtype=dtype),
+        "values": normal(rng, keys, e, dtype=dtype),
+    }
+
+
+@exercise.group(
+    "one query, bandwidth 1",
+    points=2,
+    advice=Advice(
+        value="Every key moves every weight, because the weights share one sum. Derive the softmax first, then the "
+        "exponent, and put the two together.",
+        shape="Row e belongs to number e of the output, column i to number i of the query: (dv, d).",
+    ),
+)
+def values(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 3, 7, 2)), Case(_inputs(rng, 2, 5, 3)), Case(_inputs(rng, 5, 3, 5))]
+
+
+@exercise.group(
+    "other bandwidths",
+    points=1,
+    advice="The bandwidth stands at two places: in the weights, and in the derivative of the exponent.",
+    must_fail_for=("bandwidth_not_squared", "bandwidth_forgotten"),
+)
+def bandwidths(rng: Generator) -> list[Case]:
+    return [Case({**_inputs(rng, 3, 7, 2), "bandwidth": width}) for width in (0.7, 2.3)]
+
+
+@exercise.group(
+    "several queries, arrays and tensors",
+    points=1,
+    advice=Advice(
+        value="Each query has weights and means of its own.",
+        shape="Queries (T, d) give (T, dv, d); one query (d,) gives (dv, d). Count the axes from the end: "
+        "`query[..., None, :] - keys` is (…, S, d).",
+    ),
+)
+def several(rng: Generator) -> list[Case]:
+    many = {**_inputs(rng, 3, 7, 2, queries=5), "bandwidth": 1.5}
+    return [
+        Case(many),
+        Case(_inputs(rng, 3, 7, 2, queries=5), mode="tensor", description="TensorFlow tensors, query (5, 3)"),
+        Case(_inputs(rng, 2, 5, 3, queries=7, dtype="float64"), description="NumPy arrays of float64, query (7, 2)"),
+    ]
+
+
+@exercise.group(
+    "finite far from all keys",
+    points=1,
+    advice=Advice(
+        nan="Far from every key all kernels round to 0, and 0/0 is NaN. The weights are the softmax of the exponents.",
+        value="Is the difference of two large numbers in your sum? Measure keys from their own mean, not from 0.",
+    ),
+    must_fail_for=("unstable_kernel",),
+)
+def far(rng: Generator) -> list[Case]:
+    """Whole numbers over a power of two, so that float32 holds the exponents exactly however they are made."""
+    inputs = _inputs(rng, 2, 7, 3)
+    inputs["query"] = (1000 + rng.integers(1, 10, size=2)).astype("float32")
+    inputs["keys"] = np.stack([rng.permutation(7), rng.integers(-1, 2, size=7)], axis=1).astype("float32")
+    inputs["values"] = (100 * inputs["values"]).astype("float32")
+    narrow = _inputs(rng, 2, 7, 3)
+    narrow["query"] = rng.integers(-3, 4, size=2).astype("float32")
+    offsets = np.array([[1, 0], [0, 1], [4, 1], [-3, 4], [5, -2], [-6, 0], [2, 7]])[rng.permutation(7)]
+    narrow["keys"] = (narrow["query"] + offsets * (2 * rng.integers(2, size=2) - 1)).astype("float32")
+    return [
+        Case({**inputs, "bandwidth": 32.0}, description="a query far from all keys, bandwidth=32", scale=25.0),
+        Case({**narrow, "bandwidth": 1 / 16}, description="keys at distances from 1 to 7, bandwidth=1/16"),
+    ]
+
+
+APART = "values - mean_value[..., None, :]"
+PRODUCT = 'np.einsum("...s,...se,...sd->...ed", weights, apart, steps)'
+AS_THEY_ARE = "values - 0 * mean_value[..., None, :]"
+LAST = "covariance / bandwidth**2"
+FROM_MEAN = "keys - (weights @ keys)[..., None, :]"
+ALL_DEPEND = "One step of the query changes all kernels, and so their sum, by which every weight is divided."
+
+exercise.mistakes(
+    sum_held_fixed=wrong(
+        "You derive each kernel and keep the sum of the kernels fixed. The sum depends on the query as well.",
+        (APART, AS_THEY_ARE),
+        hint="Which derivative does a fraction have whose numerator and denominator both depend on q?",
+        see="01#bandwidth",
+    ),
+    means_missing=wrong(
+        "This is the weighted sum of v kᵀ, divided by σ². When all values grow by the same number, the slope of the "
+        "output must not change; yours does.",
+        (APART, AS_THEY_ARE),
+        (PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights, apart, keys)'),
+        hint=f"{ALL_DEPEND} What does that take away from k_s?",
+    ),
+    bandwidth_not_squared=wrong(
+        "The gradient is divided by σ; in the exponent the bandwidth is squared, and the derivative keeps the square.",
+        (LAST, "covariance / bandwidth"),
+        hint="Derive −(q − k)²/(2σ²) by q. What is left of the 2, and what of the σ²?",
+    ),
+    bandwidth_forgotten=wrong(
+        "The exponent has a σ² below it. It is missing in your derivative.",
+        (LAST, "covariance"),
+        hint="Derive −(q − k)²/(2σ²) by q, with all constants.",
+    ),
+    half_as_large=wrong(
+        "The result is half as large as it should be. What does the derivative of a square do to the 2 in 2σ²?",
+        (LAST, "covariance / (2 * bandwidth**2)"),
+        hint="Derive −(q − k)²/(2σ²) by q. Is the 2 still there?",
+    ),
+    twice_as_large=wrong(
+        "The result is twice as large as it should be: the 2 in 2σ² is missing.",
+        (LAST, "2 * covariance / bandwidth**2"),
+        hint="Derive −(q − k)²/(2σ²) by q. Two factors of 2 meet in it.",
+    ),
+    other_sign=wrong(
+        "The sign is wrong. When the query moves towards a key, the weight of this key grows.",
+        (LAST, "-covariance / bandwidth**2"),
+        hint="Derive −(q − k)²/(2σ²) by q: two minus signs meet.",
+    ),
+    transposed=wrong(
+        "The gradient is transposed: rows belong to the numbers of the output, columns to those of the query.",
+        (PRODUCT, 'np.einsum("...s,...se,...sd->...de", weights, apart, steps)'),
+        hint="The first row holds the derivatives of output[0]. How many are they?",
+    ),
+    diagonal_only=wrong(
+        "You take a weight to depend on its own score only, α(1 − α). It depends on the scores of all other keys, too.",
+        (PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights * (1 - weights), values, steps)'),
+        hint="What happens to α_1 when the query moves and only the score of key 2 changes?",
+        see="01#ten-lines",
+    ),
+    weights_left_out=wrong(
+        "The products of values and keys are summed without their weights.",
+        (PRODUCT, f'np.einsum("...se,...sd->...ed", apart, {FROM_MEAN})'),
+        hint="How much may a key contribute that lies far from the query?",
+    ),
+    weights_left_out_from_query=wrong(
+        "The products of values and keys are summed without their weights.",
+        (PRODUCT, 'np.einsum("...se,...sd->...ed", apart, steps)'),
+        hint="How much may a key contribute that lies far from the query?",
+    ),
+    plain_means=wrong(
+        "The means that you subtract count every key alike. The weights of this query belong into them.",
+        ("weights @ values", "values.mean(axis=0)"),
+        (PRODUCT, 'np.einsum("...s,...se,...sd->...ed", weights, apart, keys - keys.mean(axis=0))'),
+        hint="Which mean of the values is the output itself?",
+    ),
+    weights_twice=wrong(
+        "The weights come in twice.",
+        (PRODUCT, f'np.einsum("...s,...se,...sd->...ed", weights**2, apart, {FROM_MEAN})'),
+        hint="Which derivative does e^x have? So what stands before the bracket in that of α_s?",
+    ),
+    unstable_kernel=wrong(
+        "Far from all keys every kernel rounds to 0, and 0/0 is NaN. Which softmax avoids this?",
+        ("softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum(axis=-1, keepdims=True)"),
+        see="01#bandwidth",
+    ),
+)
+
+exercise.hints(
+    "The output is Σ α_s v_s, and only the weights depend on the query. So you need the derivative of each α_s.",
+    "d log α_s = d(exponent of s) − d log Σ exp(exponents). Write both terms as sums over keys; then dα = α · d log α.",
+)
+exercise.hints("Put σ = 2 into your formula by hand, for two keys on a line.", group="bandwidths")
+exercise.hints(
+    "An einsum with `...` in front of its letters takes any leading axes. Which letters are S, dv and d?",
+    group="several",
+)
+exercise.hints("Your safe softmax has solved this once already, in exercise 2.", group="far")
