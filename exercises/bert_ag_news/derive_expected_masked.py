@@ -121,6 +121,12 @@ exercise.mistakes(
         (IS_OWN, "is_own = 0.1"),
         hint="In how many of the three draws can a chosen token have its own id in the end?",
     ),
+    replaced_as_drawn=wrong(
+        "`replaced` holds every token that gets a random id. Some of these are `[MASK]` or the token's own: "
+        "you count these tokens twice.",
+        ("is_other = 1 - is_mask - is_own", "is_other = 0.1"),
+        hint="To what should the three numbers sum?",
+    ),
     exchanged=wrong(
         "`replaced` and `kept` have changed places.",
         ("chosen * is_other, chosen * is_own", "chosen * is_own, chosen * is_other"),
@@ -153,6 +159,6 @@ exercise.mistakes(
 
 exercise.hints(
     "A chosen token is masked with 0.8, gets a random id with 0.1, keeps its id with 0.1. What can the random id be?",
-    "The three probabilities of one chosen token sum to 1. Two of them have a term 0.1/V.",
+    "What the model sees of a chosen token has three probabilities with the sum 1: two gain what the third loses.",
 )
 exercise.hints("One token is not chosen with probability 1 − rate. Two are not chosen with …?", group="none")

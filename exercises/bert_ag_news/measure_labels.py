@@ -161,12 +161,6 @@ exercise.mistakes(
         hint="Which of the four arrays has fit never seen?",
         see="06b#three-splits",
     ),
-    all_training_tested=wrong(
-        "You test on all training texts. The head was fitted on some of them.",
-        (PREDICTED, "nearest_mean(x[rows], y[rows], x)"),
-        (CORRECT, "np.mean(predicted == y)"),
-        see="06b#three-splits",
-    ),
     first_texts=wrong(
         "Every order gets the same texts: the first ones of the training set. So the range says nothing about chance.",
         (ROWS, "rows = np.arange(size)"),
@@ -186,20 +180,9 @@ exercise.mistakes(
         hint="Every size begins at the same place of an order.",
         see="06b#seeds",
     ),
-    one_order=wrong(
-        "Only one of the orders is used.",
-        (ROWS, "rows = orders[0][:size]"),
-        seen={"fits": "one order only"},
-        see="06b#seeds",
-    ),
     deviation=wrong(
         "These are mean minus and plus the standard deviation. The range goes from the smallest to the largest number.",
         (RANGE, "mean - accuracy.std(axis=1), mean + accuracy.std(axis=1)"),
-    ),
-    interval=wrong(
-        "These are mean minus and plus the standard deviation with ddof=1. The range goes from the smallest to the "
-        "largest number.",
-        (RANGE, "mean - accuracy.std(axis=1, ddof=1), mean + accuracy.std(axis=1, ddof=1)"),
     ),
     share_in_training=wrong(
         "This is the share of the commonest class in training. The base rate is measured on the test texts.",
@@ -210,6 +193,23 @@ exercise.mistakes(
         "This is the commonest class of the test. Whoever predicts does not know it: take that of the training labels.",
         (BASE, "np.bincount(y_test).max() / len(y_test)"),
         see="06b#three-splits",
+    ),
+    one_order=wrong(
+        "Only one of the orders is used.",
+        (ROWS, "rows = orders[0][:size]"),
+        seen={"fits": "one order only"},
+        see="06b#seeds",
+    ),
+    all_training_tested=wrong(
+        "You test on all training texts. The head was fitted on some of them.",
+        (PREDICTED, "nearest_mean(x[rows], y[rows], x)"),
+        (CORRECT, "np.mean(predicted == y)"),
+        see="06b#three-splits",
+    ),
+    interval=wrong(
+        "These are mean minus and plus the standard deviation with ddof=1. The range goes from the smallest to the "
+        "largest number.",
+        (RANGE, "mean - accuracy.std(axis=1, ddof=1), mean + accuracy.std(axis=1, ddof=1)"),
     ),
     one_over_classes=wrong(
         "1 divided by the number of classes is right only when all are equally frequent.", (BASE, "1 / (y.max() + 1)")
@@ -223,8 +223,8 @@ exercise.mistakes(
 
 exercise.hints(
     "Two loops over `sizes` and `orders`; `np.zeros((len(sizes), len(orders)))` takes the accuracies.",
-    "`predict = fit(x[rows], y[rows])`, then `predict(x_test)` for the test.",
+    "`fit` returns a function. Which vectors has it to predict for the test?",
 )
 exercise.hints("Over which axis does the mean run when one number for each size is left?", group="summary")
-exercise.hints("`np.bincount(y).argmax()` is the commonest class.", group="base")
+exercise.hints("`np.bincount` counts whole numbers, and `argmax` finds the largest count.", group="base")
 exercise.hints("Call `fit` once inside the two loops, with the first `size` rows of the order.", group="fits")

@@ -601,6 +601,7 @@ print(f"base rate {found['base_rate']:.1%}; mean of the tokens minus pooled_outp
 print(*(f"{gap:+.1%}" for gap in (accuracy["mean of the tokens"] - accuracy["pooled_output"])[1]))
 ax.axhline(found["base_rate"], color=diagrams.PALETTE["residual"], linestyle=":")
 ax.set(xscale="log", xlabel="labelled texts", ylabel="test accuracy", xticks=sizes, xticklabels=sizes)
+ax.minorticks_off()
 ax.legend()
 plots.show(
     figure, alt="Accuracy by number of labels for two vectors, mean and range of three orders, and the base rate."

@@ -70,7 +70,7 @@ WRONG = [
     ("mean_taken_off", edited(PLAIN, (NONE, "1 - rate * m"))),
     ("for_small_rates", edited(PLAIN, (NONE, "np.exp(-rate * m)"))),
     ("", edited(PLAIN, ("lengths - specials", "lengths - 2"))),
-    ("", edited(PLAIN, (REPLACED, "chosen * 0.1"))),
+    ("replaced_as_drawn", edited(PLAIN, (REPLACED, "chosen * 0.1"))),
     ("", edited(PLAIN, (MASKED, "0.8"))),
     ("", edited(PLAIN, (NONE, "1 - rate"))),
     ("", edited(PLAIN, (NONE, "(1 - 0.15) ** m"))),
