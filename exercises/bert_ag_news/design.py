@@ -29,7 +29,7 @@ def texts(rng: Generator) -> list[Case]:
 
 
 @exercise.group(
-    "100 to 250 steps, and a rate of 0 only after the last one",
+    "100 to 250 steps, and a rate that is back at 0 after the last one",
     points=1,
     fixed=CHOSEN,
     advice="An epoch has ⌈1,000 / batch_size⌉ steps: the last batch may be smaller.",

@@ -266,7 +266,7 @@ check("warmup_linear_decay")
 # choice is right, and you will train with it.
 #
 # - Every text is read at least twice and at most four times.
-# - `total_steps` is the number of steps that you take, from 100 to 250. So the rate is 0 only after the last one.
+# - `total_steps` is the number of steps that you take, from 100 to 250. So the rate is back at 0 right after the last one.
 # - The warm-up takes 5 to 20 % of the steps.
 # - The peak is from 5·10⁻⁴ to 10⁻³, and at step 5, when the head still knows little, the rate is at most 3·10⁻⁴.
 
@@ -428,8 +428,8 @@ check("predict")
 # ### Fine-tune it
 #
 # The course's small BERT, your head, your schedule, and 1,000 short news of the sample: about half a minute on two CPU cores. Another 200 texts
-# are set apart for **validation**: their accuracy may decide on another schedule, or on when to stop. The test texts decide nothing, and are read
-# once, at the end. The small encoder takes a higher rate here than BERT-base, which is fine-tuned with 2 to 5·10⁻⁵ (Devlin et al. 2019, appendix
+# are set apart for **validation**: their accuracy may decide on another schedule, or on when to stop. The test texts decide nothing; they come at
+# the end. The small encoder takes a higher rate here than BERT-base, which is fine-tuned with 2 to 5·10⁻⁵ (Devlin et al. 2019, appendix
 # A.3). Before you run the cell: at which step is the learning rate highest?
 #
 # <details><summary>Answer</summary>At the end of your warm-up.</details>
