@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from coursekit import bert
-from coursekit.probes.driving import ContractError, find, numbers
+from coursekit.probes.arguments import refuse_changed
+from coursekit.probes.driving import ContractError, find, function, numbers
 from coursekit.probes.naming import kind_of
 from coursekit.probes.news_classifier import build_news_classifier
 from coursekit.probes.token_masking import mask_tokens
@@ -122,7 +124,145 @@ def _predict_class_names(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
     return {"names": [str(each) for each in values], "kind": kind}
 
 
+EXPECTED = ("masked", "replaced", "kept", "none")
+_call_expected = function("derive_expected_masked", "lengths", "specials", "vocab_size", "rate", returns=EXPECTED)
+
+
+def _derive_expected_masked(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Call the function; the mode says whether the mean numbers or the probability of no choice is looked at."""
+    found = _call_expected(namespace, inputs, "call")
+    names = EXPECTED[-1:] if mode == "none" else EXPECTED[:-1] if mode == "numbers" else EXPECTED
+    return {name: found[name] for name in names}
+
+
+DESIGN = ("batch_size", "epochs", "warmup_steps", "total_steps")
+TEXTS = 1000  # texts that the model of `design` learns from
+SLACK = 1 + 1e-9  # a rate that is a quotient may be off by its rounding
+
+
+def _design(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """What is true of the chosen schedule, about one constraint."""
+    chosen = find(namespace, "design")()
+    if not isinstance(chosen, Mapping):
+        raise ContractError(f"design() returned {kind_of(chosen)}; expected a dictionary.")
+    missing = [name for name in (*DESIGN, "peak") if name not in chosen]
+    if missing:
+        raise ContractError(f"design() has no entry {', '.join(map(repr, missing))}.")
+    sizes = {}
+    for name in DESIGN:
+        size, least = np.asarray(chosen[name]), int(name != "warmup_steps")
+        if size.shape != () or size.dtype.kind not in "iuf" or size != np.round(size) or size < least:
+            raise ContractError(f"`{name}` is {chosen[name]!r}; expected a whole number of at least {least}.")
+        sizes[name] = int(size)
+    peak = np.asarray(chosen["peak"])
+    if peak.shape != () or peak.dtype.kind not in "iuf" or not np.isfinite(peak):
+        raise ContractError(f"`peak` is {chosen['peak']!r}; expected a number.")
+    constraint = inputs["constraint"]
+    standing = _standing_of_rate(sizes, float(peak)) if constraint == "rate" else _standing(constraint, sizes)
+    return {constraint: standing}
+
+
+def _standing(constraint: str, sizes: Mapping[str, int]) -> str:
+    batch, epochs, total = sizes["batch_size"], sizes["epochs"], sizes["total_steps"]
+    if constraint == "texts":
+        if epochs == 1:
+            return "read once"
+        return "read more than four times" if epochs > 4 else "read two to four times"
+    if constraint == "warmup":
+        share = sizes["warmup_steps"] / total
+        return "less than 5 %" if share < 0.05 else "more than 20 %" if share > 0.2 else "5 to 20 % of the steps"
+    in_epoch = -(-TEXTS // batch)
+    taken = epochs * in_epoch
+    if total == taken:
+        return "fewer than 100" if total < 100 else "more than 250" if total > 250 else "100 to 250, all of them taken"
+    if total == in_epoch:
+        return "those of one epoch"
+    if total == epochs * (TEXTS // batch):
+        return "the smaller batch is not counted"
+    return "fewer than are taken" if total < taken else "more than are taken"
+
+
+def _standing_of_rate(sizes: Mapping[str, int], peak: float) -> str:
+    if peak * SLACK < 5e-4 or peak > 1e-3 * SLACK:
+        return "a peak outside"
+    warmup, total = sizes["warmup_steps"], sizes["total_steps"]
+    climb = 5 / warmup if warmup else np.inf
+    fall = (total - 5) / (total - warmup) if total > warmup else np.inf
+    at_five = peak * max(0.0, min(climb, fall))
+    return "too high at step 5" if at_five > 3e-4 * SLACK else "a peak of 0.0005 to 0.001, at most 0.0003 at step 5"
+
+
+EACH_ONCE = "each size with each order, once"
+SUMMARIES = {"accuracy": ("accuracy",), "summary": ("mean", "low", "high"), "base": ("base_rate",)}
+
+
+def nearest_mean(x: np.ndarray, y: np.ndarray, x_new: np.ndarray) -> np.ndarray:
+    """A head without training: each text (n, D) gets the class (n,) whose mean is nearest; x (N, D), y (N,)."""
+    classes = np.unique(y)
+    means = np.stack([x[y == each].astype("float64").mean(axis=0) for each in classes])  # (classes, D)
+    distances = ((x_new[:, None].astype("float64") - means) ** 2).sum(axis=-1)  # (n, classes)
+    return classes[distances.argmin(axis=1)]
+
+
+def _measure_labels(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Hand over a head whose answers are known, and note which texts it is fitted on."""
+    fitted: list[tuple[frozenset[int], bool]] = []
+    places = {row.tobytes(): number for number, row in enumerate(inputs["x"])}
+    width = inputs["x"].shape[1:]
+
+    def vectors(x: Any, asked: str) -> np.ndarray:
+        array = numbers(x, f"what `{asked}` is called with").astype("float32")
+        if array.ndim != 2 or array.shape[1:] != width or not len(array):
+            raise ContractError(f"`{asked}` was called with vectors {array.shape}; expected (n, D), D = {width[0]}.")
+        return array
+
+    def fit(x: Any, y: Any) -> Callable[[Any], np.ndarray]:
+        array, labels = vectors(x, "fit"), numbers(y, "labels for `fit`").reshape(-1)
+        if len(array) != len(labels):
+            raise ContractError(f"`fit` was called with {len(array)} texts and {len(labels)} labels.")
+        rows = [places.get(row.tobytes(), -1) for row in array]
+        if min(rows) < 0:
+            raise ContractError("`fit` was called with vectors that are not among those for training.")
+        fitted.append((frozenset(rows), bool((inputs["y"][rows] == labels).all())))
+        return lambda x_new: nearest_mean(array, labels, vectors(x_new, "predict"))
+
+    names = ("x", "y", "x_test", "y_test", "orders")
+    given = {name: inputs[name].copy() for name in names} | {"sizes": list(inputs["sizes"])}
+    train, test = (given["x"], given["y"]), (given["x_test"], given["y_test"])
+    found = find(namespace, "measure_labels")(fit, train, test, given["sizes"], given["orders"])
+    shown = "measure_labels(…)"
+    refuse_changed(inputs, given, shown)
+    entries = ("accuracy", "mean", "low", "high", "base_rate")
+    if not isinstance(found, Mapping) or any(name not in found for name in entries):
+        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with {', '.join(entries)}.")
+    if mode == "fits":
+        return {"fits": _fits(fitted, inputs["sizes"], inputs["orders"])}
+    return {name: numbers(found[name], f"`{name}`").astype("float64") for name in SUMMARIES[mode]}
+
+
+def _fits(fitted: Sequence[tuple[frozenset[int], bool]], sizes: Sequence[int], orders: np.ndarray) -> str:
+    """What was fitted, of all sizes and orders."""
+    wanted = {frozenset(order[:size].tolist()) for size in sizes for order in orders}
+    counts = Counter(rows for rows, _ in fitted)
+    if not all(right for _, right in fitted):
+        return "labels of other texts"
+    if set(counts) == wanted:
+        return EACH_ONCE if max(counts.values()) == 1 else "some more than once"
+    if len(counts) == len(sizes) == len({len(rows) for rows in counts}):
+        return "one order only" if set(counts) <= wanted else "the same texts for every order"
+    has_first = {frozenset(order[: sizes[0]].tolist()) for order in orders} <= set(counts)
+    has_sizes = {len(rows) for rows in counts} <= set(sizes)
+    if has_sizes and counts and not set(counts) & wanted:
+        return "texts of no given order"
+    if has_first and has_sizes and not set(counts) <= wanted:
+        return "other texts at each size"
+    return f"{len(wanted & set(counts))} of {len(wanted)} that were to be fitted"
+
+
 PROBES = {
+    "derive_expected_masked": _derive_expected_masked,
+    "design": _design,
+    "measure_labels": _measure_labels,
     "wordpiece_tokenize": _wordpiece_tokenize,
     "pack_inputs": _pack_inputs,
     "mask_tokens": mask_tokens,

@@ -1,0 +1,164 @@
+"""Lab 07, exercise `derive_expected_masked`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.bert_ag_news import EXPECTED
+
+exercise = Exercise("derive_expected_masked", returns=EXPECTED)
+
+
+@exercise.formula
+def expected_masked(
+    lengths: np.ndarray, specials: np.ndarray, vocab_size: int, rate: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Masks, other ids and own ids among the chosen tokens of each row, on average; how probable no choice is.
+
+    80/10/10 of Devlin et al. (2019, appendix A.1), where a random id may be that of [MASK] or the token's own.
+    """
+    ordinary = lengths - specials
+    chosen = ordinary * rate
+    is_mask = 0.8 + 0.1 / vocab_size
+    is_own = 0.1 + 0.1 / vocab_size
+    is_other = 1 - is_mask - is_own
+    none = (1 - rate) ** ordinary
+    return chosen * is_mask, chosen * is_other, chosen * is_own, none
+
+
+@exercise.formula_for("none")
+def no_choice(lengths: np.ndarray, specials: np.ndarray, vocab_size: int, rate: float) -> dict[str, np.ndarray]:
+    """How probable it is that nothing is chosen in a row."""
+    return {"none": expected_masked(lengths, specials, vocab_size, rate)[3]}
+
+
+@exercise.formula_for("numbers")
+def mean_numbers(lengths: np.ndarray, specials: np.ndarray, vocab_size: int, rate: float) -> dict[str, np.ndarray]:
+    """The three mean numbers."""
+    found = expected_masked(lengths, specials, vocab_size, rate)
+    return {"masked": found[0], "replaced": found[1], "kept": found[2]}
+
+
+def _rows(rng: Generator, count: int, ordinary: tuple[int, int], mode: str) -> Case:
+    """Rows of two segments and of one, a small vocabulary, and a rate that is not 0.15."""
+    specials = rng.permutation(np.arange(count) % 5 + 1)
+    lengths = specials + rng.permutation(np.arange(ordinary[0], ordinary[1]))[:count]
+    rate = int(rng.integers(18, 33)) / 100
+    vocabulary = int(rng.integers(7, 12))
+    inputs = {"lengths": lengths.astype("int64"), "specials": specials.astype("int64")}
+    return Case({**inputs, "vocab_size": vocabulary, "rate": rate}, mode=mode)
+
+
+def _edge(rng: Generator, mode: str, rate: float) -> Case:
+    """Rows among which two have no ordinary token."""
+    case = _rows(rng, 5, (3, 12), mode)
+    lengths = case.inputs["lengths"].copy()
+    lengths[1:3] = case.inputs["specials"][1:3]
+    inputs = {**case.inputs, "lengths": lengths, "rate": rate}
+    shown = f"lengths (5,), specials (5,), rate={rate}; two rows have special tokens only"
+    return Case(inputs, mode=mode, description=shown)
+
+
+@exercise.group(
+    "three mean numbers",
+    points=3,
+    advice=Advice(
+        value="First the mean number of chosen tokens. Then, for one chosen token: with which probability does the "
+        "model see `[MASK]`, another id, its own id? Each can come about in more than one of the three draws.",
+        shape="One number for each row, in each of the four results.",
+    ),
+    must_fail_for=("draws_as_named", "random_masks_forgotten", "random_own_forgotten"),
+)
+def numbers(rng: Generator) -> list[Case]:
+    return [_rows(rng, 5, (7, 60), "numbers"), _rows(rng, 7, (3, 23), "numbers"), _edge(rng, "numbers", 0.3)]
+
+
+@exercise.group(
+    "a row without a chosen token",
+    points=2,
+    advice=Advice(
+        value="Each ordinary token is chosen or not, independently of the others. Nothing is chosen if the first is "
+        "not, and the second is not, and so on.",
+        nan="Does your formula take a logarithm of 1 − rate? With rate=1 this is 0. A power needs no logarithm.",
+    ),
+    must_fail_for=("power_of_the_rate", "nothing_masked", "mean_taken_off"),
+)
+def none(rng: Generator) -> list[Case]:
+    few, more = _rows(rng, 5, (1, 9), "none"), _rows(rng, 7, (2, 12), "none")
+    return [few, more, _edge(rng, "none", 1.0)]
+
+
+ORDINARY, CHOSEN, NONE = "lengths - specials", "ordinary * rate", "(1 - rate) ** ordinary"
+IS_MASK, IS_OWN = "is_mask = 0.8 + 0.1 / vocab_size", "is_own = 0.1 + 0.1 / vocab_size"
+SECTION = "07#hidden-word"
+
+exercise.mistakes(
+    draws_as_named=wrong(
+        "You count what is drawn, 80, 10 and 10 %. A random id can be that of `[MASK]`, or the token's own: then the "
+        "model sees a mask, or the old id.",
+        (IS_MASK, "is_mask = 0.8"),
+        (IS_OWN, "is_own = 0.1"),
+        hint="How probable is it that an id drawn from V ids is one particular id?",
+    ),
+    specials_counted=wrong(
+        "Special tokens are counted. They are never chosen.",
+        (ORDINARY, "lengths + 0 * specials"),
+        hint="How many tokens of a row can be chosen at all?",
+    ),
+    share_of_all=wrong(
+        "The shares are taken of all ordinary tokens, not of the chosen ones.",
+        (CHOSEN, "ordinary * 1.0"),
+        hint="How many tokens of a row are chosen on average?",
+        see=SECTION,
+    ),
+    random_masks_forgotten=wrong(
+        "A random id that is `[MASK]` counts as replaced in your result. The model sees a mask.",
+        (IS_MASK, "is_mask = 0.8"),
+        hint="In how many of the three draws can a chosen token become `[MASK]`?",
+    ),
+    random_own_forgotten=wrong(
+        "A random id that is the token's own counts as replaced in your result. The model sees the old id.",
+        (IS_OWN, "is_own = 0.1"),
+        hint="In how many of the three draws can a chosen token have its own id in the end?",
+    ),
+    replaced_as_drawn=wrong(
+        "`replaced` holds every token that gets a random id. Some of these are `[MASK]` or the token's own: "
+        "you count these tokens twice.",
+        ("is_other = 1 - is_mask - is_own", "is_other = 0.1"),
+        hint="To what should the three numbers sum?",
+    ),
+    exchanged=wrong(
+        "`replaced` and `kept` have changed places.",
+        ("chosen * is_other, chosen * is_own", "chosen * is_own, chosen * is_other"),
+    ),
+    at_least_one=wrong(
+        "This is the probability that at least one token is chosen.", (NONE, "1 - (1 - rate) ** ordinary")
+    ),
+    power_of_the_rate=wrong(
+        "1 − rateᵐ is the probability that not all m tokens are chosen. You want that none is.",
+        (NONE, "1 - rate**ordinary"),
+        hint="How probable is it that one token is not chosen? And both of two?",
+    ),
+    all_chosen=wrong("rateᵐ is the probability that all m tokens are chosen.", (NONE, "rate**ordinary")),
+    nothing_masked=wrong(
+        "This is the probability that no token is drawn to be masked. A token that is replaced or kept is chosen, too.",
+        (NONE, "(1 - 0.8 * rate) ** ordinary"),
+        see=SECTION,
+    ),
+    mean_taken_off=wrong(
+        "1 minus the mean number of chosen tokens is right for one token only. For several it becomes negative.",
+        (NONE, "1 - rate * ordinary"),
+        hint="How probable is it that neither of two tokens is chosen?",
+    ),
+    for_small_rates=wrong(
+        "e to the power of minus the mean is what the probability approaches for small rates. Here it is too large.",
+        (NONE, "np.exp(-rate * ordinary)"),
+        hint="Try one token with rate=1.",
+    ),
+)
+
+exercise.hints(
+    "A chosen token is masked with 0.8, gets a random id with 0.1, keeps its id with 0.1. What can the random id be?",
+    "What the model sees of a chosen token has three probabilities with the sum 1: two gain what the third loses.",
+)
+exercise.hints("One token is not chosen with probability 1 − rate. Two are not chosen with …?", group="none")

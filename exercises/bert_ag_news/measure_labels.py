@@ -1,0 +1,230 @@
+"""Lab 07, exercise `measure_labels`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.bert_ag_news import EACH_ONCE, nearest_mean
+from exercises.drawing import drawn_until
+
+exercise = Exercise(
+    "measure_labels", returns=("accuracy", "mean", "low", "high", "base_rate", "fits"), probe_only=("classes",)
+)
+
+
+@exercise.formula
+def accuracy_by_labels(
+    x: np.ndarray, y: np.ndarray, x_test: np.ndarray, y_test: np.ndarray, sizes: list[int], orders: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Test accuracy of a head fitted on the first texts of each order, (sizes, orders); mean, range and base rate.
+
+    x (N, D), y (N,), x_test (n, D), y_test (n,), orders (S, N).
+    """
+    accuracy = np.zeros((len(sizes), len(orders)))
+    for row, size in enumerate(sizes):
+        for column, order in enumerate(orders):
+            rows = order[:size]
+            predicted = nearest_mean(x[rows], y[rows], x_test)
+            accuracy[row, column] = np.mean(predicted == y_test)
+    mean = accuracy.mean(axis=1)
+    low, high = accuracy.min(axis=1), accuracy.max(axis=1)
+    commonest = np.argmax(np.bincount(y))
+    base_rate = np.mean(y_test == commonest)
+    return {"accuracy": accuracy, "mean": mean, "low": low, "high": high, "base_rate": np.asarray(base_rate)}
+
+
+@exercise.formula_for("accuracy")
+def accuracy_alone(
+    x: np.ndarray, y: np.ndarray, x_test: np.ndarray, y_test: np.ndarray, sizes: list[int], orders: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The accuracies."""
+    return {"accuracy": accuracy_by_labels(x, y, x_test, y_test, sizes, orders)["accuracy"]}
+
+
+@exercise.formula_for("summary")
+def mean_and_range(
+    x: np.ndarray, y: np.ndarray, x_test: np.ndarray, y_test: np.ndarray, sizes: list[int], orders: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Mean and range by size."""
+    found = accuracy_by_labels(x, y, x_test, y_test, sizes, orders)
+    return {"mean": found["mean"], "low": found["low"], "high": found["high"]}
+
+
+@exercise.formula_for("base")
+def base_rate_alone(
+    x: np.ndarray, y: np.ndarray, x_test: np.ndarray, y_test: np.ndarray, sizes: list[int], orders: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The base rate."""
+    return {"base_rate": accuracy_by_labels(x, y, x_test, y_test, sizes, orders)["base_rate"]}
+
+
+@exercise.formula_for("fits")
+def one_fit_each() -> dict[str, str]:
+    """What was fitted."""
+    return {"fits": EACH_ONCE}
+
+
+def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int) -> dict:
+    """Classes of unequal size whose means are near each other; the commonest one differs in training and test."""
+    classes = 3
+    y, y_test = (rng.permutation(np.repeat(np.arange(classes), counts)) for counts in _counts(rng, texts))
+    means = 0.8 * rng.normal(size=(classes, width))
+    x, x_test = (means[labels] + rng.normal(size=(len(labels), width)) for labels in (y, y_test))
+    orders = np.stack([rng.permutation(texts) for _ in range(seeds)])
+    inputs = {"x": x.astype("float32"), "y": y, "x_test": x_test.astype("float32"), "y_test": y_test}
+    return {**inputs, "sizes": sizes, "orders": orders}
+
+
+def _counts(rng: Generator, texts: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many texts each class has: the commonest in training is not that of the test, nor the first class."""
+    first, few = int(rng.integers(1, 3)), int(rng.integers(7, 15))
+    train, test = np.full(3, texts // 3 - 4), np.full(3, 28 - few)
+    train[first] = texts - 2 * (texts // 3 - 4)
+    test[first] = few
+    test[0] = 23
+    return train, test
+
+
+def _tells_apart(inputs: dict) -> bool:
+    """Whether every way to go wrong gives other numbers, whatever is drawn."""
+    found = accuracy_by_labels(**inputs)
+    accuracy, spread = found["accuracy"], found["accuracy"].std(axis=1)
+    has_range = (found["high"] - found["low"] > 0.03).all() and (accuracy < 0.9).all()
+    no_std = (np.abs(found["mean"] - spread - found["low"]) > 0.004).all()
+    skewed = (np.abs(found["mean"] - np.median(accuracy, axis=1)) > 0.002).any()
+    return bool(has_range and no_std and skewed and len(np.unique(accuracy)) > accuracy.size // 2)
+
+
+def _case(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int, mode: str) -> Case:
+    inputs = drawn_until(_tells_apart, lambda: _drawn(rng, texts, width, sizes, seeds))
+    shown = f"train ({texts}, {width}), sizes {sizes}, {seeds} orders"
+    return Case(inputs, mode=mode, description=shown)
+
+
+@exercise.group(
+    "accuracy of each size with each order",
+    points=2,
+    advice=Advice(
+        value="For each size and each order: `rows = order[:size]`, one fit on these texts with their labels, and the "
+        "share of the test texts that are predicted correctly.",
+        shape="A row for each size, a column for each order.",
+    ),
+    must_fail_for=("training_tested", "first_texts", "labels_in_old_order", "disjoint"),
+)
+def accuracies(rng: Generator) -> list[Case]:
+    return [_case(rng, 41, 3, [7, 13], 5, "accuracy"), _case(rng, 53, 5, [5, 11, 29, 47], 3, "accuracy")]
+
+
+@exercise.group(
+    "mean and range by size",
+    points=1,
+    advice=Advice(
+        value="Mean, smallest and largest accuracy over the orders, for each size.", shape="One number for each size."
+    ),
+    must_fail_for=("deviation", "interval"),
+)
+def summary(rng: Generator) -> list[Case]:
+    return [_case(rng, 47, 3, [7, 17, 31], 5, "summary")]
+
+
+@exercise.group(
+    "base rate",
+    points=1,
+    advice="Which class is the commonest one in training? How often is the test right with this answer alone?",
+    must_fail_for=("share_in_training", "commonest_of_test", "one_over_classes"),
+)
+def base(rng: Generator) -> list[Case]:
+    return [_case(rng, 47, 3, [7, 17], 3, "base"), _case(rng, 61, 3, [11], 5, "base")]
+
+
+@exercise.group(
+    "one fit for each size and order",
+    points=1,
+    fixed="what was fitted is compared, not a number",
+    advice="Two loops, and one fit inside. All sizes get the same orders: a small set is part of each larger one.",
+)
+def fits(rng: Generator) -> list[Case]:
+    return [_case(rng, 43, 3, [5, 13, 29], 4, "fits")]
+
+
+ROWS = "rows = order[:size]"
+PREDICTED = "nearest_mean(x[rows], y[rows], x_test)"
+CORRECT = "np.mean(predicted == y_test)"
+BASE = "np.mean(y_test == commonest)"
+RANGE = "accuracy.min(axis=1), accuracy.max(axis=1)"
+
+exercise.mistakes(
+    training_tested=wrong(
+        "You test on the texts that the head was fitted on. It knows their labels.",
+        (PREDICTED, "nearest_mean(x[rows], y[rows], x[rows])"),
+        (CORRECT, "np.mean(predicted == y[rows])"),
+        hint="Which of the four arrays has fit never seen?",
+        see="06b#three-splits",
+    ),
+    first_texts=wrong(
+        "Every order gets the same texts: the first ones of the training set. So the range says nothing about chance.",
+        (ROWS, "rows = np.arange(size)"),
+        seen={"fits": "the same texts for every order"},
+        hint="`order[:size]` are row numbers. What do they choose from x and y?",
+        see="06b#seeds",
+    ),
+    labels_in_old_order=wrong(
+        "The labels belong to other texts: x is taken in the new order, y in the old one.",
+        (PREDICTED, "nearest_mean(x[rows], y[:size], x_test)"),
+        seen={"fits": "labels of other texts"},
+    ),
+    disjoint=wrong(
+        "Each size gets other texts of an order. Then a difference between sizes is also one between texts.",
+        (ROWS, "rows = order[sum(sizes[:row]) : sum(sizes[:row]) + size]"),
+        seen={"fits": "other texts at each size"},
+        hint="Every size begins at the same place of an order.",
+        see="06b#seeds",
+    ),
+    deviation=wrong(
+        "These are mean minus and plus the standard deviation. The range goes from the smallest to the largest number.",
+        (RANGE, "mean - accuracy.std(axis=1), mean + accuracy.std(axis=1)"),
+    ),
+    share_in_training=wrong(
+        "This is the share of the commonest class in training. The base rate is measured on the test texts.",
+        (BASE, "np.mean(y == commonest)"),
+        hint="Answer always with this class. On which texts is it judged?",
+    ),
+    commonest_of_test=wrong(
+        "This is the commonest class of the test. Whoever predicts does not know it: take that of the training labels.",
+        (BASE, "np.bincount(y_test).max() / len(y_test)"),
+        see="06b#three-splits",
+    ),
+    one_order=wrong(
+        "Only one of the orders is used.",
+        (ROWS, "rows = orders[0][:size]"),
+        seen={"fits": "one order only"},
+        see="06b#seeds",
+    ),
+    all_training_tested=wrong(
+        "You test on all training texts. The head was fitted on some of them.",
+        (PREDICTED, "nearest_mean(x[rows], y[rows], x)"),
+        (CORRECT, "np.mean(predicted == y)"),
+        see="06b#three-splits",
+    ),
+    interval=wrong(
+        "These are mean minus and plus the standard deviation with ddof=1. The range goes from the smallest to the "
+        "largest number.",
+        (RANGE, "mean - accuracy.std(axis=1, ddof=1), mean + accuracy.std(axis=1, ddof=1)"),
+    ),
+    one_over_classes=wrong(
+        "1 divided by the number of classes is right only when all are equally frequent.", (BASE, "1 / (y.max() + 1)")
+    ),
+    fitted_twice=wrong(
+        "Some heads are fitted more than once. With a real encoder a fit takes minutes.",
+        seen={"fits": "some more than once"},
+        hint="Keep what `fit` returns.",
+    ),
+)
+
+exercise.hints(
+    "Two loops over `sizes` and `orders`; `np.zeros((len(sizes), len(orders)))` takes the accuracies.",
+    "`fit` returns a function. Which vectors has it to predict for the test?",
+)
+exercise.hints("Over which axis does the mean run when one number for each size is left?", group="summary")
+exercise.hints("`np.bincount` counts whole numbers, and `argmax` finds the largest count.", group="base")
+exercise.hints("Call `fit` once inside the two loops, with the first `size` rows of the order.", group="fits")

@@ -1,0 +1,98 @@
+"""Lab 07, exercise `measure_labels`: solutions as different students write them, right and wrong."""
+
+from variants.bert_ag_news.shared import edited
+
+PLAIN = """
+def measure_labels(fit, train, test, sizes, orders):
+    x, y = train
+    x_test, y_test = test
+    accuracy = np.zeros((len(sizes), len(orders)))
+    for i, size in enumerate(sizes):
+        for j, order in enumerate(orders):
+            rows = order[:size]
+            predict = fit(x[rows], y[rows])
+            accuracy[i, j] = (predict(x_test) == y_test).mean()
+    mean = accuracy.mean(axis=1)
+    low, high = accuracy.min(axis=1), accuracy.max(axis=1)
+    base = (y_test == np.bincount(y).argmax()).mean()
+    return {"accuracy": accuracy, "mean": mean, "low": low, "high": high, "base_rate": base}
+"""
+FIT, TEST = "predict = fit(x[rows], y[rows])", "(predict(x_test) == y_test).mean()"
+RANGE, BASE = "accuracy.min(axis=1), accuracy.max(axis=1)", "(y_test == np.bincount(y).argmax()).mean()"
+
+CORRECT = [
+    PLAIN,
+    # orders outside, sizes inside, lists
+    """
+def measure_labels(fit, train, test, sizes, orders):
+    columns = []
+    for order in orders:
+        x, y = train[0][order], train[1][order]
+        columns.append([np.mean(fit(x[:n], y[:n])(test[0]) == test[1]) for n in sizes])
+    rows = [list(row) for row in zip(*columns)]
+    classes, counts = np.unique(train[1], return_counts=True)
+    return dict(accuracy=rows, mean=[sum(r) / len(r) for r in rows], low=[min(r) for r in rows], high=[max(r) for r in rows],
+                base_rate=np.mean(test[1] == classes[counts.argmax()]))
+""",
+    # the largest size first
+    """
+def measure_labels(fit, train, test, sizes, orders):
+    found = {}
+    for i in reversed(range(len(sizes))):
+        for j in range(len(orders)):
+            chosen = np.asarray(orders)[j, : sizes[i]]
+            found[i, j] = float((fit(np.take(train[0], chosen, axis=0), np.take(train[1], chosen))(test[0]) == test[1]).sum()) / len(test[1])
+    table = np.array([[found[i, j] for j in range(len(orders))] for i in range(len(sizes))])
+    labels = train[1].tolist()
+    most = max(set(labels), key=labels.count)
+    return {"base_rate": (test[1] == most).sum() / test[1].size, "accuracy": table, "mean": np.mean(table, 1), "low": np.min(table, 1), "high": np.max(table, 1)}
+""",
+    # the chosen rows sorted
+    edited(PLAIN, ("rows = order[:size]", "rows = np.sort(order[:size])")),
+    # a mask over the training texts
+    edited(PLAIN, ("rows = order[:size]", "rows = np.isin(np.arange(len(y)), order[:size])")),
+    # text by text
+    edited(PLAIN, (TEST, "np.mean([predict(v[None])[0] == label for v, label in zip(x_test, y_test)])")),
+    edited(PLAIN, ("    mean = accuracy.mean(axis=1)", "    accuracy = accuracy.tolist()\n    mean = np.average(accuracy, axis=-1)"), (RANGE, "np.sort(accuracy)[:, 0], np.sort(accuracy)[:, -1]")),
+    # tensors
+    edited(PLAIN, (TEST, "1 - np.count_nonzero(np.asarray(predict(tf.constant(x_test))) - y_test) / len(y_test)")),
+]  # fmt: skip
+
+WRONG = [
+    ("training_tested", edited(PLAIN, (TEST, "(predict(x[rows]) == y[rows]).mean()"))),
+    ("all_training_tested", edited(PLAIN, (TEST, "(predict(x) == y).mean()"))),
+    ("first_texts", edited(PLAIN, ("rows = order[:size]", "rows = slice(size)"))),
+    ("labels_in_old_order", edited(PLAIN, ("y[rows]", "y[:size]"))),
+    ("disjoint", edited(PLAIN, ("rows = order[:size]", "rows = order[sum(sizes[:i]) : sum(sizes[:i]) + size]"))),
+    ("one_order", edited(PLAIN, ("rows = order[:size]", "rows = orders[0][:size]"))),
+    ("deviation", edited(PLAIN, (RANGE, "mean - accuracy.std(axis=1), mean + accuracy.std(axis=1)"))),
+    ("interval", edited(PLAIN, (RANGE, "mean - accuracy.std(axis=1, ddof=1), mean + accuracy.std(axis=1, ddof=1)"))),
+    ("share_in_training", edited(PLAIN, (BASE, "np.bincount(y).max() / len(y)"))),
+    ("commonest_of_test", edited(PLAIN, (BASE, "np.bincount(y_test).max() / len(y_test)"))),
+    ("one_over_classes", edited(PLAIN, (BASE, "1 / len(np.unique(y))"))),
+    ("fitted_twice", edited(PLAIN, (TEST, "(fit(x[rows], y[rows])(x_test) == y_test).mean()"))),
+    ("", edited(PLAIN, ("rows = order[:size]", "rows = order[-size:]"))),
+    ("", edited(PLAIN, ("rows = order[:size]", "rows = np.random.default_rng(j).permutation(len(y))[:size]"))),
+    ("", edited(PLAIN, ("rows = order[:size]", "rows = np.random.default_rng().choice(order, size)"))),
+    ("", edited(PLAIN, ("rows = order[:size]", "rows = orders[(i + j) % len(orders)][:size]"))),
+    ("", edited(PLAIN, ("rows = order[:size]", "rows = order[: size - 1]"))),
+    ("", edited(PLAIN, (FIT, "predict = fit(x_test[:size], y_test[:size])"))),
+    ("", edited(PLAIN, (FIT, "predict = fit(x, y)"))),
+    ("", edited(PLAIN, (TEST, "(predict(x_test) != y_test).mean()"))),
+    ("", edited(PLAIN, (TEST, "(predict(x_test) == y_test).sum()"))),
+    ("", edited(PLAIN, (TEST, "100 * (predict(x_test) == y_test).mean()"))),
+    ("", edited(PLAIN, ("mean = accuracy.mean(axis=1)", "mean = np.median(accuracy, axis=1)"))),
+    ("", edited(PLAIN, ("mean = accuracy.mean(axis=1)", "mean = accuracy.mean(axis=0)"))),
+    ("", edited(PLAIN, ("mean = accuracy.mean(axis=1)", "mean = accuracy.mean()"))),
+    ("", edited(PLAIN, (RANGE, "accuracy.max(axis=1), accuracy.min(axis=1)"))),
+    ("", edited(PLAIN, (RANGE, "accuracy.max(axis=1) - accuracy.min(axis=1), accuracy.max(axis=1)"))),
+    ("", edited(PLAIN, (RANGE, "np.quantile(accuracy, 0.25, axis=1), np.quantile(accuracy, 0.75, axis=1)"))),
+    ("", edited(PLAIN, (RANGE, "accuracy.min(), accuracy.max()"))),
+    ("", edited(PLAIN, (BASE, "np.bincount(y).argmax()"))),
+    ("", edited(PLAIN, (BASE, "0.25"))),
+    ("", edited(PLAIN, ("return {", "accuracy = accuracy.T\n    return {"))),
+    ("", edited(PLAIN, ("    accuracy = np", "    x -= x.mean()\n    accuracy = np"))),
+    ("", edited(PLAIN, ("for j, order in enumerate(orders)", "for j, order in enumerate(orders[:1])"))),
+    ("", edited(PLAIN, ('"base_rate": base', '"base": base'))),
+    ("", edited(PLAIN, ("return {", "{"))),
+]  # fmt: skip
