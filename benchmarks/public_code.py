@@ -1,8 +1,8 @@
 """Hands public implementations in as answers: each is fetched, adapted by a table, and graded as students' work is.
 
     python benchmarks/public_code.py                         from raw.githubusercontent.com
-    python benchmarks/public_code.py --mirror DIR            from git mirrors, DIR/<owner>+<name>/repo or DIR/<owner>/<name>
-    python benchmarks/public_code.py --out FILE              also writes the table as Markdown
+    python benchmarks/public_code.py --mirror DIR            from git mirrors, DIR/<owner>/<name>
+    python benchmarks/public_code.py --out FILE              also writes the table as Markdown, between marks in FILE
 
 `public_code.toml` names each source by repository, commit, path and lines, with its licence, the checksum of those
 lines, how its names become the exercise's, and what the grader should find. No line of a source is kept there.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import datetime
 import hashlib
 import json
 import re
@@ -24,6 +25,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
@@ -40,6 +42,7 @@ TABLE = Path(__file__).with_suffix(".toml")
 SEED = 20261125  # the hidden cases of the published table
 RAW = "https://raw.githubusercontent.com/{repository}/{commit}/{path}"
 SECONDS = 30.0
+BEGIN, END = "<!-- what benchmarks/public_code.py --out writes begins here -->", "<!-- and ends here -->"
 FULL, REFUSED = "full marks", "refused"
 KEYS = {"name", "exercise", "lab", "repository", "commit", "path", "lines", "sha256", "licence", "expect"}
 MORE = {"told", "replace", "glue", "before", "after", "indent"}
@@ -110,7 +113,9 @@ class Source:
             if not count:
                 raise Changed(f"{self.name}: nothing in the source matches {pattern!r}")
         text = textwrap.indent(text, " " * self.indent)
-        return "\n\n".join(filter(None, (self.glue.strip(), self.before.strip("\n"), text.strip("\n"), self.after.strip("\n"))))
+        return "\n\n".join(
+            filter(None, (self.glue.strip(), self.before.strip("\n"), text.strip("\n"), self.after.strip("\n")))
+        )
 
 
 @dataclass(frozen=True)
@@ -121,17 +126,14 @@ class Verdict:
     score: float = 0.0
     most: float = 0.0
     named: tuple[str, ...] = ()
-    status: str = ""
+    passed: bool = False
     sentences: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
     missing: str = ""
 
     @property
     def found(self) -> str | tuple[str, ...]:
         """The outcome in the words of the table."""
-        if self.status == "passed" or (self.most and self.score == self.most):
-            return FULL
-        return self.named or REFUSED
+        return FULL if self.passed else self.named or REFUSED
 
     @property
     def as_expected(self) -> bool:
@@ -244,9 +246,10 @@ def grade(sources: Sequence[Source], mirror: Path | None, course: Course, seed: 
 def _verdict(source: Source, grader: LabGrader, data: bytes, sandbox: Sandbox) -> Verdict:
     results = {each.exercise: each for each in grader.verdict(data, source.name, sandbox).exercises}
     result = results[source.exercise]
-    failed = tuple(f"{group.title}: {group.message}" for group in result.groups if not group.passed)
+    said = (*result.sentences, result.message)
+    said += tuple(f"{group.title}: {group.message}" for group in result.groups if not group.passed)
     return Verdict(
-        source, result.score, result.max_score, result.misconceptions, result.status, result.sentences, failed
+        source, result.score, result.max_score, result.misconceptions, result.passed, tuple(filter(None, said))
     )
 
 
@@ -287,6 +290,23 @@ def _said(verdict: Verdict) -> str:
     return f"{said}: {told}".replace("|", "\\|") if told else said
 
 
+def made() -> str:
+    """When, from which commit and with what a table was made."""
+    words = ["git", "-C", str(ROOT), "rev-parse", "--short=10", "HEAD"]
+    commit = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+    today = datetime.datetime.now(datetime.UTC).date()
+    versions = ", ".join(f"{name} {version(name)}" for name in ("tensorflow", "keras", "numpy"))
+    return f"Made on {today} at commit {commit} of this repository, with {versions}."
+
+
+def write_page(path: Path, text: str) -> None:
+    """Put a text between the marks of a page, or in place of a file that has none."""
+    page = path.read_text("utf-8") if path.exists() else ""
+    if BEGIN in page and END in page:
+        text = f"{page.partition(BEGIN)[0]}{BEGIN}\n{text}{END}{page.partition(END)[2]}"
+    path.write_text(text, "utf-8")
+
+
 def summary(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
     graded = [each for each in verdicts if not each.missing]
     return {
@@ -320,11 +340,12 @@ def main(words: Sequence[str] | None = None, course: Course | None = None) -> in
         if verdict.missing:
             print(f"-- {verdict.source.name:<34}not fetched: {verdict.missing}")
         elif given.why and verdict.found != FULL:
-            print(f"\n{verdict.source.name}", *verdict.sentences, *verdict.failed, sep="\n  ")
+            print(f"\n{verdict.source.name}", *verdict.sentences, sep="\n  ")
     counts = summary(verdicts)
-    print("\n" + ", ".join(f"{name}: {count}" for name, count in counts.items()))
+    said = ", ".join(f"{name}: {count}" for name, count in counts.items())
+    print(f"\n{said}")
     if given.out:
-        given.out.write_text(markdown(verdicts), "utf-8")
+        write_page(given.out, f"\n{made()} {said.capitalize()}.\n\n{markdown(verdicts)}\n")
     return 1 if counts["not as expected"] else 0
 
 
