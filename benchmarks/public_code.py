@@ -93,8 +93,8 @@ class Source:
 
     @property
     def address(self) -> str:
-        """The page on GitHub that shows the file at this commit."""
-        first, last = self.lines[0]
+        """The page on GitHub that shows the file at this commit, at its longest piece."""
+        first, last = max(self.lines, key=lambda piece: piece[1] - piece[0])
         part = "" if self.path.endswith(".ipynb") else f"#L{first}-L{last}"
         return f"https://github.com/{self.repository}/blob/{self.commit}/{self.path}{part}"
 
@@ -271,14 +271,17 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     ]
     for verdict in verdicts:
         source = verdict.source
-        where = f"[{source.repository}]({source.address}), `{source.path}`"
+        pieces = ", ".join(f"{first}–{last}" if first < last else f"{first}" for first, last in source.lines)
+        counted = "code lines" if source.path.endswith(".ipynb") else "lines"
+        where = f"[{source.repository}]({source.address}), `{source.path}`, {counted} {pieces}"
         number = source.lab.partition("_")[0]
         cells = [where, source.licence, f"{number} `{source.exercise}`"]
         if verdict.missing:
             cells += ["", "not fetched", ""]
         else:
             said = _said(verdict)
-            cells += [f"{verdict.score:g} of {verdict.most:g}", said, "yes" if verdict.as_expected else "**no**"]
+            points = f"{verdict.score:g} of {verdict.most:g}" if verdict.most else "optional"
+            cells += [points, said, "yes" if verdict.as_expected else "**no**"]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
