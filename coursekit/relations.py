@@ -74,6 +74,8 @@ def _phrases(case: Wrong) -> Iterator[str]:
     if not np.isfinite(case.actual).all():
         yield from _not_finite(case)
         return
+    if np.isinf(case.right).any():  # no factor or difference relates a number to infinity
+        return
     free = np.isnan(case.right)
     case = case._replace(actual=np.where(free, 0.0, case.actual), right=np.where(free, 0.0, case.right))
     yield from _moved(case)

@@ -37,7 +37,14 @@
 import sys
 
 if "google.colab" in sys.modules:
-    print("This notebook was not told where Colab finds the course's helper package: ask whoever gave it to you.")
+    from pathlib import Path
+
+    if Path("coursekit.zip").exists():
+        print("Installing the course's helper package …")
+        # %pip install --quiet --no-deps ./coursekit.zip
+    else:
+        print("Upload coursekit.zip, which comes with this course, and run this cell again.")
+        print("To upload it, click the folder on the left and drop the file there.")
 
 # %% tags=["setup"]
 from coursekit import data, diagrams, plots, quiet, recorded

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
 import pytest
+from lab_matrix import LABS
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from this_course import exercises_of
 
 from autograder.releasing.numbering import renumber
 
@@ -109,3 +113,21 @@ def test_the_labs_of_this_course_are_numbered(path):
     notebook = nbformat.read(path, as_version=4)
     before = copy.deepcopy(notebook)
     assert renumber(notebook) == [] and notebook == before
+
+
+def _texts(value) -> Iterator[str]:
+    """Every text in what an exercise ships: sentences, hints and advice, however deep they stand."""
+    if isinstance(value, str):
+        yield value
+    elif dataclasses.is_dataclass(value):
+        yield from _texts([getattr(value, field.name) for field in dataclasses.fields(value)])
+    elif isinstance(value, Mapping | Sequence):
+        yield from (text for each in (value.values() if isinstance(value, Mapping) else value) for text in _texts(each))
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_what_a_check_says_calls_exercises_by_name(lab):
+    """Numbers change with the order of the sections, and no release could mend them in a declaration."""
+    for name, exercise in exercises_of(lab).items():
+        numbered = [text for text in _texts(exercise.spec) if re.search(r"\b[Ee]xercises? \d", text)]
+        assert not numbered, f"{name}: {numbered}"

@@ -70,7 +70,7 @@ def test_an_instructor_changes_a_lab_and_a_student_does_it(course, tmp_path):
     )
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "self_attention_matrix":
-            cell.metadata.nbgrader["points"] = 6
+            cell.metadata.nbgrader["points"] = 3
     nbformat.write(notebook, solution)
     declared = course / "exercises" / "self_attention" / "attention_cost.py"
     declared.write_text(declared.read_text("utf-8").replace("Count one score first", "Begin with one score"), "utf-8")
@@ -82,7 +82,7 @@ def test_an_instructor_changes_a_lab_and_a_student_does_it(course, tmp_path):
     counted = f"{len(before)} exercises, {sum(before.values()) + 1:g} points"  # one point more for the changed exercise
     assert f"for students: 02_self_attention: new, {counted}" in done.stdout
     released = nbformat.read(students / NOTEBOOK, as_version=4)
-    assert "| 2 | `self_attention_matrix` | 6 |" in released.cells[0].source
+    assert "| 1 | `self_attention_matrix` | 3 |" in released.cells[0].source
     assert "weights @ x" not in (students / NOTEBOOK).read_text("utf-8")
     assert "Begin with one score" in (students / "coursekit" / "reference" / f"{LAB}.json").read_text("utf-8")
 

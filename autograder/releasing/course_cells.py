@@ -27,14 +27,15 @@ def setup_source(course: Course) -> str:
     """The source of the cell that installs coursekit on Colab: from the repository that course.toml names, else from
     the archive that `course publish --archive` writes, which the reader uploads."""
     head = "# Colab: install the course's helper package. Anywhere else this cell does nothing.\nimport sys\n\n"
+    told = 'print("Installing the course\'s helper package …")\n'
     if course.pip_spec:
         return (
-            f'{head}if "google.colab" in sys.modules:\n    print("Installing the course\'s helper package …")\n'
-            f"    %pip install --quiet --no-deps {course.pip_spec}"
+            f'{head}if "google.colab" in sys.modules:\n    {told}    %pip install --quiet --no-deps {course.pip_spec}'
         )
     return (
         f'{head}if "google.colab" in sys.modules:\n    from pathlib import Path\n\n'
-        f'    if Path("{ARCHIVE}").exists():\n        %pip install --quiet --no-deps ./{ARCHIVE}\n    else:\n'
+        f'    if Path("{ARCHIVE}").exists():\n        {told}        %pip install --quiet --no-deps ./{ARCHIVE}\n'
+        "    else:\n"
         f'        print("Upload {ARCHIVE}, which comes with this course, and run this cell again.")\n'
         '        print("To upload it, click the folder on the left and drop the file there.")'
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, Probe, _in_graph, find, function, unpack
+from coursekit.probes.driving import BuiltLayer, ContractError, Probe, _in_graph, find, function, numbers, unpack
 from coursekit.probes.sharing import LayerKey, current_cache
 from coursekit.probes.transfer import mended
 
@@ -375,9 +375,59 @@ def _loaded_everywhere() -> Iterator[set[float]]:
         keras.layers.Dropout.call = original
 
 
+Writer = Callable[[int, Sequence[int]], int]
+
+
+def table_writer(targets: np.ndarray, table: np.ndarray) -> Writer:
+    """Return the ``next_token`` of a model without weights, called as ``next_token(row, prefix)``.
+
+    After tokens that are all right it writes the right token often, after a false one seldom, and more seldom where
+    the last one is false. What it writes depends on the whole prefix and on its row of the table (N, R) of numbers
+    from 0 to 1.
+    """
+
+    def write(row: int, prefix: Sequence[int]) -> int:
+        tokens = [int(token) for token in prefix]
+        sentence = [int(token) for token in targets[row]]
+        is_false = [token != sentence[place] if place < len(sentence) else True for place, token in enumerate(tokens)]
+        share = 0.85 - 0.3 * any(is_false) - 0.25 * any(is_false[-1:])
+        code = sum((place + 2) * (3 * token + 1) for place, token in enumerate(tokens))
+        here = len(tokens)
+        known = sentence[here] if here < len(sentence) else 0
+        return known if known and table[row][code % len(table[row])] < share else 1 + (known + code) % 10
+
+    return write
+
+
+def _measure_exposure(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Call the function with a model that is a table; it may ask for sentences that exist, and with prefixes of ids."""
+    targets = inputs["targets"]
+    write = table_writer(targets.copy(), inputs["table"])
+
+    def next_token(row: int, prefix: Sequence[int]) -> int:
+        ids = np.asarray(prefix)
+        if ids.ndim != 1 or ids.dtype.kind not in "iu":
+            raise ContractError(f"`next_token` got {str(prefix)[:60]} as prefix; expected a list of token ids.")
+        if np.ndim(row) or not 0 <= row < len(targets) or int(row) != row:
+            raise ContractError(
+                f"`next_token` was asked for sentence {str(row)[:40]}; they count from 0 to {len(targets) - 1}."
+            )
+        return write(int(row), ids.tolist())
+
+    given = [np.array(inputs[name]) for name in ("targets", "positions", "false_ids")]
+    found = unpack(
+        find(namespace, "measure_exposure")(next_token, *given, inputs["steps"]),
+        ("after", "base", "margin"),
+        "measure_exposure(…)",
+    )
+    kept = ("after", "base") if mode == "shares" else ("after", "base", "margin")
+    return {name: numbers(found[name], f"`{name}`") for name in kept}
+
+
 PROBES = {
     "combine_masks": _combine_masks,
     "DecoderBlock": _decoder_block,
+    "measure_exposure": _measure_exposure,
     "Transformer": _transformer,
     "masked_cross_entropy": _masked_cross_entropy,
     "find_the_bug": mended(_masked_cross_entropy, "masked_cross_entropy"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, find, layer, unpack
+from coursekit.probes.driving import BuiltLayer, ContractError, find, layer, numbers, unpack
+from coursekit.probes.naming import kind_of
 
 FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
 BLOCK = (
@@ -144,6 +146,60 @@ def _find_the_bug(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
     return unpack(result, ("output",), "find_the_bug(x, norms, sublayers, final_norm)")
 
 
+EACH_RUN_ONCE = "every rate with every seed, once"
+
+
+def _measure_rate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Hand over runs that are trained already, and note which of them are asked for."""
+    rates, seeds = inputs["rates"], inputs["seeds"]
+    asked: Counter[tuple[int, int]] = Counter()
+
+    def train(rate: float, seed: int) -> list[float]:
+        for value, known, name in ((rate, rates, "rate"), (seed, seeds, "seed")):
+            if value not in known:
+                raise ContractError(f"`train` was called with the {name} {value!r}, which is not among those given.")
+        run = rates.index(rate), seeds.index(seed)
+        asked[run] += 1
+        return list(inputs["losses"][run].tolist())
+
+    found = find(namespace, "measure_rate")(train, list(rates), list(seeds), inputs["base_loss"])
+    if mode == "calls":
+        return {"calls": _runs(asked, len(rates), len(seeds))}
+    shown = "measure_rate(…)"
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise ContractError(f"{shown} returned {kind_of(found)}; expected the tuple (shares, largest).")
+    shares, largest = found
+    if not isinstance(shares, Mapping):
+        raise ContractError(f"`shares` is {kind_of(shares)}; expected a dictionary with an entry for each rate.")
+    missing = [f"{rate:g}" for rate in rates if rate not in shares]
+    if missing:
+        raise ContractError(f"`shares` has no entry for {', '.join(missing)}; expected one for each of the rates.")
+    if mode == "share":
+        return {"share": np.array([_one_number(shares[rate], f"the share at the rate {rate:g}") for rate in rates])}
+    return {"largest": named_rate(None if largest is None else _one_number(largest, "`largest`"))}
+
+
+def _one_number(value: Any, name: str) -> float:
+    array = numbers(value, name)
+    if array.size != 1:
+        raise ContractError(f"{name} has the shape {array.shape}; expected one number.")
+    return float(array.reshape(()))
+
+
+def named_rate(rate: float | None) -> str:
+    """A rate as text, None for none."""
+    return "None" if rate is None else f"{rate:g}"
+
+
+def _runs(asked: Counter[tuple[int, int]], rates: int, seeds: int) -> str:
+    """What was trained, of all rates with all seeds."""
+    if max(asked.values(), default=0) > 1:
+        return "some runs more than once"
+    if len(asked) == rates * seeds:
+        return EACH_RUN_ONCE
+    return "one seed only" if len({seed for _, seed in asked}) == 1 else f"{len(asked)} of {rates * seeds} runs"
+
+
 MODES = {
     "training": deterministic_dropout(True),
     "inference": deterministic_dropout(False),
@@ -179,4 +235,5 @@ PROBES = {
         harmless=tuple(MODES),
     ),
     "find_the_bug": _find_the_bug,
+    "measure_rate": _measure_rate,
 }

@@ -55,8 +55,7 @@ def _texts(name: str, *others: str, result: str) -> Callable[..., dict[str, Any]
 
 def _words(value: Any, name: str) -> list[str]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
-        kind = type(value).__name__
-        raise ContractError(f"{name}(…) returned a {kind}; expected a list of words.")
+        raise ContractError(f"{name}(…) returned a {type(value).__name__}; expected a list of words.")
     return [str(word) for word in value]
 
 
@@ -108,6 +107,13 @@ def _in_a_model(target: Callable[..., Any], x: Any, ids: Any) -> Any:
         kind = "None: is the `return` missing?" if output is None else f"{kind_of(output)}."
         raise ContractError(f"masked_mean(x, ids) of two `keras.Input`s returned {kind} Is everything `keras.ops`?")
     return keras.Model(given, output)([x, ids])
+
+
+def _derive_loss_gradient(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Call the function; in the mode `logit` only the first of its results counts."""
+    probe = function("derive_loss_gradient", "logits", "labels", "ids", "head", returns=("by_logit", "by_token"))
+    results = probe(namespace, inputs, "call")
+    return {"by_logit": results["by_logit"]} if mode == "logit" else results
 
 
 # -- the classifier ------------------------------------------------------------------------------------------------
@@ -485,6 +491,7 @@ PROBES = {
     "build_vocabulary": _texts("build_vocabulary", "max_tokens", result="vocabulary"),
     "vectorize": _texts("vectorize", "vocabulary", "max_length", result="ids"),
     "masked_mean": _masked_mean,
+    "derive_loss_gradient": _derive_loss_gradient,
     "build_classifier": _build_classifier,
     "train_classifier": _train_classifier,
     "evaluate_predictions": _evaluate_predictions,

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import find, function
+from coursekit.probes.driving import ContractError, find, function, numbers
+from coursekit.probes.naming import kind_of
 
 # A graph of all blocks would take half a second, and its tensors are no larger than those of the first ones.
 _BLOCKS_TO_TRACE = 4
@@ -55,4 +56,100 @@ def _largest_tensor(target: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, bl
     return max((int(np.prod(shape)) for shape in shapes if shape.is_fully_defined()), default=0)
 
 
-PROBES = {"online_attention": _online_attention}
+EVERY_DRAW = "every seed at every width"
+MEANS, FIRSTS = ("unscaled", "scaled"), ("first_unscaled", "first_scaled")
+
+
+def _measure_saturation(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Hand over queries and keys that are drawn already, and note which are asked for."""
+    widths, seeds = list(inputs["widths"]), list(inputs["seeds"])
+    asked: set[tuple[int, int]] = set()
+
+    def draw(seed: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+        for value, known, name in ((seed, seeds, "seed"), (d, widths, "width")):
+            if value not in known:
+                raise ContractError(f"`draw` was asked for the {name} {value!r}, which is not among those given.")
+        asked.add((widths.index(d), seeds.index(seed)))
+        return tuple(inputs[name][widths.index(d), seeds.index(seed), :, :d].copy() for name in ("queries", "keys"))
+
+    found = find(namespace, "measure_saturation")(draw, list(widths), list(seeds), inputs["threshold"])
+    shown = "measure_saturation(…)"
+    missing = [name for name in (*MEANS, *FIRSTS, "base") if not isinstance(found, Mapping) or name not in found]
+    if missing:
+        raise ContractError(
+            f"{shown} returned {kind_of(found)}; expected a dictionary with {', '.join(map(repr, missing))}."
+        )
+    if mode == "draws":
+        return {"draws": _drawn(asked, len(widths), len(seeds))}
+    if mode == "base":
+        return {"base": numbers(found["base"], '"base"').astype("float64")}
+    means = {name: numbers(found[name], f'"{name}"').astype("float64") for name in MEANS}
+    for name, mean in means.items():
+        if mean.shape != (len(widths),):
+            raise ContractError(f'"{name}" has the shape {mean.shape}; expected one number for each of the widths.')
+    return {**means, **{name: _width(found[name], name) for name in FIRSTS}} if mode == "firsts" else means
+
+
+def _width(value: Any, name: str) -> str:
+    """The first width that passes, as text."""
+    if value is None:
+        return "None"
+    width = np.asarray(value)
+    if width.size != 1 or width.dtype.kind not in "iuf" or not float(width.reshape(())).is_integer():
+        raise ContractError(f'"{name}" is {str(value)[:40]}; expected one of the widths, or None.')
+    return str(int(width.reshape(())))
+
+
+def _drawn(asked: set[tuple[int, int]], widths: int, seeds: int) -> str:
+    """What was drawn, of all seeds and widths."""
+    if len(asked) == widths * seeds:
+        return EVERY_DRAW
+    if asked and len({seed for _, seed in asked}) == 1:
+        return "one seed only"
+    return f"{len(asked)} of {widths * seeds} draws"
+
+
+TOKENS, WIDTH, FLOAT_BYTES, KIBIBYTE = 4096, 64, 4, 1024  # of the attention in `design`
+FAST_MEMORY, MOST_READINGS = 128 * KIBIBYTE, 64
+SIZES = ("block_queries", "block_keys", "key_blocks")
+
+
+def bytes_of_blocks(queries: int, keys: int) -> int:
+    """Bytes of a block of queries with output, maximum and sum, of a block of keys and values, and of the scores."""
+    return FLOAT_BYTES * (2 * queries * WIDTH + 2 * queries + 2 * keys * WIDTH + queries * keys)
+
+
+def _design(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """What is true of the chosen sizes, about one constraint."""
+    chosen = find(namespace, "design")()
+    if not isinstance(chosen, Mapping):
+        raise ContractError(f"design() returned {kind_of(chosen)}; expected a dictionary.")
+    sizes = []
+    for name in SIZES:
+        if name not in chosen:
+            raise ContractError(f"design() has no entry {name!r}.")
+        size = np.asarray(chosen[name])
+        if size.shape != () or size.dtype.kind not in "iuf" or size != np.round(size) or size < 1:
+            raise ContractError(f"`{name}` is {chosen[name]!r}; expected a whole number of at least 1.")
+        sizes.append(int(size))
+    return {inputs["constraint"]: _standing(inputs["constraint"], *sizes)}
+
+
+def _standing(constraint: str, queries: int, keys: int, key_blocks: int) -> str:
+    if constraint == "memory":
+        held = bytes_of_blocks(queries, keys)
+        if held > FAST_MEMORY:
+            return "more than 128 KiB"
+        return "from 64 to 128 KiB" if held >= FAST_MEMORY / 2 else "less than 64 KiB"
+    if constraint == "readings":
+        return f"{'more than' if -(-TOKENS // queries) > MOST_READINGS else 'at most'} 64 times"
+    if key_blocks * keys < TOKENS:
+        return "keys left out"
+    return "every key, and no empty block" if (key_blocks - 1) * keys < TOKENS else "empty blocks"
+
+
+PROBES = {
+    "design": _design,
+    "measure_saturation": _measure_saturation,
+    "online_attention": _online_attention,
+}

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, find, function, layer, refusing
+from coursekit.probes.arguments import copied, refuse_changed
+from coursekit.probes.driving import BuiltLayer, ContractError, find, function, layer, numbers, refusing
 from coursekit.probes.naming import kind_of
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 
@@ -339,7 +340,77 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     }
 
 
+WHOLE_PATCHES = "at whole patches, and None elsewhere"
+
+
+def logits_of(images: np.ndarray, weights: np.ndarray, columns: int) -> np.ndarray:
+    """Logits (n, K) of a linear model (h, w, C, K) that looks for everything so many columns further right."""
+    return np.einsum("nhwc,hwck->nk", images.astype("float64"), np.roll(weights, columns, axis=1).astype("float64"))
+
+
+def answers_of(images: np.ndarray, weights: np.ndarray, columns: int) -> np.ndarray:
+    """The class with the largest of these logits for each image, (n,)."""
+    return logits_of(images, weights, columns).argmax(axis=-1)
+
+
+def _measure_shift(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    """Hand over images and a model that knows where things stand; read the entries of all shifts."""
+    shape, size = inputs["images"].shape[1:], inputs["patch_size"]
+
+    def predict(images: Any, rows: Any) -> np.ndarray:
+        given = numbers(images, "what `predict` gets as images")
+        if given.shape[1:] != shape or given.ndim != 4:
+            raise ContractError(f"`predict` got images of the shape {given.shape}; expected (n, {str(shape)[1:]}.")
+        steps = numbers(rows, "`rows`")
+        if steps.shape != () or steps != np.round(steps):
+            raise ContractError(f"`predict` got rows={rows!r}; expected a whole number of patches.")
+        return answers_of(given, inputs["weights"], int(steps) * size)
+
+    names = ("images", "labels", "shifts", "patch_size")
+    given = {name: copied(inputs[name]) for name in names}
+    found = find(namespace, "measure_shift")(predict, *given.values())
+    shown = f"measure_shift(predict, {', '.join(names)})"
+    refuse_changed(inputs, given, shown)
+    if not isinstance(found, Mapping):
+        raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary.")
+    lacking = [shift for shift in inputs["shifts"] if shift not in found]
+    if lacking:
+        raise ContractError(f"{shown} has no entry for the shift {lacking[0]}.")
+    entries = [found[shift] for shift in inputs["shifts"]]
+    if any(not isinstance(each, (tuple, list, np.ndarray)) or len(each) != 4 for each in entries):
+        raise ContractError(f"{shown} has an entry that is not the tuple (accuracy, change, error, along).")
+    if mode == "along":
+        return _along({shift: entry[3] for shift, entry in zip(inputs["shifts"], entries, strict=True)}, size)
+    columns = [_one_each([entry[column] for entry in entries], what) for column, what in enumerate(CHANGES)]
+    return {"accuracy": columns[0]} if mode == "accuracy" else dict(zip(CHANGES, columns, strict=True))
+
+
+CHANGES = ("accuracy", "change", "error")
+
+
+def _one_each(values: Sequence[Any], what: str) -> np.ndarray:
+    array = numbers(values, f"`{what}`")
+    if array.size != len(values):
+        raise ContractError(f"`{what}` has the shape {array.shape[1:]} at one shift; expected one number.")
+    return array.reshape(len(values)).astype("float64")
+
+
+def _along(found: Mapping[int, Any], size: int) -> dict[str, Any]:
+    """The accuracies at whole patches, and whether there are any elsewhere."""
+    there = {
+        shift: value is not None and not np.all(np.isnan(numbers(value, "`along`"))) for shift, value in found.items()
+    }
+    whole = [shift for shift in found if shift % size == 0]
+    for shift in whole:
+        if not there[shift]:
+            raise ContractError(f"`along` is {found[shift]} at the shift {shift}, a whole number of patches of {size}.")
+    elsewhere = any(there[shift] for shift in found if shift not in whole)
+    values = _one_each([found[shift] for shift in whole], "along")
+    return {"along": values, "rows": "at other shifts as well" if elsewhere else WHOLE_PATCHES}
+
+
 PROBES = {
+    "measure_shift": _measure_shift,
     "extract_patches": refusing(function("extract_patches", "images", "patch_size")),
     "PatchEmbedding": layer(
         "PatchEmbedding",

@@ -402,17 +402,6 @@ exercise.mistakes(
         "The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
         ("gamma, beta, 1e-06)", "gamma, beta, 0.001)"),
     ),
-    key_dim_is_d_model=wrong(
-        "key_dim is d_model for each head; here it should be D/H.",
-        ("d_model // num_heads", "d_model"),
-        see="03#key-dim",
-    ),
-    feed_forward_linear=wrong(
-        "There is no ReLU in the feed-forward network.", ("np.maximum(hidden, 0)", "hidden"), see="04#feed-forward"
-    ),
-    feed_forward_gelu=wrong(
-        "The feed-forward network has a GELU, not a ReLU.", ("np.maximum(hidden, 0)", "gelu(hidden)")
-    ),
 )
 
 

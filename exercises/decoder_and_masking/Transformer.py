@@ -338,19 +338,6 @@ exercise.mistakes(
             'dropout(table["embedding"][source] * math.sqrt(table["embedding"].shape[-1]), 1)',
         ),
     ),
-    sines_first=wrong(
-        "All sines stand before all cosines. Here sine and cosine alternate: even columns are sines, odd columns "
-        "cosines.",
-        (
-            "np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)",
-            "np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)",
-        ),
-        see="05#sinusoids",
-    ),
-    positions_one_based=wrong(
-        "The first token has position 1; count from 0.",
-        ("np.arange(length)[:, None]", "np.arange(1, length + 1)[:, None]"),
-    ),
     encoder_sees_padding=wrong(
         "The encoder attends to padding: its self-attention needs the source's padding mask.",
         ('"self", real', '"self", None'),
@@ -433,23 +420,9 @@ exercise.mistakes(
     embedding_not_dropped=wrong(
         "The sums of embedding and position are not dropped in training.", ("dropout(rows, 1)", "rows")
     ),
-    attention_dropped_too=wrong(
-        "The attention layers have a dropout of their own, on their weights. Here they should have none.",
-        ('"self", causal)', '"self", causal, dropout)'),
-        ('"cross", memory_mask)', '"cross", memory_mask, dropout)'),
-        ('"self", real)', '"self", real, dropout)'),
-    ),
-    rate_not_handed_on=wrong(
-        "The dropout rate is 0.1 whatever `dropout` says: pass it on.", ("np.array([dropout])", "np.array([0.1])")
-    ),
     table_not_shared=wrong(
         "V·D numbers too many: there is a second table. Source, target and output share one embedding.",
         (TABLE, f"2 * {TABLE}"),
-        see="04#parameters",
-    ),
-    three_tables=wrong(
-        "2·V·D numbers too many: there are three tables. Source, target and output share one embedding.",
-        (TABLE, f"3 * {TABLE}"),
         see="04#parameters",
     ),
     output_bias=wrong(
@@ -458,14 +431,6 @@ exercise.mistakes(
     embedding_not_tracked=wrong(
         "V·D numbers are missing: Keras does not know the embedding. A bare `tf.Variable` on a layer is not tracked.",
         (TABLE, "0"),
-    ),
-    positions_learned=wrong(
-        "max_length·D numbers too many: are the positions learned? Here they are fixed sine and cosine waves.",
-        (TABLE, f"{TABLE} + max_length * d_model"),
-    ),
-    one_block_repeated=wrong(
-        "One block is used several times; each layer of a stack has weights of its own.",
-        ("num_layers * layer", "layer"),
     ),
     key_dim_is_d_model=wrong(
         "key_dim is d_model for each head; here it should be D/H.",

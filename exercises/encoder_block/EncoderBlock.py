@@ -425,7 +425,8 @@ exercise.hints("Pass the mask to the attention as `attention_mask=`, whatever it
 exercise.hints("Print `block.norm1.epsilon`.", group="epsilon")
 exercise.hints("Pass `training=training` to both dropouts; each takes the result of its sub-layer.", group="dropout")
 exercise.hints(
-    "How wide is a head here, and how many heads are there? Print `block.count_params()` and compare with exercise 5.",
+    "How wide is a head here, and how many heads are there? Print `block.count_params()` and compare with "
+    "`encoder_parameter_count`.",
     group="parameters",
 )
 exercise.hints(

@@ -12,7 +12,9 @@ exercise.question(
     "first_word",
     "the first word's place with padding in front",
     right=LENGTH - 3,  # three words
-    hints=("Each number takes a line on paper. The formulas are in lecture 04, the sizes in exercise 6.",),
+    hints=(
+        "Each number takes a line on paper. The formulas are in lecture 04, the sizes are those of `build_classifier`.",
+    ),
 )
 exercise.question(
     "longer",

@@ -31,7 +31,7 @@ def _with_lone_words(ids: np.ndarray, first: int) -> np.ndarray:
 exercise = Exercise(
     "train_classifier",
     probe_only=("only_in_x", "only_in_x_val", "seed", "vocab_size", "x", "x_val", "y", "y_val"),
-    cpu_seconds=60,
+    cpu_seconds=40,
 )
 
 

@@ -111,7 +111,7 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "There is only one Embedding. The positions are the table of exercise 1, made once in `__init__` for "
+    "There is only one Embedding. The positions are the table of `sinusoidal_positions`, made once in `__init__` for "
     "max_length rows.",
     "Scale the word vectors alone, then add the first T rows of the table.",
     "Keep the table as a NumPy array or a constant of float32: it is then not a weight, and is not trained.",

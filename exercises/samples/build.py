@@ -66,7 +66,7 @@ def attention_cost(length, d_model):
     return {"multiply_adds": length * length * d_model, "weights_entries": length * length}
 """,
     "answers": """
-answers = {"key_row": [10, 19, 8], "scaled_scores": [3.5, 3.33], "weights": [0.54, 0.46], "without_scaling": "a"}
+answers = {"key_row": [10, 19, 8], "scaled_scores": [3.5, 3.33], "weights": [0.54, 0.46]}
 """,
     "online_attention": """
 def online_attention(q, k, v, block_size):
@@ -88,6 +88,26 @@ def find_the_bug(x, w_q, w_k, w_v):
     return ops.einsum("...ts,...sv->...tv", weights, v)
 """,
     "predict": "predict = 1",
+    "derive_softmax_jacobian": """
+def derive_softmax_jacobian(scores):
+    p = np.asarray(ops.softmax(scores))
+    return np.eye(p.shape[-1]) * (p * (1 - p))[..., None]
+""",
+    "measure_saturation": """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    found = {"unscaled": [], "scaled": []}
+    for d in widths:
+        q, k = draw(seeds[0], d)
+        for name, divisor in (("unscaled", 1), ("scaled", d**0.5)):
+            found[name].append(np.mean(np.max(ops.softmax(q @ k.T / divisor), axis=-1)))
+    for name in ("unscaled", "scaled"):
+        found[f"first_{name}"] = widths[np.argmax(np.array(found[name]) > threshold)]
+    return {**found, "base": 1 / len(k)}
+""",
+    "design": """
+def design():
+    return {"block_queries": 32, "block_keys": 128, "key_blocks": 32}
+""",
 }
 
 OTHER_MISTAKES = {

@@ -167,7 +167,7 @@ exercise.hints(
     "`call` projects x three times and passes the results, with the mask, to the function that you wrote before.",
     "With `return_weights=True` return (output, weights), otherwise the output alone.",
 )
-exercise.hints("Does the mask reach the function of exercise 4, and by its name?", group="masked")
+exercise.hints("Does the mask reach `scaled_dot_product_attention`, and by its name?", group="masked")
 exercise.hints(
     "`len(attention_mask.shape)` is 4 for this mask alone. Which of its axes has the size 1?",
     group="mask_with_head_axis",

@@ -30,13 +30,6 @@ exercise.question(
     right=softmax(SCORES / 6),
     hints=("Only the difference of the two scores counts: divide e^difference by (e^difference + 1).",),
 )
-exercise.question(
-    "without_scaling",
-    "what happens without √d_k",
-    right="b",
-    hints=("Lecture 02 measures it: what happens to the variance of a score as d_k grows?",),
-)
-
 exercise.mistakes(
     hand_unscaled=wrong(
         "This comes from scores that are not divided at all.",
@@ -52,16 +45,5 @@ exercise.mistakes(
     ),
     hand_third_row=wrong(
         "That is the key of “you”, the third token. “are” is the second row of X.", seen={"key_row": X[2] @ W_K}
-    ),
-    scaling_thought_flatter=wrong(
-        "Without the division the scores grow with d_k. Do larger differences make a softmax flatter or sharper?",
-        seen={"without_scaling": "a"},
-    ),
-    scaling_thought_harmless=wrong(
-        "A factor on all scores does change the softmax; only a constant added to all of them does not.",
-        seen={"without_scaling": "c"},
-    ),
-    scaling_thought_normalising=wrong(
-        "The softmax makes every row sum to 1 whatever the scale of the scores.", seen={"without_scaling": "d"}
     ),
 )

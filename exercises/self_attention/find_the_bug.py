@@ -102,7 +102,8 @@ exercise.mistakes(
 exercise.hints(
     "Print the weights of a small example: what do the rows sum to?",
     "The triangle comes after the softmax. Among which tokens does the softmax still share the weight?",
-    "Exercise 4 has the same problem with its mask. What did you change there: the score or the weight?",
+    "`scaled_dot_product_attention` has the same problem with its mask. What did you change there: the score or the "
+    "weight?",
 )
 exercise.hints(
     "Does the triangle (T, T) broadcast to (…, T, T)? Is it made from the length of a sequence?", group="batched"

@@ -35,6 +35,9 @@ BUILT_IN_ATTENTION = (
 )
 
 
+AUTOMATIC_GRADIENTS = ("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator")
+
+
 # What mistakes change in `attention` and `masked_softmax` of `exercises.formulas.attention`.
 ROOT = "math.sqrt(q.shape[-1])"
 DIVISION = "/ math.sqrt(q.shape[-1])"

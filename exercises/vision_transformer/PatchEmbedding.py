@@ -67,7 +67,7 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "class token and positions are trained",
     points=1,
-    advice="Make weights of a layer with `self.add_weight`: Keras does not see anything else.",
+    advice="`__init__` of the stub makes both as weights of the layer, with `self.add_weight`. Leave it as it is.",
 )
 def parameters(rng: Generator) -> list[Case]:
     columns, width = one_of(rng, 4, 5, 7), size_other_than(rng, 7, 29, 8, 9, 10, 11, 14, 15, 18)
@@ -101,7 +101,6 @@ def reload(rng: Generator) -> list[Case]:
 
 
 PROJECTED = "patches_of(images, patch_size) @ kernel + bias"
-LEARNED = "(class_token, position_embedding)"
 
 exercise.mistakes(
     class_token_last=wrong(
@@ -163,49 +162,25 @@ exercise.mistakes(
         " positions are learned.",
         (PROJECTED, f"({PROJECTED}) * len(bias) ** 0.5"),
     ),
-    projection_relu=wrong(
-        "A ReLU follows the projection. The projection should be linear.",
-        (PROJECTED, f"np.maximum({PROJECTED}, 0)"),
-        hint="Which activation does a Dense layer have if none is given?",
-        see="09#projection-is-convolution",
-    ),
-    projection_gelu=wrong(
-        "A GELU follows the projection. The projection should be linear.", (PROJECTED, f"gelu({PROJECTED})")
-    ),
-    class_token_untracked=wrong(
-        "`class_token` is not among the trainable weights, so it never learns. A bare tf.Variable or a constant is not"
-        " tracked by Keras 3.",
-        (LEARNED, "(position_embedding,)"),
-    ),
-    positions_untracked=wrong(
-        "`position_embedding` is not among the trainable weights, so it never learns. A bare tf.Variable or a constant"
-        " is not tracked by Keras 3.",
-        (LEARNED, "(class_token,)"),
-    ),
-    neither_tracked=wrong(
-        "Neither `class_token` nor `position_embedding` is among the trainable weights. A bare tf.Variable or a"
-        " constant is not tracked by Keras 3.",
-        (LEARNED, "()"),
-    ),
     patches_by_columns=wrong(
-        "The patches are counted column by column: see exercise 1.",
+        "The patches are counted column by column: see `extract_patches`.",
         (PIECES, f"{IMAGE_AXES}.transpose(0, 3, 1, 2, 4, 5)"),
     ),
     patches_turned=wrong(
-        "Each patch is transposed: see exercise 1.", (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 4, 2, 5)")
+        "Each patch is transposed: see `extract_patches`.", (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 4, 2, 5)")
     ),
     patches_channels_first=wrong(
-        "Inside a patch the channels come first: see exercise 1.", (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 5, 2, 4)")
+        "Inside a patch the channels come first: see `extract_patches`.",
+        (PIECES, f"{IMAGE_AXES}.transpose(0, 1, 3, 5, 2, 4)"),
     ),
     patches_by_reshape=wrong(
-        "The patches are made by a reshape alone, so their pixels are not neighbours: see exercise 1.",
+        "The patches are made by a reshape alone, so their pixels are not neighbours: see `extract_patches`.",
         (PIECES, "images"),
     ),
 )
 
 
 exercise.hints(
-    "`self.add_weight(shape=…, initializer=…, name=…)` makes a weight of the layer; a Dense layer makes its own.",
     "The class token is (1, 1, D) and has to become (B, 1, D) before it can be joined to the patches.",
     "Join first, then add the whole position table, (1, N + 1, D), which broadcasts over the batch.",
 )

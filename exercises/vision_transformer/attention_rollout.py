@@ -152,12 +152,6 @@ exercise.mistakes(
         "The heads are added up, so they outweigh the identity. They should be averaged.",
         (MEAN, "heads = attentions.sum(axis=2)"),
     ),
-    largest_head=wrong(
-        "Only the largest head counts; the heads should be averaged.", (MEAN, "heads = attentions.max(axis=2)")
-    ),
-    smallest_head=wrong(
-        "Only the smallest head counts; the heads should be averaged.", (MEAN, "heads = attentions.min(axis=2)")
-    ),
     first_head_only=wrong(
         "Only the first head counts; the heads should be averaged.", (MEAN, "heads = attentions[:, :, 0]")
     ),
@@ -177,6 +171,12 @@ exercise.mistakes(
     ),
     weights_transposed=wrong(
         "Queries and keys change places: rows are queries.", (MIXED, "((heads + eye) / 2).swapaxes(-1, -2)")
+    ),
+    largest_head=wrong(
+        "Only the largest head counts; the heads should be averaged.", (MEAN, "heads = attentions.max(axis=2)")
+    ),
+    smallest_head=wrong(
+        "Only the smallest head counts; the heads should be averaged.", (MEAN, "heads = attentions.min(axis=2)")
     ),
 )
 

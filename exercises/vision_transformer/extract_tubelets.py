@@ -106,7 +106,7 @@ exercise.mistakes(
     columns_first=wrong(
         "Within a moment the tubelets go column by column: rows come first.",
         (ORDER, ".transpose(0, 1, 5, 3, 2, 4, 6, 7)"),
-        hint="Exercise 1 has the same order within one moment. Which patch is the second?",
+        hint="`extract_patches` has the same order within one moment. Which patch is the second?",
         see="09#patch-tokens",
     ),
     frames_after_pixels=wrong(
@@ -167,7 +167,7 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "As in exercise 1, with one more axis that is split in two: time, (f/frames, frames).",
+    "As in `extract_patches`, with one more axis that is split in two: time, (f/frames, frames).",
     "The three axes that number the tubelets move in front of the three that lie inside.",
 )
 exercise.hints(
@@ -176,5 +176,6 @@ exercise.hints(
     group="types",
 )
 exercise.hints(
-    "With frames=1 this is exercise 1, frame after frame. With one tubelet all three counts are 1.", group="corners"
+    "With frames=1 this is `extract_patches`, frame after frame. With one tubelet all three counts are 1.",
+    group="corners",
 )

@@ -16,9 +16,8 @@
 # # Lab 02 · Self-attention
 #
 # You build self-attention three times: with loops, so that you see every number; as matrix products, so that it is
-# fast; and as a Keras layer with learned projections, so that it can be trained. Then you compute it block by block, as
-# GPUs do, fix a version that is wrong, and predict a number before you measure it. Every Transformer is made of such
-# layers, with more heads.
+# fast; and as a Keras layer with learned projections, so that it can be trained. You derive the gradient of its softmax, measure
+# at which width the softmax saturates, and compute attention block by block, as GPUs do.
 #
 # **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 130 minutes.
 #
@@ -33,16 +32,19 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `self_attention_loops` | 4 | ●●●○○ | 20 |
-# | 2 | `self_attention_matrix` | 5 | ●●○○○ | 10 |
-# | 3 | `project_qkv` | 3 | ●○○○○ | 5 |
-# | 4 | `scaled_dot_product_attention` | 8 | ●●●○○ | 20 |
-# | 5 | `SelfAttention` | 6 | ●●●○○ | 15 |
-# | 6 | `attention_cost` | 2 | ●○○○○ | 5 |
-# | 7 | `answers` | 4 | ●●○○○ | 10 |
-# | 8 | `online_attention` | 5 | ●●●○○ | 20 |
-# | 9 | `find_the_bug` | 3 | ●●○○○ | 10 |
-# | 10 | `predict` | 1 | ●○○○○ | 5 |
+# | 1 | `self_attention_loops` | 2 | ●●●○○ | 15 |
+# | 1 | `self_attention_matrix` | 2 | ●●○○○ | 10 |
+# | 2 | `project_qkv` (optional) | 0 | ●○○○○ | 5 |
+# | 2 | `scaled_dot_product_attention` | 8 | ●●●○○ | 20 |
+# | 3 | `SelfAttention` | 6 | ●●●○○ | 15 |
+# | 4 | `answers` | 3 | ●○○○○ | 5 |
+# | 4 | `predict` | 1 | ●○○○○ | 5 |
+# | 5 | `derive_softmax_jacobian` | 4 | ●●○○○ | 10 |
+# | 6 | `measure_saturation` | 5 | ●●●○○ | 15 |
+# | 7 | `attention_cost` (optional) | 0 | ●○○○○ | 5 |
+# | 7 | `online_attention` | 5 | ●●●○○ | 15 |
+# | 7 | `design` | 2 | ●○○○○ | 5 |
+# | 8 | `find_the_bug` | 3 | ●●○○○ | 10 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
 # not measured with students.
@@ -71,7 +73,7 @@ check = start_lab("02_self_attention")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 1 · One token at a time
+# ## 1 · One token at a time, then all at once
 #
 # Self-attention replaces each token by a mixture of all tokens. For token t:
 #
@@ -80,14 +82,17 @@ check = start_lab("02_self_attention")
 # 3. its **output** is the sum of all rows, each times its weight.
 #
 # Nothing is learned here yet: the same row is query, key and value. (Lecture 02 leaves the division out in its section 2
-# and explains it in section 6. Here you always divide.)
+# and explains it in section 5. Here you always divide.)
 #
-# Write it with loops, as you would do it on paper. Scores may be large: a softmax that works for ±1e4 subtracts something
-# first. (Any float type passes here. Exercise 4 asks for the float type of the arguments.)
+# **`self_attention_loops`** does this with loops, as you would do it on paper. **`self_attention_matrix`** does the same with whole
+# arrays: no `for`, no `while`, no comprehension. The T² dot products are the entries of one matrix product, and the weighted sums
+# are another. It has to work for one sequence (T, D), for a batch (B, T, D), and for any other leading dimensions.
+#
+# Scores may be large in both: a softmax that works for ±1e4 subtracts something first.
 #
 # <details><summary>Hint 1</summary>Write the three steps for one token first, then put a loop around them.</details>
 # <details><summary>Hint 2</summary>The softmax of a row does not change when the same number is subtracted from all of its entries. Which number makes <code>exp</code> safe?</details>
-# <details><summary>Hint 3</summary><code>np.asarray(x)</code> turns a tensor into an array.</details>
+# <details><summary>Hint 3</summary><code>.T</code> reverses <em>all</em> axes. To swap the last two there are <code>np.swapaxes</code>, <code>tf.matmul(…, transpose_b=True)</code> and <code>einsum</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "self_attention_loops-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def self_attention_loops(x):
@@ -101,35 +106,19 @@ def self_attention_loops(x):
     """
     ### BEGIN SOLUTION
     x = np.asarray(x)
-    length, width = x.shape
     output = np.zeros_like(x)
-    for t in range(length):
-        scores = np.zeros_like(x[:, 0])  # (T,)
-        for s in range(length):
-            scores[s] = x[t] @ x[s] / width**0.5
+    for t, query in enumerate(x):
+        scores = np.array([query @ key for key in x]) / x.shape[1] ** 0.5  # (T,)
         powers = np.exp(scores - scores.max())  # (T,)
-        weights = powers / powers.sum()  # (T,)
-        for s in range(length):
-            output[t] += weights[s] * x[s]
+        for weight, value in zip(powers / powers.sum(), x, strict=True):
+            output[t] += weight * value
     return output  # (T, D)
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "self_attention_loops", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "self_attention_loops", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("self_attention_loops")
 
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 2 · All tokens at once
-#
-# The T² dot products of the loops are the entries of one matrix product, and the weighted sums are another. Write the
-# same calculation with whole-array operations: no `for`, no `while`, no comprehension. It has to work for one sequence
-# (T, D), for a batch (B, T, D), and for any other leading dimensions.
-#
-# Predict first: how much faster will it be for T = 256? The cell after the check measures it.
-#
-# <details><summary>Hint 1</summary>Row t of the score matrix holds the scores of query t. Along which axis does the softmax run?</details>
-# <details><summary>Hint 2</summary><code>.T</code> reverses <em>all</em> axes. To swap the last two there are <code>np.swapaxes</code>, <code>ops.transpose</code> with axes, <code>tf.matmul(…, transpose_b=True)</code> and <code>einsum</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "self_attention_matrix-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def self_attention_matrix(x):
@@ -149,31 +138,31 @@ def self_attention_matrix(x):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "self_attention_matrix", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "self_attention_matrix", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("self_attention_matrix")
 
 # %% nbgrader={"grade": false, "grade_id": "timing", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 import time
 
 
-def seconds(function, x):
-    """Time of the second call: the first one pays for starting up."""
-    function(x)
+def seconds(function):
     start = time.perf_counter()
-    function(x)
+    function(long)
     return time.perf_counter() - start
 
 
 long = np.random.default_rng(0).normal(size=(256, 32)).astype("float32")  # (T, D)
-ratio = seconds(self_attention_loops, long) / seconds(self_attention_matrix, long)
+self_attention_matrix(long)  # the first call pays for starting up
+ratio = seconds(self_attention_loops) / seconds(self_attention_matrix)
 print(f"256 tokens: the loops take {ratio:.0f} times as long as the matrix products")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 3 · Query, key and value
+# ## 2 · Scaled dot-product attention
 #
-# A token has three roles: it asks (query), it is asked (key), and it answers (value). Three matrices, the same for
+# A token has three roles: query, key and value. Three matrices, the same for
 # every token, give it a vector for each role: $Q = X W_q$, $K = X W_k$, $V = X W_v$. Attention learns these matrices.
+# `project_qkv` writes these three products; it is optional and earns no points.
 #
 # <details><summary>Hint</summary>Tokens are rows. (…, T, D) times (D, $d_k$) gives (…, T, $d_k$): which product broadcasts over the leading axes?</details>
 
@@ -194,14 +183,12 @@ def project_qkv(x, w_q, w_k, w_v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "project_qkv", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "project_qkv", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("project_qkv")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4 · Scaled dot-product attention
-#
-# This is the heart of the Transformer, for any queries, keys and values:
+# The heart of the Transformer takes any queries, keys and values:
 #
 # $$\mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -214,7 +201,7 @@ check("project_qkv")
 # - T and S differ in general, and so do $d_k$ and $d_v$.
 # - The results have the float type of q. `np.sqrt` of an int is a float64; `d ** 0.5` of a Python int is a
 #   Python float, which leaves float32 alone.
-# - Exercise 5 calls this function inside a layer, where NumPy does not work: write it with `keras.ops`.
+# - The next exercise calls this function inside a layer, where NumPy does not work: write it with `keras.ops`.
 #
 # <details><summary>Hint 1</summary>Scores, scaling, mask, softmax, values: five lines in that order. $d_k$ is the width of k.</details>
 # <details><summary>Hint 2</summary>To block a key, change its score before the softmax, not its weight after it. Which score becomes the weight 0?</details>
@@ -250,24 +237,23 @@ check("scaled_dot_product_attention")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · A layer that can learn
+# ## 3 · A layer that can learn
 #
-# Put the ideas of exercises 3 and 4 into a Keras layer. The projections are three `keras.layers.Dense` **without bias**,
-# kept under the names `w_q`, `w_k` and `w_v`: the checks put known weights into them by these names. In exercise 3 these
-# names were matrices. Here they are layers: a Dense layer is called, `self.w_q(x)`; it cannot be multiplied with `@`.
+# Put projections and attention into a Keras layer. The projections are three `keras.layers.Dense` **without bias**,
+# kept under the names `w_q`, `w_k` and `w_v`: the checks put known weights into them by these names.
+# A Dense layer is called, `self.w_q(x)`; it cannot be multiplied with `@`.
 #
 # - `call(x, attention_mask=None, return_weights=False)` takes x (B, T, D) and returns the output (B, T, $d_v$), or with
 #   `return_weights=True` the tuple (output, weights).
 # - The mask is (T, S), (B, T, S), (B, 1, S), or (B, 1, T, S). The last shape is the one that multi-head attention uses: axis 1
 #   stands for the heads. This layer has no heads, so take that axis out of the mask.
 # - The argument is called `attention_mask`, as in Keras's own layer. Keras itself would fill an argument `mask` with a
-#   padding mask (B, T) when x comes from `Embedding(mask_zero=True)`. That shape is wrong here. (If your layer uses the name
-#   `mask`, as this lab did before, it is still graded.)
+#   padding mask (B, T) when x comes from `Embedding(mask_zero=True)`. That shape is wrong here.
 # - Gradients must reach all three matrices, and the layer must run inside `tf.function` with an unknown batch size.
 #   Both work with `keras.ops`, and neither works with NumPy.
 #
 # <details><summary>Hint 1</summary>Make the Dense layers in <code>__init__</code>, after <code>super().__init__(**kwargs)</code>. How wide is each?</details>
-# <details><summary>Hint 2</summary>Project, then call the function of exercise 4. A mask of rank 4 loses its axis 1: <code>attention_mask[:, 0]</code>.</details>
+# <details><summary>Hint 2</summary>Project, then call the function of exercise 2. A mask of rank 4 loses its axis 1: <code>attention_mask[:, 0]</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "SelfAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SelfAttention(keras.Layer):
@@ -313,11 +299,171 @@ class SelfAttention(keras.Layer):
 # %% nbgrader={"grade": true, "grade_id": "SelfAttention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("SelfAttention")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · By hand
+#
+# Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell. The three tokens are "How are you":
+#
+# X = [[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]], and $W_k$ = [[1, 0, 2], [0, 1, 1], [1, 1, 0], [0, 1, 0]].
+#
+# - `key_row`: the key of the second token, "are": three numbers.
+# - `scaled_scores`: a query has the scores 126 and 120 with two keys of width $d_k = 36$. What are the scores after scaling?
+# - `weights`: the softmax of these two numbers, rounded to two decimals (e ≈ 2.718).
+
+# %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+answers = {
+    "key_row": None,  # three numbers: [.., .., ..]
+    "scaled_scores": None,  # two numbers
+    "weights": None,  # two numbers, two decimals
+}
+### BEGIN SOLUTION
+answers = {"key_row": [10, 19, 8], "scaled_scores": [21, 20], "weights": [0.73, 0.27]}
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("answers")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Predict, then measure
+#
+# Dividing by $\sqrt{d_k}$ is said to bring the scores back to a standard deviation of 1. The next measurement uses other numbers than
+# lecture 02: the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and $d_k = 100$. What is the
+# standard deviation of the *scaled* scores? An answer within about 10 % counts as right. Write
+# down why before you run the measurement: "In your own words" asks for it.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number: the standard deviation of the scaled scores
+### BEGIN SOLUTION
+predict = 4
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(0)
+for spread in (1, 2):
+    q, k = rng.normal(scale=spread, size=(2, 1000, 100)).astype("float32")  # (T, d_k) each
+    scaled = q @ k.T / 100**0.5  # (T, S)
+    largest = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    largest = (largest / largest.sum(axis=1, keepdims=True)).max(axis=1)  # (T,)
+    print(f"entries of deviation {spread}: scaled scores of deviation {scaled.std():.1f}, largest of 1000 weights on average {largest.mean():.2f}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5 · Derive: the Jacobian of the softmax
+#
+# Every gradient that reaches $W_q$ and $W_k$ passes through the softmax. For one row of scores z and its weights p = softmax(z), the
+# **Jacobian** holds the derivative of every weight by every score: $J_{ij} = \partial p_i / \partial z_j$. Derive it on paper, and write it
+# with p alone, as a closed form.
+#
+# - Scores are (…, S), and the result is (…, S, S): one matrix for each row. They may be near ±1000.
+# - This exercise forbids automatic gradients (`tf.GradientTape`, `tf.gradients`, `tf.autodiff.ForwardAccumulator`). Any softmax is allowed.
+#
+# **By hand:** two equal scores, p = (½, ½). One of them grows a little, by h. By how much does each weight change?
+# <details><summary>Answer</summary>The weight is 1/(1 + e⁻ʰ), which is about ½ + h/4; the other one loses the same, h/4.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "derive_softmax_jacobian-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def derive_softmax_jacobian(scores):
+    """The derivatives of softmax weights by their scores.
+
+    Args:
+        scores: (…, S), an array or a tensor.
+
+    Returns:
+        (…, S, S): entry (i, j) is the derivative of weight i by score j of the same row.
+    """
+    ### BEGIN SOLUTION
+    p = np.asarray(ops.softmax(scores, axis=-1))  # (…, S)
+    return p[..., :, None] * (np.eye(p.shape[-1], dtype=p.dtype) - p[..., None, :])  # (…, S, S)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "derive_softmax_jacobian", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("derive_softmax_jacobian")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Measure: where does the softmax saturate?
+#
+# A softmax is **saturated** when nearly all weight of a row lies on one key. Then its Jacobian is close to 0. Write the function
+# that measures this for any queries and keys: `draw(seed, d)` returns q (T, d) and k (S, d), the same ones for the same arguments.
+# It is the only source of chance. Scores may be in the thousands.
+#
+# For each width d: take the softmax of the scores, the largest weight of each query, and the mean of these over all queries and all
+# seeds. Do this with and without the division by √d, **on the same draws**, so that the two differ in nothing else. The result also
+# says what equal weights would give, the *base rate*: a largest weight means little without it.
+
+# %% nbgrader={"grade": false, "grade_id": "measure_saturation-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    """The mean largest weight at each width, with and without the division by √d.
+
+    Args:
+        draw: a function; draw(seed, d) returns the tuple (q, k), arrays (T, d) and (S, d).
+        widths: a list of widths d, in ascending order.
+        seeds: a list of seeds; each is used at each width.
+        threshold: a mean above it counts as saturated.
+
+    Returns:
+        A dictionary: "unscaled" and "scaled", a list each with the mean of every width; "first_unscaled" and
+        "first_scaled", the first width whose mean is above the threshold, or None; and "base", the base rate.
+    """
+    ### BEGIN SOLUTION
+    found = {"unscaled": [], "scaled": []}
+    for d in widths:
+        draws = [draw(seed, d) for seed in seeds]
+        for name, divisor in (("unscaled", 1), ("scaled", d**0.5)):
+            weights = [ops.softmax(q @ k.T / divisor, axis=-1) for q, k in draws]  # (T, S) each
+            found[name].append(np.mean([np.max(each, axis=-1) for each in weights]))
+    for name in ("unscaled", "scaled"):
+        above = [d for d, mean in zip(widths, found[name], strict=True) if mean > threshold]
+        found[f"first_{name}"] = above[0] if above else None
+    return {**found, "base": 1 / len(draws[0][1])}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "measure_saturation", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("measure_saturation")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See it saturate
+#
+# Fifty queries with seven keys, from two kinds of draws: independent normal numbers, as in lecture 02, and what your untrained layer makes
+# of random tokens of width 64. The last column is the size of your Jacobian, without the division. Before you run the cell (about ten
+# seconds): at which width will the independent numbers pass 0.9 without the division, and will the layer do the same?
+
+# %% nbgrader={"grade": false, "grade_id": "saturation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+from functools import cache
+
+
+def independent(seed, d):
+    rng = np.random.default_rng([seed, d])
+    return rng.normal(size=(50, d)).astype("float32"), rng.normal(size=(7, d)).astype("float32")
+
+
+@cache
+def untrained(seed, d):
+    keras.utils.set_random_seed(seed)
+    layer, tokens = SelfAttention(d_k=d, d_v=1), keras.random.normal((1, 50, 64))
+    layer(tokens)
+    return np.asarray(layer.w_q(tokens))[0], np.asarray(layer.w_k(tokens))[0, :7]
+
+
+widths, seeds = [2**n for n in range(1, 11)], list(range(16))
+for draw in (independent, untrained):
+    found = measure_saturation(draw, widths, seeds)
+    lines = [f"{draw.__name__}: first above 0.9: {found['first_unscaled']}, divided: {found['first_scaled']}; equal weights {found['base']:.2f}"]
+    for d, *means in zip(widths, found["unscaled"], found["scaled"], strict=True):
+        jacobians = [derive_softmax_jacobian(q @ k.T) for q, k in (draw(seed, d) for seed in seeds)]
+        size = np.mean([np.linalg.norm(each, axis=(-2, -1)) for each in jacobians])
+        lines.append(f"   d {d:4}: mean largest weight {means[0]:.2f}, divided {means[1]:.2f}; Jacobian {size:.2f}")
+    print("\n".join(lines))
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 6 · What it costs
+# ## 7 · Attention in blocks
 #
-# Count the work of attention for one sequence and one head of width `d_model`, without the projections. A multiplication
+# The first part is optional and earns no points. Count the work of attention for one sequence and one head of width `d_model`, without the projections. A multiplication
 # together with the addition that follows it counts as one *multiply-add*. Count two products: Q Kᵀ, and weights times V.
 #
 # <details><summary>Hint</summary>How many multiply-adds does one dot product of width d_model take? How many dot products are there in Q Kᵀ?</details>
@@ -339,49 +485,14 @@ def attention_cost(length, d_model):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "attention_cost", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "attention_cost", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("attention_cost")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 7 · By hand
-#
-# Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell. The three tokens are "How are you":
-#
-# X = [[1, 2, 3, 4], [2, 4, 8, 7], [1, 2, 1, 2]], and $W_k$ = [[1, 0, 2], [0, 1, 1], [1, 1, 0], [0, 1, 0]].
-#
-# - `key_row`: the key of the second token, "are": three numbers.
-# - `scaled_scores`: a query has the scores 126 and 120 with two keys of width $d_k = 36$. What are the scores after scaling?
-# - `weights`: the softmax of these two numbers, rounded to two decimals (e ≈ 2.718).
-# - `without_scaling`: what would happen without the division by $\sqrt{d_k}$, as $d_k$ grows? One letter:
-#   - `"a"`: the weights become more and more equal, because a larger $d_k$ spreads the scores;
-#   - `"b"`: the scores spread with $d_k$, one weight goes to 1, and the gradient through the softmax goes to 0;
-#   - `"c"`: nothing, because the softmax is not changed by a common factor;
-#   - `"d"`: the rows of the weights no longer sum to 1.
-
-# %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-answers = {
-    "key_row": None,  # three numbers: [.., .., ..]
-    "scaled_scores": None,  # two numbers
-    "weights": None,  # two numbers, two decimals
-    "without_scaling": None,  # "a", "b", "c" or "d"
-}
-### BEGIN SOLUTION
-answers = {
-    "key_row": [10, 19, 8],
-    "scaled_scores": [21, 20],
-    "weights": [0.73, 0.27],
-    "without_scaling": "b",
-}
-### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("answers")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-online", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 8 · Without the whole matrix
+# ### Without the whole matrix
 #
-# The T × S scores of a long text do not fit into memory. They need not exist all at once: **FlashAttention** (Dao et al. 2022)
+# The T × S scores of a long text do not fit into memory. **FlashAttention** (Dao et al. 2022)
 # reads the keys in blocks and adds up as it goes. For each query it keeps three things from block to block:
 #
 # - the largest score so far, m;
@@ -392,14 +503,10 @@ check("answers")
 # so far still belong to the old m, and you have to convert them to the new m. After the last block one sum is divided by the
 # other.
 #
-# `online_attention` does this with blocks of `block_size` keys. The result is the same as in exercise 4 without a mask, with the
-# division by $\sqrt{d_k}$, for any block size, also one that does not divide S. The function never holds all T × S scores. You need a loop
-# over the blocks, and the functions of `keras.ops` or of NumPy.
+# `online_attention` does this with blocks of `block_size` keys. The result is the same as in exercise 2 without a mask, with the
+# division by $\sqrt{d_k}$, for any block size, also one that does not divide S. The function never holds all T × S scores. Write
+# it with `keras.ops` or NumPy.
 #
-# **On paper first:** one query, the scores 1, 3 in the first block and 5 in the second. What are m and the sum of the
-# exponentials after each of the blocks?
-#
-# <details><summary>Answer</summary>After the first block m = 3 and the sum is e⁻² + 1 ≈ 1.135. After the second m = 5, and the sum is 1.135 · e⁻² + 1 ≈ 1.154, which is e⁻⁴ + e⁻² + 1.</details>
 # <details><summary>Hint 1</summary>exp(s − new) is exp(s − old) times a factor that does not depend on s. Which one?</details>
 # <details><summary>Hint 2</summary>Keep m and the sum as columns (T, 1): then everything broadcasts against (T, block) and (T, $d_v$).</details>
 # <details><summary>Hint 3</summary>Before the first block m is minus infinity and both sums are 0. exp(−∞ − new) is 0, so no special case is needed.</details>
@@ -418,18 +525,15 @@ def online_attention(q, k, v, block_size):
         (T, d_v): softmax(q kᵀ / √d_k) v.
     """
     ### BEGIN SOLUTION
-    q, k, v = (ops.convert_to_tensor(each) for each in (q, k, v))
-    largest = ops.full((q.shape[0], 1), -np.inf, dtype=q.dtype)  # (T, 1)
-    total = ops.zeros((q.shape[0], 1), dtype=q.dtype)  # (T, 1)
-    output = ops.zeros((q.shape[0], v.shape[1]), dtype=q.dtype)  # (T, d_v)
-    for start in range(0, k.shape[0], block_size):
+    q, k, v = (np.asarray(each) for each in (q, k, v))
+    largest, total, output = np.full((len(q), 1), -np.inf, q.dtype), 0, 0  # (T, 1), later (T, 1) and (T, d_v)
+    for start in range(0, len(k), block_size):
         block = slice(start, start + block_size)
-        scores = ops.matmul(q, ops.transpose(k[block])) / q.shape[1] ** 0.5  # (T, block)
-        new = ops.maximum(largest, ops.max(scores, axis=1, keepdims=True))  # (T, 1)
-        powers, shrink = ops.exp(scores - new), ops.exp(largest - new)  # (T, block), (T, 1)
-        total = total * shrink + ops.sum(powers, axis=1, keepdims=True)
-        output = output * shrink + ops.matmul(powers, v[block])
-        largest = new
+        scores = q @ k[block].T / q.shape[1] ** 0.5  # (T, block)
+        new = np.maximum(largest, scores.max(axis=1, keepdims=True))  # (T, 1)
+        powers, shrink = np.exp(scores - new), np.exp(largest - new)  # (T, block), (T, 1)
+        total = total * shrink + powers.sum(axis=1, keepdims=True)
+        output, largest = output * shrink + powers @ v[block], new
     return output / total
     ### END SOLUTION
 
@@ -438,15 +542,39 @@ def online_attention(q, k, v, block_size):
 check("online_attention")
 
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-design", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Design: how large is a block?
+#
+# FlashAttention takes the queries in blocks, too: R queries stay in the fast memory, and all keys pass by them in blocks of C keys.
+# At each moment it holds 2·R·d numbers for the queries and their outputs, 2·R for m and the sum, 2·C·d for the keys and their values, and
+# R·C scores. Here T = S = 4,096, d = 64, a number takes four bytes, and the fast memory has 128 KiB (131,072 bytes). Choose R, C
+# and the number of blocks of keys. Any choice that keeps **all** of these is right:
+#
+# - what is held fits into the 128 KiB, and fills at least half of it: small blocks waste the chip;
+# - all keys are read at most 64 times, once for each block of queries;
+# - the blocks of keys hold all keys, the last one may be shorter, and none is empty.
+
+# %% nbgrader={"grade": false, "grade_id": "design-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def design():
+    """Your choice: a dictionary with block_queries (R), block_keys (C) and key_blocks (how many blocks of keys)."""
+    ### BEGIN SOLUTION
+    return {"block_queries": 128, "block_keys": 32, "key_blocks": 128}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "design", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("design")
+
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 9 · Find the bug
+# ## 8 · Find the bug
 #
 # A colleague has written self-attention in which no token sees a later one: row t of the result mixes the values of tokens 0
 # to t. The code runs, the weights of later tokens are exactly 0, and still something is wrong: when the **last** token changes,
 # the **first** row of the result changes, too.
 #
 # The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it. x has any
-# leading dimensions, and scores may be large, as in exercise 4. You may rewrite whole lines.
+# leading dimensions, and scores may be large, as in exercise 2. You may rewrite whole lines.
 #
 # <details><summary>Hint 1</summary>Try it with three tokens and print the weights. What should each row sum to, and what does it sum to?</details>
 # <details><summary>Hint 2</summary>Follow one number of the last token through the code: in which line does it enter the first row?</details>
@@ -481,32 +609,6 @@ def find_the_bug(x, w_q, w_k, w_v):
 # %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("find_the_bug")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 10 · Predict, then measure
-#
-# Dividing by $\sqrt{d_k}$ is said to bring the scores back to a standard deviation of 1. The next measurement uses other numbers than
-# lecture 02: the entries of q and k are independent, with mean 0 and a standard deviation of **2**, and $d_k = 100$. What is the
-# standard deviation of the *scaled* scores? Put your number in place of `None`, and delete the last line of the cell. Write
-# down why before you run the measurement: "In your own words" asks for it. An answer within about 10 % counts as right.
-
-# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-predict = None  # one number: the standard deviation of the scaled scores
-### BEGIN SOLUTION
-predict = 4
-### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("predict")
-
-# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-rng = np.random.default_rng(0)
-for spread in (1, 2):
-    q, k = rng.normal(scale=spread, size=(2, 1000, 100)).astype("float32")  # (T, d_k) each
-    scaled = q @ k.T / 100**0.5  # (T, S)
-    largest = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-    largest = (largest / largest.sum(axis=1, keepdims=True)).max(axis=1)  # (T,)
-    print(f"entries of deviation {spread}: scaled scores of deviation {scaled.std():.1f}, largest of 1000 weights on average {largest.mean():.2f}")
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your layer at work
 #
@@ -523,16 +625,15 @@ ax = plots.attention_map(np.asarray(weights[0]), tokens, tokens, mask=mask, titl
 plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything above the diagonal is blocked; the first row is a single 1.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The first token sees only itself, so its weight is 1 whatever the layer has learned. The other rows are not equal,
-# although nothing is learned yet: x and the matrices are random, so the scores differ, and the softmax makes some weights
-# large. Such a pattern means nothing. Change the seed, and you get another one.
+# The first token sees only itself, so its weight is 1. The other rows are not equal, although nothing is learned yet: x and the
+# matrices are random. Such a pattern means nothing. Change the seed, and you get another one.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
 # Explain to a friend who knows matrix products why self-attention without $W_q$, $W_k$ and $W_v$ has nothing to learn, and what each
-# of the three matrices adds. Also say how you found your number in exercise 10: what does the division by $\sqrt{d_k}$ assume about
-# queries and keys? Four to eight sentences. This earns no points; your instructor reads it and writes back.
+# of the three matrices adds. Also say how you found your prediction in exercise 4: what does the division by $\sqrt{d_k}$ assume about
+# queries and keys? And what did you measure in exercise 6, compared with the base rate? Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # Without the matrices every number in the calculation comes from the input: the scores are dot products of the tokens, the
@@ -543,6 +644,9 @@ plots.show(ax.figure, alt="A heat map of seven by seven weights. Everything abov
 # A product of two entries has the variance 4 · 4 = 16, and the sum of 100 of them the variance 1600, so q·k has the deviation 40,
 # and 40/√100 = 4. The divisor $\sqrt{d_k}$ takes away what comes from the number of summands. It presupposes that the entries themselves have a
 # variance of about 1; if they grow in training, the scores grow with the square of it.
+#
+# With seven keys the base rate is 1/7. Independent entries pass 0.9 at d = 128 without the division, and never with it. The queries of the
+# untrained layer never pass: Keras starts a wider Dense layer with smaller numbers, so its entries do not keep the variance 1.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # [Lecture 03](../../lectures/03_multi_head_attention.ipynb) shows why one map of weights is not enough.

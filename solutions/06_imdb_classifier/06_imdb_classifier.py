@@ -15,11 +15,12 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 06 · A classifier for film reviews
 #
-# You build a Transformer that reads film reviews and says whether the writer liked the film: from raw text to ids, through
-# embeddings, one encoder block and a mean that leaves padding out, to a trained model and an honest number for how good it is.
+# You build a Transformer that reads film reviews and says whether the writer liked the film: from text to ids, through
+# embeddings, one encoder block and a mean that leaves padding out, to a trained model. You derive the gradient that trains it, and
+# measure whether one recipe is better than another.
 #
-# **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb); it builds on lectures 04 and
-# 05. **Time:** about 150 minutes.
+# **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb), and for exercise 6
+# [lecture 06b](../../lectures/06b_judging_a_classifier.ipynb), sections 2 and 3. **Time:** about 130 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -33,17 +34,19 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `standardize` | 4 | ●●○○○ | 10 |
-# | 2 | `build_vocabulary` | 4 | ●●○○○ | 10 |
-# | 3 | `vectorize` | 4 | ●●○○○ | 10 |
-# | 4 | `masked_mean` | 4 | ●●○○○ | 10 |
-# | 5 | `find_the_bug` | 3 | ●○○○○ | 5 |
-# | 6 | `build_classifier` | 10 | ●●●●○ | 30 |
-# | 7 | `train_classifier` | 6 | ●●●○○ | 20 |
-# | 8 | `evaluate_predictions` | 4 | ●●●○○ | 15 |
-# | 9 | `linear_baseline` | 4 | ●○○○○ | 5 |
-# | 10 | `predict` | 2 | ●○○○○ | 5 |
-# | 11 | `answers`, by hand | 3 | ●●○○○ | 10 |
+# | 1 | `build_vocabulary` | 3 | ●●○○○ | 10 |
+# | 1 | `vectorize` | 3 | ●●○○○ | 10 |
+# | 2 | `masked_mean` | 4 | ●●○○○ | 10 |
+# | 2 | `find_the_bug` | 3 | ●○○○○ | 5 |
+# | 3 | `build_classifier` | 10 | ●●●●○ | 30 |
+# | 4 | `derive_loss_gradient` | 5 | ●●○○○ | 10 |
+# | 5 | `train_classifier` | 6 | ●●●○○ | 15 |
+# | 6 | `predict` | 2 | ●○○○○ | 5 |
+# | 6 | `measure_difference` | 6 | ●●○○○ | 10 |
+# | 7 | `answers`, by hand | 2 | ●○○○○ | 5 |
+# | 8 | `standardize` (optional) | 0 | ●●○○○ | 10 |
+# | 8 | `evaluate_predictions` (optional) | 0 | ●●●○○ | 15 |
+# | 8 | `linear_baseline` (optional) | 0 | ●○○○○ | 5 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
 # measured with students.
@@ -80,62 +83,20 @@ from keras import ops
 check = start_lab("06_imdb_classifier")
 
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 1 · One way to write each word
-#
-# ●●○○○ · A model sees `Great`, `great!` and `great` as three unrelated words unless somebody makes them the same.
-#
-# Return the text
-#
-# 1. in lower case,
-# 2. with the line breaks of HTML, `<br>`, `<br/>` and `<br />` in any capitals, each turned into a space,
-# 3. without punctuation: the characters of `string.punctuation` are removed, nothing takes their place,
-# 4. with one space between words and none at the ends, whatever white space was there.
-#
-# Letters of all languages stay, and so do digits.
-#
-# **By hand:** `"Don't miss it!<br /><br />9/10 – ÉCLAIR"`. Which of the four steps has to come before which?
-#
-# <details><summary>Answer</summary><code>"dont miss it 910 – éclair"</code>: the dash is not among the 32 characters of <code>string.punctuation</code>. Line breaks have to go before the punctuation: without its brackets a <code>&lt;br /&gt;</code> is a word. White space comes last, since step 2 makes more of it.</details>
-# <details><summary>Hint 1</summary><code>re.sub(pattern, " ", text)</code> replaces what a pattern finds. <code>/?</code> in a pattern means: a slash, or none.</details>
-# <details><summary>Hint 2</summary><code>str.maketrans("", "", string.punctuation)</code> is a table for <code>str.translate</code> that removes characters. <code>"a  b".split()</code> knows all white space.</details>
-
-# %% nbgrader={"grade": false, "grade_id": "standardize-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def standardize(text):
-    """Bring a text into the form in which its words are counted and looked up.
-
-    Args:
-        text: any text, a str.
-
-    Returns:
-        The text in lower case, without line breaks of HTML and punctuation, one space between words.
-    """
-    ### BEGIN SOLUTION
-    text = re.sub(r"<br\s*/?>", " ", text.lower())
-    text = text.translate(str.maketrans("", "", string.punctuation))
-    return " ".join(text.split())
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "standardize", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("standardize")
-
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 2 · The vocabulary
+# ## 1 · Text to ids
 #
 # ●●○○○ · The vocabulary decides what the model can know: every word that is not in it becomes `[UNK]`.
 #
-# The texts are standardised already. Return a list: `""` for padding, `"[UNK]"` for unknown words, then the words, the most
-# frequent first. Words that occur equally often are in the alphabetical order of `sorted`, so that everybody gets the same
-# list. The list has at most `max_tokens` entries **in all**, even when `max_tokens` is 0 (an empty list) or 1.
+# The texts have one form already: lower case, words with one space between them. Return a list: `""` for padding, `"[UNK]"` for
+# unknown words, then the words, the most frequent first. Words that occur equally often are in the alphabetical order of `sorted`.
+# The list has at most `max_tokens` entries **in all**, even when `max_tokens` is 0 (an empty list) or 1.
 #
 # **Example:** `build_vocabulary(["the fox is quick", "the lazy dog"], 5)` is `["", "[UNK]", "the", "dog", "fox"]`.
 #
 # Build it from training texts only. If words of the test texts were in the list, what would the model know about them?
 #
-# <details><summary>Hint 1</summary><code>collections.Counter</code> counts, and <code>update</code> takes one more list of words. Its <code>most_common</code> leaves ties in the order of appearance.</details>
-# <details><summary>Hint 2</summary>Sort with a pair as key: <code>key=lambda word: (first, second)</code>. What makes large counts come first?</details>
+# <details><summary>Hint</summary>Sort with a pair as key: <code>key=lambda word: (first, second)</code>. What makes large counts come first?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "build_vocabulary-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def build_vocabulary(texts, max_tokens):
@@ -155,29 +116,23 @@ def build_vocabulary(texts, max_tokens):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "build_vocabulary", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "build_vocabulary", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("build_vocabulary")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 3 · From words to ids
+# ### Each word becomes a number
 #
-# ●●○○○ · The model gets a rectangle of whole numbers, and never sees what is cut off here.
-#
-# Each word of a (standardised) text becomes its place in the vocabulary, or 1. A text longer than `max_length` keeps its
-# **first** `max_length` words; a shorter one is filled up with 0 **at the end**. Count words, not characters. A vocabulary
-# may hold nothing but its two special entries: then every word is 1.
+# ●●○○○ · Each word of a text becomes its place in the vocabulary, or 1. A text longer than `max_length` keeps its **first**
+# `max_length` words; a shorter one is filled up with 0 **at the end**. (`keras.utils.pad_sequences` does both at the front by
+# default, and then the first word of a short review would get a late position.) A vocabulary may hold nothing but its two
+# special entries: then every word is 1.
 #
 # (Lecture 06 keeps the *last* 200 words of long reviews. The reviews of the sample are short, so nothing is cut.)
 #
-# `keras.utils.pad_sequences` pads and cuts at the front by default. With learned positions that matters: the first word
-# of a short review would get a late position.
+# **Example:** with the vocabulary above, `vectorize(["the quick fox", "dog"], vocabulary, 4)` is `[[2, 1, 4, 0], [3, 0, 0, 0]]`.
 #
-# **Example:** with the vocabulary of exercise 2, `vectorize(["the quick fox", "dog"], vocabulary, 4)` is
-# `[[2, 1, 4, 0], [3, 0, 0, 0]]`.
-#
-# <details><summary>Hint 1</summary>A dictionary from word to id is made once. Its <code>get</code> has a second argument for words that it does not hold.</details>
-# <details><summary>Hint 2</summary>Begin with an array of zeros (n, max_length), of whole numbers, and write each row's ids over the beginning of the row.</details>
+# <details><summary>Hint</summary>Begin with an array of zeros (n, max_length), of whole numbers, and write each row's ids over the beginning of the row.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "vectorize-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def vectorize(texts, vocabulary, max_length):
@@ -201,20 +156,26 @@ def vectorize(texts, vocabulary, max_length):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "vectorize", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "vectorize", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("vectorize")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your texts
 #
-# The next cell sends reviews through your three functions. By default they are the course's sample, made by a grammar in
-# which the order of the words decides; set the environment variable `COURSE_SOURCE` to `real` for IMDB. Before you run the
-# cell: at which length would you cut?
+# The next cell sends reviews through your two functions. `plain` brings them to one form; exercise 8 does this more carefully. By
+# default they are the course's sample, made by a grammar in which the order of the words decides; set the environment variable
+# `COURSE_SOURCE` to `real` for IMDB. Before you run the cell: at which length would you cut?
 
 # %% nbgrader={"grade": false, "grade_id": "lengths", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+def plain(text):
+    """Lower case, and nothing but words with one space between them."""
+    return " ".join(re.findall(r"[\w']+", text.lower()))
+
+
 SOURCE = data.chosen_source()
 (train_texts, train_labels), (test_texts, test_labels) = data.reviews(source=SOURCE)
-train_texts, test_texts = ([standardize(text) for text in texts] for texts in (train_texts, test_texts))
+train_texts, test_texts = ([plain(text) for text in texts] for texts in (train_texts, test_texts))
 held = len(train_texts) // 5  # the first fifth will decide when to stop; the vocabulary is made without it
 vocabulary = build_vocabulary(train_texts[held:], 20_000)
 lengths = np.array([len(text.split()) for text in train_texts])
@@ -230,15 +191,15 @@ plots.show(figure, alt="A histogram of the lengths of the training reviews, with
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-4", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4 · A mean that leaves padding out
+# ## 2 · A mean that leaves padding out
 #
 # ●●○○○ · One vector for a whole review. With padding in the mean, a short review is mostly padding.
 #
 # For each row, return the mean of the vectors x[b, t] whose id is **not** 0. A row that is all padding gives the zero vector,
 # not NaN. Padding may stand anywhere. `[UNK]` is a word. The result has the float type of x.
 #
-# Write it with `keras.ops`. In exercise 6 your function becomes part of a model that starts at `keras.Input`, where neither
-# NumPy nor `tf.…` works.
+# Write it with `keras.ops`: your function becomes part of a model that starts at `keras.Input`, where neither NumPy nor `tf.…`
+# works.
 #
 # **By hand:** ids (7, 4, 0), vectors (2, 0), (4, 6), (9, 9). <details><summary>Answer</summary>(3, 3): the third vector belongs to padding,
 # whatever it holds. The mean of all three would be (5, 5); the sum of two divided by T would be (2, 2).</details>
@@ -270,20 +231,18 @@ check("masked_mean")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · Find the bug
+# ### Find the bug
 #
-# ●○○○○ · A colleague has written exercise 4 as well. Her function runs in a graph, leaves padding out, and with one review at a
+# ●○○○○ · A colleague has written `masked_mean` as well. Her function runs in a graph, leaves padding out, and with one review at a
 # time it agrees with yours.
 #
-# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in place. It
-# is graded like exercise 4, all or nothing, and the check names no mistake: finding it is the exercise. Change as little as
-# possible. If you paste your own function instead, you learn nothing.
-#
-# <details><summary>Hint</summary>Make a batch of two reviews so small that you know both means, and print the result of each line.</details>
+# Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in place, with
+# as few changes as possible. It is graded like `masked_mean`, all or nothing, and the check names no mistake: finding it is the
+# exercise.
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(x, ids):
-    """The masked mean of exercise 4: arguments and result are the same."""
+    """The mean of `masked_mean`: arguments and result are the same."""
     ### BEGIN SOLUTION
     x = ops.convert_to_tensor(x)
     is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)  # (B, T)
@@ -302,7 +261,7 @@ check("find_the_bug")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-5", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 6 · The classifier
+# ## 3 · The classifier
 #
 # ●●●●○ · The whole of lecture 06 in one function.
 #
@@ -323,9 +282,9 @@ check("find_the_bug")
 #   number.
 # - `key_dim=d_model` is what the published model has: each of the two heads is as wide as the whole model.
 # - Dropout is up to you, as long as it is off outside of training. Do not compile the model yet.
-# - The check builds your model several times; all of this has 40 seconds of computing on a CPU.
-# - You may bring your layers of labs 04 and 05 (mind the `key_dim`), connect Keras's layers directly, or write a subclass of
-#   `keras.Model`.
+# - The check builds your model several times; all of this has 30 seconds of computing on a CPU.
+# - Connect Keras's layers directly, or write a subclass of `keras.Model`. Your layers of labs 04 and 05 have a cell of their own
+#   below.
 #
 # <details><summary>Your positions have no parameters?</summary>An Embedding that is called on a fixed array runs at once: its <em>result</em> goes into the model, as a constant, and the layer does not. Call it on <code>places</code>, which the stub computes from the input.</details>
 # <details><summary>Hint 1</summary>The mask for the attention is about keys: <code>ids != 0</code> with one more axis, (B, 1, T), given as <code>attention_mask=</code>. Passed by position, it would go into <code>query_mask</code> and block the wrong thing.</details>
@@ -369,11 +328,104 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
 # %% nbgrader={"grade": true, "grade_id": "build_classifier", "locked": true, "points": 10, "schema_version": 3, "solution": false, "task": false}
 check("build_classifier")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-pasted", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Your own layers (ungraded)
+#
+# Paste `EncoderBlock` of lab 04 and `TokenAndPositionEmbedding` of lab 05 into a new cell above the next one, which says whether
+# they work in this classifier. The block's `key_dim` is D/H and not D: by how much does the number of parameters fall?
+
+# %% nbgrader={"grade": false, "grade_id": "pasted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+missing = {"EncoderBlock", "TokenAndPositionEmbedding"} - set(globals())
+if missing:
+    print(f"Nothing to try: {' and '.join(sorted(missing))} not pasted.")
+else:
+    ids = keras.Input((200,), dtype="int32")  # (B, T)
+    tokens = TokenAndPositionEmbedding(200, 20_000, 32)(ids)  # noqa: F821  # (B, T, D)
+    block = EncoderBlock(32, 2, 32)  # noqa: F821
+    mean = masked_mean(block(tokens, ops.expand_dims(ops.not_equal(ids, 0), axis=1)), ids)  # (B, D)
+    hidden = keras.layers.Dense(20, activation="relu")(mean)
+    own = keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(hidden))
+    row = np.zeros((1, 200), "int32")
+    row[0, :5] = 11, 7, 5, 3, 2
+    before = own.predict(row, verbose=0)
+    table = max(own.weights, key=lambda each: each.shape[0])  # of the words
+    table.assign(np.concatenate([np.asarray(table)[:1] + 1, np.asarray(table)[1:]]))  # another vector for padding
+    moved = np.abs(own.predict(row, verbose=0) - before).max()
+    print(f"{own.count_params():,} parameters; padding moves the answer by {moved:.1g}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4 · Derive: the gradient that reaches a word
+#
+# ●●○○○ · Training moves each number against the gradient of the loss. How much of it reaches one word of a review?
+#
+# Shorten the end of the classifier: one dense unit reads the masked mean $m_b$ of review $b$, so its logit is
+# $z_b = v \cdot m_b + c$, and the probability of a positive review is $p_b = \sigma(z_b)$. The loss is the mean over the B
+# reviews of $-\ln p(\text{correct label})$. Derive, on paper, its gradient
+#
+# 1. by the logits, $\partial L/\partial z_b$, (B,),
+# 2. by the tokens that go into the mean, $\partial L/\partial x_{bt}$, (B, T, D).
+#
+# You are given the logits, the labels, the ids and $v$. Why do you not need the tokens themselves?
+#
+# - Padding is id 0, and may stand anywhere. A review without words has a zero gradient by all its tokens.
+# - Logits go up to ±1000: nothing may overflow.
+# - `tf.GradientTape` is forbidden in this function. The cell below compares your result with it.
+#
+# **By hand:** logits 0 and 0, labels 1 and 0, ids (5, 6) and (7, 0), v = (4).
+# <details><summary>Answer</summary>By the logits −¼ and ¼. By the tokens −½ and −½ in the first review, 1 and 0 in the second.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "derive_loss_gradient-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def derive_loss_gradient(logits, labels, ids, head):
+    """The gradient of the mean cross-entropy of a batch, by its logits and by its tokens.
+
+    Args:
+        logits: (B,), float.
+        labels: 0 or 1, (B,).
+        ids: (B, T); 0 is padding.
+        head: v, (D,): the logit of a review is v · (mean of its words) + c.
+
+    Returns:
+        The tuple (by_logit, by_token), (B,) and (B, T, D).
+    """
+    ### BEGIN SOLUTION
+    by_logit = (np.asarray(ops.sigmoid(logits)) - labels) / len(labels)  # (B,)
+    is_word = ids != 0  # (B, T)
+    share = is_word / np.maximum(is_word.sum(axis=1, keepdims=True), 1)  # (B, T)
+    return by_logit, (by_logit[:, None] * share)[..., None] * head
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "derive_loss_gradient", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("derive_loss_gradient")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-reached", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See what reaches a word
+#
+# Tokens at random in place of trained ones, for 200 reviews of the sample. Each point is a review: how long its gradient by one word
+# is. Before you run the cell: is a word of a short review moved more or less than a word of a long one, and what spreads the points
+# of equal length?
+
+# %% nbgrader={"grade": false, "grade_id": "reached", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(6)
+some, labels = vectorize(train_texts[:200], vocabulary, MAX_LENGTH), np.asarray(train_labels[:200])
+x, head = tf.constant(rng.normal(size=(*some.shape, 8))), rng.normal(size=8)  # (B, T, D), (D,)
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    logits = tf.linalg.matvec(masked_mean(x, some), head)  # (B,)
+    loss = keras.losses.BinaryCrossentropy(from_logits=True)(labels[:, None], logits[:, None])
+_, by_token = derive_loss_gradient(logits.numpy(), labels, some, head)
+print(f"yours minus the tape's: {np.abs(by_token - tape.gradient(loss, x)).max():.1g} at most")
+figure, ax = plt.subplots(figsize=(6, 2.6))
+ax.plot((some != 0).sum(axis=1), np.linalg.norm(by_token[:, 0], axis=-1), ".", color=diagrams.PALETTE["query"])
+ax.set(xlabel="words in the review", ylabel="gradient by one word", ylim=(0, None))
+plots.show(figure, alt="The length of the gradient by one word falls with the number of words in the review.")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 7 · Training
+# ## 5 · Training
 #
-# ●●●○○ · Training is easy. Knowing when to stop, and which weights to keep, takes a second set of reviews.
+# ●●●○○ · When to stop, and which weights to keep, a second set of reviews decides.
 #
 # Compile the model you are given with Adam, binary cross-entropy and the metric `"accuracy"`. Train it on `x` and `y` in
 # small batches. After each epoch look at the `validation` reviews. **Stop** when the validation loss has not
@@ -382,11 +434,11 @@ check("build_classifier")
 #
 # - The validation reviews only decide when to stop. Because they decide this, their accuracy is not an honest result. An honest
 #   one comes from test reviews, which this function never sees.
-# - The model learns in place. The check brings a small model of its own, not compiled, so that a mistake in exercise 6 costs
+# - The model learns in place. The check brings a small model of its own, not compiled, so that a mistake in exercise 3 costs
 #   nothing here.
 # - The check trains twice, first on 512 short reviews in which single words decide: at least **90 %** of 500 others have to be
 #   classified correctly afterwards. The second time the validation labels are inverted, so that the validation loss only gets
-#   worse: you should stop soon, with the weights of an early epoch. Together you have 60 seconds of computing on a CPU; a few are
+#   worse: you should stop soon, with the weights of an early epoch. Together you have 40 seconds of computing on a CPU; a few are
 #   enough.
 #
 # <details><summary>The validation loss stays level for some epochs before it falls?</summary>In the sample only the order of the words decides most reviews, and a model takes a while to see that. With a patience of one or two epochs you stop on the way.</details>
@@ -434,9 +486,213 @@ print(f"{len(curves['loss'])} epochs, the lowest validation loss in epoch {np.ar
 ax = plots.training_history({"your classifier": curves})
 plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, a dashed one for the validation reviews.")
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7b", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See what it gets wrong
+#
+# The test reviews, for the first time. On the sample more than **90 %** of them should be right; if not, look at the history
+# again. Before you run the cell: will their accuracy be above that of the validation reviews, or below?
+
+# %% nbgrader={"grade": false, "grade_id": "errors", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+x_test, y_test = vectorize(test_texts, vocabulary, MAX_LENGTH), np.asarray(test_labels)  # (n, T), (n,)
+probabilities = classifier.predict(x_test, verbose=0)[:, 0]  # (n,)
+correct = (probabilities >= 0.5) == (y_test == 1)  # (n,)
+print(f"test reviews classified correctly: {correct.mean():.1%}")
+kinds = ["negative", "positive"]
+wrong = np.flatnonzero(~correct)
+for index in wrong[np.argsort(-np.abs(probabilities - 0.5)[wrong])][:3]:
+    print(f"{kinds[y_test[index]]}, said {probabilities[index]:.2f}: {test_texts[index][:200]}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7c", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Does it read, or does it count words?
+#
+# The same reviews with their words in random order. A classifier that only weighs single words would not notice. Before you
+# run the cell: how far will the accuracy fall?
+
+# %% nbgrader={"grade": false, "grade_id": "shuffled", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(6)
+shuffled = [" ".join(rng.permutation(text.split())) for text in test_texts]
+again = classifier.predict(vectorize(shuffled, vocabulary, MAX_LENGTH), verbose=0)[:, 0]  # (n,)
+for name, said in (("as written", probabilities), ("shuffled", again)):
+    print(f"{name:10} {np.mean((said >= 0.5) == (y_test == 1)):.1%}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Measure: is one recipe better?
+#
+# ●○○○○ · First predict. A model is right in 73 % of many test reviews. With **500** other reviews from the same source the share
+# would be a little different. How large is the **standard deviation** of an accuracy on 500 reviews, in **percentage points**? Put a
+# number in place of `None`, and delete the last line of the cell, **before** you run the measurement below. It has to be within 0.4,
+# and at the end you are asked for the reason.
+
+# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+predict = None  # one number, in percentage points
+### BEGIN SOLUTION
+predict = 2.0
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("predict")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# The measurement draws 500 of 1,000 reviews with replacement, 730 of them classified correctly, and does so 2,000 times (the bootstrap).
+
+# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(10)
+is_right = np.arange(1000) < 730  # (n,)
+drawn = 100 * np.array([is_right[rng.integers(1000, size=500)].mean() for _ in range(2000)])
+print(f"predicted ± {predict:.2f}, measured ± {drawn.std():.2f}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Now the difference of two recipes
+#
+# ●●○○○ · Recipes A and B were trained with several seeds each, and all these models read the same N reviews. The **difference** is
+# the mean accuracy of A minus that of B. Other reviews would have given another one, and so would other seeds. The **paired
+# bootstrap** repeats the experiment R times. You write it; what is drawn is handed over, so your function needs no chance.
+#
+# - Repeat r uses the reviews `reviews[r]`, the same for both recipes, A's models `seeds_a[r]` and B's models `seeds_b[r]`: indices,
+#   drawn with replacement. What is drawn twice counts twice.
+# - `interval`: the percentiles 2.5 and 97.5 of the R differences, by `np.percentile` with its defaults.
+# - `reviews_alone`: the same, but each repeat uses every model once. Next to `interval` it shows what the seeds add.
+#
+# **By hand:** one model each; A is correct on the reviews 0 and 1 of three, B on review 0. The drawn reviews are (0, 1, 1) and
+# (2, 0, 2).
+# <details><summary>Answer</summary>The difference is 2/3 − 1/3 = 1/3. The repeats have 1 − 1/3 = 2/3 and 1/3 − 1/3 = 0.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "measure_difference-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    """The difference of two recipes' accuracies, with intervals by the paired bootstrap.
+
+    Args:
+        correct_a: which reviews each model of recipe A classified correctly, bool, (S_a, N).
+        correct_b: the same for recipe B, (S_b, N).
+        reviews: the reviews of each repeat, (R, N), from 0 to N − 1.
+        seeds_a: the models of A of each repeat, (R, S_a), from 0 to S_a − 1.
+        seeds_b: the models of B of each repeat, (R, S_b).
+
+    Returns:
+        The tuple (difference, interval, reviews_alone): a number, and two pairs (low, high).
+    """
+    ### BEGIN SOLUTION
+    again, alone = [], []
+    for drawn, models_a, models_b in zip(reviews, seeds_a, seeds_b, strict=True):
+        a, b = correct_a[:, drawn], correct_b[:, drawn]  # (S_a, N), (S_b, N)
+        again.append(a[models_a].mean() - b[models_b].mean())
+        alone.append(a.mean() - b.mean())
+    interval, reviews_alone = (np.percentile(each, [2.5, 97.5]) for each in (again, alone))
+    return correct_a.mean() - correct_b.mean(), interval, reviews_alone
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "measure_difference", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("measure_difference")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-recipes", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See whether a mask is worth something
+#
+# Two small recipes without attention, three seeds each: the mean of the words' vectors by your `masked_mean`, and the mean over all T
+# places. The second line of the output compares your classifier with the first of them. Before you run the cell: which of the two
+# intervals will contain 0?
+
+# %% nbgrader={"grade": false, "grade_id": "recipes", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+def trained(pooling, seed):
+    """Which test reviews a bag of word vectors classifies correctly, (n,)."""
+    keras.utils.set_random_seed(seed)
+    ids = keras.Input((MAX_LENGTH,), dtype="int32")
+    vectors = keras.layers.Embedding(len(vocabulary), 32)(ids)
+    model = keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(pooling(vectors, ids)))
+    model.compile(keras.optimizers.Adam(2e-2), "binary_crossentropy")
+    model.fit(x[held:], y[held:], batch_size=256, epochs=8, verbose=0)
+    return (np.asarray(model(x_test))[:, 0] >= 0.5) == (y_test == 1)
+
+
+masked = np.array([trained(masked_mean, seed) for seed in range(3)])  # (S, n)
+everywhere = np.array([trained(lambda vectors, _: ops.mean(vectors, axis=1), seed) for seed in range(3)])
+rng = np.random.default_rng(0)
+for name, a, b in (("masked − all places", masked, everywhere), ("classifier − masked", correct[None], masked)):
+    drawn = [rng.integers(high, size=(2000, high)) for high in (len(y_test), len(a), len(b))]
+    difference, interval, alone = measure_difference(a, b, *drawn)
+    print(f"{name}: {difference:+.3f}, 95 % from {interval[0]:+.3f} to {interval[1]:+.3f}; ", end="")
+    print(f"reviews alone {alone[0]:+.3f} to {alone[1]:+.3f}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · By hand
+#
+# ●○○○○ · Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
+#
+# - `first_word`: a review of three words is padded **in front** to `max_length=200`. At which position, counted from 0, is
+#   its first word?
+# - `longer`: how many parameters does `build_classifier(max_length=600)` have, with all other arguments at their
+#   defaults?
+# - `measures`: precision and recall, rounded to two decimals, of the confusion matrix `[[52, 8], [10, 30]]`: rows are the truth,
+#   columns what the model said, negative first. Precision is the share of positives among those called positive, recall the
+#   share called positive among the positives.
+# - `report`: you trained for 20 epochs and kept the one with the lowest validation loss. Which accuracy do you report? One letter:
+#   - `"a"`: the highest validation accuracy of all epochs;
+#   - `"b"`: the validation accuracy of the epoch that was kept;
+#   - `"c"`: the accuracy on reviews that decided nothing, measured once;
+#   - `"d"`: the training accuracy of the last epoch.
+
+# %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+answers = {
+    "first_word": None,  # one number
+    "longer": None,  # one number
+    "measures": None,  # two numbers, two decimals: precision, recall
+    "report": None,  # "a", "b", "c" or "d"
+}
+### BEGIN SOLUTION
+answers = {"first_word": 197, "longer": 670_537, "measures": [0.79, 0.75], "report": "c"}
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("answers")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-1", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 8 · Three more (optional)
+#
+# No points. First, **one way to write each word**.
+#
+# ●●○○○ · A model sees `Great`, `great!` and `great` as three unrelated words unless somebody makes them the same.
+#
+# Return the text
+#
+# 1. in lower case,
+# 2. with the line breaks of HTML, `<br>`, `<br/>` and `<br />` in any capitals, each turned into a space,
+# 3. without punctuation: the characters of `string.punctuation` are removed, nothing takes their place,
+# 4. with one space between words and none at the ends, whatever white space was there.
+#
+# Letters of all languages stay, and so do digits.
+#
+# **By hand:** `"Don't miss it!<br /><br />9/10 – ÉCLAIR"`. Which of the four steps has to come before which?
+#
+# <details><summary>Answer</summary><code>"dont miss it 910 – éclair"</code>: the dash is not among the 32 characters of <code>string.punctuation</code>. Line breaks have to go before the punctuation: without its brackets a <code>&lt;br /&gt;</code> is a word. White space comes last, since step 2 makes more of it.</details>
+# <details><summary>Hint 1</summary><code>re.sub(pattern, " ", text)</code> replaces what a pattern finds. <code>/?</code> in a pattern means: a slash, or none.</details>
+# <details><summary>Hint 2</summary><code>str.maketrans("", "", string.punctuation)</code> is a table for <code>str.translate</code> that removes characters. <code>"a  b".split()</code> knows all white space.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "standardize-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def standardize(text):
+    """Bring a text into the form in which its words are counted and looked up.
+
+    Args:
+        text: any text, a str.
+
+    Returns:
+        The text in lower case, without line breaks of HTML and punctuation, one space between words.
+    """
+    ### BEGIN SOLUTION
+    text = re.sub(r"<br\s*/?>", " ", text.lower())
+    text = text.translate(str.maketrans("", "", string.punctuation))
+    return " ".join(text.split())
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "standardize", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("standardize")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 8 · What the numbers say
+# ### What the numbers say
 #
 # ●●●○○ · An accuracy of 90 % is poor where 90 % of the reviews are positive. Four counts say more.
 #
@@ -487,52 +743,12 @@ def evaluate_predictions(probabilities, labels, threshold=0.5):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "evaluate_predictions", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "evaluate_predictions", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("evaluate_predictions")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7b", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### See what it gets wrong
-#
-# The test reviews, for the first time. On the sample more than **90 %** of them should be right; if not, look at the history
-# again. Before you run the cell: will their accuracy be above that of the validation reviews, or below?
-
-# %% nbgrader={"grade": false, "grade_id": "errors", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-x_test = vectorize(test_texts, vocabulary, MAX_LENGTH)  # (n, T)
-probabilities = classifier.predict(x_test, verbose=0)  # (n, 1)
-result = evaluate_predictions(probabilities, test_labels)
-print({name: round(float(value), 3) for name, value in result.items() if name != "confusion"})
-figure, ax = plt.subplots(figsize=(3.6, 2.8))
-kinds = ["negative", "positive"]
-plots.matrix_map(np.array(result["confusion"]), rows=kinds, columns=kinds, digits=0, ax=ax)
-ax.set(xlabel="said", ylabel="true", title="test reviews")
-plots.show(figure, alt="The confusion matrix of the test reviews, two by two counts, largest on the diagonal.")
-sure = np.abs(probabilities[:, 0] - 0.5)
-wrong = np.flatnonzero((probabilities[:, 0] >= 0.5) != (np.asarray(test_labels) == 1))
-for index in wrong[np.argsort(-sure[wrong])][:3]:
-    print(f"{kinds[test_labels[index]]}, said {probabilities[index, 0]:.2f}: {test_texts[index][:200]}")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-7c", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Does it read, or does it count words?
-#
-# The same reviews with their words in random order. A classifier that only weighs single words would not notice. Before you
-# run the cell: how far will the accuracy fall?
-
-# %% nbgrader={"grade": false, "grade_id": "shuffled", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-rng = np.random.default_rng(6)
-shuffled = [" ".join(rng.permutation(text.split())) for text in test_texts]
-again = classifier.predict(vectorize(shuffled, vocabulary, MAX_LENGTH), verbose=0)  # (n, 1)
-accuracies = [evaluate_predictions(each, test_labels)["accuracy"] for each in (probabilities, again)]
-figure, ax = plt.subplots(figsize=(5, 2.2))
-ax.barh(["as written", "shuffled"], accuracies, color=[diagrams.PALETTE["query"], diagrams.PALETTE["mask"]])
-ax.axvline(0.5, color=diagrams.PALETTE["residual"], linestyle=":")
-for row, value in enumerate(accuracies):
-    ax.text(value, row, f" {value:.1%}", va="center")
-ax.set(xlim=(0, 1.15), xlabel="accuracy on test reviews")
-plots.show(figure, alt="Two bars: accuracy of the reviews as written, and a lower one of the same words shuffled.")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-baseline", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 9 · What a linear model knows
+# ### What a linear model knows
 #
 # ●○○○○ · If you publish a network, say also how good a model is that was fitted in a second.
 #
@@ -564,80 +780,46 @@ def linear_baseline(train_texts, train_labels, texts):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "linear_baseline", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "linear_baseline", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("linear_baseline")
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 10 · Predict, then measure
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-broken", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Break your mask
 #
-# ●○○○○ · On the sample your linear model is right in about 73 % of the test reviews. With **500** other test reviews from the
-# same source the share would be a little different. How large is the **standard deviation** of an accuracy on 500 reviews, in
-# **percentage points**? Put a number in place of `None`, and delete the last line of the cell, **before** you run the
-# measurement below. It has to be within 0.4, and at the end you are asked for the reason.
+# The masks of your classifier look for id 0. The next cell gives the vocabulary one more entry, with the *same vector* as padding, and
+# fills up short reviews with it: both masks take it for a word. The row gets wider and wider. Before you run the cell: how do the
+# logits of the answers change with the width, with the mask and without?
 
-# %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-predict = None  # one number, in percentage points
-### BEGIN SOLUTION
-predict = 2.0
-### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "predict", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("predict")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measured", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# The measurement draws 500 of the test reviews with replacement, and does so 2,000 times (the bootstrap).
-
-# %% nbgrader={"grade": false, "grade_id": "measured", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-is_right = (linear_baseline(train_texts, train_labels, test_texts) >= 0.5) == (np.asarray(test_labels) == 1)  # (n,)
-rng = np.random.default_rng(10)
-drawn = 100 * np.array([is_right[rng.integers(len(is_right), size=500)].mean() for _ in range(2000)])
-figure, ax = plt.subplots(figsize=(6, 2.6))
-ax.hist(drawn, bins=30, color=diagrams.PALETTE["query"])
-ax.set(xlabel="accuracy on 500 reviews, in %", ylabel="draws", title=f"predicted ± {predict}, measured ± {drawn.std():.2f}")
-plots.show(figure, alt="A histogram of the accuracy in 2,000 draws of 500 reviews: a bell a few points wide.")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 11 · By hand
-#
-# ●●○○○ · Paper and pencil, no code. Put your answers in place of `None`, and delete the last line of the cell.
-#
-# - `first_word`: a review of three words is padded **in front** to `max_length=200`. At which position, counted from 0, is
-#   its first word?
-# - `longer`: how many parameters does `build_classifier(max_length=600)` have, with all other arguments at their
-#   defaults?
-# - `measures`: precision and recall, rounded to two decimals, of the confusion matrix `[[52, 8], [10, 30]]`.
-# - `report`: you trained for 20 epochs and kept the one with the lowest validation loss. Which accuracy do you report? One letter:
-#   - `"a"`: the highest validation accuracy of all epochs;
-#   - `"b"`: the validation accuracy of the epoch that was kept;
-#   - `"c"`: the accuracy on reviews that decided nothing, measured once;
-#   - `"d"`: the training accuracy of the last epoch.
-
-# %% nbgrader={"grade": false, "grade_id": "answers-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-answers = {
-    "first_word": None,  # one number
-    "longer": None,  # one number
-    "measures": None,  # two numbers, two decimals: precision, recall
-    "report": None,  # "a", "b", "c" or "d"
-}
-### BEGIN SOLUTION
-answers = {
-    "first_word": 197,
-    "longer": 670_537,
-    "measures": [0.79, 0.75],
-    "report": "c",
-}
-### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "answers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("answers")
+# %% nbgrader={"grade": false, "grade_id": "broken", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+lengths = (x_test != 0).sum(axis=1)  # (n,)
+short = np.argsort(lengths, kind="stable")[:200]
+widths, said = np.unique(np.linspace(lengths[short].max(), MAX_LENGTH, 8).astype(int)), []
+for width in widths:
+    copy = build_classifier(int(width), len(vocabulary) + 1)
+    for source, target in zip(classifier.weights, copy.weights, strict=True):
+        values = np.asarray(source)
+        if len(values) == len(vocabulary):
+            values = np.concatenate([values, values[:1]])  # the new entry has the vector of id 0
+        target.assign(values[: target.shape[0]])  # and the positions end with the row
+    rows = x_test[short, :width]
+    said.append([np.asarray(copy(each))[:, 0] for each in (rows, np.where(rows == 0, len(vocabulary), rows))])
+said = np.clip(said, 1e-7, 1 - 1e-7)  # (widths, 2, 200)
+logits = np.log(said / (1 - said))
+figure, ax = plt.subplots(figsize=(6, 2.8))
+for kind, (name, style) in enumerate([("query", "-"), ("accent", "--")]):
+    ax.plot(widths, logits[:, kind, :5], style, color=diagrams.PALETTE[name])
+ax.set(xlabel="width of the row", ylabel="logit of the answer", title="full lines: masked, dashed: mask broken")
+plots.show(figure, alt="Logits of five reviews by the width of the row: level with the mask, drifting without it.")
+share = ((said >= 0.5) == (y_test[short] == 1)).mean(axis=2)  # (widths, 2)
+print(f"200 short reviews, correct at width {widths[-1]}: masked {share[-1, 0]:.1%}, mask broken {share[-1, 1]:.1%}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-9", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
 # A colleague leaves both masks out, "because the model learns by itself to ignore padding; the validation accuracy is the same
-# with and without". What do you answer, and which experiment would you propose? And how did you find your prediction of
-# exercise 10? Would you call a model better because it is right in 1 % more of 500 reviews? Three to eight sentences. This
-# earns no points; your instructor reads it and writes back.
+# with and without". What do you answer, and which experiment would you propose? What did you measure in exercise 6: which of the two
+# differences is beyond chance, and what do the seeds add to the interval? How did you find your prediction? Four to eight sentences.
+# This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # It may learn to ignore padding for the lengths that it has seen: then the amount of padding is just one more feature, which
@@ -646,9 +828,14 @@ check("answers")
 # change; with masks none does. The validation
 # accuracy cannot show it, because the validation reviews are padded exactly like the training reviews.
 #
-# Exercise 10: each review is right or wrong like a coin with a = 0.73, so the share of 500 has the standard deviation
+# Exercise 6: masked mean minus mean of all places is −0.006, from −0.029 to 0.016. The interval contains 0, so these three seeds
+# and 1,000 reviews show no gain; they do not show that there is none. The classifier is ahead by 0.32, and its interval is far
+# from 0. For the first difference the seeds widen the interval by half; the classifier has one seed only, so the chance in its
+# own training is left out.
+#
+# Each review is right or wrong like a coin with a = 0.73, so the share of 500 has the standard deviation
 # √(a(1 − a)/500) = 2.0 points. One point more on 500 other reviews is half of that, and no reason to call a model better; on
-# the same 500 reviews one would compare the reviews on which the two models differ.
+# the same 500 reviews only those count on which the two models differ.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # You have the whole way from text to a number that can be believed. Lecture 07 takes an encoder that has

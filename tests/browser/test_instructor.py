@@ -84,7 +84,7 @@ def test_formgrader_from_autograding_to_feedback(window, course):
         assert f"{SHARE} {EARNED:g} / {FULL:g} 0 / 4" in window.find("#main-table", name).text or name == LAB
         window.shot(f"gradebook-{name}")
         window.click("#main-table a", name)
-    verdict = window.find(".output_area", "self_attention_matrix: 0 of 5 points")
+    verdict = window.find(".output_area", "self_attention_matrix: 0 of 2 points")
     assert "the softmax runs over the queries instead of the keys" in " ".join(verdict.text.split())
     window.find("#explanation").send_keys("3", Keys.TAB)
     window.find("#explanation-comment").send_keys(COMMENT, Keys.TAB)

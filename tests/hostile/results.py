@@ -53,7 +53,7 @@ RESULTS = [
                     def __contains__(self, key): return True
                 answers = Everything()
             """).strip())), {"answers": _FAILED}),
-    Hostile("answers-list", "a list of all letters as the answer",
+    Hostile("answers-list", "letters and too many numbers as the answer",
             made(answered(answers='answers = {"key_row": "10 19 8", "scaled_scores": [[21, 20]] * 9, '
-                          '"weights": np.nan, "without_scaling": "abcd"}')), {"answers": _FAILED}),
+                          '"weights": "abcd"}')), {"answers": _FAILED}),
 ]  # fmt: skip

@@ -1,5 +1,57 @@
-from lab_matrix import LabTests
+import numpy as np
+import pytest
+from lab_matrix import LabTests, expectations, namespace, solution_sources
+from this_course import exercises_of
+
+from coursekit.generator import Generator
+from coursekit.probes.self_attention import FAST_MEMORY, KIBIBYTE, TOKENS, bytes_of_blocks
+from exercises.self_attention.derive_softmax_jacobian import softmax_jacobian
+
+LAB = "02_self_attention"
 
 
 class TestSelfAttention(LabTests):
-    lab = "02_self_attention"
+    lab = LAB
+
+
+@pytest.mark.parametrize("name", ["derive_softmax_jacobian", "measure_saturation"])
+def test_a_mistake_fails_with_every_seed(name):
+    for mistake in exercises_of(LAB)[name].named_mistakes:
+        for seed in range(8):
+            assert any((mistake,) in case.wrong for case in expectations(LAB, name, seed)), f"{mistake}, seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_derived_jacobian_agrees_with_difference_quotients(seed):
+    scores, step = Generator([seed]).normal(size=7), 1e-5
+
+    def weights(z):
+        return np.exp(z) / np.exp(z).sum()
+
+    for column, direction in enumerate(step * np.eye(7)):
+        quotient = (weights(scores + direction) - weights(scores - direction)) / (2 * step)
+        assert np.allclose(softmax_jacobian(scores)["jacobian"][:, column], quotient, rtol=1e-6, atol=1e-9)
+
+
+def test_what_is_measured_has_the_law_of_two_keys():
+    """With two keys the largest weight is 1 / (1 + exp(−|difference of the scores|)): 20,000 queries, by simulation."""
+    measure = namespace(solution_sources(LAB))["measure_saturation"]
+
+    def draw(seed, d):
+        return np.random.default_rng([seed, d]).normal(size=(2000, d)), np.stack([np.ones(d), -np.ones(d)])
+
+    found = measure(draw, [4, 64], list(range(10)), 0.7)
+    rng = np.random.default_rng(99)
+    for place, d in enumerate((4, 64)):
+        for name, deviation in (("unscaled", 2 * d**0.5), ("scaled", 2.0)):
+            law = 1 / (1 + np.exp(-np.abs(rng.normal(size=200_000) * deviation)))
+            assert abs(found[name][place] - law.mean()) <= 6 * law.std() / 20_000**0.5
+    assert found["base"] == 0.5 and found["first_unscaled"] == 4
+
+
+def test_the_blocks_that_the_design_counts_are_those_of_the_arrays():
+    queries, keys, width = 100, 60, 64
+    held = [np.zeros(shape, "float32") for shape in ((queries, width), (queries, width), (queries, 1), (queries, 1))]
+    held += [np.zeros(shape, "float32") for shape in ((keys, width), (keys, width), (queries, keys))]
+    assert bytes_of_blocks(queries, keys) == sum(each.nbytes for each in held)
+    assert FAST_MEMORY == 128 * KIBIBYTE == 131072 and TOKENS == 4096

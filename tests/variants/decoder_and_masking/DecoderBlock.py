@@ -276,9 +276,9 @@ WRONG = [
     ("dropout_always", block(training="True", third="True")),
     ("third_dropout_missing", block(third="False")),
     ("keras_epsilon", block(epsilon="1e-3")),
-    ("key_dim_is_d_model", block(key_dim="d_model")),
-    ("feed_forward_linear", block(activation="None")),
-    ("feed_forward_gelu", block(activation='"gelu"')),
+    ("", block(key_dim="d_model")),
+    ("", block(activation="None")),
+    ("", block(activation='"gelu"')),
     # a property or the contract says so
     (None, block(rate="0.5 * dropout")),
     (None, block(inside=", dropout=dropout")),

@@ -141,20 +141,20 @@ WRONG = [
     ("positions_before_class_token", embedding(result="ops.concatenate([front, x + table[:, :-1]], axis=1)")),
     ("positions_multiplied", embedding(result="ops.concatenate([front, x], axis=1) * table")),
     ("scaled_by_root_d", embedding(result="ops.concatenate([front, x * self.d_model**0.5], axis=1) + table")),
-    ("projection_relu", embedding(dense=", activation='relu'")),
-    ("projection_gelu", embedding(dense=", activation='gelu'")),
+    (None, embedding(dense=", activation='relu'")),
+    (None, embedding(dense=", activation='gelu'")),
     # no bias, which a message of its own says
     (None, embedding(dense=", use_bias=False")),
-    ("class_token_untracked", embedding(class_token="tf.Variable(tf.zeros((1, 1, d_model)))")),
-    ("positions_untracked", embedding(positions="tf.Variable(tf.zeros((1, num_patches + 1, d_model)))")),
+    (None, embedding(class_token="tf.Variable(tf.zeros((1, 1, d_model)))")),
+    (None, embedding(positions="tf.Variable(tf.zeros((1, num_patches + 1, d_model)))")),
     (
-        "neither_tracked",
+        None,
         embedding(
             class_token="tf.Variable(tf.zeros((1, 1, d_model)))",
             positions="tf.Variable(tf.zeros((1, num_patches + 1, d_model)))",
         ),
     ),
-    ("class_token_untracked", embedding(class_token="self.add_weight(shape=(1, 1, d_model), trainable=False)")),
+    (None, embedding(class_token="self.add_weight(shape=(1, 1, d_model), trainable=False)")),
     # a table that is an Embedding layer; a constant; one class token for each class; no class token at all
     (
         None,

@@ -1,0 +1,206 @@
+"""Lab 08, exercise `measure_exposure`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.decoder_and_masking import Writer, table_writer
+from exercises.drawing import drawn_until
+
+exercise = Exercise("measure_exposure", returns=("after", "base", "margin"), seeks_changes=False)
+
+Arrays = dict[str, np.ndarray]
+
+
+@exercise.formula
+def shares_by_step(
+    targets: np.ndarray, positions: np.ndarray, false_ids: np.ndarray, steps: int, table: np.ndarray
+) -> Arrays:
+    """Shares of right tokens by step after a false token and after the right one, and 1.96 standard errors of the
+    mean paired difference."""
+    clean, false = both(targets, positions, false_ids, steps, table)
+    base = np.nanmean(clean, axis=0)
+    after = np.nanmean(false, axis=0)
+    lost = clean - false
+    count = (~np.isnan(lost)).sum(axis=0)
+    margin = 1.96 * np.nanstd(lost, axis=0, ddof=1) / np.sqrt(count)
+    return {"after": after, "base": base, "margin": margin}
+
+
+@exercise.formula_for("shares")
+def shares_alone(
+    targets: np.ndarray, positions: np.ndarray, false_ids: np.ndarray, steps: int, table: np.ndarray
+) -> Arrays:
+    """The shares without the margin."""
+    found = shares_by_step(targets, positions, false_ids, steps, table)
+    return {name: found[name] for name in ("after", "base")}
+
+
+def both(
+    targets: np.ndarray, positions: np.ndarray, false_ids: np.ndarray, steps: int, table: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which written tokens are right after the right token and after the false one, (N, K) each; NaN behind the end."""
+    correct = targets[np.arange(len(targets)), positions]
+    model = table_writer(targets, table)
+    clean = np.array([continued(model, row, targets, positions, correct, steps) for row in range(len(targets))])
+    false = np.array([continued(model, row, targets, positions, false_ids, steps) for row in range(len(targets))])
+    return clean, false
+
+
+def continued(
+    model: Writer, row: int, targets: np.ndarray, positions: np.ndarray, token: np.ndarray, steps: int
+) -> np.ndarray:
+    """For one sentence, whether each of the K tokens that the model writes after `token` is right."""
+    ids, place = targets[row].tolist(), int(positions[row])
+    prefix = [*ids[:place], int(token[row])]
+    right = np.full(steps, np.nan)
+    for step in range(steps):
+        at = place + 1 + step
+        written = model(row, prefix)
+        if at < len(ids) and ids[at] != 0:
+            right[step] = written == ids[at]
+        prefix.append(written)
+    return right
+
+
+def _inputs(rng: Generator, rows: int, length: int, steps: int) -> dict:
+    """Sentences of different lengths, with a false token in each at least one place before its end."""
+    words = 11
+    targets = rng.integers(1, words, size=(rows, length)).astype("int32")
+    lengths = rng.integers(3, length + 1, size=rows)
+    targets[np.arange(length) >= lengths[:, None]] = 0
+    positions = np.array([int(rng.integers(0, each - 1)) for each in lengths])
+    correct = targets[np.arange(rows), positions]
+    false_ids = 1 + (correct - 1 + rng.integers(1, words - 1, size=rows)) % (words - 1)
+    table = rng.random((rows, 97))
+    return {
+        "targets": targets,
+        "positions": positions.astype("int64"),
+        "false_ids": false_ids.astype("int32"),
+        "steps": steps,
+        "table": table,
+    }
+
+
+def _is_clear(inputs: dict) -> bool:
+    """Whether every step has sentences that have ended, sentences that have not, and losses of both kinds."""
+    clean, false = both(**inputs)
+    counts = (~np.isnan(clean)).sum(axis=0)
+    if counts.min() < 5 or len(set(counts)) < len(counts):
+        return False
+    base, after = np.nanmean(clean, axis=0), np.nanmean(false, axis=0)
+    lost = clean - false
+    spread = np.nanstd(lost, axis=0, ddof=1) ** 2
+    apart = np.abs(spread - np.nanvar(clean, axis=0, ddof=1) - np.nanvar(false, axis=0, ddof=1))
+    return bool(
+        (np.abs(base - after) > 0.05).all()
+        and len({*base, *after}) == 2 * len(base)
+        and (after > 0.1).all()
+        and (base < 0.99).all()
+        and (spread > 0.02).all()
+        and (apart > 0.02).all()
+    )
+
+
+def _drawn(rng: Generator, rows: int, length: int, steps: int) -> dict:
+    return drawn_until(_is_clear, lambda: _inputs(rng, rows, length, steps))
+
+
+@exercise.group(
+    "shares by step, after a false and after the right token",
+    points=3,
+    advice=Advice(
+        value="For each sentence write twice: after the correct tokens and the false one, and after the correct tokens "
+        "alone. Each written token goes into its own prefix.",
+        nan="Each step has sentences that have not ended. Take the mean over these.",
+        shape="One share for each step: (K,).",
+    ),
+    must_fail_for=("taught", "end_counted", "compared_too_early", "inserted", "in_a_row"),
+)
+def shares(rng: Generator) -> list[Case]:
+    return [
+        Case(_drawn(rng, 23, 7, 3), mode="shares", description="23 sentences, three steps"),
+        Case(_drawn(rng, 31, 9, 4), mode="shares", description="31 sentences, four steps"),
+    ]
+
+
+@exercise.group(
+    "margin of the mean paired difference",
+    points=2,
+    advice=Advice(
+        value="One difference for each sentence: right or not after the right token, minus right or not after the "
+        "false one. Their standard deviation (ddof=1) over the root of their number, times 1.96.",
+        nan="Leave out the sentences that have ended, step by step.",
+    ),
+    must_fail_for=("unpaired", "population", "not_divided", "all_sentences"),
+)
+def margins(rng: Generator) -> list[Case]:
+    return [
+        Case(_drawn(rng, 23, 7, 2), description="23 sentences, two steps"),
+        Case(_drawn(rng, 37, 9, 3), description="37 sentences, three steps"),
+    ]
+
+
+PREFIX = "prefix = [*ids[:place], int(token[row])]"
+IS_RIGHT = "right[step] = written == ids[at]"
+MARGIN = "1.96 * np.nanstd(lost, axis=0, ddof=1) / np.sqrt(count)"
+
+exercise.mistakes(
+    taught=wrong(
+        "After the false token your prefix goes on with the correct tokens. The question is what the model does with "
+        "what it wrote itself.",
+        ("prefix.append(written)", "prefix.append(ids[at] if at < len(ids) else written)"),
+        hint="Which token is the last one of the prefix at the second step?",
+        see="08#teacher-forcing",
+    ),
+    inserted=wrong(
+        "The false token comes after the right one. It has to stand in its position.",
+        (PREFIX, f"{PREFIX} if token[row] == ids[place] else [*ids[: place + 1], int(token[row])]"),
+        hint="How many tokens does the prefix have before the first step, with and without the false one?",
+    ),
+    compared_too_early=wrong(
+        "A written token is compared with the target one position too early.",
+        ("written == ids[at]", "written == ids[at - 1]"),
+        hint="A prefix of n tokens is read. Which index of the target does the next token have?",
+    ),
+    end_counted=wrong(
+        "Sentences that have ended are counted as wrong. At each step count only those that still have a token there.",
+        ("np.full(steps, np.nan)", "np.zeros(steps)"),
+        hint="How many sentences have a token at step k?",
+    ),
+    in_a_row=wrong(
+        "A token counts as right only if all tokens before it are. Then a model cannot recover, whatever it writes.",
+        (IS_RIGHT,
+         "right[step] = written == ids[at] and prefix[place + 1 :] == ids[place + 1 : at]"),
+        hint="A sentence is wrong at step 1 and right at step 2. What does step 2 count?",
+    ),
+    unpaired=wrong(
+        "The margin is that of two independent groups of sentences. These are the same sentences: take the difference "
+        "within each first.",
+        (MARGIN,
+         "1.96 * np.sqrt(np.nanvar(clean, axis=0, ddof=1) + np.nanvar(false, axis=0, ddof=1)) / np.sqrt(count)"),
+        hint="Of which one number for each sentence do you need the standard deviation?",
+        see="06b#seeds",
+    ),
+    population=wrong(
+        "The standard deviation divides by n. A sample's divides by n − 1: `ddof=1`.", ("ddof=1) / np", "ddof=0) / np")
+    ),
+    not_divided=wrong(
+        "The margin is 1.96 standard deviations. A mean is uncertain by the standard deviation over √n.",
+        (MARGIN, "1.96 * np.nanstd(lost, axis=0, ddof=1)"),
+    ),
+    all_sentences=wrong(
+        "The root is that of all sentences. At each step divide by the root of the number that is left there.",
+        ("np.sqrt(count)", "np.sqrt(len(lost))"),
+    ),
+)  # fmt: skip
+
+exercise.hints(
+    "A function that continues one prefix by some tokens serves twice: with the false token and with the right one.",
+    "A table (N, K) of zeros and ones with NaN behind the ends, and `np.nanmean` over its rows.",
+)
+exercise.hints(
+    "Subtract the two tables first. `np.nanstd` takes an axis and `ddof`.",
+    "The number of sentences at a step is the number of entries in its column that are not NaN.",
+    group="margins",
+)

@@ -1,0 +1,160 @@
+"""Lab 04, exercise `derive_layer_norm_gradient`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import drawn_until, normal
+
+exercise = Exercise(
+    "derive_layer_norm_gradient",
+    call=("x", "gamma", "upstream"),
+    optional=("eps",),
+    forbidden=("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator"),
+)
+
+
+@exercise.formula
+def gradient(x: np.ndarray, gamma: np.ndarray, upstream: np.ndarray, eps: float = 1e-6) -> np.ndarray:
+    """(g − mean g − x̂ · mean(g x̂)) / σ over the last axis, with g = γ · upstream and σ = √(variance + ε).
+
+    The backward pass of Ba et al. (2016), equations 3 and 4; x and upstream (…, D), gamma (D,) -> (…, D).
+    """
+    mean = x.mean(axis=-1, keepdims=True)
+    variance = ((x - mean) ** 2).mean(axis=-1, keepdims=True)
+    deviation = np.sqrt(variance + eps)
+    normed = (x - mean) / deviation
+    g = gamma * upstream
+    by_mean = g.mean(axis=-1, keepdims=True)
+    by_deviation = normed * (g * normed).mean(axis=-1, keepdims=True)
+    return (g - by_mean - by_deviation) / deviation
+
+
+def _inputs(rng: Generator, *shape: int) -> dict[str, np.ndarray]:
+    """Tokens whose features differ, scales that are not 1, and any upstream gradient."""
+
+    def draw() -> dict[str, np.ndarray]:
+        return {
+            "x": (2 * rng.normal(size=shape) + 1.5).astype("float32"),
+            "gamma": (1 + 0.5 * rng.normal(size=shape[-1])).astype("float32"),
+            "upstream": normal(rng, *shape),
+        }
+
+    return drawn_until(lambda drawn: bool((drawn["x"].var(axis=-1) > 0.5).all()), draw)
+
+
+@exercise.group(
+    "one token",
+    points=3,
+    advice=Advice(
+        value="Each x_i reaches the loss by three paths: through y_i itself, through μ, and through σ. Add up what "
+        "comes back along each of them."
+    ),
+)
+def values(rng: Generator) -> list[Case]:
+    return [Case(_inputs(rng, 7)), Case(_inputs(rng, 11))]
+
+
+@exercise.group(
+    "leading dimensions, arrays and tensors",
+    points=2,
+    advice="Means run over the D features of one token, the last axis, and keep this axis. gamma is (D,).",
+)
+def batched(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng, 5, 7)),
+        Case(_inputs(rng, 2, 3, 5, 7)),
+        Case(_inputs(rng, 2, 5, 7), mode="tensor", description="TensorFlow tensors, x (2, 5, 7)"),
+    ]
+
+
+@exercise.group(
+    "epsilon, and a token without variance",
+    points=1,
+    advice=Advice(
+        value="The divisor is √(σ² + eps), here as in `layer_norm`, wherever the formula has a σ.",
+        nan="A token whose features are all equal has the divisor √eps, not 0.",
+    ),
+    must_fail_for=("eps_outside",),
+)
+def epsilon(rng: Generator) -> list[Case]:
+    large, small, flat = _inputs(rng, 5, 7), _inputs(rng, 5, 7), _inputs(rng, 3, 7)
+    small["x"] = (small["x"] * 2e-3).astype("float32")
+    flat["x"][1] = flat["x"][1, 0]
+    return [
+        Case({**large, "eps": 0.5}, description="x (5, 7), eps=0.5"),
+        Case(small, description="x (5, 7), features that hardly differ, eps as it is by default"),
+        Case(flat, description="x (3, 7), all features of token 1 equal"),
+    ]
+
+
+BY_MEAN = "g.mean(axis=-1, keepdims=True)"
+BY_DEVIATION = "normed * (g * normed).mean(axis=-1, keepdims=True)"
+G = "gamma * upstream"
+RESULT = "(g - by_mean - by_deviation) / deviation"
+
+exercise.mistakes(
+    mean_constant=wrong(
+        "The path through μ is missing: μ changes with every x_i, and shifts all D features.",
+        (BY_MEAN, "0.0"),
+        hint="By how much does μ change when x_i grows by a small h, and in which of the y_j does μ occur?",
+        see="04#norm",
+    ),
+    deviation_constant=wrong(
+        "The path through σ is missing: σ changes with every x_i, and rescales all D features.",
+        (BY_DEVIATION, "0.0"),
+        hint="What is the derivative of σ with respect to x_i? Express it by x̂_i.",
+        see="04#norm",
+    ),
+    gamma_missing=wrong(
+        "gamma is not used. y is gamma times x̂, so the gradient passes through gamma first.",
+        (G, "upstream"),
+        hint="What is the gradient of the loss with respect to x̂?",
+    ),
+    gamma_afterwards=wrong(
+        "gamma multiplies at the end. On the way back it comes first: the means are means of gamma · upstream.",
+        (G, "upstream"),
+        (RESULT, f"gamma * {RESULT}"),
+        hint="Forwards gamma is the last step before beta. Which step is it on the way back?",
+    ),
+    divided_by_variance=wrong(
+        "The result is divided by σ². When x and σ are both ten times as large, x̂ is the same, "
+        "so dx is a tenth, not a hundredth.",
+        (RESULT, "(g - by_mean - by_deviation) / deviation**2"),
+        hint="Count the powers of σ in each of your terms, and replace x − μ by σ · x̂.",
+    ),
+    not_divided=wrong(
+        "The factor of the division by σ is missing: ten times larger tokens change x̂ ten times less.",
+        (RESULT, "g - by_mean - by_deviation"),
+        hint="What is the derivative of (x_i − μ)/σ with respect to x_i, while μ and σ are fixed?",
+    ),
+    sums_for_means=wrong(
+        "You subtract sums over the features; they should be means.",
+        (BY_MEAN, BY_MEAN.replace("mean", "sum")),
+        (BY_DEVIATION, BY_DEVIATION.replace("mean", "sum")),
+        hint="What does μ change by when one x_i grows by h: by h, or by h/D?",
+    ),
+    only_centred=wrong(
+        "In the path through σ stands x − μ instead of x̂: a division by σ is missing in both places.",
+        ("(x - mean) / deviation", "x - mean"),
+        hint="Try a token, and then ten times this token: how should each of your three terms change?",
+    ),
+    unbiased_variance=wrong(
+        "The variance is divided by D − 1. Layer norm divides by D.",
+        ("((x - mean) ** 2).mean(axis=-1, keepdims=True)", "x.var(axis=-1, ddof=1, keepdims=True)"),
+        see="04#norm",
+    ),
+    eps_outside=wrong(
+        "eps is added to the standard deviation; add it to the variance, under the root.",
+        ("np.sqrt(variance + eps)", "np.sqrt(variance) + eps"),
+        see="04#norm",
+    ),
+)
+
+exercise.hints(
+    "Write x̂_j = (x_j − μ)/σ and take its derivative with respect to x_i, once for j = i and once for another j.",
+    "dμ/dx_i is 1/D. For dσ/dx_i begin with σ² + eps, whose derivative is easier.",
+    "Multiply by the gradient with respect to x̂_j and add up over j: two of the three sums become means over features.",
+)
+exercise.hints("Which of your means has lost an axis, and should broadcast against (…, D)?", group="batched")
+exercise.hints("Is there a σ in your formula that was computed without eps?", group="epsilon")

@@ -1,0 +1,195 @@
+"""Lab 04, exercise `measure_rate`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.encoder_block import EACH_RUN_ONCE, named_rate
+from exercises.drawing import drawn_until, one_of
+
+exercise = Exercise("measure_rate", returns=("largest",), probe_only=("seeds",))
+START, WINDOWS = 2.3, 5
+ALL, ONE_FAILS, ALL_FAIL = "all", "one fails", "all fail"  # what becomes of the seeds at one rate
+
+
+@exercise.formula
+def largest_rate(losses: np.ndarray, rates: list[float], base_loss: float) -> dict[str, str]:
+    """The largest rate up to which every run learned; losses (rates, seeds, windows)."""
+    share = share_of_seeds(losses, base_loss)
+    order = np.argsort(rates)
+    tried = np.array(rates)[order]
+    reached = tried[np.cumprod(share[order] == 1) > 0]
+    return {"largest": named_rate(reached[-1] if len(reached) else None)}
+
+
+@exercise.formula_for("share")
+def shares(losses: np.ndarray, base_loss: float) -> dict[str, np.ndarray]:
+    """The share of seeds that learned, by rate."""
+    return {"share": share_of_seeds(losses, base_loss)}
+
+
+@exercise.formula_for("calls")
+def each_run_once() -> dict[str, str]:
+    """Which runs were trained."""
+    return {"calls": EACH_RUN_ONCE}
+
+
+def share_of_seeds(losses: np.ndarray, base_loss: float) -> np.ndarray:
+    """The share of seeds whose last loss is below the base; NaN is not."""
+    final = losses[:, :, -1]
+    learned = final < base_loss
+    return learned.mean(axis=1)
+
+
+def _run(rng: Generator, base: float, outcome: str) -> np.ndarray:
+    """Losses of one run: it learned, it stayed, it fell below the base and came back, or it diverged."""
+    low = 0.2 + 0.5 * rng.random()
+    stays = np.linspace(START, base + 0.1 + 0.2 * rng.random(), WINDOWS)
+    if outcome == "learned":
+        stays[-1] = low  # not before the end: only the last loss tells
+    elif outcome == "came back":
+        stays[1:-1] = low
+    elif outcome == "diverged":
+        stays[-2:] = np.nan
+    return stays
+
+
+def _inputs(rng: Generator, seeds: int, *by_rate: str) -> dict:
+    """Runs of rates that double, in any order; `by_rate` says from the smallest rate on what becomes of the seeds."""
+    base = 1.5 + 0.2 * rng.random()
+    failures = ("stayed", "came back", "diverged")
+    losses = []
+    for number, kind in enumerate(by_rate):
+        if kind == ALL_FAIL:
+            outcomes = [one_of(rng, *failures) for _ in range(seeds)]
+        else:
+            outcomes = ["learned"] * seeds
+            outcomes[rng.integers(1, seeds)] = failures[(number + 2) % 3] if kind == ONE_FAILS else "learned"
+        losses.append([_run(rng, base, each) for each in outcomes])
+    smallest = one_of(rng, 1, 2, 3, 5) * 1e-4
+    rates = [smallest * 2**number for number in range(len(by_rate))]
+    order = drawn_until(lambda drawn: drawn[0] > 0 and drawn[-1] < len(rates) - 1, lambda: rng.permutation(len(rates)))
+    return {
+        "losses": np.array(losses)[order],
+        "rates": [rates[at] for at in order],
+        "seeds": rng.permutation(900)[:seeds].tolist(),
+        "base_loss": round(float(base), 3),
+    }
+
+
+def _one_that(rng: Generator, separates: tuple[str, ...], seeds: int, *by_rate: str) -> dict:
+    """Inputs in whose order, and with whose means, each of these wrong ways finds another rate."""
+
+    def is_clear(inputs: dict) -> bool:
+        right = largest_rate(inputs["losses"], inputs["rates"], inputs["base_loss"])["largest"]
+        share = share_of_seeds(inputs["losses"], inputs["base_loss"])
+        rates = np.array(inputs["rates"])
+        others = {"order": rates[np.cumprod(share == 1) > 0], "gap": rates[share == 1], "any": rates[share > 0]}
+        found = {name: named_rate(others[name][-1] if len(others[name]) else None) for name in separates}
+        return all(each != right for each in found.values())
+
+    return drawn_until(is_clear, lambda: _inputs(rng, seeds, *by_rate))
+
+
+def _case(inputs: dict, text: str, mode: str = "call") -> Case:
+    return Case(inputs, mode=mode, description=text)
+
+
+@exercise.group(
+    "share of the seeds that learned",
+    points=2,
+    advice=Advice(value="One run learned or it did not: compare its last loss with `base_loss`. Then take the share."),
+    must_fail_for=("nan_learned", "best_loss", "mean_over_seeds"),
+)
+def share_of_runs(rng: Generator) -> list[Case]:
+    return [
+        _case(_inputs(rng, 3, ALL, ONE_FAILS, ONE_FAILS, ONE_FAILS, ALL_FAIL), "five rates, three seeds", "share"),
+        _case(_inputs(rng, 5, ONE_FAILS, ONE_FAILS, ONE_FAILS, ALL), "four rates, five seeds", "share"),
+    ]
+
+
+@exercise.group(
+    "the largest rate up to which every run learned",
+    points=3,
+    advice="Go through the rates from the smallest to the largest, and stop at the first that lost a seed.",
+    must_fail_for=("any_seed", "gap_jumped", "order_as_given"),
+)
+def largest(rng: Generator) -> list[Case]:
+    many = _one_that(rng, ("order",), 3, ALL, ALL, ALL, ONE_FAILS, ALL_FAIL, ALL_FAIL)
+    gap = _one_that(rng, ("gap", "any"), 4, ALL, ONE_FAILS, ALL, ALL, ALL_FAIL)
+    return [
+        _case(many, "six rates, three seeds"),
+        _case(gap, "five rates, four seeds, a rate that lost a seed between rates that did not"),
+        _case(_inputs(rng, 3, ONE_FAILS, ALL, ALL_FAIL), "three rates, the smallest lost a seed"),
+        _case(_inputs(rng, 3, ALL, ALL, ALL), "three rates at which every run learned"),
+    ]
+
+
+@exercise.group(
+    "every rate with every seed, once",
+    points=1,
+    fixed="which runs were trained is compared, not a number",
+    advice="Two loops: over the rates, and in it over all seeds. Keep the losses under a name: train each run once.",
+)
+def calls(rng: Generator) -> list[Case]:
+    return [_case(_inputs(rng, 3, ALL, ONE_FAILS, ALL, ALL_FAIL), "what your function trained", "calls")]
+
+
+LEARNED = "final < base_loss"
+REACHED = "tried[np.cumprod(share[order] == 1) > 0]"
+
+exercise.mistakes(
+    nan_learned=wrong(
+        "A run that ends in NaN counts as learned. For NaN `<` is False, and `>=` is False, too.",
+        (LEARNED, "~(final >= base_loss)"),
+        hint="What is `float('nan') >= 1.6`, and what does `not` make of it?",
+    ),
+    best_loss=wrong(
+        "The smallest loss of a run decides. A run that was good and then lost it again has not learned: "
+        "read the last loss.",
+        ("losses[:, :, -1]", "losses.min(axis=-1)"),
+        hint="Which entry of the list belongs to the end of the training?",
+    ),
+    mean_over_seeds=wrong(
+        "The losses of all seeds become one number, such as their mean, before you compare. So good seeds can hide one "
+        "that failed.",
+        (LEARNED, "np.repeat(final.mean(axis=1, keepdims=True), final.shape[1], axis=1) < base_loss"),
+        hint="Two seeds end at 0.2 and at 2.3, the base is 1.6. How many of them learned?",
+        see="04#post-or-pre",
+    ),
+    any_seed=wrong(
+        "A rate counts as soon as one seed learned. Every seed has to.",
+        ("share[order] == 1", "share[order] > 0"),
+        hint="Which share does a rate need at which every run learned?",
+        see="04#post-or-pre",
+    ),
+    gap_jumped=wrong(
+        "A smaller rate lost a seed, and you go on to a larger one. Then that one was lucky: all smaller rates have to "
+        "hold as well.",
+        (REACHED, "tried[share[order] == 1]"),
+        hint="At the first rate that lost a seed, what does your loop do?",
+    ),
+    order_as_given=wrong(
+        "You go through the rates in the order of the list. It need not rise.",
+        ("np.argsort(rates)", "np.arange(len(rates))"),
+        hint="Which rates are smaller than the third one of the list?",
+    ),
+    one_seed=wrong(
+        "Only one of the seeds is used.",
+        ("learned.mean(axis=1)", "1.0 * learned[:, 0]"),
+        seen={"calls": "one seed only"},
+        hint="How many runs does one rate get?",
+        see="04#post-or-pre",
+    ),
+)
+
+exercise.hints(
+    "For one rate: a list of True and False, one for each seed. Its mean is the share.",
+    "Write the condition so that NaN fails it: ask what has to be true of a run that learned.",
+)
+exercise.hints(
+    "A loop over `sorted(rates)` that ends at the first share below 1.",
+    "What is in your variable before the loop? That is what comes back if the smallest rate fails.",
+    group="largest",
+)
+exercise.hints("Is there a `train(…)` that is called only under a condition, or twice?", group="calls")

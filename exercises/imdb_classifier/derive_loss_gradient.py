@@ -1,0 +1,179 @@
+"""Lab 06, exercise `derive_loss_gradient`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import drawn_until, normal
+from exercises.imdb_classifier.shared import padded
+
+exercise = Exercise("derive_loss_gradient", returns=("by_logit", "by_token"), forbidden=("tensorflow.GradientTape",))
+
+
+@exercise.formula
+def gradients(
+    logits: np.ndarray, labels: np.ndarray, ids: np.ndarray, head: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(σ(z) − y)/B, and from there to each word: its share of the mean, 1/words, times the head.
+
+    z (B,), y (B,), ids (B, T), head (D,) -> (B,), (B, T, D).
+    """
+    by_logit = slope(logits, labels)
+    is_word = ids != 0
+    words = np.maximum(is_word.sum(axis=1, keepdims=True), 1)
+    share = is_word / words
+    reached = by_logit[:, None] * share
+    return by_logit, reached[..., None] * head
+
+
+@exercise.formula_for("logit")
+def gradient_by_logit(logits: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
+    """The first of the two results alone."""
+    return {"by_logit": slope(logits, labels)}
+
+
+def slope(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """(σ(z) − y)/B, with a sigmoid that cannot overflow."""
+    p = (1 + np.tanh(logits / 2)) / 2
+    error = p - labels
+    return error / logits.size
+
+
+def _inputs(rng: Generator, batch: int, length: int, width: int) -> dict[str, np.ndarray]:
+    """Logits that differ clearly from each other and from the labels, which are of both classes."""
+
+    def draw() -> dict[str, np.ndarray]:
+        return {
+            "logits": (1.5 * rng.normal(size=batch)).astype("float32"),
+            "labels": rng.permutation(np.arange(batch) % 2).astype("int32"),
+            "ids": padded(rng, batch, length),
+            "head": normal(rng, width),
+        }
+
+    def is_clear(drawn: dict[str, np.ndarray]) -> bool:
+        logits = np.abs(drawn["logits"])
+        return bool((logits > 0.3).all() and (logits < 3).all())
+
+    return drawn_until(is_clear, draw)
+
+
+@exercise.group(
+    "the gradient by the logits",
+    points=2,
+    advice=Advice(
+        value="Take one review with label 1 first: −ln σ(z), as a function of z. Its derivative has a short form. Then "
+        "label 0, and then the mean over the batch."
+    ),
+)
+def by_logit(rng: Generator) -> list[Case]:
+    return [
+        Case(_inputs(rng, *sizes), mode="logit", description=f"{sizes[0]} reviews") for sizes in ((5, 7, 3), (7, 5, 2))
+    ]
+
+
+@exercise.group(
+    "the gradient by the tokens",
+    points=2,
+    advice=Advice(
+        value="The chain rule has three factors: the loss by the logit, the logit by the mean, the mean by one token. "
+        "The last one differs from review to review."
+    ),
+)
+def by_token(rng: Generator) -> list[Case]:
+    behind, anywhere = _inputs(rng, 5, 7, 3), _inputs(rng, 3, 11, 2)
+    anywhere["ids"] = rng.permuted(anywhere["ids"], axis=1)
+    return [
+        Case(behind, description="five reviews of up to 7 tokens of width 3, padding at the end"),
+        Case(anywhere, description="three reviews of up to 11 tokens of width 2, padding anywhere"),
+    ]
+
+
+@exercise.group(
+    "logits up to 1000, and a review without words",
+    points=1,
+    advice=Advice(
+        nan="e^1000 is no number any more, and neither is ∞/∞ or 0/0. `ops.sigmoid` does not overflow; and a review "
+        "without words has 0 words to divide by.",
+        value="The sigmoid of ±1000 is 1 or 0. A review without words has a zero gradient by all its tokens.",
+    ),
+)
+def extremes(rng: Generator) -> list[Case]:
+    large, empty = _inputs(rng, 7, 5, 3), _inputs(rng, 5, 7, 2)
+    sizes = np.array([1000, -1000, 700, -700, 90, -90, 1], "float32")
+    large["logits"] = rng.permutation(sizes * (0.9 + 0.1 * rng.random(7)).astype("float32"))
+    empty["ids"][int(rng.integers(5))] = 0
+    return [
+        Case(large, description="seven reviews, logits from −1000 to 1000"),
+        Case(empty, description="five reviews, one of them without words"),
+    ]
+
+
+ERROR, SHARE = "error = p - labels", "share = is_word / words"
+MEAN = "error / logits.size"
+
+exercise.mistakes(
+    other_sign=wrong(
+        "The sign is the other one: this is the direction in which the loss *falls*. The gradient points to where it "
+        "rises.",
+        (ERROR, "error = labels - p"),
+        hint="With label 1, does the loss rise or fall when the logit grows?",
+    ),
+    not_averaged=wrong(
+        "This is the gradient of the sum of the losses. The loss of a batch is their mean.",
+        (MEAN, "error"),
+        hint="One more factor, the same for all reviews.",
+    ),
+    by_probability=wrong(
+        "This is the gradient by the probability p. By the logit there is one more factor: the derivative of σ.",
+        (ERROR, "error = (p - labels) / np.maximum(p * (1 - p), 1e-30)"),
+        hint="Multiply by σ'(z), written with p. What cancels?",
+    ),
+    squared_error=wrong(
+        "A factor p(1 − p), the derivative of σ, is left. It belongs to the gradient of a squared error; with "
+        "cross-entropy it cancels.",
+        (ERROR, "error = (p - labels) * p * (1 - p)"),
+        hint="What is the derivative of −ln p by p, for label 1? Multiply it by p(1 − p).",
+        see="06#cross-entropy",
+    ),
+    no_sigmoid=wrong(
+        "The logits are used as if they were probabilities.",
+        ("p = (1 + np.tanh(logits / 2)) / 2", "p = logits"),
+        hint="Which function makes a probability of a logit?",
+    ),
+    padding_too=wrong(
+        "Padding gets a gradient, as in a mean over all T tokens. The masked mean does not depend on padding.",
+        ("is_word = ids != 0", "is_word = np.ones_like(ids, bool)"),
+        hint="By which of the T tokens does the derivative of the masked mean vanish?",
+        see="06#padding-leaks",
+    ),
+    divided_by_length=wrong(
+        "Each word's gradient is divided by T. The masked mean divides by something else.",
+        (SHARE, "share = is_word / ids.shape[1]"),
+        hint="How many words does the review have?",
+    ),
+    not_shared=wrong(
+        "Each word gets the whole gradient of the mean, as in a sum. What does the mean divide by?",
+        (SHARE, "share = is_word * 1.0"),
+    ),
+    averaged_twice=wrong(
+        "The gradient by the tokens is divided by the batch twice: the gradient by the logits has that factor already.",
+        ("reached = by_logit[:, None] * share", "reached = by_logit[:, None] * share / logits.size"),
+    ),
+    logit_alone=wrong(
+        "This is the derivative of the logit by the tokens. For that of the loss a factor is missing in front.",
+        ("reached = by_logit[:, None] * share", "reached = share"),
+        hint="The chain rule starts with the loss by the logit.",
+    ),
+)
+
+exercise.hints(
+    "σ'(z) = σ(z)(1 − σ(z)). Write the loss of one review with both labels in one line: −y ln p − (1 − y) ln(1 − p).",
+    "Differentiate by p, then multiply by the derivative of p by z, and simplify before you write code.",
+)
+exercise.hints(
+    "m is the sum of the words' vectors, divided by their number. What is the derivative of m by one of them, and what "
+    "is it by padding?",
+    "Axes: the gradient by the logits is (B,), the mask (B, T), v is (D,), the result (B, T, D).",
+    group="by_token",
+)
+exercise.hints("`np.maximum(count, 1)` for the number of words, as in `masked_mean`.", group="extremes")

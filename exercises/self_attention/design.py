@@ -1,0 +1,69 @@
+"""Lab 02, exercise `design`: any choice that keeps every constraint is right."""
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.generator import Generator
+
+exercise = Exercise("design")
+CHOSEN = "any choice that keeps the constraint is right"
+
+
+@exercise.formula
+def kept(constraint: str) -> dict[str, str]:
+    """What the probe says of a choice that keeps a constraint."""
+    right = {"memory": "from 64 to 128 KiB", "readings": "at most 64 times", "blocks": "every key, and no empty block"}
+    return {constraint: right[constraint]}
+
+
+def _about(constraint: str, text: str) -> list[Case]:
+    return [Case({"constraint": constraint}, description=text)]
+
+
+@exercise.group(
+    "blocks that fill the fast memory, at least by half",
+    points=2,
+    fixed=CHOSEN,
+    advice="2·R·d + 2·R numbers for the queries, 2·C·d for keys and values, R·C for the scores; four bytes each.",
+)
+def memory(rng: Generator) -> list[Case]:
+    return _about("memory", "what is held at a time")
+
+
+@exercise.group("all keys are read at most 64 times", points=1, fixed=CHOSEN)
+def readings(rng: Generator) -> list[Case]:
+    return _about("readings", "blocks of queries: each reads all keys once")
+
+
+@exercise.group("blocks of keys that cover all keys", points=1, fixed=CHOSEN)
+def blocks(rng: Generator) -> list[Case]:
+    return _about("blocks", "key_blocks blocks of block_keys keys")
+
+
+exercise.mistakes(
+    too_large=wrong(
+        "The blocks take more than 128 KiB.",
+        seen={"memory": "more than 128 KiB"},
+        hint="Which of R·d, C·d and R·C is the largest? 128 KiB are 32,768 numbers.",
+        see="02b#memory-bound",
+    ),
+    half_empty=wrong(
+        "More than half of the 128 KiB stays empty: there is room for larger blocks.",
+        seen={"memory": "less than 64 KiB"},
+    ),
+    too_many_readings=wrong(
+        "All keys are read more than 64 times: there are too many blocks of queries.",
+        seen={"readings": "more than 64 times"},
+        hint="Each block of queries reads all keys once. How many blocks do 4,096 queries make?",
+        see="02b#memory-bound",
+    ),
+    keys_left_out=wrong(
+        "The blocks of keys do not hold all 4,096 keys.",
+        seen={"blocks": "keys left out"},
+        hint="The last block may be shorter than the others, but it counts.",
+    ),
+    empty_blocks=wrong("There are more blocks of keys than the 4,096 keys fill.", seen={"blocks": "empty blocks"}),
+)
+
+exercise.hints(
+    "Choose R first: how many blocks of queries are allowed at most?",
+    "With R chosen, the bytes grow linearly with C. Solve for the largest C that fits, and stay below it.",
+)

@@ -1,0 +1,236 @@
+"""Lab 02, exercise `measure_saturation`."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from coursekit.probes.self_attention import EVERY_DRAW
+from exercises.drawing import drawn_until
+from exercises.formulas.attention import softmax
+
+exercise = Exercise(
+    "measure_saturation",
+    returns=("unscaled", "scaled", "first_unscaled", "first_scaled", "base", "draws"),
+    probe_only=("seeds",),
+)
+
+
+@exercise.formula
+def mean_largest_weights(queries: np.ndarray, keys: np.ndarray, widths: list[int]) -> dict[str, np.ndarray]:
+    """The mean largest weight at each width, without and with √d; queries (widths, seeds, T, d), keys (…, S, d)."""
+    unscaled, scaled = both_settings(queries, keys, widths)
+    return {"unscaled": unscaled, "scaled": scaled}
+
+
+@exercise.formula_for("firsts")
+def first_widths(queries: np.ndarray, keys: np.ndarray, widths: list[int], threshold: float) -> dict[str, Any]:
+    """The first width whose mean passes the threshold, without and with √d; the means, which tell mistakes apart."""
+    unscaled, scaled = both_settings(queries, keys, widths)
+    return {
+        "unscaled": unscaled,
+        "scaled": scaled,
+        "first_unscaled": first_above(unscaled, widths, threshold),
+        "first_scaled": first_above(scaled, widths, threshold),
+    }
+
+
+@exercise.formula_for("base")
+def equal_weights(queries: np.ndarray, keys: np.ndarray) -> dict[str, float]:
+    """The largest of S equal weights."""
+    return {"base": 1 / keys.shape[-2]}
+
+
+@exercise.formula_for("draws")
+def every_draw() -> dict[str, str]:
+    """What was drawn."""
+    return {"draws": EVERY_DRAW}
+
+
+def both_settings(queries: np.ndarray, keys: np.ndarray, widths: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean largest weights without and with the division, from the same draws."""
+    unscaled, scaled = np.zeros((2, len(widths)))
+    for place, width in enumerate(widths):
+        scores = np.einsum("ntd,nsd->nts", queries[place, :, :, :width], keys[place, :, :, :width])
+        unscaled[place] = mean_largest(scores)
+        scaled[place] = mean_largest(scores / math.sqrt(width))
+    return unscaled, scaled
+
+
+def mean_largest(scores: np.ndarray) -> float:
+    """Scores (seeds, T, S) -> the largest weight of a query, on average over queries and seeds."""
+    return float(softmax(scores).max(axis=-1).mean())
+
+
+def first_above(means: np.ndarray, widths: list[int], threshold: float) -> str:
+    """The first of the widths whose mean is above the threshold, as text; "None" if there is none."""
+    passing = [str(width) for width, mean in zip(widths, means, strict=True) if mean > threshold]
+    return [*passing, "None"][0]
+
+
+QUERIES, KEYS = 5, 7
+
+
+def _inputs(rng: Generator, widths: list[int], seeds: int, growth: float) -> dict:
+    """Draws of normal entries, whose deviation grows with the width; a threshold between the means."""
+    shape = (len(widths), seeds, QUERIES + KEYS, max(widths))
+    deviation = np.array([(width / widths[0]) ** growth for width in widths])[:, None, None, None]
+    drawn = (rng.normal(size=shape) * deviation).astype("float32")
+    return {
+        "queries": drawn[:, :, :QUERIES],
+        "keys": drawn[:, :, QUERIES:],
+        "widths": widths,
+        "seeds": rng.permutation(900)[:seeds].tolist(),
+        "threshold": round(0.5 + 0.4 * float(rng.random()), 2),
+    }
+
+
+def _clear(rng: Generator, widths: list[int], seeds: int, growth: float = 0.0, *, both: bool = False) -> dict:
+    """Inputs that tell the right function from the wrong ones.
+
+    Without the division a width in the middle passes; with it none does, or, if `both`, a later one. Means rise with
+    the width, no mean is near the threshold, and the first seed alone gives another answer.
+    """
+
+    def fits(inputs: dict) -> bool:
+        queries, keys, limit = (inputs[name] for name in ("queries", "keys", "threshold"))
+        means = both_settings(queries, keys, widths)
+        firsts = [first_above(each, widths, limit) for each in means]
+        alone = [first_above(each, widths, limit) for each in both_settings(queries[:, :1], keys[:, :1], widths)]
+        return (
+            firsts[0] in map(str, widths[1:-1])
+            and (firsts[1] != "None") == both
+            and firsts[0] != firsts[1]
+            and alone != firsts
+            and all((np.abs(each - limit) > 0.01).all() and (np.diff(each[: 2 + both]) > 0.01).all() for each in means)
+        )
+
+    return drawn_until(fits, lambda: _inputs(rng, widths, seeds, growth))
+
+
+def _case(inputs: dict, text: str, mode: str = "call", scale: float = 1.0) -> Case:
+    return Case(inputs, mode=mode, scale=scale, description=f"{text}, {QUERIES} queries, {KEYS} keys")
+
+
+@exercise.group(
+    "mean largest weight at each width",
+    points=2,
+    advice=Advice(
+        value="For one draw: scores (T, S), a softmax over each row, the largest weight of each row. Then the mean "
+        "over rows and seeds. With the division the scores of the same draw are divided by √d.",
+        nan="Scores grow with d, and exp(800) is infinite. Subtract the largest score of each row first.",
+    ),
+)
+def means(rng: Generator) -> list[Case]:
+    large = _inputs(rng, [3, 5], 3, 0.0)
+    large |= {name: 30 * large[name] for name in ("queries", "keys")}
+    return [
+        _case(_inputs(rng, [2, 5, 11], 3, 0.0), "three widths, three seeds"),
+        _case(_inputs(rng, [3, 13, 23, 41], 4, 0.1), "four widths, four seeds"),
+        _case(large, "two widths, three seeds, scores in the thousands", scale=20),
+    ]
+
+
+@exercise.group(
+    "first width above the threshold, or None",
+    points=1,
+    advice="The first of the widths, in the order given, whose mean is larger than the threshold; None if none is.",
+    must_fail_for=("place_of_width", "none_becomes_first"),
+)
+def firsts(rng: Generator) -> list[Case]:
+    return [
+        _case(_clear(rng, [2, 5, 11, 23], 3), "four widths, three seeds", "firsts"),
+        _case(_clear(rng, [2, 3, 7, 13, 29], 4, 0.45, both=True), "five widths, four seeds", "firsts"),
+    ]
+
+
+@exercise.group(
+    "base rate",
+    points=1,
+    advice="What is the largest weight of a row if all weights are equal? It depends on the number of keys alone.",
+    must_fail_for=("base_of_queries",),
+)
+def base(rng: Generator) -> list[Case]:
+    """The number of keys is drawn: there are fewer than in the other groups."""
+    inputs = _inputs(rng, [2, 5], 3, 0.0)
+    count = int(rng.integers(2, KEYS))
+    inputs["keys"] = inputs["keys"][:, :, :count]
+    return [Case(inputs, mode="base", description="equal weights")]
+
+
+@exercise.group(
+    "every seed at every width",
+    points=1,
+    fixed="what was drawn is compared, not a number",
+    advice="Two loops, over widths and seeds, and one draw in the inner one. Both settings use this draw.",
+)
+def draws(rng: Generator) -> list[Case]:
+    return [_case(_inputs(rng, [2, 5, 11], 3, 0.0), "what your function drew", "draws")]
+
+
+LARGEST = "softmax(scores).max(axis=-1).mean()"
+
+exercise.mistakes(
+    none_becomes_first=wrong(
+        "Where no width passes, you give the first one. `np.argmax` of all False is 0.",
+        ('[*passing, "None"][0]', "[*passing, str(widths[0])][0]"),
+        hint="What should the function say if no mean is above the threshold?",
+    ),
+    place_of_width=wrong(
+        "This is the position in the list. Return the width that stands there.",
+        ("str(width) for width, mean in", "str(list(widths).index(width)) for width, mean in"),
+    ),
+    scaled_by_d=wrong(
+        "The scores are divided by d, not by √d.",
+        ("math.sqrt(width)", "width"),
+        hint="The variance of a score is d. Which number divides its standard deviation?",
+        see="02#why-sqrt-dk",
+    ),
+    settings_exchanged=wrong(
+        "The two settings are exchanged: `scaled` is with the division by √d.",
+        ("return unscaled, scaled", "return scaled, unscaled"),
+    ),
+    one_seed=wrong(
+        "Only one of the seeds is used. A single draw says little about the mean.",
+        ("queries[place, :, :, :width]", "queries[place, :1, :, :width]"),
+        ("keys[place, :, :, :width]", "keys[place, :1, :, :width]"),
+        seen={"draws": "one seed only"},
+        hint="How many draws does one mean consist of?",
+    ),
+    over_queries=wrong(
+        "The softmax runs over the queries: the columns sum to 1.",
+        (LARGEST, "softmax(scores, axis=-2).max(axis=-1).mean()"),
+        hint="A row of the scores belongs to one query. Along which axis do its keys lie?",
+        see="02#formula",
+    ),
+    scores_not_weights=wrong(
+        "These are the largest scores. The largest weights come after the softmax.",
+        (LARGEST, "scores.max(axis=-1).mean()"),
+    ),
+    largest_of_all=wrong(
+        "You take one weight from a draw, the largest of all queries. Take the largest of each query, then the mean.",
+        (LARGEST, "softmax(scores).max(axis=(-2, -1)).mean()"),
+    ),
+    averaged_first=wrong(
+        "The weights are averaged before the largest is taken. Each query may attend to another key, and the mean "
+        "hides that.",
+        (LARGEST, "softmax(scores).mean(axis=-2).max(axis=-1).mean()"),
+        hint="Two queries, each with the weight 1 on a key of its own: what is the mean largest weight?",
+    ),
+    base_of_queries=wrong(
+        "The base rate is 1 over the number of queries. How many keys share the weight of one query?",
+        ("keys.shape[-2]", "queries.shape[-2]"),
+    ),
+)
+
+exercise.hints(
+    "Write a helper that takes scores (T, S) and returns the mean of the largest weights. Both settings use it.",
+    "For one width: one number for each seed and setting. The mean over seeds is an entry of the result.",
+)
+exercise.hints(
+    "`next((d for d, mean in zip(widths, means) if …), None)` gives the first that fits, or None.", group="firsts"
+)
+exercise.hints("k has one row for each key.", group="base")
+exercise.hints("`draw` takes a seed and a width. Which two loops call it?", group="draws")

@@ -1,0 +1,150 @@
+"""Lab 09, exercise `derive_receptive_field`."""
+
+import numpy as np
+
+from autograder.declaring import Advice, Case, Exercise, wrong
+from coursekit.generator import Generator
+from exercises.drawing import drawn_until
+
+exercise = Exercise("derive_receptive_field", call=("kernel_sizes", "strides", "dilations"), returns=("sizes", "steps"))
+
+
+@exercise.formula
+def receptive_field(
+    kernel_sizes: np.ndarray, strides: np.ndarray, dilations: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """1 + Σ (k − 1)·d·(the product of the strides below), and the product of the strides (Araujo et al. 2019).
+
+    Each (L,), layers from first to last -> the sizes (L,) and the steps (L,) after each layer.
+    """
+    steps = np.cumprod(strides)
+    below = np.concatenate([[1], steps[:-1]])
+    added = (kernel_sizes - 1) * dilations * below
+    return 1 + np.cumsum(added), steps
+
+
+def _stack(rng: Generator, layers: int, widest: int = 7) -> dict[str, np.ndarray]:
+    """Layers of which at least two have a stride and at least two a dilation, the first and the last not alone."""
+
+    def draw() -> dict[str, np.ndarray]:
+        return {
+            "kernel_sizes": rng.integers(2, widest + 1, size=layers),
+            "strides": rng.integers(1, 4, size=layers),
+            "dilations": rng.integers(1, 5, size=layers),
+        }
+
+    def is_clear(drawn: dict[str, np.ndarray]) -> bool:
+        strides, dilations = drawn["strides"], drawn["dilations"]
+        return bool((strides[:-1] > 1).sum() >= 2 and strides[-1] > 1 and (dilations > 1).sum() >= 2)
+
+    return drawn_until(is_clear, draw)
+
+
+def _case(inputs: dict[str, np.ndarray], text: str = "") -> Case:
+    shown = ", ".join(f"{name} {list(map(int, values))}" for name, values in inputs.items())
+    return Case(inputs, description=f"{text}: {shown}" if text else shown)
+
+
+@exercise.group(
+    "size and step after each layer",
+    points=2,
+    advice=Advice(
+        value="Take two layers first, and draw them: how far apart in the image are the first and the last entry that "
+        "the second layer reads?",
+        shape="There is one size and one step for each layer.",
+    ),
+    must_fail_for=("own_stride", "strides_added", "whole_kernel", "dilation_ignored"),
+)
+def values(rng: Generator) -> list[Case]:
+    return [_case(_stack(rng, layers)) for layers in (3, 5)]
+
+
+@exercise.group(
+    "one layer, windows of one entry, strides larger than the window",
+    points=1,
+    advice="Where a window has one entry, the layer adds nothing to the size. Its stride still changes the step.",
+    must_fail_for=("step_below", "whole_kernel"),
+)
+def edges(rng: Generator) -> list[Case]:
+    patch = int(rng.integers(3, 20))
+    one = {"kernel_sizes": [patch], "strides": [patch], "dilations": [1]}
+    apart = _stack(rng, 4)
+    apart["kernel_sizes"][[0, 2]], apart["strides"][0] = 1, int(rng.integers(4, 9))
+    return [
+        _case({name: np.array(value) for name, value in one.items()}, "one layer of patches"),
+        _case(apart, "two windows of one entry"),
+    ]
+
+
+@exercise.group(
+    "stacks that nobody can simulate",
+    points=1,
+    advice="The size grows with the product of the strides. Whole numbers of 64 bits hold it.",
+)
+def deep(rng: Generator) -> list[Case]:
+    def is_large(drawn: dict[str, np.ndarray]) -> bool:
+        return bool(3e8 < receptive_field(**drawn)[0][-1] < 2e9)
+
+    inputs = drawn_until(is_large, lambda: _stack(rng, 25, 9))
+    return [Case(inputs, description="25 layers, kernel sizes 2 to 9, strides 1 to 3, dilations 1 to 4")]
+
+
+ADDED = "(kernel_sizes - 1) * dilations * below"
+
+exercise.mistakes(
+    own_stride=wrong(
+        "Each layer's own stride is in its factor. A window's entries lie as far apart as the outputs of the layer "
+        "below; how far the window moves does not matter for its own size.",
+        (ADDED, "(kernel_sizes - 1) * dilations * steps"),
+        hint="Take one layer alone, with kernel size 3 and stride 5. How many pixels does one output see?",
+    ),
+    strides_added=wrong(
+        "The strides are added up. A step of one layer is s steps of the layer below, so they multiply.",
+        ("np.cumprod(strides)", "np.cumsum(strides)"),
+        hint="Two layers of stride 2 and then one of stride 3: how far apart in the image are two outputs of each?",
+    ),
+    whole_kernel=wrong(
+        "Every layer adds k entries. Its window reads k entries, but between the first and the last of them there "
+        "are fewer gaps.",
+        (ADDED, "kernel_sizes * dilations * below"),
+        hint="What should a layer with a window of one entry add?",
+    ),
+    dilation_ignored=wrong(
+        "The dilations change nothing. With dilation d two neighbours of a window lie d entries apart.",
+        (ADDED, "(kernel_sizes - 1) * below"),
+        hint="A window of 3 entries with dilation 4: which entries does it read, if the first is entry 0?",
+    ),
+    strides_ignored=wrong(
+        "The sizes are those of layers without strides. An entry of a later layer lies several pixels from its "
+        "neighbour.",
+        (ADDED, "(kernel_sizes - 1) * dilations"),
+        hint="You know the steps already. In which unit does layer 2 count its entries, and in which the image?",
+    ),
+    last_stride_only=wrong(
+        "Only the stride of the layer directly below counts. All layers below have spread the entries.",
+        ("np.concatenate([[1], steps[:-1]])", "np.concatenate([[1], strides[:-1]])"),
+        hint="Three layers of stride 2: how many pixels lie between two neighbours of layer 2's output?",
+    ),
+    dilated_kernel_less_one=wrong(
+        "A window with dilation d is counted as k·d entries wide. Behind its last entry nothing is left out.",
+        (ADDED, "(kernel_sizes * dilations - 1) * below"),
+        hint="A window of 2 entries with dilation 4 reads the entries 0 and 4. How wide is it?",
+    ),
+    step_below=wrong(
+        "The steps are those of the layer below: the first is 1, and the last stride is missing.",
+        ("return 1 + np.cumsum(added), steps", "return 1 + np.cumsum(added), below"),
+        hint="What is the step of a single layer with stride 2?",
+    ),
+    one_missing=wrong(
+        "The sizes count the distance from the first pixel to the last, which is one less than the pixels.",
+        ("1 + np.cumsum(added)", "np.cumsum(added)"),
+        hint="How many pixels does an output of a layer with kernel size 1 see?",
+    ),
+)
+
+exercise.hints(
+    "Begin with the steps: from one output of layer l to the next, how many outputs of layer l − 1 do you pass?",
+    "Then what layer l adds to the size: the distance from the first to the last entry of its window, counted in "
+    "outputs of the layer below, and what one such output is worth in pixels.",
+)
+exercise.hints("`strides` and its running product are arrays of whole numbers: no loop over pixels.", group="deep")

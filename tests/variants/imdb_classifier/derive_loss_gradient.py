@@ -1,0 +1,93 @@
+"""Lab 06, exercise `derive_loss_gradient`: solutions as different students write them, right and wrong."""
+
+
+def derived(
+    p: str = "1 / (1 + np.exp(-np.clip(logits, -80, 80)))",
+    by_logit: str = "(p - labels) / len(labels)",
+    is_word: str = "ids != 0",
+    share: str = "is_word / np.maximum(is_word.sum(axis=1, keepdims=True), 1)",
+    by_token: str = "by_logit[:, None, None] * share[:, :, None] * head",
+) -> str:
+    return f"""
+def derive_loss_gradient(logits, labels, ids, head):
+    p = {p}
+    by_logit = {by_logit}
+    is_word = {is_word}
+    share = {share}
+    return by_logit, {by_token}
+"""
+
+
+CORRECT = [
+    derived(),
+    derived(p="np.asarray(ops.sigmoid(logits))", by_token='np.einsum("b,bt,d->btd", by_logit, share, head)'),
+    derived(p="np.exp(-np.logaddexp(0, -logits.astype('float64')))"),
+    derived(p="tf.sigmoid(logits).numpy()", by_logit="np.where(labels == 1, p - 1, p) / labels.shape[0]"),
+    # both labels apart, the slope of the loss as minus the probability of the wrong label
+    """
+def derive_loss_gradient(logits, labels, ids, head):
+    sign = 2 * labels - 1
+    with np.errstate(over="ignore"):
+        by_logit = -sign / (1 + np.exp(sign * logits)) / len(logits)
+    words = (ids != 0).sum(axis=1)
+    factor = np.where(words > 0, by_logit / np.where(words > 0, words, 1), 0)
+    return by_logit, (ids != 0)[..., None] * factor[:, None, None] * head
+""",
+    # review by review, token by token
+    """
+def derive_loss_gradient(logits, labels, ids, head):
+    by_logit = np.zeros(len(logits))
+    by_token = np.zeros((*ids.shape, len(head)))
+    for b, z in enumerate(logits):
+        p = 1 / (1 + np.exp(-z)) if z > 0 else np.exp(z) / (1 + np.exp(z))
+        by_logit[b] = (p - labels[b]) / len(logits)
+        for t in range(ids.shape[1]):
+            if ids[b, t] != 0:
+                by_token[b, t] = by_logit[b] * head / np.sum(ids[b] != 0)
+    return by_logit, by_token
+""",
+    # TensorFlow
+    """
+def derive_loss_gradient(logits, labels, ids, head):
+    by_logit = (tf.sigmoid(logits) - tf.cast(labels, logits.dtype)) / len(logits)
+    is_word = tf.cast(tf.not_equal(ids, 0), logits.dtype)
+    share = tf.math.divide_no_nan(is_word, tf.reduce_sum(is_word, axis=1, keepdims=True))
+    return by_logit, tf.einsum("b,bt,d->btd", by_logit, share, head)
+""",
+]  # fmt: skip
+
+WRONG = [
+    ("other_sign", derived(by_logit="(labels - p) / len(labels)")),
+    ("not_averaged", derived(by_logit="p - labels")),
+    ("by_probability", derived(by_logit="(p - labels) / np.maximum(p * (1 - p), 1e-30) / len(labels)")),
+    ("squared_error", derived(by_logit="(p - labels) * p * (1 - p) / len(labels)")),
+    ("no_sigmoid", derived(p="logits")),
+    ("padding_too", derived(is_word="np.ones(ids.shape, bool)")),
+    ("divided_by_length", derived(share="is_word / ids.shape[1]")),
+    ("not_shared", derived(share="is_word")),
+    ("averaged_twice", derived(by_token="by_logit[:, None, None] * share[:, :, None] * head / len(labels)")),
+    ("logit_alone", derived(by_token="share[:, :, None] * head")),
+    ("", derived(p="np.exp(logits) / (1 + np.exp(logits))")),
+    ("", derived(share="is_word / is_word.sum(axis=1, keepdims=True)")),
+    ("", derived(share="is_word / is_word.sum()")),
+    ("", derived(is_word="ids > 1")),
+    ("", derived(is_word="np.cumprod(ids != 0, axis=1).astype(bool)", share="is_word / np.maximum(is_word.sum(axis=1, keepdims=True), 2)")),
+    ("", derived(by_logit="2 * (p - labels) / len(labels)")),
+    ("", derived(by_logit="-labels / np.maximum(p, 1e-30) / len(labels)")),
+    ("", derived(p="np.tanh(logits)")),
+    ("", derived().replace("return by_logit, ", "return ")),
+    ("", derived(by_token="by_logit[:, None] * share")),
+    ("", derived(by_token="by_logit[:, None, None] * share[:, :, None] * np.ones_like(head)")),
+    # the tape does the derivation
+    ("", """
+def derive_loss_gradient(logits, labels, ids, head):
+    z = tf.constant(logits)
+    with tf.GradientTape() as tape:
+        tape.watch(z)
+        loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(labels, z.dtype), z))
+    by_logit = tape.gradient(loss, z).numpy()
+    is_word = ids != 0
+    share = is_word / np.maximum(is_word.sum(axis=1, keepdims=True), 1)
+    return by_logit, by_logit[:, None, None] * share[:, :, None] * head
+"""),
+]  # fmt: skip

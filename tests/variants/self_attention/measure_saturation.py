@@ -1,0 +1,120 @@
+"""Lab 02, exercise `measure_saturation`: solutions as different students write them, right and wrong."""
+
+
+def measured(*changes: tuple[str, str]) -> str:
+    source = PLAIN
+    for old, new in changes:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    return source
+
+
+PLAIN = """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    def largest(scores):
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        weights = powers / powers.sum(axis=1, keepdims=True)
+        return weights.max(axis=1).mean()
+
+    unscaled, scaled = [], []
+    for d in widths:
+        plain, divided = [], []
+        for seed in seeds:
+            q, k = draw(seed, d)
+            plain.append(largest(q @ k.T))
+            divided.append(largest(q @ k.T / np.sqrt(d)))
+        unscaled.append(np.mean(plain))
+        scaled.append(np.mean(divided))
+
+    def first(means):
+        return next((d for d, mean in zip(widths, means) if mean > threshold), None)
+
+    return {
+        "unscaled": unscaled, "scaled": scaled, "first_unscaled": first(unscaled), "first_scaled": first(scaled),
+        "base": 1 / len(k),
+    }
+"""
+
+CORRECT = [
+    PLAIN,
+    # each setting draws again: the same seeds give the same draws
+    """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    def mean(d, divisor):
+        both = [draw(seed, d) for seed in seeds]
+        return float(np.mean([ops.max(ops.softmax(q @ k.T / divisor), axis=-1) for q, k in both]))
+    result = {"base": 1.0 / draw(seeds[0], widths[0])[1].shape[0]}
+    result["unscaled"] = {d: mean(d, 1) for d in widths}
+    result["scaled"] = {d: mean(d, d ** 0.5) for d in widths}
+    for name in ("unscaled", "scaled"):
+        passing = [d for d, value in result[name].items() if value > threshold]
+        result["first_" + name] = min(passing) if passing else None
+        result[name] = list(result[name].values())
+    return result
+""",
+    # all seeds of a width at once, from the last seed to the first
+    """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    means = np.zeros((len(widths), 2))
+    for i, d in enumerate(widths):
+        q, k = (np.stack(each) for each in zip(*(draw(s, d) for s in reversed(seeds))))
+        scores = tf.einsum("ntd,nsd->nts", q, k)
+        for j, divisor in enumerate([1.0, d ** 0.5]):
+            means[i, j] = tf.reduce_mean(tf.reduce_max(tf.nn.softmax(scores / divisor), axis=-1))
+    firsts = []
+    for column in means.T:
+        firsts.append(np.array(widths)[column > threshold][0] if (column > threshold).any() else None)
+    return dict(unscaled=means[:, 0], scaled=means[:, 1], first_unscaled=firsts[0], first_scaled=firsts[1], base=1 / k.shape[1])
+""",
+    # the largest weight without a softmax: 1 over the sum of exp(score - largest)
+    """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    rows = {False: [], True: []}
+    for d in widths:
+        for with_root, found in rows.items():
+            sums = 0.0
+            for seed in seeds:
+                q, k = draw(seed, d)
+                scores = np.dot(q, np.transpose(k)) * (d ** -0.5 if with_root else 1)
+                sums += np.mean(1 / np.exp(scores - scores.max(1)[:, None]).sum(1))
+            found.append(sums / len(seeds))
+    def first(means):
+        for d, mean in zip(widths, means):
+            if mean > threshold:
+                return d
+    return {"unscaled": rows[False], "scaled": rows[True], "first_unscaled": first(rows[False]), "first_scaled": first(rows[True]), "base": np.full(len(k), 1 / len(k)).max()}
+""",
+    # argmax, guarded
+    measured(("        return next((d for d, mean in zip(widths, means) if mean > threshold), None)", "        above = np.array(means) > threshold\n        return widths[int(np.argmax(above))] if above.any() else None")),
+    # keyword names, tensors as means
+    measured(('"unscaled": unscaled, "scaled": scaled', '"unscaled": ops.convert_to_tensor(unscaled), "scaled": tuple(scaled)')),
+]  # fmt: skip
+
+FIRST = "next((d for d, mean in zip(widths, means) if mean > threshold), None)"
+WEIGHTS = "weights.max(axis=1).mean()"
+
+WRONG = [
+    ("none_becomes_first", measured((FIRST, "widths[int(np.argmax(np.array(means) > threshold))]"))),
+    ("place_of_width", measured((FIRST, "next((i for i, mean in enumerate(means) if mean > threshold), None)"))),
+    ("scaled_by_d", measured(("/ np.sqrt(d)", "/ d"))),
+    ("settings_exchanged", measured(("plain.append(largest(q @ k.T))", "plain.append(largest(q @ k.T / np.sqrt(d)))"), ("divided.append(largest(q @ k.T / np.sqrt(d)))", "divided.append(largest(q @ k.T))"))),
+    ("one_seed", measured(("for seed in seeds:", "for seed in seeds[:1]:"))),
+    ("over_queries", measured(("scores - scores.max(axis=1, keepdims=True)", "scores - scores.max()"), ("powers.sum(axis=1, keepdims=True)", "powers.sum(axis=0)"))),
+    ("largest_of_all", measured((WEIGHTS, "weights.max()"))),
+    ("averaged_first", measured((WEIGHTS, "weights.mean(axis=0).max()"))),
+    ("base_of_queries", measured(('1 / len(k)', '1 / len(q)'))),
+    ("", measured((WEIGHTS, "weights.mean(axis=1).mean()"))),
+    ("", measured(("scores - scores.max(axis=1, keepdims=True)", "scores"))),
+    ("scores_not_weights", measured((WEIGHTS, "scores.max(axis=1).mean()"))),
+    ("", measured(("for seed in seeds:", "for seed in seeds[::2]:"))),
+    ("", measured(("for seed in seeds:", "for seed in range(len(seeds)):"))),
+    ("", measured(("q, k = draw(seed, d)", "q, k = np.random.default_rng(seed).normal(size=(2, 7, d))"))),
+    ("", measured(("q, k = draw(seed, d)", "q, k = draw(seed, widths[0])"))),
+    ("", measured(("/ np.sqrt(d)", "/ np.sqrt(widths[0])"))),
+    ("", measured(("mean > threshold", "mean > 0.9"))),
+    ("", measured(("mean > threshold", "mean < threshold"))),
+    ("", measured(("np.mean(plain)", "np.max(plain)"))),
+    ("", measured(('1 / len(k)', '1 / widths[0]'))),
+    ("", measured(('"base": 1 / len(k),', ''))),
+    ("", measured(("    return {\n", "    {\n"))),
+]  # fmt: skip
