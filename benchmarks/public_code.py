@@ -43,6 +43,7 @@ SEED = 20261125  # the hidden cases of the published table
 RAW = "https://raw.githubusercontent.com/{repository}/{commit}/{path}"
 SECONDS = 30.0
 BEGIN, END = "<!-- what benchmarks/public_code.py --out writes begins here -->", "<!-- and ends here -->"
+SHORT = 20  # characters of a line that says nothing of whose it is, such as `raise ValueError(`
 FULL, REFUSED = "full marks", "refused"
 KEYS = {"name", "exercise", "lab", "repository", "commit", "path", "lines", "sha256", "licence", "expect"}
 MORE = {"told", "replace", "glue", "before", "after", "indent"}
@@ -103,11 +104,15 @@ class Source:
 
         Raises:
             Changed: the file has other lines there.
+            ValueError: the table holds a line of the source.
         """
         text = cut(code_of(self.path, file), self.lines)
         found = digest(text)
         if found != self.sha256:
             raise Changed(f"{self.name}: the lines have the checksum {found}, and the table says {self.sha256}")
+        ours = {line.strip() for part in (self.glue, self.before, self.after) for line in part.splitlines()}
+        if copied := [line for line in map(str.strip, text.split("\n")) if len(line) > SHORT and line in ours]:
+            raise ValueError(f"{self.name}: the table holds a line of the source: {copied[0]}")
         for pattern, new in self.replace:
             text, count = re.subn(pattern, new, text, flags=re.MULTILINE)
             if not count:
