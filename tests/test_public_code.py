@@ -168,7 +168,7 @@ def test_what_is_fetched_is_graded_and_told(table, mirror, tmp_path, capsys):
     assert "nobody/schedules" in said and "not fetched: 1" in said
     text = page.read_text("utf-8")
     assert text.startswith("before") and text.endswith("after\n") and "old" not in text
-    assert re.search(r"\| MIT \| 08 `transformer_schedule` \| (\d+) of \1 \| full marks: one of two \| yes \|", text)
+    assert re.search(r"\| MIT \| 08 `transformer_schedule` \| [^|]+ \| full marks: one of two \| yes \|", text)
     assert "`step_zero_gives_zero`: one of two | yes |" in text and "not fetched" in text
     table.write_text(table.read_text("utf-8").replace('["step_zero_gives_zero"]', '"full marks"'), "utf-8")
     assert public_code.main(["--table", str(table), *words], load_course(ROOT)) == 1
