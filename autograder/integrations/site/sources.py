@@ -22,7 +22,7 @@ TEACHING = tuple(
     f"docs/teaching/{name}.md"
     for name in (
         *("every-week", "a-term", "changing-the-course", "own-course", "ways-to-hand-in", "class-server", "cluster"),
-        *("containers", "marks-and-speed", "integrity", "accessibility"),
+        *("containers", "marks-and-speed", "tried-on-public-code", "integrity", "accessibility"),
     )
 )
 MORE = ("CONTRIBUTING.md", "SECURITY.md", "data/README.md", "CHANGELOG.md")
