@@ -145,6 +145,11 @@ exercise.mistakes(
         "Columns are normalised. Rows should be: there is one row per query.",
         (NORMALISED, NORMALISED.replace("-1", "-2")),
     ),
+    row_sums_on_columns=wrong(
+        "Column i is divided by the sum of row i: a sum without `keepdims=True` is laid along the last axis.",
+        (NORMALISED, "maps = maps / maps.sum(axis=-1)[..., None, :]"),
+        see="09#rollout",
+    ),
     divided_by_largest=wrong(
         "Each row is divided by its largest entry, not by its sum.", (NORMALISED, NORMALISED.replace("sum", "max"))
     ),

@@ -107,6 +107,7 @@ WRONG = [
     ("normalised_before", roll(heads="a.mean(2) / a.mean(2).sum(-1, keepdims=True)", normed="a")),
     ("identity_not_halved", roll(step="0.5 * a + eye")),
     ("first_layer_twice", roll().replace("in a[1:]", "in a")),
+    ("row_sums_on_columns", roll(normed="a / a.sum(-1)[..., None, :]")),
     ("divided_by_largest", roll(normed="a / a.max(-1, keepdims=True)")),
     ("heads_summed", roll(heads="a.sum(2)")),
     ("largest_head", roll(heads="a.max(2)")),
