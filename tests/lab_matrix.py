@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from this_course import exercises_of
 
+from autograder.course.cells import is_solution
 from autograder.declaring.exercise import Case, Exercise, differs, skipped_modes
 from coursekit import rules
 from coursekit.comparison import difference
@@ -84,6 +85,12 @@ def code_cells(lab: str, folder: str = "solutions") -> dict[str, str]:
     }
 
 
+def answer_cells(lab: str, folder: str = "solutions") -> list[str]:
+    """Sources of the code cells that students write, whether a check stands below them or not."""
+    notebook = nbformat.read(ROOT / folder / lab / f"{lab}.ipynb", as_version=4)
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code" and is_solution(cell)]
+
+
 def namespace(sources: list[str]) -> dict:
     names: dict = {"__name__": "__main__"}
     for source in [PRELUDE, *sources]:
@@ -94,8 +101,7 @@ def namespace(sources: list[str]) -> dict:
 
 
 def solution_sources(lab: str) -> list[str]:
-    cells = code_cells(lab)
-    return [cells["imports"].replace("check = ", "# check = "), *(cells[key] for key in cells if key.endswith("-code"))]
+    return [code_cells(lab)["imports"].replace("check = ", "# check = "), *answer_cells(lab)]
 
 
 def outcome(lab: str, exercise: Exercise, names: dict, seed: int = SEED) -> Judgement:
@@ -199,7 +205,7 @@ class LabTests:
 
     def test_solution_passes_and_stub_earns_nothing(self):
         names = namespace(solution_sources(self.lab))
-        stubs = namespace([source for key, source in code_cells(self.lab, "labs").items() if key.endswith("-code")])
+        stubs = namespace(answer_cells(self.lab, "labs"))
         for exercise in exercises_of(self.lab).values():
             judgement = outcome(self.lab, exercise, names)
             assert judgement.passed and judgement.share == 1.0, (

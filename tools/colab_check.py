@@ -33,7 +33,7 @@ from nbformat import NotebookNode
 from traitlets import Unicode
 from traitlets.config import Config
 
-from autograder.course.cells import grade_id, is_test
+from autograder.course.cells import grade_id, is_solution, is_test
 from autograder.course.settings import Course, load_course
 from autograder.releasing.course_cells import write_course_cells
 from autograder.releasing.publish import publish
@@ -155,9 +155,9 @@ def lecture_problems(notebook: NotebookNode, colab: Colab) -> tuple[list[str], s
 def answered(notebook: NotebookNode, solution: NotebookNode) -> NotebookNode:
     """A released lab with the solution's answers in it."""
     answers = {
-        name: re.sub(r"^\s*### (?:BEGIN|END) SOLUTION\n?", "", cell.source, flags=re.MULTILINE)
+        grade_id(cell): re.sub(r"^\s*### (?:BEGIN|END) SOLUTION\n?", "", cell.source, flags=re.MULTILINE)
         for cell in solution.cells
-        if (name := grade_id(cell)).endswith("-code")
+        if cell.cell_type == "code" and is_solution(cell)
     }
     notebook = nbformat.from_dict(notebook)
     for cell in notebook.cells:
