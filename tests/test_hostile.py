@@ -268,7 +268,7 @@ def test_damage_gives_no_point_and_takes_none(grading, wounds, junk, at):
     content = as_bytes(notebook)
     torn = content[: at % len(content)] + junk
     for data in (content, torn):
-        source = SimpleNamespace(read=lambda data=data: data)
+        source = SimpleNamespace(path=Path("work.ipynb"), read=lambda data=data: data)
         result = grader.grade(FoundSubmission("someone", LAB, None, source), sandbox)
         assert {each.exercise: each.max_score for each in result.exercises} == POINTS
         scores = {each.exercise: each.score for each in result.exercises}

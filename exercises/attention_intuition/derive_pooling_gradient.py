@@ -201,4 +201,4 @@ exercise.hints(
     "An einsum with `...` in front of its letters takes any leading axes. Which letters are S, dv and d?",
     group="several",
 )
-exercise.hints("Your safe softmax has solved this once already, in exercise 2.", group="far")
+exercise.hints("Your safe softmax has solved this once already, in `attention_pooling`.", group="far")

@@ -63,7 +63,7 @@ def values(rng: Generator) -> list[Case]:
     "one layer, windows of one entry, strides larger than the window",
     points=1,
     advice="Where a window has one entry, the layer adds nothing to the size. Its stride still changes the step.",
-    must_fail_for=("step_below", "whole_kernel"),
+    must_fail_for=("step_below", "whole_kernel", "dilation_ignored"),
 )
 def edges(rng: Generator) -> list[Case]:
     patch = int(rng.integers(3, 20))
