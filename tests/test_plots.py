@@ -20,6 +20,7 @@ WEIGHTS = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0]])
 
 @pytest.fixture(autouse=True)
 def course_style():
+    plt.close("all")  # of tests that ran before, in this process
     with plt.rc_context():
         plots.use_course_style()
         yield
