@@ -211,14 +211,14 @@ def test_a_read_only_gradebook_is_named_and_left_alone(course, reference):
 
 ENDLESS = "def self_attention_loops(x):\n    while True: pass"
 # Memory that nobody writes to costs no time: whichever machine it is, this ends by its memory and not by its CPU time.
-HUNGRY = "def attention_cost(length, d_model):\n    return [np.zeros(1 << 27, 'uint8') for _ in range(10 ** 6)]"
+HUNGRY = "def find_the_bug(*_, **__):\n    return [np.zeros(1 << 27, 'uint8') for _ in range(10 ** 6)]"
 MIXED = (
     lambda: answered(),
     lambda: answered(**{"self_attention_loops": WRONG["self_attention_loops"], "answers": "answers = {}"}),
-    lambda: answered(project_qkv=WRONG["project_qkv"]),
+    lambda: answered(predict="predict = None"),
     lambda: with_cell(answered(), "import os\nos.kill(os.getpid(), 9)\nos.abort()", before="attention_cost"),
     lambda: answered(self_attention_loops=ENDLESS),
-    lambda: answered(attention_cost=HUNGRY),
+    lambda: answered(find_the_bug=HUNGRY),
     lambda: with_cell(answered(), "import os, time\nfor _ in range(500):\n    if not os.fork(): time.sleep(99)"),
     lambda: {"cells": "none"},
 )
