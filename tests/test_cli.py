@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -284,3 +285,15 @@ def test_the_command_as_a_program_ends_in_the_same_way(tmp_path):
     )
     assert done.returncode == 2
     assert done.stderr.startswith("course: no course.toml in") and "Traceback" not in done.stderr
+
+
+def test_a_machine_with_no_thread_left_is_a_sentence(run, course, monkeypatch):
+    """The bar asks for a thread of its own: with a full process table that is the first thing that fails."""
+
+    def full(thread: threading.Thread) -> None:
+        raise RuntimeError(cli.NO_THREAD)
+
+    monkeypatch.setattr("rich.live._RefreshThread.start", full)
+    code, said = run(*GRADE)
+    assert code == 3
+    assert "lets no further thread" in said and "the next run continues" in said

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 LONGEST_TABLE = 60
 MOST_PASSED_OVER = 20
+NO_THREAD = "can't start new thread"  # what Python says where the machine's table of processes is full
 
 app = typer.Typer(
     name="course",
@@ -70,6 +71,15 @@ def main() -> None:
     except OSError as error:  # somebody's folder, file or disk; a fault of a submission never comes this far
         where = error.filename2 or error.filename
         _stop(f"{where}: {error.strerror}: correct this, or name another path" if where else str(error), 2)
+    except RuntimeError as error:
+        if NO_THREAD not in str(error):
+            raise
+        err.show_cursor()  # a display that got no thread has hidden it
+        _stop(
+            "this machine lets no further thread or process start: end other programs, or raise the limit (`ulimit -u`;"
+            " in a container its pids limit). What has a verdict is recorded: the next run continues.",
+            3,
+        )
 
 
 def _stop(message: str, code: int = 1) -> NoReturn:
