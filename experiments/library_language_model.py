@@ -37,6 +37,7 @@ WORK = ROOT / "build" / "library"
 MERGES = 255  # with 256 bytes and the end: 512 tokens
 ORDER = 6  # of the longest counted model
 PAGE, SMALL, LSTM, BYTES = "the page's model", "a small one", "LSTM", "the page's model on bytes"
+EQUAL_TIME, EQUAL_TIME_STEPS = "LSTM at equal time", 290  # so many steps take the page's model's processor seconds
 WATCHED = 256  # windows of held-out text at a checkpoint
 PROMPTS, EXAMPLES = 96, 12
 SETTINGS = ((1.0, 1.0), (0.7, 0.9), (0.0, 1.0))  # temperature, top-p; temperature 0 is greedy
@@ -102,21 +103,24 @@ def thinned(losses: list[float], points: int = 64) -> list[float]:
 
 
 @app.command()
-def table(seeds: Seeds = "1,2,3", models: str = f"{PAGE},{SMALL},{LSTM},{BYTES}", out: Out = recorded.FOLDER) -> None:
-    """Models of the table at equal tokens, and the counted ones."""
+def table(
+    seeds: Seeds = "1,2,3", models: str = f"{PAGE},{SMALL},{LSTM},{BYTES},{EQUAL_TIME}", out: Out = recorded.FOLDER
+) -> None:
+    """Models of the table at equal tokens, and the LSTM at equal processor time."""
     WORK.mkdir(parents=True, exist_ok=True)
     results = results_so_far(out)
     part = results.setdefault("table", {"steps": STEPS, "windows a step": BATCH, "window": LENGTH, "runs": []})
     for name in models.split(","):
+        steps = EQUAL_TIME_STEPS if name == EQUAL_TIME else STEPS
         for seed in map(int, seeds.split(",")):
             if any((run["model"], run["seed"]) == (name, seed) for run in part["runs"]):
                 continue
             text = text_of(0 if name == BYTES else MERGES)
-            if name == LSTM:
+            if name in (LSTM, EQUAL_TIME):
                 build = functools.partial(RecurrentModel, text.vocab_size, SIZES[PAGE][0], LSTM_WIDTH)
             else:
                 build = functools.partial(transformer, text.vocab_size, PAGE if name == BYTES else name)
-            model, losses, seconds = train(build, text.stream, seed=seed, compiled=name == LSTM)
+            model, losses, seconds = train(build, text.stream, seed=seed, steps=steps, compiled="LSTM" in name)
             model.save_weights(weights_of(name, seed))
             bits = held_out_bits(model, text.held_out_stream, text.token_bytes)
             part["runs"].append(
@@ -124,8 +128,8 @@ def table(seeds: Seeds = "1,2,3", models: str = f"{PAGE},{SMALL},{LSTM},{BYTES}"
                     "model": name,
                     "seed": seed,
                     "parameters": model.count_params(),
-                    "tokens": STEPS * BATCH * LENGTH,
-                    "tokens a processor second": round(STEPS * BATCH * LENGTH / seconds),
+                    "tokens": steps * BATCH * LENGTH,
+                    "tokens a processor second": round(steps * BATCH * LENGTH / seconds),
                     "training nats a token": thinned(losses),
                     "held-out bits a byte": round(bits, 4),
                     "seconds": round(seconds),
