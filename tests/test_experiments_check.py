@@ -47,7 +47,11 @@ def test_runs_are_matched_by_what_they_are_and_not_by_their_place(tool):
 
 @pytest.mark.parametrize(
     ("value", "agrees", "says"),
-    [(0.52, True, "| agrees | 1 numbers | largest difference 0.0200 (a)"), (0.6, False, "| **differs** |")],
+    [
+        (0.5, True, "| equal | 1 numbers |"),
+        (0.52, True, "| agrees | 1 numbers | largest difference 0.0200 (a)"),
+        (0.6, False, "| **differs** |"),
+    ],
 )
 def test_a_run_is_judged_by_its_tolerance(tool, monkeypatch, tmp_path, value, agrees, says):
     (tmp_path / "tiny.json").write_text('{"results": {"a": 0.5, "b": 1}}')

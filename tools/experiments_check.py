@@ -196,6 +196,7 @@ def judged(check: Check, data: Path) -> tuple[bool, str]:
     missing = [name for name in check.needs if not (data / name).is_file()]
     if missing:
         return True, f"| {row} | skipped: {data} has no {missing[0]} (data/README.md says where it comes from) |"
+    print(f"{row} …", file=sys.stderr, flush=True)  # it takes minutes
     began = _child_seconds()
     try:
         found = repeated(check, data)["results"]
@@ -208,7 +209,7 @@ def judged(check: Check, data: Path) -> tuple[bool, str]:
         return False, f"| {row} | **failed**: no number of the run is in the record |"
     path, largest = max(compared.items(), key=lambda item: item[1])
     agrees = largest <= check.tolerance
-    verdict = "agrees" if agrees else "**differs**"
+    verdict = "equal" if not largest else "agrees" if agrees else "**differs**"
     return agrees, (
         f"| {row} | {verdict} | {len(compared)} numbers | largest difference {largest:.4f} ({path}), tolerance "
         f"{check.tolerance} | {seconds:.0f} processor seconds |"
