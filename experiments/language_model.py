@@ -265,13 +265,8 @@ def main(
         "n-gram test perplexity": grams,
         "runs": {},
     }
-    for seed in map(int, seeds.split(",")):
-        model, log, seconds = trained(train, watch, len(vocabulary), epochs, seed)
-        run = {"epochs": log, "test perplexity": round(perplexity(model, test), 2), "seconds": round(seconds)}
-        print(f"seed {seed}: test perplexity {run['test perplexity']}", flush=True)
-        if not results["runs"]:
-            results |= written_by(model, test[0], vocabulary)
-        results["runs"][str(seed)] = run
+
+    def save(seed: int) -> None:
         recorded.save(
             "language_model",
             what="A decoder-only language model of English captions beside n-gram models: perplexity, samples, cache",
@@ -283,6 +278,17 @@ def main(
             folder=out,
             results=results,
         )
+
+    all_seeds = [int(seed) for seed in seeds.split(",")]
+    save(all_seeds[0])  # the n-grams alone
+    for seed in all_seeds:
+        model, log, seconds = trained(train, watch, len(vocabulary), epochs, seed)
+        run = {"epochs": log, "test perplexity": round(perplexity(model, test), 2), "seconds": round(seconds)}
+        print(f"seed {seed}: test perplexity {run['test perplexity']}", flush=True)
+        if not results["runs"]:
+            results |= written_by(model, test[0], vocabulary)
+        results["runs"][str(seed)] = run
+        save(seed)
 
 
 def written_by(model: LanguageModel, row: list[int], vocabulary: list[str]) -> dict:

@@ -41,6 +41,7 @@ from coursekit.pages.difference_interval import difference_interval
 NAME = "news_few_labels"
 LABELS, EPOCHS, BATCH, LENGTH = 240, 8, 16, 64
 SEEDS = (0, 1, 2)
+KINDS = ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch", "linear", "LSA")
 RANK, LORA_RATES = 4, (1.5e-3, 5e-3, 1.5e-2, 5e-2)
 FROZEN_EPOCHS = 5  # times as many: a head alone learns slowly
 PAIRS = (("fine-tuned", "LSA"), ("fine-tuned", "linear"), ("fine-tuned", "no warm-up"), ("fine-tuned", "LoRA"))
@@ -136,15 +137,17 @@ def rows_of_seed(texts: Texts, seed: int) -> np.ndarray:
 def main(
     folder: Annotated[Path | None, typer.Option("--data", help="Folder of local files, see data/README.md.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the record.")] = recorded.FOLDER,
+    kinds: Annotated[str, typer.Option(help="The models, with commas between them.")] = ",".join(KINDS),
 ) -> None:
     """Train every model with three seeds, other texts for each, and compare the answers to all test texts in pairs."""
     texts, begun = Texts(folder, LENGTH), time.process_time()
-    lora_rate, searched = chosen_rate(texts)
+    asked = kinds.split(",")
+    lora_rate, searched = chosen_rate(texts) if "LoRA" in asked else (None, {})
     rates = RATES | {"no warm-up": RATES["fine-tuned"], "LoRA": lora_rate}
     correct, learned, test = {}, {}, (texts.test, texts.y_test)
     for seed in SEEDS:
         rows = rows_of_seed(texts, seed)
-        for kind in ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch", "linear", "LSA"):
+        for kind in asked:
             if kind in ("linear", "LSA"):
                 x, x_test = (texts.train, test[0]) if kind == "linear" else texts.unlabelled()
                 said = (linear if kind == "linear" else on_vectors)(x[rows], texts.y[rows]).predict(x_test)
@@ -156,7 +159,7 @@ def main(
             print(kind, seed, round(float(correct[kind][-1].mean()), 4), flush=True)
     items = np.arange(len(texts.y_test))
     pairs = []
-    for first, second in PAIRS:
+    for first, second in (pair for pair in PAIRS if {*pair} <= {*asked}):
         one, two = np.array(correct[first]), np.array(correct[second])
         difference, low, high = (round(float(each), 4) for each in difference_interval(one, two, items, draws=1_000))
         counts = [[int((a & ~b).sum()), int((~a & b).sum())] for a, b in zip(one, two, strict=True)]

@@ -24,11 +24,18 @@ def test_every_record_has_a_run_or_a_reason(tool):
     assert sorted([*checked, *tool.WITHOUT]) == recorded.names()
 
 
+def test_the_page_of_the_experiments_has_the_table(tool):
+    page = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    assert tool.table() in page, "write what this prints into the page: python tools/experiments_check.py --table"
+    assert all(f"`{name}" in tool.table() for name in recorded.names())
+
+
 def test_every_pattern_finds_numbers_of_its_record(tool):
     for check in tool.CHECKS:
         results = recorded.load(check.program)["results"]
         found = tool.differences(results, results, check.numbers)
         assert found and not any(found.values()), check.program
+        assert not check.until or any(re.match(check.until, path) for path in tool.numbers(results)), check.program
 
 
 def test_runs_are_matched_by_what_they_are_and_not_by_their_place(tool):
@@ -40,7 +47,11 @@ def test_runs_are_matched_by_what_they_are_and_not_by_their_place(tool):
 
 @pytest.mark.parametrize(
     ("value", "agrees", "says"),
-    [(0.52, True, "| agrees | 1 numbers | largest difference 0.0200 (a)"), (0.6, False, "| **differs** |")],
+    [
+        (0.5, True, "| equal | 1 numbers |"),
+        (0.52, True, "| agrees | 1 numbers | largest difference 0.0200 (a)"),
+        (0.6, False, "| **differs** |"),
+    ],
 )
 def test_a_run_is_judged_by_its_tolerance(tool, monkeypatch, tmp_path, value, agrees, says):
     (tmp_path / "tiny.json").write_text('{"results": {"a": 0.5, "b": 1}}')
@@ -81,3 +92,28 @@ def test_a_program_runs_without_the_records_and_leaves_them_alone(tool, monkeypa
     (tmp_path / "experiments" / "tiny.py").write_text("raise SystemExit('no such data')")
     with pytest.raises(RuntimeError, match="no such data"):
         tool.repeated(tool.Check("tiny", (), "", 0), tmp_path)
+
+
+def test_a_run_ends_once_its_record_has_what_is_compared(tool, monkeypatch, tmp_path):
+    """A program that goes on for ever after its second record, and one that would have failed later."""
+    for name in ("experiments", "lectures", "data"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "coursekit").symlink_to(ROOT / "coursekit")
+    (tmp_path / "experiments" / "tiny.py").write_text(
+        "import time\nfrom coursekit import recorded\n"
+        "common = dict(what='', data='', device='', command='', seed=1, seconds=1)\n"
+        "recorded.save('tiny', results={'first': 1}, **common)\n"
+        "recorded.save('tiny', results={'first': 1, 'second': 2}, **common)\n"
+        "while True:\n    time.sleep(1)\n"
+    )
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    found = tool.repeated(tool.Check("tiny", (), "", 0, until="second"), tmp_path)
+    assert found["results"] == {"first": 1, "second": 2}
+    (tmp_path / "experiments" / "tiny.py").write_text("raise SystemExit('no such data')")
+    with pytest.raises(RuntimeError, match="no such data"):
+        tool.repeated(tool.Check("tiny", (), "", 0, until="second"), tmp_path)
+
+
+def test_a_text_that_comes_with_another_python_is_not_compared(tool, tmp_path):
+    good, row = tool.judged(tool.Check("library_language_model", ("counted",), "text", 0, python="2.7.18"), tmp_path)
+    assert good and "skipped: its text comes with Python 2.7.18" in row

@@ -58,11 +58,27 @@ def test_an_unknown_name():
 @pytest.mark.parametrize("name", recorded.names())
 def test_every_record_is_complete_and_small(name):
     record = recorded.load(name)
-    assert set(recorded.FIELDS) - set(record) <= {"run"}
-    assert "run" in record or record["date"] <= "2026-11-25", "a record of a later day says what was run"
+    assert tuple(record) == recorded.FIELDS
+    if record["run"] == recorded.BEFORE:
+        assert record["date"] <= "2026-11-25", "a record of a later day says what was run"
+    else:
+        assert record["run"].keys() == {"program", "arguments", "commit", "processor seconds"}
+        assert record["run"]["program"] == f"{name}.py"
     assert (recorded.FOLDER / f"{name}.json").stat().st_size < recorded.LARGEST
     script = re.search(r"experiments/\w+\.py", record["command"])
     assert script and (ROOT / script[0]).is_file()
+
+
+def test_every_program_writes_its_record_with_its_run():
+    """There is one way to write a record, `recorded.save`, which adds the run; and no program is without a record."""
+    saving = []
+    for path in sorted((ROOT / "experiments").glob("*.py")):
+        program = path.read_text(encoding="utf-8")
+        constant = re.search(r'^NAME\b.*?= "(\w+)"', program, re.MULTILINE)
+        for written in re.findall(r'recorded\.save\(\s*(NAME|"\w+")', program):
+            assert (constant[1] if written == "NAME" else written.strip('"')) == path.stem
+            saving.append(path.stem)
+    assert saving == recorded.names()
 
 
 def test_the_experiments_page_has_every_record_with_its_minutes_and_its_lectures():

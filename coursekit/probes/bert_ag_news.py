@@ -10,6 +10,7 @@ import numpy as np
 
 from coursekit import bert
 from coursekit.probes.arguments import refuse_changed
+from coursekit.probes.choosing import design, real, whole
 from coursekit.probes.driving import ContractError, find, function, numbers
 from coursekit.probes.naming import kind_of
 from coursekit.probes.news_classifier import build_news_classifier
@@ -135,41 +136,21 @@ def _derive_expected_masked(namespace: Mapping[str, Any], inputs: Mapping[str, A
     return {name: found[name] for name in names}
 
 
-DESIGN = ("batch_size", "epochs", "warmup_steps", "total_steps")
 TEXTS = 1000  # texts that the model of `design` learns from
 SLACK = 1 + 1e-9  # a rate that is a quotient may be off by its rounding
 
 
-def _design(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+def _standing(constraint: str, peak: float, **sizes: int) -> str:
     """What is true of the chosen schedule, about one constraint."""
-    chosen = find(namespace, "design")()
-    if not isinstance(chosen, Mapping):
-        raise ContractError(f"design() returned {kind_of(chosen)}; expected a dictionary.")
-    missing = [name for name in (*DESIGN, "peak") if name not in chosen]
-    if missing:
-        raise ContractError(f"design() has no entry {', '.join(map(repr, missing))}.")
-    sizes = {}
-    for name in DESIGN:
-        size, least = np.asarray(chosen[name]), int(name != "warmup_steps")
-        if size.shape != () or size.dtype.kind not in "iuf" or size != np.round(size) or size < least:
-            raise ContractError(f"`{name}` is {chosen[name]!r}; expected a whole number of at least {least}.")
-        sizes[name] = int(size)
-    peak = np.asarray(chosen["peak"])
-    if peak.shape != () or peak.dtype.kind not in "iuf" or not np.isfinite(peak):
-        raise ContractError(f"`peak` is {chosen['peak']!r}; expected a number.")
-    constraint = inputs["constraint"]
-    standing = _standing_of_rate(sizes, float(peak)) if constraint == "rate" else _standing(constraint, sizes)
-    return {constraint: standing}
-
-
-def _standing(constraint: str, sizes: Mapping[str, int]) -> str:
-    batch, epochs, total = sizes["batch_size"], sizes["epochs"], sizes["total_steps"]
+    batch, epochs, warmup, total = (sizes[name] for name in ("batch_size", "epochs", "warmup_steps", "total_steps"))
+    if constraint == "rate":
+        return _standing_of_rate(warmup, total, peak)
     if constraint == "texts":
         if epochs == 1:
             return "read once"
         return "read more than four times" if epochs > 4 else "read two to four times"
     if constraint == "warmup":
-        share = sizes["warmup_steps"] / total
+        share = warmup / total
         return "less than 5 %" if share < 0.05 else "more than 20 %" if share > 0.2 else "5 to 20 % of the steps"
     in_epoch = -(-TEXTS // batch)
     taken = epochs * in_epoch
@@ -182,10 +163,9 @@ def _standing(constraint: str, sizes: Mapping[str, int]) -> str:
     return "fewer than are taken" if total < taken else "more than are taken"
 
 
-def _standing_of_rate(sizes: Mapping[str, int], peak: float) -> str:
+def _standing_of_rate(warmup: int, total: int, peak: float) -> str:
     if peak * SLACK < 5e-4 or peak > 1e-3 * SLACK:
         return "a peak outside"
-    warmup, total = sizes["warmup_steps"], sizes["total_steps"]
     climb = 5 / warmup if warmup else np.inf
     fall = (total - 5) / (total - warmup) if total > warmup else np.inf
     at_five = peak * max(0.0, min(climb, fall))
@@ -261,7 +241,9 @@ def _fits(fitted: Sequence[tuple[frozenset[int], bool]], sizes: Sequence[int], o
 
 PROBES = {
     "derive_expected_masked": _derive_expected_masked,
-    "design": _design,
+    "design": design(
+        _standing, batch_size=whole(), epochs=whole(), warmup_steps=whole(least=0), total_steps=whole(), peak=real
+    ),
     "measure_labels": _measure_labels,
     "wordpiece_tokenize": _wordpiece_tokenize,
     "pack_inputs": _pack_inputs,

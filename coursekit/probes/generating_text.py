@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.choosing import design, whole
 from coursekit.probes.driving import ContractError, find, numbers, unpack
 from coursekit.probes.naming import kind_of
 
@@ -146,38 +147,23 @@ def bytes_of_caches(num_kv_heads: int, texts: int) -> int:
     return 2 * BLOCKS * num_kv_heads * HEAD_WIDTH * TOKENS * BYTES * texts
 
 
-def _design(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+def _standing(constraint: str, num_kv_heads: int, texts: int) -> str:
     """What is true of the chosen sizes, about one constraint."""
-    chosen = find(namespace, "design")()
-    if not isinstance(chosen, Mapping):
-        raise ContractError(f"design() returned {kind_of(chosen)}; expected a dictionary.")
-    sizes = []
-    for name in ("num_kv_heads", "texts"):
-        if name not in chosen:
-            raise ContractError(f"design() has no entry {name!r}.")
-        size = np.asarray(chosen[name])
-        if size.shape != () or size.dtype.kind not in "iuf" or size != np.round(size) or size < 1:
-            raise ContractError(f"`{name}` is {chosen[name]!r}; expected a whole number of at least 1.")
-        sizes.append(int(size))
-    return {inputs["constraint"]: _standing(inputs["constraint"], *sizes)}
-
-
-def _standing(constraint: str, heads: int, texts: int) -> str:
     if constraint == "texts":
         return "at least 24 texts" if texts >= 24 else "fewer than 24 texts"
     if constraint == "memory":
-        held = bytes_of_caches(heads, texts)
+        held = bytes_of_caches(num_kv_heads, texts)
         if held > 24 * GIBIBYTE:
             return "more than 24 GiB"
         return "from 12 to 24 GiB" if held >= 12 * GIBIBYTE else "less than 12 GiB"
-    if QUERY_HEADS % heads:
+    if QUERY_HEADS % num_kv_heads:
         return "G does not divide 40"
-    fits = QUERY_HEADS // heads <= 8
+    fits = QUERY_HEADS // num_kv_heads <= 8
     return f"{'G divides 40, and at most' if fits else 'more than'} 8 query heads share a key head"
 
 
 PROBES = {
-    "design": _design,
+    "design": design(_standing, num_kv_heads=whole(), texts=whole()),
     "measure_typical": _measure_typical,
     "greedy_decode": _greedy_decode,
     "beam_search": _beam_search,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.choosing import design, whole
 from coursekit.probes.driving import BuiltLayer, ContractError, find, function, layer, numbers, refusing, unpack
 from coursekit.probes.naming import kind_of
 
@@ -350,7 +351,6 @@ def _lora_dense(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: s
     return {"output": built(x), "merged": built.merged()}
 
 
-DESIGN = ("d_model", "num_layers", "num_heads", "num_kv_heads", "d_ff")
 VOCABULARY, TOKENS, FLOAT_BYTES = 512, 256, 4
 KILOBYTE = 1024
 
@@ -363,24 +363,8 @@ def parameters_and_cache(sizes: Mapping[str, int]) -> tuple[int, int]:
     return count, 2 * sizes["num_layers"] * shared * TOKENS * FLOAT_BYTES
 
 
-def _design(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+def _standing(constraint: str, **sizes: int) -> str:
     """What is true of the chosen sizes, about one constraint."""
-    chosen = find(namespace, "design")()
-    if not isinstance(chosen, Mapping):
-        raise ContractError(f"design() returned {kind_of(chosen)}; expected a dictionary.")
-    missing = [name for name in DESIGN if name not in chosen]
-    if missing:
-        raise ContractError(f"design() has no entry {', '.join(map(repr, missing))}.")
-    sizes = {}
-    for name in DESIGN:
-        size = np.asarray(chosen[name])
-        if size.shape != () or size.dtype.kind not in "iuf" or size != np.round(size) or size < 1:
-            raise ContractError(f"`{name}` is {chosen[name]!r}; expected a whole number of at least 1.")
-        sizes[name] = int(size)
-    return {inputs["constraint"]: _standing(inputs["constraint"], sizes)}
-
-
-def _standing(constraint: str, sizes: Mapping[str, int]) -> str:
     width, heads, shared = sizes["d_model"], sizes["num_heads"], sizes["num_kv_heads"]
     count, cache = parameters_and_cache(sizes)
     if constraint == "depth":
@@ -406,7 +390,9 @@ PROBES = {
     "next_token_windows": refusing(
         function("next_token_windows", "documents", "end_id", "length", "starts", returns=("x", "y"))
     ),
-    "design": _design,
+    "design": design(
+        _standing, d_model=whole(), num_layers=whole(), num_heads=whole(), num_kv_heads=whole(), d_ff=whole()
+    ),
     "python_share": _python_share,
     "measure_temperature": _measure_temperature,
     "LoRADense": _lora_dense,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from coursekit.generator import Generator
+from coursekit.probes.choosing import design
 from coursekit.probes.driving import ContractError, find, function, layer, numbers, refusing, unpack
 from coursekit.probes.naming import kind_of
 
@@ -98,20 +99,16 @@ def weight_beyond(slope: float, distance: int) -> float:
     return float(weights[distance:].sum() / weights.sum())
 
 
-def _design(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """What is true of the chosen slopes, about one constraint."""
-    chosen = find(namespace, "design")()
-    if not isinstance(chosen, Mapping):
-        raise ContractError(f"design() returned {kind_of(chosen)}; expected a dictionary.")
-    if "slopes" not in chosen:
-        raise ContractError("design() has no entry 'slopes'.")
-    slopes = numbers(chosen["slopes"], "`slopes`").astype("float64")
+def _four_slopes(value: Any, name: str) -> np.ndarray:
+    """Reads four finite numbers (4,) and returns them sorted."""
+    slopes = numbers(value, name).astype("float64")
     if slopes.shape != (4,) or not np.isfinite(slopes).all():
-        raise ContractError(f"`slopes` is {str(chosen['slopes'])[:60]}; expected four numbers, one for each head.")
-    return {inputs["constraint"]: _standing(inputs["constraint"], np.sort(slopes))}
+        raise ContractError(f"{name} is {str(value)[:60]}; expected four numbers, one for each head.")
+    return np.sort(slopes)
 
 
 def _standing(constraint: str, slopes: np.ndarray) -> str:
+    """What is true of the chosen slopes, about one constraint."""
     if slopes[0] <= 0:
         return "not all positive"
     if constraint == "slopes":
@@ -199,7 +196,7 @@ def _asked_for(asked: set[tuple[int, int]], windows: int, questions: int) -> str
 
 
 PROBES = {
-    "design": _design,
+    "design": design(_standing, slopes=_four_slopes),
     "measure_reach": _measure_reach,
     "sinusoidal_positions": refusing(function("sinusoidal_positions", "length", "d_model")),
     "TokenAndPositionEmbedding": layer(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coursekit.probes.choosing import design, whole
 from coursekit.probes.driving import ContractError, find, function, numbers
 from coursekit.probes.naming import kind_of
 
@@ -111,7 +112,6 @@ def _drawn(asked: set[tuple[int, int]], widths: int, seeds: int) -> str:
 
 TOKENS, WIDTH, FLOAT_BYTES, KIBIBYTE = 4096, 64, 4, 1024  # of the attention in `design`
 FAST_MEMORY, MOST_READINGS = 128 * KIBIBYTE, 64
-SIZES = ("block_queries", "block_keys", "key_blocks")
 
 
 def bytes_of_blocks(queries: int, keys: int) -> int:
@@ -119,37 +119,22 @@ def bytes_of_blocks(queries: int, keys: int) -> int:
     return FLOAT_BYTES * (2 * queries * WIDTH + 2 * queries + 2 * keys * WIDTH + queries * keys)
 
 
-def _design(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+def _standing(constraint: str, block_queries: int, block_keys: int, key_blocks: int) -> str:
     """What is true of the chosen sizes, about one constraint."""
-    chosen = find(namespace, "design")()
-    if not isinstance(chosen, Mapping):
-        raise ContractError(f"design() returned {kind_of(chosen)}; expected a dictionary.")
-    sizes = []
-    for name in SIZES:
-        if name not in chosen:
-            raise ContractError(f"design() has no entry {name!r}.")
-        size = np.asarray(chosen[name])
-        if size.shape != () or size.dtype.kind not in "iuf" or size != np.round(size) or size < 1:
-            raise ContractError(f"`{name}` is {chosen[name]!r}; expected a whole number of at least 1.")
-        sizes.append(int(size))
-    return {inputs["constraint"]: _standing(inputs["constraint"], *sizes)}
-
-
-def _standing(constraint: str, queries: int, keys: int, key_blocks: int) -> str:
     if constraint == "memory":
-        held = bytes_of_blocks(queries, keys)
+        held = bytes_of_blocks(block_queries, block_keys)
         if held > FAST_MEMORY:
             return "more than 128 KiB"
         return "from 64 to 128 KiB" if held >= FAST_MEMORY / 2 else "less than 64 KiB"
     if constraint == "readings":
-        return f"{'more than' if -(-TOKENS // queries) > MOST_READINGS else 'at most'} 64 times"
-    if key_blocks * keys < TOKENS:
+        return f"{'more than' if -(-TOKENS // block_queries) > MOST_READINGS else 'at most'} 64 times"
+    if key_blocks * block_keys < TOKENS:
         return "keys left out"
-    return "every key, and no empty block" if (key_blocks - 1) * keys < TOKENS else "empty blocks"
+    return "every key, and no empty block" if (key_blocks - 1) * block_keys < TOKENS else "empty blocks"
 
 
 PROBES = {
-    "design": _design,
+    "design": design(_standing, block_queries=whole(), block_keys=whole(), key_blocks=whole()),
     "measure_saturation": _measure_saturation,
     "online_attention": _online_attention,
 }

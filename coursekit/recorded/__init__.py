@@ -15,6 +15,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 FIELDS = ("what", "data", "device", "command", "seed", "seconds", "date", "versions", "run", "results")
+BEFORE = "made before runs were recorded"  # the run of a record of which nothing more is known
 LARGEST = 200_000  # bytes
 _PACKAGES = ("tensorflow", "keras", "tf-keras", "numpy")
 
@@ -31,8 +32,8 @@ def load(name: str) -> dict[str, Any]:
         name: of the experiment that wrote it, such as "imdb_classifier".
 
     Returns:
-        A dict with what, data, device, command, seed, seconds, date, versions, results and, in records that were made
-        after 2026-11-24, run: the program, its arguments, the commit and the processor seconds of its last call.
+        A dict of `FIELDS`. The run has the program, its arguments, the commit and the processor seconds of the last
+        call; in older records it is `BEFORE`.
 
     Raises:
         FileNotFoundError: nothing is recorded under that name.

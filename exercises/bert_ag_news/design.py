@@ -1,57 +1,26 @@
 """Lab 07, exercise `design`: any schedule that keeps every constraint is right."""
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Design, wrong
 
-exercise = Exercise("design")
-CHOSEN = "any choice that keeps the constraint is right"
-
-
-@exercise.formula
-def kept(constraint: str) -> dict[str, str]:
-    """What the probe says of a choice that keeps a constraint."""
-    right = {
-        "texts": "read two to four times",
-        "steps": "100 to 250, all of them taken",
-        "warmup": "5 to 20 % of the steps",
-        "rate": "a peak of 0.0005 to 0.001, at most 0.0003 at step 5",
-    }
-    return {constraint: right[constraint]}
-
-
-def _about(constraint: str, text: str) -> list[Case]:
-    return [Case({"constraint": constraint}, description=text)]
-
-
-@exercise.group("every text two to four times", points=1, fixed=CHOSEN)
-def texts(rng: Generator) -> list[Case]:
-    return _about("texts", "how often each text is read")
-
-
-@exercise.group(
+exercise = Design("design")
+exercise.constraint(
+    "texts", "every text two to four times", about="how often each text is read", kept="read two to four times"
+)
+exercise.constraint(
+    "steps",
     "100 to 250 steps, and a rate that is back at 0 after the last one",
-    points=1,
-    fixed=CHOSEN,
+    about="total_steps with 1,000 texts",
+    kept="100 to 250, all of them taken",
     advice="An epoch has ⌈1,000 / batch_size⌉ steps: the last batch may be smaller.",
 )
-def steps(rng: Generator) -> list[Case]:
-    return _about("steps", "total_steps with 1,000 texts")
-
-
-@exercise.group("a warm-up of 5 to 20 %", points=1, fixed=CHOSEN)
-def warmup(rng: Generator) -> list[Case]:
-    return _about("warmup", "the share of the warm-up")
-
-
-@exercise.group(
+exercise.constraint("warmup", "a warm-up of 5 to 20 %", about="the share of the warm-up", kept="5 to 20 % of the steps")
+exercise.constraint(
+    "rate",
     "the peak, and small first steps",
-    points=1,
-    fixed=CHOSEN,
+    about="the peak, and the rate at step 5",
+    kept="a peak of 0.0005 to 0.001, at most 0.0003 at step 5",
     advice="In the warm-up, step s has the rate peak · s / warmup_steps.",
 )
-def rate(rng: Generator) -> list[Case]:
-    return _about("rate", "the peak, and the rate at step 5")
-
 
 exercise.mistakes(
     steep=wrong(

@@ -1,51 +1,24 @@
 """Lab 08b, exercise `design`: any choice that keeps every constraint is right."""
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Design, wrong
 
-exercise = Exercise("design")
-CHOSEN = "any choice that keeps the constraint is right"
-
-
-@exercise.formula
-def kept(constraint: str) -> dict[str, str]:
-    """What the probe says of a choice that keeps a constraint."""
-    right = {
-        "heads": "G divides 40, and at most 8 query heads share a key head",
-        "texts": "at least 24 texts",
-        "memory": "from 12 to 24 GiB",
-    }
-    return {constraint: right[constraint]}
-
-
-def _about(constraint: str, text: str) -> list[Case]:
-    return [Case({"constraint": constraint}, description=text)]
-
-
-@exercise.group(
+exercise = Design("design")
+exercise.constraint(
+    "heads",
     "key heads that fit",
-    points=1,
-    fixed=CHOSEN,
+    about="num_kv_heads beside 40 query heads",
+    kept="G divides 40, and at most 8 query heads share a key head",
     advice="G divides H = 40, and H/G is the number of query heads that share one key head.",
 )
-def heads(rng: Generator) -> list[Case]:
-    return _about("heads", "num_kv_heads beside 40 query heads")
-
-
-@exercise.group("at least 24 texts at once", points=1, fixed=CHOSEN)
-def texts(rng: Generator) -> list[Case]:
-    return _about("texts", "texts")
-
-
-@exercise.group(
+exercise.constraint("texts", "at least 24 texts at once", about="texts", kept="at least 24 texts")
+exercise.constraint(
+    "memory",
     "caches that fill the memory, at least by half",
+    about="the caches of all texts, 4,096 tokens each, two bytes a number",
+    kept="from 12 to 24 GiB",
     points=2,
-    fixed=CHOSEN,
     advice="2 · L · G · K · t numbers a text, two bytes each, times n texts.",
 )
-def memory(rng: Generator) -> list[Case]:
-    return _about("memory", "the caches of all texts, 4,096 tokens each, two bytes a number")
-
 
 exercise.mistakes(
     too_large=wrong(

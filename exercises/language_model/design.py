@@ -1,64 +1,34 @@
 """Lab 10, exercise `design`: any choice that keeps every constraint is right."""
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Design, wrong
 
-exercise = Exercise("design")
-CHOSEN = "any choice that keeps the constraint is right"
-
-
-@exercise.formula
-def kept(constraint: str) -> dict[str, str]:
-    """What the probe says of a choice that keeps a constraint."""
-    right = {
-        "heads": "fit, even and at least 16 wide",
-        "depth": "at least 4 blocks and 4 heads",
-        "parameters": "from 700,000 to 1,000,000",
-        "cache": "at most 256 kB",
-    }
-    return {constraint: right[constraint]}
-
-
-def _about(constraint: str, text: str) -> list[Case]:
-    return [Case({"constraint": constraint}, description=text)]
-
-
-@exercise.group(
+exercise = Design("design")
+exercise.constraint(
+    "heads",
     "heads that fit, of even width, at least 16",
-    points=1,
-    fixed=CHOSEN,
+    about="d_model, num_heads and num_kv_heads",
+    kept="fit, even and at least 16 wide",
     advice="num_heads divides d_model, num_kv_heads divides num_heads, and K = d_model / num_heads is even and at "
     "least 16.",
 )
-def heads(rng: Generator) -> list[Case]:
-    return _about("heads", "d_model, num_heads and num_kv_heads")
-
-
-@exercise.group("at least 4 blocks and 4 heads", points=1, fixed=CHOSEN)
-def depth(rng: Generator) -> list[Case]:
-    return _about("depth", "num_layers and num_heads")
-
-
-@exercise.group(
+exercise.constraint(
+    "depth", "at least 4 blocks and 4 heads", about="num_layers and num_heads", kept="at least 4 blocks and 4 heads"
+)
+exercise.constraint(
+    "parameters",
     "700,000 to 1,000,000 parameters",
-    points=1,
-    fixed=CHOSEN,
+    about="parameters with a vocabulary of 512",
+    kept="from 700,000 to 1,000,000",
     advice="V·D + D for table and last norm; a block has 2·D² + 2·D·G·K for the attention, 3·D·F for the "
     "feed-forward network, and 2·D for its norms.",
 )
-def parameters(rng: Generator) -> list[Case]:
-    return _about("parameters", "parameters with a vocabulary of 512")
-
-
-@exercise.group(
+exercise.constraint(
+    "cache",
     "a cache of at most 256 kB",
-    points=1,
-    fixed=CHOSEN,
+    about="the cache of 256 tokens in float32",
+    kept="at most 256 kB",
     advice="2 · L · G · K · 256 tokens · 4 bytes, and 256 kB are 262,144 bytes.",
 )
-def cache(rng: Generator) -> list[Case]:
-    return _about("cache", "the cache of 256 tokens in float32")
-
 
 exercise.mistakes(
     cache_too_large=wrong(

@@ -1,53 +1,31 @@
 """Lab 05, exercise `design`: any choice that keeps every constraint is right."""
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Design, wrong
 
-exercise = Exercise("design")
-CHOSEN = "any choice that keeps the constraint is right"
-
-
-@exercise.formula
-def kept(constraint: str) -> dict[str, str]:
-    """What the probe says of a choice that keeps a constraint."""
-    right = {
-        "slopes": "positive, each at most half of the next larger one",
-        "near": "from 0.1 % to 5 % at distance 8 and beyond",
-        "far": "from 20 % to 50 % at distance 256 and beyond",
-    }
-    return {constraint: right[constraint]}
-
-
-def _about(constraint: str, text: str) -> list[Case]:
-    return [Case({"constraint": constraint}, description=text)]
-
-
-@exercise.group("four slopes that differ", points=1, fixed=CHOSEN)
-def slopes(rng: Generator) -> list[Case]:
-    return _about("slopes", "signs and distances of the four slopes")
-
-
-@exercise.group(
+exercise = Design("design")
+exercise.constraint(
+    "slopes",
+    "four slopes that differ",
+    about="signs and distances of the four slopes",
+    kept="positive, each at most half of the next larger one",
+)
+exercise.constraint(
+    "near",
     "the steepest head reads the nearest keys",
-    points=1,
-    fixed=CHOSEN,
+    about="weight of the steepest head at distance 8 and beyond, 1,024 keys with equal scores",
+    kept="from 0.1 % to 5 % at distance 8 and beyond",
     advice="A key at the distance d has the weight exp(−s·d), divided by the sum over all 1,024 keys. Add up from "
     "d = 8 on.",
 )
-def near(rng: Generator) -> list[Case]:
-    return _about("near", "weight of the steepest head at distance 8 and beyond, 1,024 keys with equal scores")
-
-
-@exercise.group(
+exercise.constraint(
+    "far",
     "the flattest head reaches far keys",
+    about="weight of the flattest head at distance 256 and beyond, 1,024 keys with equal scores",
+    kept="from 20 % to 50 % at distance 256 and beyond",
     points=2,
-    fixed=CHOSEN,
     advice="A key at the distance d has the weight exp(−s·d), divided by the sum over all 1,024 keys. Add up from "
     "d = 256 on.",
 )
-def far(rng: Generator) -> list[Case]:
-    return _about("far", "weight of the flattest head at distance 256 and beyond, 1,024 keys with equal scores")
-
 
 exercise.mistakes(
     near_too_flat=wrong(

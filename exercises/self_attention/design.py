@@ -1,42 +1,28 @@
 """Lab 02, exercise `design`: any choice that keeps every constraint is right."""
 
-from autograder.declaring import Case, Exercise, wrong
-from coursekit.generator import Generator
+from autograder.declaring import Design, wrong
 
-exercise = Exercise("design")
-CHOSEN = "any choice that keeps the constraint is right"
-
-
-@exercise.formula
-def kept(constraint: str) -> dict[str, str]:
-    """What the probe says of a choice that keeps a constraint."""
-    right = {"memory": "from 64 to 128 KiB", "readings": "at most 64 times", "blocks": "every key, and no empty block"}
-    return {constraint: right[constraint]}
-
-
-def _about(constraint: str, text: str) -> list[Case]:
-    return [Case({"constraint": constraint}, description=text)]
-
-
-@exercise.group(
+exercise = Design("design")
+exercise.constraint(
+    "memory",
     "blocks that fill the fast memory, at least by half",
+    about="what is held at a time",
+    kept="from 64 to 128 KiB",
     points=2,
-    fixed=CHOSEN,
     advice="2·R·d + 2·R numbers for the queries, 2·C·d for keys and values, R·C for the scores; four bytes each.",
 )
-def memory(rng: Generator) -> list[Case]:
-    return _about("memory", "what is held at a time")
-
-
-@exercise.group("all keys are read at most 64 times", points=1, fixed=CHOSEN)
-def readings(rng: Generator) -> list[Case]:
-    return _about("readings", "blocks of queries: each reads all keys once")
-
-
-@exercise.group("blocks of keys that cover all keys", points=1, fixed=CHOSEN)
-def blocks(rng: Generator) -> list[Case]:
-    return _about("blocks", "key_blocks blocks of block_keys keys")
-
+exercise.constraint(
+    "readings",
+    "all keys are read at most 64 times",
+    about="blocks of queries: each reads all keys once",
+    kept="at most 64 times",
+)
+exercise.constraint(
+    "blocks",
+    "blocks of keys that cover all keys",
+    about="key_blocks blocks of block_keys keys",
+    kept="every key, and no empty block",
+)
 
 exercise.mistakes(
     too_large=wrong(

@@ -1,0 +1,85 @@
+"""A choice under constraints is declared as data, and its probe reads whatever a student may choose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograder.declaring import Design, wrong
+from autograder.declaring.design import ANY_CHOICE
+from autograder.releasing.fixed_groups import fixed_groups
+from coursekit.judge import Attempt, judge
+from coursekit.probes.choosing import design, real, whole
+from coursekit.probes.driving import ContractError
+
+
+def seats() -> Design:
+    exercise = Design("design")
+    exercise.constraint("rows", "at most 9 rows", about="rows", kept="at most 9", points=2, advice="Count the rows.")
+    exercise.constraint("aisle", "an aisle", about="the seats of a row", kept="an aisle")
+    exercise.mistakes(
+        too_many=wrong("There are more than 9 rows.", seen={"rows": "more than 9"}),
+        none=wrong("There is nothing at all.", seen={"rows": "no row", "aisle": "no aisle"}, hint="Is 0 a choice?"),
+    )
+    return exercise
+
+
+def heard(rows: str, aisle: str):
+    cases = seats().expectations(1)
+    return judge(seats().spec, cases, [Attempt({"rows": rows}), Attempt({"aisle": aisle})])
+
+
+def test_each_constraint_is_a_group_and_what_breaks_it_is_named():
+    assert [group.passed for group in heard("at most 9", "an aisle").groups] == [True, True]
+    assert [group.spec.weight for group in heard("at most 9", "an aisle").groups] == [2, 1]
+    broken = heard("more than 9", "an aisle")
+    assert broken.misconceptions == ("too_many",) and [group.passed for group in broken.groups] == [False, True]
+    assert heard("no row", "no aisle").misconceptions == ("none",)
+    assert heard("no row", "an aisle").misconceptions == (), "who has an aisle does not make the mistake"
+
+
+def test_a_choice_is_the_same_for_every_seed_and_has_no_formula_to_change():
+    assert {group.reason for group in fixed_groups({"design": seats()})} == {ANY_CHOICE}
+    assert not seats().changes.telling(seats().expectations(1))
+
+
+@pytest.mark.parametrize("seen", [None, {}, "more than 9", {"columns": "too many"}])
+def test_a_mistake_breaks_a_constraint(seen):
+    with pytest.raises(ValueError, match=r"mistake other.*rows, aisle"):
+        seats().mistakes(other=wrong("Which?", seen=seen))
+
+
+def test_a_mistake_is_none_where_the_constraint_is_kept():
+    with pytest.raises(ValueError, match="mistake other: that is said"):
+        seats().mistakes(other=wrong("Which?", seen={"rows": "at most 9"}))
+
+
+PROBE = design(lambda constraint, rows, share: f"{constraint}: {rows}, {share}", rows=whole(), share=real)
+
+
+def said(chosen: object) -> str:
+    return PROBE({"design": lambda: chosen}, {"constraint": "rows"}, "call")["rows"]
+
+
+@pytest.mark.parametrize("rows", [7, 7.0, np.int8(7), np.float32(7), np.array(7)])
+def test_a_number_is_read_whatever_its_type(rows):
+    assert said({"rows": rows, "share": np.float64(0.5), "more": None}) == "rows: 7, 0.5"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ((7, 0.5), r"design\(\) returned a tuple; expected a dictionary"),
+        (None, r"design\(\) returned a NoneType"),
+        ({"rows": 7}, "no entry 'share'"),
+        *(
+            ({"rows": rows, "share": 0.5}, r"`rows` is .*; expected a whole number of at least 1\.")
+            for rows in (0, -7, 7.5, "7", None, True, [7], [[7], [7, 7]], float("nan"), float("inf"), 10**400)
+        ),
+        *(({"rows": 7, "share": share}, "`share` is .*; expected a number") for share in ("0.5", float("nan"), [0.5])),
+        ({"rows": "7" * 1000, "share": 0.5}, r"^.{,120}$"),
+    ],
+)
+def test_what_is_no_choice_is_told(chosen, message):
+    with pytest.raises(ContractError, match=message):
+        said(chosen)
