@@ -67,7 +67,7 @@ def _models(mode: str, *each: tuple[dict, str], **settings: float) -> Draw:
     ]
 
 
-exercise = Exercise("build_vit", returns=("logits",))
+exercise = Exercise("build_vit", returns=("logits",), uses=("PatchEmbedding",))
 
 
 @exercise.formula
@@ -313,6 +313,7 @@ exercise.mistakes(
         (READ, LAST_NORM),
         hint="Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
         see="04#norm",
+        costs_at_most=0.5,
     ),
     one_block_only=wrong(
         "There is one block, whatever num_layers says.",
