@@ -6,7 +6,7 @@ The same code serves the notebook's `check` (visible cases) and the grader (hidd
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -243,7 +243,7 @@ class Judgement:
         """What the student is told of the cause: the sentence of each named mistake, or the remark on the numbers."""
         told = [spec.sentences[each] for each in self.misconceptions]
         if self.misconceptions and self.least > self._passed_share:
-            told.append(f"It is the only mistake here, and costs at most {1 - self.least:.0%} of the points.")
+            told.append(f"It is the only mistake here, and costs at most {100 * (1 - self.least):g} % of the points.")
         return tuple(filter(None, (*told, self.remark)))
 
     @property
@@ -261,12 +261,13 @@ class Judgement:
         """Whether code was tried and is not right."""
         return self.status in ("graded", "error") and not all(group.passed for group in self.groups)
 
-    def carrying(self, exercises: Sequence[str]) -> Judgement:
-        """The judgement on code that is right but for the mistakes of the exercises that it calls: it passes."""
-        groups = tuple(replace(group, passed=True) for group in self.groups)
+    def carrying(self, exercises: Sequence[str], groups: Collection[str]) -> Judgement:
+        """The judgement where the mistakes of exercises that this one calls are all that is wrong in some groups: these
+        pass."""
+        judged = tuple(replace(each, passed=each.passed or each.spec.name in groups) for each in self.groups)
         names = " and ".join(f"“{each}”" for each in exercises)
-        remark = f"This carries the mistake of exercise {names} and is right otherwise: it loses no points for it here."
-        return Judgement(self.exercise, self.status, groups, (), remark=remark)
+        remark = f"This carries the mistake of exercise {names}, which costs no points here."
+        return Judgement(self.exercise, self.status, judged, (), remark=remark)
 
     def behind(self, exercise: str) -> Judgement:
         """The judgement where an exercise that this one calls is wrong: nothing else is said of the cause, for what

@@ -49,8 +49,9 @@ def judged_together(tried: Mapping[str, Tried], called: Mapping[str, frozenset[s
                 for other in wrong
                 if other in used and found[other].misconceptions and _has_formula(exercise := tried[other].exercise)
             }
-            carried = _carried(each, named)
-            found[name] = each.judgement.carrying(carried) if carried else each.judgement.behind(wrong[0])
+            carried, groups = _carried(each, named)
+            alone = each.judgement
+            found[name] = alone.carrying(carried, groups) if groups else alone.behind(wrong[0])
     return found
 
 
@@ -65,17 +66,24 @@ def _used(name: str, tried: Mapping[str, Tried]) -> set[str]:
     return used
 
 
-def _carried(tried: Tried, wrong: Mapping[str, tuple[Exercise, Mistakes]]) -> list[str]:
-    """Which exercises, with their mistakes, explain all results of one that calls them; none if something is left."""
+def _carried(tried: Tried, wrong: Mapping[str, tuple[Exercise, Mistakes]]) -> tuple[list[str], set[str]]:
+    """Which exercises, with their mistakes, explain the results of one that calls them, and the failed groups that
+    they explain. No group, unless they explain every case in which something can be compared."""
     exercise = tried.exercise
     if not _has_formula(exercise):
-        return []
+        return [], set()
     others = {name: each for name, each in wrong.items() if exercise.formulas_calling([each])}
     functions = exercise.formulas_calling([*others.values()])
     if functions is None or not _has_only(exercise, tried.judgement.misconceptions, [*others.values()]):
-        return []
-    fits = all(_fits(exercise, functions, *each) for each in zip(tried.cases, tried.attempts, strict=True))
-    return list(others) if fits else []
+        return [], set()
+    groups = {group.spec.name for group in tried.judgement.groups if not group.passed}
+    for case, attempt in zip(tried.cases, tried.attempts, strict=True):
+        fits = _fits(exercise, functions, case, attempt)
+        if fits is False:
+            return [], set()
+        if fits is None:
+            groups.discard(case.group)
+    return list(others), groups
 
 
 def _has_formula(exercise: Declaration) -> TypeGuard[Exercise]:
@@ -95,40 +103,49 @@ def _has_only(exercise: Exercise, named: Mistakes, others: Sequence[tuple[Exerci
     return all((exercise.named_mistakes[id].edits, exercise.named_mistakes[id].instead) in what for id in named)
 
 
-def _fits(exercise: Exercise, functions: Mapping[str, Oracle], case: Expectation, attempt: Attempt) -> bool:
-    """Whether the results of a case are those of the formula with the mistakes, and show something where they are."""
+def _fits(exercise: Exercise, functions: Mapping[str, Oracle], case: Expectation, attempt: Attempt) -> bool | None:
+    """Whether the results of a case are those of the formula with the mistakes; None where it cannot be said: what is
+    wrong is only where any number would be right."""
     if attempt.outputs is None:
         return False
     declared = Case(dict(case.inputs), mode=case.mode, withheld=case.withheld)
+    is_open, is_finite = not case.expected, True
     try:
         wrong = exercise.run(functions.get(case.mode) or functions[""], declared)
         declared = scaled(declared, wrong)
-        is_open = not case.expected
         for key, right in case.expected.items():
             reference = np.asarray(wrong[key]) if isinstance(right, np.ndarray) else wrong[key]
             tolerance = max(case.tolerance.get(key, 0.0), exercise.bound(declared, reference))
-            if not _agree(attempt.outputs.get(key), reference, right, tolerance, case.dtype):
+            actual, free = attempt.outputs.get(key), _free(right)
+            if free is not None and np.shape(actual) == free.shape and np.asarray(actual).dtype.kind in "biuf":
+                is_open, is_finite = True, is_finite and bool(np.isfinite(np.asarray(actual)[free]).all())
+                actual = np.where(free, np.zeros((), np.asarray(actual).dtype), actual)
+                reference = np.where(free, 0.0, reference)
+            if not _agree(actual, reference, tolerance, case.dtype):
                 return False
-            is_open |= isinstance(right, np.ndarray) and right.dtype.kind == "f" and bool(np.isnan(right).any())
     except Exception:  # a formula with a mistake may end in any: then there is nothing to compare with
         return False
-    if case.property and is_open:
-        return properties.lacking(case.property, {**case.inputs, **case.withheld}, attempt.outputs) is None
+    if not is_finite:
+        return None
+    if case.property and properties.lacking(case.property, {**case.inputs, **case.withheld}, attempt.outputs):
+        return None if is_open else True  # where every number is compared, the formula says what they are
     return True
 
 
-def _agree(actual: Any, reference: Any, right: Any, tolerance: float, dtype: str | None) -> bool:
-    """Whether a result is the wrong reference: any number where the right one leaves it free, NaN where the mistake
-    alone gives NaN."""
-    if isinstance(reference, np.ndarray) and reference.dtype.kind == "f":
-        same_shape = reference.shape == np.shape(right)
-        free = np.isnan(right) if same_shape else np.zeros(reference.shape, bool)
-        lost = np.isnan(reference) & ~free
-        if lost.any():
-            if np.shape(actual) != reference.shape or not np.isnan(np.asarray(actual)[lost]).all():
-                return False
-            actual = np.where(lost, np.zeros((), np.asarray(actual).dtype), actual)
-        reference = np.where(free, np.nan, reference)
+def _free(right: Any) -> np.ndarray | None:
+    """Where any finite number is right; None where nothing is free."""
+    if not isinstance(right, np.ndarray) or right.dtype.kind != "f":
+        return None
+    free = np.isnan(right)
+    return free if free.any() else None
+
+
+def _agree(actual: Any, reference: Any, tolerance: float, dtype: str | None) -> bool:
+    """Whether a result is the wrong reference, with NaN where that has NaN."""
+    if isinstance(reference, np.ndarray) and reference.dtype.kind == "f" and (lost := np.isnan(reference)).any():
+        if np.shape(actual) != reference.shape or not np.isnan(np.asarray(actual)[lost]).all():
+            return False
+        actual = np.where(lost, np.zeros((), np.asarray(actual).dtype), actual)
     elif isinstance(reference, float) and np.isnan(reference):
         return isinstance(actual, float) and np.isnan(actual)
     return difference("", actual, reference, tolerance, dtype=dtype) is None
