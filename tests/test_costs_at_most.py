@@ -115,4 +115,5 @@ def test_the_check_knows_what_the_grader_knows(lab):
     ],
 )
 def test_kerass_default_epsilon_costs_at_most_half_of_what_is_not_about_it(lab, name):
-    assert exercises_of(lab)[name].spec.costs_at_most == {"keras_epsilon": 0.5}
+    costs = exercises_of(lab)[name].spec.costs_at_most
+    assert costs.keys() >= {"keras_epsilon"} and set(costs.values()) == {0.5}

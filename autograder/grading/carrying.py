@@ -116,7 +116,8 @@ def _fits(exercise: Exercise, functions: Mapping[str, Oracle], case: Expectation
         for key, right in case.expected.items():
             reference = np.asarray(wrong[key]) if isinstance(right, np.ndarray) else wrong[key]
             tolerance = max(case.tolerance.get(key, 0.0), exercise.bound(declared, reference))
-            actual, free = attempt.outputs.get(key), _free(right)
+            actual: Any = attempt.outputs.get(key)
+            free = _free(right)
             if free is not None and np.shape(actual) == free.shape and np.asarray(actual).dtype.kind in "biuf":
                 is_open, is_finite = True, is_finite and bool(np.isfinite(np.asarray(actual)[free]).all())
                 actual = np.where(free, np.zeros((), np.asarray(actual).dtype), actual)

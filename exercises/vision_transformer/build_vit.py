@@ -320,6 +320,13 @@ exercise.mistakes(
         ("range(num_layers)", "range(1)"),
         (BLOCKS, "attention + feed_forward + norms"),
     ),
+    keras_epsilon_everywhere=wrong(
+        "All norms have Keras's default epsilon, 0.001; the text says 1e-6.",
+        ("eps=1e-6", "eps=1e-3"),
+        hint="Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
+        see="04#norm",
+        costs_at_most=0.5,
+    ),
     positions_missing=wrong(
         "No positions are added: see `PatchEmbedding`.", (JOINED, "np.concatenate([front, tokens], axis=1)")
     ),
