@@ -6,9 +6,11 @@ The same code serves the notebook's `check` (visible cases) and the grader (hidd
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from coursekit import failures, properties
 from coursekit.changes import Change, change_behind
@@ -17,6 +19,8 @@ from coursekit.diagnosis import Mistakes, diagnose, resembles
 from coursekit.relations import relation
 from coursekit.rules import Unchecked
 
+# Modes in which nobody computes what one mistake does: each result takes hundreds of runs of the formula.
+UNNAMED_MODES = ("gradient",)
 # The kinds of failure that the hints of a group of this name speak of, and its advice where that is one sentence; those
 # of other groups speak of all.
 SPEAK_OF = {
@@ -83,6 +87,8 @@ class ExerciseSpec:
         next_hints: for a misconception's id the hint for who makes it, in place of those of the group.
         sections: for a misconception's id the section of a lecture that explains what is right.
         changes: changes to the right formula that nobody listed, by key; looked for where no mistake is named.
+        costs_at_most: for a misconception's id the largest share of the points that it may cost, where it is the only
+            mistake and does not concern what the exercise is about.
     """
 
     name: str
@@ -95,6 +101,7 @@ class ExerciseSpec:
     next_hints: Mapping[str, str] = field(default_factory=dict)
     sections: Mapping[str, Section] = field(default_factory=dict)
     changes: Mapping[str, Change] = field(default_factory=dict)
+    costs_at_most: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,7 @@ class GroupJudgement:
     """Whether one group passed; if not, what was tried and what was wrong.
 
     `kind` is that of the attempt that failed, None where results came back. `named` says
-    whether the mistakes that the judgement names explain these results. `failure` is the kind
+    whether what the judgement names as the cause explains these results. `failure` is the kind
     of failure of which an advice speaks: ``value``, ``nan``, ``shape``, ``graph`` or ``error``.
     """
 
@@ -191,7 +198,8 @@ class Judgement:
     """The outcome of an exercise.
 
     `status` is ``graded``, ``missing`` (nothing written yet), ``error`` (every case raised) or ``forbidden``.
-    `remark` is what can be said of the numbers where no mistake is named; it may be empty.
+    `remark` is what can be said of the numbers where no mistake is named; it may be empty. `least` is the share of the
+    points that is kept whatever groups fail, because the one mistake that was made may not cost more.
     """
 
     exercise: str
@@ -200,6 +208,7 @@ class Judgement:
     misconceptions: Mistakes
     message: str = ""
     remark: str = ""
+    least: float = 0.0
 
     @property
     def first_failing(self) -> GroupSpec | None:
@@ -232,16 +241,40 @@ class Judgement:
 
     def sentences(self, spec: ExerciseSpec) -> tuple[str, ...]:
         """What the student is told of the cause: the sentence of each named mistake, or the remark on the numbers."""
-        named = tuple(spec.sentences[each] for each in self.misconceptions)
-        return (*named, self.remark) if self.remark else named
+        told = [spec.sentences[each] for each in self.misconceptions]
+        if self.misconceptions and self.least > self._passed_share:
+            told.append(f"It is the only mistake here, and costs at most {100 * (1 - self.least):g} % of the points.")
+        return tuple(filter(None, (*told, self.remark)))
 
     @property
     def share(self) -> float:
         """The share of the points that was earned, from 0 to 1."""
-        if self.status != "graded":
-            return 0.0
+        return max(self._passed_share, self.least) if self.status == "graded" else 0.0
+
+    @property
+    def _passed_share(self) -> float:
         total = sum(group.spec.weight for group in self.groups)
         return sum(group.spec.weight for group in self.groups if group.passed) / total
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether code was tried and is not right."""
+        return self.status in ("graded", "error") and not all(group.passed for group in self.groups)
+
+    def carrying(self, exercises: Sequence[str], groups: Collection[str]) -> Judgement:
+        """The judgement where the mistakes of exercises that this one calls are all that is wrong in some groups: these
+        pass."""
+        judged = tuple(replace(each, passed=each.passed or each.spec.name in groups) for each in self.groups)
+        names = " and ".join(f"“{each}”" for each in exercises)
+        remark = f"This carries the mistake of exercise {names}, which costs no points here."
+        return Judgement(self.exercise, self.status, judged, (), remark=remark)
+
+    def behind(self, exercise: str) -> Judgement:
+        """The judgement where an exercise that this one calls is wrong: nothing else is said of the cause, for what
+        looks like a mistake here may be one there. Points stay as they are."""
+        groups = tuple(replace(group, named=True) for group in self.groups)
+        remark = f"“{exercise}”, which this one calls, is wrong: mend that first."
+        return replace(self, groups=groups, misconceptions=(), remark=remark)
 
 
 def _sentences(text: str, *others: str) -> str:
@@ -326,8 +359,42 @@ def judge(
     )
     if found:
         groups = tuple(_group(group, expectations, attempts, problems, found) for group in spec.groups)
-        return Judgement(spec.name, "graded", groups, found)
+        least = _least_share(spec, expectations, attempts, problems, found)
+        return Judgement(spec.name, "graded", groups, found, least=least)
     return Judgement(spec.name, "graded", groups, (), remark=_remark(spec, expectations, attempts, problems))
+
+
+def _least_share(
+    spec: ExerciseSpec,
+    expectations: Sequence[Expectation],
+    attempts: Sequence[Attempt],
+    problems: Sequence[str | None],
+    found: Mistakes,
+) -> float:
+    """The share of the points that is kept: more than 0 where the one mistake named explains all that is wrong, and may
+    not cost everything. What it does to gradients no reference says; they have to have the right form."""
+    if len(found) != 1 or found[0] not in spec.costs_at_most:
+        return 0.0
+    for case, attempt, wrong in zip(expectations, attempts, problems, strict=True):
+        if wrong is None:
+            continue
+        if attempt.outputs is None or not _of_type(case, attempt.outputs):
+            return 0.0
+        if case.mode in UNNAMED_MODES:
+            if _failure(case, attempt.outputs) != "value":
+                return 0.0
+        elif not _explained(case, attempt.outputs, found):
+            return 0.0
+    return 1 - spec.costs_at_most[found[0]]
+
+
+def _of_type(case: Expectation, outputs: Mapping[str, Any]) -> bool:
+    """Whether results have the float type that the case asks for."""
+    return case.dtype is None or all(
+        getattr(outputs.get(key), "dtype", None) == case.dtype
+        for key, value in case.expected.items()
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    )
 
 
 def _remark(

@@ -19,7 +19,7 @@ from coursekit.probes import described, load_probe
 from coursekit.probes.sharing import LayerCache, sharing
 from coursekit.reference import LabReference, load_reference
 from coursekit.report import CheckFailed, Report
-from coursekit.statements import read_cells
+from coursekit.statements import Cell, read_cells
 
 
 def start_lab(lab: str) -> Lab:
@@ -72,16 +72,14 @@ class Lab:
         """Check an exercise on the objects in `namespace`, and return the report."""
         if exercise not in self.reference.specs:
             raise ValueError(f"no exercise {exercise!r} in this lab; there are {', '.join(self.reference.specs)}")
-        spec = self.reference.specs[exercise]
-        expectations = self.reference.expectations[exercise]
         cells = _cells(namespace)
         trees = read_cells(cells)
-        broken = rules.violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops)
-        with guard(spec.forbidden), _calm_tensorflow():
-            attempts = not_run(spec, expectations, broken) or run_cases(
-                self.reference.lab, exercise, expectations, namespace, spec.probe
-            )
-        judgement: Judgement = judge(spec, expectations, attempts, broken)
+        judgement = self._judge(exercise, namespace, trees)
+        if judgement.is_wrong:
+            called = rules.called(trees, exercise, self.reference.specs)
+            parts = (name for name in self.reference.specs if name in called)
+            if wrong := next((name for name in parts if self._judge(name, namespace, trees).is_wrong), None):
+                judgement = judgement.behind(wrong)
         self.progress[exercise], self._shares[exercise] = judgement.passed, judgement.share
         failing = judgement.first_failing
         place = exercise, failing.name if failing else ""
@@ -92,7 +90,18 @@ class Lab:
             self._tried[place] = code
         points = self.reference.points
         reached = sum(points.get(name, 0.0) * share for name, share in self._shares.items())
+        spec = self.reference.specs[exercise]
         return Report(spec, judgement, self.attempts[place], self.progress, (reached, sum(points.values())))
+
+    def _judge(self, exercise: str, namespace: Mapping[str, Any], trees: Sequence[Cell]) -> Judgement:
+        """Try an exercise on its visible cases, and judge it for itself."""
+        spec, expectations = self.reference.specs[exercise], self.reference.expectations[exercise]
+        broken = rules.violations(trees, exercise, forbidden=spec.forbidden, no_loops=spec.no_loops)
+        with guard(spec.forbidden), _calm_tensorflow():
+            attempts = not_run(spec, expectations, broken) or run_cases(
+                self.reference.lab, exercise, expectations, namespace, spec.probe
+            )
+        return judge(spec, expectations, attempts, broken)
 
 
 def _cells(namespace: Mapping[str, Any]) -> list[str]:

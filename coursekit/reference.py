@@ -72,6 +72,7 @@ def _load(lab: str, folder: Path) -> LabReference:
             next_hints=entry.get("next_hints", {}),
             sections={id: Section(**section) for id, section in entry.get("sections", {}).items()},
             changes=changes_of(entry),
+            costs_at_most=entry.get("costs_at_most", {}),
         )
         for name, entry in entries.items()
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from coursekit import source as sources
 from coursekit.guard import forbidden_sentence
@@ -150,6 +150,21 @@ def code_behind(cells: Sequence[Cell], name: str) -> set[int]:
     except sources.TooLarge:
         found = set()
     return found or set(range(len(cells)))
+
+
+def called(cells: Sequence[Cell], name: str, exercises: Collection[str]) -> frozenset[str]:
+    """Which of the exercises, besides `name` itself, the code behind `name` refers to, directly or through helpers.
+
+    Args:
+        cells: the code cells of the notebook, from `read_cells`.
+        name: the exercise whose code is read; what is too complicated to be read refers to none.
+        exercises: the names of the lab's exercises.
+    """
+    try:
+        reached = _Answer(cells, name).reached
+    except sources.TooLarge:
+        return frozenset()
+    return frozenset(bound for each in reached for bound in each.binds if bound in exercises and bound != name)
 
 
 def violations(cells: Sequence[Cell], name: str, *, forbidden: Iterable[str] = (), no_loops: bool = False) -> list[str]:

@@ -81,6 +81,29 @@ def test_the_points_reached_stand_beside_the_exercises_passed(lab):
     assert f"{reached:.3g} of {total:g} points" in str(report) and f"{reached:.3g} of" in report._repr_html_()
 
 
+def test_what_calls_a_wrong_exercise_says_which_to_mend_first_and_no_more():
+    lab = Lab(load_reference("01_attention_intuition"))
+
+    product = "np.asarray(q) @ np.asarray(k).T"
+
+    def report(part: str, whole: str) -> Report:
+        cells = [f"def dot_score(q, k):\n    return {part}", f"def cosine_score(q, k):\n    return {whole}"]
+        names: dict = {"In": cells, "np": np}
+        for cell in cells:
+            exec(cell, names)
+        return lab.report("cosine_score", names)
+
+    behind = "“dot_score”, which this one calls, is wrong: mend that first."
+    for number in range(3):
+        said = report(f"{product} + {number + 1}", "dot_score(q, k)")
+        assert said.sentences == (behind,) and not said.hints and said.judgement.share < 1
+    assert behind in said.summary and behind in str(said)
+    assert {name for name, _ in lab.attempts} == {"cosine_score"}  # nobody has tried the other one
+    assert behind not in report(product, "dot_score(q, k)").sentences
+    assert behind not in report(f"{product} + 1", product).sentences
+    assert report(f"{product} + 1", "dot_score(q, k) / 0 * None").sentences == (behind,)
+
+
 def test_only_the_stub_is_not_started():
     stub = failed(NotImplementedError("Write your code here"), {})
     other = failed(NotImplementedError("Cannot convert a symbolic tf.Tensor (x:0) to a numpy array."), {})

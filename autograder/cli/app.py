@@ -213,6 +213,8 @@ def grade(
 
             marking = Marking(course, lab, out_dir, db_url=course.gradebook_at(db), seed=seed, again=again)
             found = marking.find(paths, course_roster(course) if only_roster else None, platform)
+            for sentence in marking.unknown_names:
+                err.print(f"[bold yellow]note[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
             if not found:
                 _show_passed_over(marking)
                 _stop(f"no submission of {lab} in {', '.join(map(str, paths))}", 2)
@@ -447,13 +449,13 @@ def report(
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import known_students
     from autograder.grading.marks import sentences_on_waiting
-    from autograder.grading.people import refuse_unknown_names
+    from autograder.grading.people import unknown_names
     from autograder.grading.results_folder import current_marks
     from autograder.pages.class_report import write_report
 
     course = load_course()
     url = course.gradebook_at(db)
-    refuse_unknown_names(course, url)
+    notes = unknown_names(course, url)
     results = current_marks(course, url, _folder_of(target, db))
     if not results:
         _stop(f"the gradebook {shown_url(url)} holds no results yet; run course grade first", 2)
@@ -464,7 +466,7 @@ def report(
 
         write_projection(course, results, target.with_name("project.html"))
         out.print(f"{target.with_name('project.html')}: to show in class; it names nobody", highlight=False)
-    for sentence in sentences_on_waiting(results):
+    for sentence in (*notes, *sentences_on_waiting(results)):
         out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
 
 

@@ -264,7 +264,7 @@ class _Export:
         from autograder.course.roster import read_roster
         from autograder.course.settings import CourseError, load_course
         from autograder.grading.database import shown_url
-        from autograder.grading.people import course_roster, refuse_unknown_names
+        from autograder.grading.people import course_roster, unknown_names
         from autograder.grading.results_folder import current_marks
         from autograder.integrations.exporting.tables import Cell
 
@@ -279,12 +279,11 @@ class _Export:
         if chosen.only_roster and self.own_roster is None:
             self.own_roster = course_roster(self.course)
         url = self.course.gradebook_at(db)
-        refuse_unknown_names(self.course, url)
+        self.notes = unknown_names(self.course, url)
         left_out = set(chosen.without or ())
         # The pages and tables of the course are not written from another gradebook than its own.
         is_its_own = pages.is_dir() and (db is None or pages != PAGES)
         recorded = current_marks(self.course, url, pages.parent if is_its_own else None)
-        self.notes: list[str] = []
         if chosen.only_roster and self.own_roster:
             named = {mark.student for mark in recorded if mark.lab in labs or not labs} - left_out
             if strangers := self.own_roster.strangers(sorted(named)):

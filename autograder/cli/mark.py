@@ -62,7 +62,7 @@ def mark(
     from autograder.course.settings import CourseError, load_course
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import GradebookWriter, recorded_marks
-    from autograder.grading.people import refuse_unknown_names
+    from autograder.grading.people import unknown_names
     from autograder.grading.results_folder import bring_up_to_date
     from autograder.pages.feedback import feedback_path
 
@@ -70,7 +70,7 @@ def mark(
     lab = course.lab(lab).name
     url = course.gradebook_at(db)
     out = Console()
-    refuse_unknown_names(course, url)
+    notes = unknown_names(course, url)
     if not recorded_marks(course, url, lab):
         raise CourseError(f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH")
     if student is not None and exercise is not None:
@@ -94,6 +94,8 @@ def mark(
         raise CourseError(
             f"{lab}: no submission of {student} is graded{meant or f'; course mark {lab} shows the log of the lab'}"
         )
+    for sentence in notes:
+        out.print(f"note:  {escape(sentence)}", highlight=False, soft_wrap=True)
     for each in found:
         _show(each, out)
     _show_log(log[-1:] if exercise else log, lab, student, out)

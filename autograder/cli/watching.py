@@ -66,7 +66,7 @@ def watch(
     """
     from sqlalchemy.exc import SQLAlchemyError  # slow to import
 
-    from autograder.grading.people import course_roster, refuse_unknown_names
+    from autograder.grading.people import course_roster, unknown_names
     from autograder.integrations.watching.watcher import Watcher
     from autograder.sandbox import SandboxUnavailable
 
@@ -81,7 +81,8 @@ def watch(
         )
     if only_roster:
         course_roster(course)  # one that is not there, or cannot be read, is told before anything starts
-    refuse_unknown_names(course, course.gradebook_at(db))
+    for sentence in unknown_names(course, course.gradebook_at(db)):
+        err.print(f"[bold yellow]note[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
     stop = threading.Event()
     watcher = Watcher(
         course,

@@ -80,6 +80,7 @@ class Declaration:
         reveal: whether messages may state reference values of visible cases.
         tolerance: fixed tolerance, for answers that are rounded by hand; None for the bound of rounding.
         cpu_seconds: CPU time for the exercise where it trains something; None for the course's limit.
+        uses: other exercises of the lab that the solution calls, by name.
         groups: the groups of cases, in the order of their declaration.
         hint_texts: by group, hints of rising strength for who fails it; none states the answer.
     """
@@ -91,6 +92,7 @@ class Declaration:
     reveal: bool = True
     tolerance: float | None = None
     cpu_seconds: float | None = None
+    uses: tuple[str, ...] = ()
     groups: list[Group] = field(default_factory=list, init=False)
     hint_texts: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
 
@@ -158,6 +160,7 @@ class Declaration:
             ),
             sentences=self._sentences(),
             next_hints=self._next_hints(),
+            costs_at_most=self._costs_at_most(),
             forbidden=self.forbidden,
             no_loops=self.no_loops,
             reveal=self.reveal,
@@ -175,6 +178,10 @@ class Declaration:
 
     def _next_hints(self) -> Mapping[str, str]:
         """The hint that belongs to a mistake, where one does."""
+        return {}
+
+    def _costs_at_most(self) -> Mapping[str, float]:
+        """The largest share of the points that a mistake may cost, where one is declared."""
         return {}
 
     def generators(self, seed: int) -> Iterator[tuple[Group, Generator]]:

@@ -16,7 +16,7 @@ import textwrap
 import tokenize
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
 Edit = tuple[str, str]
@@ -97,11 +97,13 @@ class Formula:
 
     def made(self, edits: Sequence[Edit], instead: Function | None = None) -> dict[str, Function]:
         """The functions called from outside, with the edits, and with `instead` in the place of the first of them."""
-        return self.compiled(self.edited(edits), instead)
-
-    def compiled(self, changed: Mapping[FunctionType, str], instead: Function | None = None) -> dict[str, Function]:
-        """The functions called from outside, where some functions of the formula have another text."""
         first = next(iter(self._roots.values()))
+        return self.compiled(self.edited(edits), {first: instead} if instead else {})
+
+    def compiled(
+        self, changed: Mapping[FunctionType, str], replaced: Mapping[FunctionType, Function] = MappingProxyType({})
+    ) -> dict[str, Function]:
+        """The functions called from outside, where some functions of the formula have another text, or are others."""
         scopes: dict[int, dict[str, Any]] = {}
         new: dict[FunctionType, Function] = {}
         for function, text in self.texts.items():
@@ -111,13 +113,17 @@ class Formula:
             new[function] = scope.pop(function.__name__)
             if kept is not None:
                 scope[function.__name__] = kept
-        if instead is not None:
-            new[first] = instead
+        new |= replaced
         for scope in scopes.values():
             for name, value in list(scope.items()):
                 if _is_function(value) and _plain(value) in new:
                     scope[name] = new[_plain(value)]
         return {mode: new[function] for mode, function in self._roots.items()}
+
+    @property
+    def roots(self) -> dict[str, FunctionType]:
+        """The functions that are called from outside, by the mode of the probe that asks for their results."""
+        return dict(self._roots)
 
     def is_root(self, function: FunctionType) -> bool:
         """Whether a function is called from outside."""

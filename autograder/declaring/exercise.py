@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, cached_property
+from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from autograder.declaring.edits import Edit, EditConflict, EditError, Formula
 from coursekit.comparison import difference
 from coursekit.diagnosis import Mistakes, fingerprint, possible_mistakes
 from coursekit.generator import Generator
-from coursekit.judge import Expectation
+from coursekit.judge import UNNAMED_MODES, Expectation
 
 Oracle = Callable[..., Any]
 
@@ -36,6 +37,8 @@ class Mistake:
         seen: what the probe says instead, by the result's name; a text alone is the first result.
         hint: the next hint for who makes it.
         see: the section of a lecture to read again, such as ``"02#why-sqrt-dk"``.
+        costs_at_most: the largest share of the exercise's points that it may cost where it is the only mistake; for
+            what the exercise is not about, such as a library's default.
     """
 
     sentence: str
@@ -44,6 +47,7 @@ class Mistake:
     seen: Any = None
     hint: str = ""
     see: str = ""
+    costs_at_most: float = 1.0
 
 
 def wrong(
@@ -54,9 +58,10 @@ def wrong(
     seen: Any = None,
     hint: str = "",
     see: str = "",
+    costs_at_most: float = 1.0,
 ) -> Mistake:
     """A mistake: what the student is told, what it changes, and what helps; `Mistake` says what the arguments mean."""
-    return Mistake(sentence, edits, instead, seen, hint, see)
+    return Mistake(sentence, edits, instead, seen, hint, see, costs_at_most)
 
 
 @dataclass
@@ -162,6 +167,10 @@ class Exercise(Declaration):
     def _next_hints(self) -> Mapping[str, str]:
         return {id: mistake.hint for id, mistake in self.named_mistakes.items() if mistake.hint}
 
+    def _costs_at_most(self) -> Mapping[str, float]:
+        declared = {id: mistake.costs_at_most for id, mistake in self.named_mistakes.items()}
+        return {id: share for id, share in declared.items() if share < 1}
+
     def expectations(self, seed: int) -> list[Expectation]:
         """Draw the cases from `seed` and compute their references, right and wrong."""
         return [each for group, rng in self.generators(seed) for each in self._drawn(group, rng)]
@@ -176,7 +185,7 @@ class Exercise(Declaration):
     def _expectation(self, group: Group, case: Case) -> Expectation:
         self._refuse_unknown_inputs(group, case)
         exact = self.reference(case)
-        tolerance = {key: self.bound(_scaled(case, exact), value) for key, value in exact.items()}
+        tolerance = {key: self.bound(scaled(case, exact), value) for key, value in exact.items()}
         return Expectation(
             group=group.name,
             description=case.description or describe(case),
@@ -232,6 +241,25 @@ class Exercise(Declaration):
         assert functions is not None, id  # nothing clashes with itself
         return functions[""]
 
+    def formulas_calling(self, others: Sequence[tuple[Exercise, Mistakes]]) -> dict[str, Oracle] | None:
+        """The formula's functions by mode, where the formulas of other exercises have mistakes.
+
+        Where this formula calls another one, it calls the wrong one. Where it only calls functions of which the other
+        one is made, these are wrong. None if the mistakes are in nothing that it calls.
+        """
+        replaced: dict[FunctionType, Oracle] = {}
+        changed: dict[FunctionType, str] = {}
+        for other, mistakes in others:
+            declared = [other.named_mistakes[id] for id in mistakes]
+            mistaken = other._with_mistakes(mistakes) or {}
+            roots = {other.formulas.roots[mode]: function for mode, function in mistaken.items()}
+            edited = other.formulas.edited([edit for each in declared for edit in each.edits]) if roots else {}
+            if not roots.keys().isdisjoint(self.formulas.texts):
+                replaced |= roots
+            elif edited.keys() <= self.formulas.texts.keys() and not any(each.instead for each in declared):
+                changed |= edited
+        return self.formulas.compiled(changed, replaced) if changed or replaced else None
+
     def _right(self, mode: str) -> Oracle:
         oracle = self.by_mode.get(mode, self.oracle)
         if oracle is None:
@@ -277,7 +305,7 @@ def _plain_data(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
 
 
-def _scaled(case: Case, exact: Mapping[str, Any]) -> Case:
+def scaled(case: Case, exact: Mapping[str, Any]) -> Case:
     """The case, with the size of its largest gradient as its scale.
 
     One backward pass makes all gradients: what is rounded on the way is as large where a small one's terms cancel.
@@ -355,7 +383,7 @@ def skipped_modes(mistakes: Mistakes) -> tuple[str, ...]:
 
     Each takes hundreds of runs of the oracle, and a pair of mistakes tells no more there than the values have told.
     """
-    return ("gradient",) if len(mistakes) < 2 else ("gradient", "slopes")
+    return UNNAMED_MODES if len(mistakes) < 2 else (*UNNAMED_MODES, "slopes")
 
 
 class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):

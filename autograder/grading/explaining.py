@@ -115,9 +115,17 @@ def explain(grader: LabGrader, work: Work, sandbox: Sandbox) -> dict[str, Explan
     results = run.results()
     prepared = grader.prepared(sandbox)
     return {
-        name: Explanation(result, len(prepared[name].cases), tuple(_failed(prepared[name], run.attempts.get(name, ()))))
+        name: Explanation(
+            result, len(prepared[name].cases), tuple(_lost(prepared[name], run.attempts.get(name, ()), result))
+        )
         for name, result in results.items()
     }
+
+
+def _lost(prepared: PreparedExercise, attempts: Sequence[Attempt], result: ExerciseResult) -> Iterator[FailedCase]:
+    """The failed cases but those of groups that pass all the same, because they carry the mistake of an exercise."""
+    passed = {group.name for group in result.groups if group.passed}
+    yield from (each for each in _failed(prepared, attempts) if each.case.group not in passed)
 
 
 def _failed(prepared: PreparedExercise, attempts: Sequence[Attempt]) -> Iterator[FailedCase]:

@@ -22,7 +22,7 @@ from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grading.marks import Mark, automatic_mark
-from autograder.grading.people import of_roster, refuse_unknown_names
+from autograder.grading.people import of_roster, unknown_names
 from autograder.grading.results import LabResult, write_passed_over_csv
 from autograder.grading.results_folder import bring_up_to_date
 from autograder.pages.feedback import feedback_path, write_feedback
@@ -74,6 +74,7 @@ class Marking:
         self.claimed_twice: list[str] = []
         self.marked_late: set[str] = set()
         self.without_time: list[str] = []
+        self.unknown_names: list[str] = []
         self._hidden: HiddenInputs | None = None  # while there is a gradebook
         self._times: dict[str, datetime] = {}  # by student, where the platform says one
         self._course = course
@@ -83,7 +84,9 @@ class Marking:
     def find(
         self, paths: Sequence[Path], only: Roster | None = None, times: Sequence[PlatformTimes] = ()
     ) -> list[FoundSubmission]:
-        """The submissions in the given notebooks, folders and archives; what is nobody's goes to `passed_over`.
+        """The submissions in the given notebooks, folders and archives.
+
+        What is nobody's goes to `passed_over`, and what is to be said of names in course.toml to `unknown_names`.
 
         Args:
             paths: where to look.
@@ -91,14 +94,14 @@ class Marking:
             times: when students handed in, by the platform; those who are not in it go to `without_time`.
 
         Raises:
-            CourseError: course.toml has an extension or an excuse for nobody.
+            CourseError: course.toml has an extension or an excuse for nobody in the course's roster.
         """
         found = find_submissions(paths, self.lab, self.grader.known)
         submissions, strangers = found.submissions, list[PassedOver]()
         if only is not None:
             submissions, strangers = of_roster(only, submissions)
         self.passed_over, self.claimed_twice = [*found.passed_over, *strangers], found.claimed_twice
-        refuse_unknown_names(self._course, self.db_url, [each.student for each in submissions])
+        self.unknown_names = unknown_names(self._course, self.db_url, [each.student for each in submissions])
         self.marked_late = {each.student for each in submissions if each.is_marked_late}
         return [self._dated(each, times) for each in submissions] if times else submissions
 

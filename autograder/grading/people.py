@@ -44,11 +44,12 @@ def stranger(roster: Roster, submission: FoundSubmission) -> PassedOver:
     return PassedOver(place, f"“{submission.student}” is not in {roster.path.name}.")
 
 
-def refuse_unknown_names(course: Course, db_url: str, handed_in: Iterable[str] = ()) -> None:
-    """Refuse course.toml where an extension or an excuse is for nobody, who would then get neither.
+def unknown_names(course: Course, db_url: str, handed_in: Iterable[str] = ()) -> list[str]:
+    """What is to be said of extensions and excuses in course.toml that are for nobody, one sentence for each.
 
     Somebody is who is in the gradebook, in the course's roster, or among those who have handed in just now. Where all
-    three are empty there is nothing to compare with, and every name passes.
+    three are empty there is nothing to compare with, and every name passes. Without a roster, who has handed in nothing
+    yet looks like a misspelt name: then the sentences are notes, and nothing is refused.
 
     Args:
         course: the course.
@@ -56,16 +57,18 @@ def refuse_unknown_names(course: Course, db_url: str, handed_in: Iterable[str] =
         handed_in: students of the submissions that are about to be graded.
 
     Raises:
-        CourseError: a student is unknown; there is one sentence for each.
+        CourseError: the course has a roster, and a student is unknown, who would get neither extension nor excuse.
     """
     named = [("extensions", student) for student, _, _ in course.lateness.extensions]
     named += [("excused", student) for student, _ in course.lateness.excused]
     if not named:
-        return
+        return []
     students = {*known_students(db_url), *handed_in}
     roster = course_roster(course) if course.roster else None
-    if sentences := list(dict.fromkeys(_unknown(course, named, students, roster))):
+    sentences = list(dict.fromkeys(_unknown(course, named, students, roster)))
+    if roster and sentences:
         raise CourseError("\n".join(sentences))
+    return sentences
 
 
 def _unknown(
@@ -83,7 +86,9 @@ def _unknown(
             where = f"neither in the gradebook nor in {roster.path}" if roster else "not in the gradebook"
             meant = near(student, [*sorted(students), *(roster.ids() if roster else ())])
             remedy = f"did you mean {' or '.join(meant)}? Write this name; " if meant else "correct the name; "
-            yield (
-                f"{begin} is {where}; {remedy}or, if it is right and nothing was handed in yet, type: "
-                f"nbgrader db student add {quote(student)}"
+            right = (
+                f"if it is right and nothing was handed in yet, type: nbgrader db student add {quote(student)}"
+                if roster
+                else "if it is right and nothing was handed in yet, nothing is to be done"
             )
+            yield f"{begin} is {where}; {remedy}or, {right}"

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from autograder.declaring.declaration import Declaration
+from autograder.grading.carrying import Tried, judged_together
 from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.submission import CellStep, ProbeStep, Reading
@@ -91,12 +92,14 @@ class SubmissionRun:
         self._plan = plan = reading.plan
         self._sandbox = sandbox
         self._finished: dict[str, ExerciseResult] = {}
+        self._tried: dict[str, Tried] = {}
         self._left_out = {
             index
             for index, step in enumerate(plan.steps)
             if isinstance(step, CellStep) and step.locked and step.source in demonstrations
         }
         self._broken = reading.broken
+        self._called = reading.called
         self._errors: dict[str, CellError] = {}
         self._restarts: Counter[str | int | None] = Counter()
         self._helpers = reading.helpers
@@ -131,6 +134,10 @@ class SubmissionRun:
                     ) from lost
                 self._was_lost = True
                 self._wall = before
+        tried = {name: self._tried[name] for name in self._plan.exercises if name in self._tried}
+        for name, judgement in judged_together(tried, self._called).items():
+            if judgement is not tried[name].judgement:
+                self._finish(judgement, self._finished[name].seconds)
         return {name: self._finished[name] for name in self._plan.exercises}
 
     def _last_waiting_probe(self) -> int | None:
@@ -219,6 +226,7 @@ class SubmissionRun:
         if judgement.status == "missing" and error is not None and STUB not in error.message:
             text = f"The cell stops with {error.type}: {tidy_message(error.message)}"
             judgement = Judgement(name, "error", judgement.groups, (), text)
+        self._tried[name] = Tried(prepared.exercise, prepared.cases, attempts, judgement)
         self._finish(judgement, self._spent[name].cpu)
         return is_short
 

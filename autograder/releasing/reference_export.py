@@ -136,6 +136,7 @@ def _exercise(spec: ExerciseSpec, expectations: Sequence[Expectation], arrays: d
         **({"next_hints": dict(spec.next_hints)} if spec.next_hints else {}),
         **({"sections": {id: vars(section) for id, section in spec.sections.items()}} if spec.sections else {}),
         **({"changes": {key: "|".join(change) for key, change in spec.changes.items()}} if spec.changes else {}),
+        **({"costs_at_most": dict(spec.costs_at_most)} if spec.costs_at_most else {}),
         "cases": [_case(case, arrays, f"{spec.name}.{index}") for index, case in enumerate(expectations)],
     }
 

@@ -31,11 +31,13 @@ class Reading:
         plan: what to run, in order.
         helpers: positions, in the plan's steps, of the student's own cells that an answer may need.
         broken: by exercise, a sentence for each of its rules that the cells above its test break.
+        called: by exercise, the other exercises that the code behind it calls.
     """
 
     plan: Plan
     helpers: frozenset[int]
     broken: Mapping[str, tuple[str, ...]]
+    called: Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,15 @@ class NotebookReader:
 
 
 def with_rules(plan: Plan, of_exercises: Mapping[str, Rules]) -> Reading:
-    """Return a plan with what the source alone tells: helpers, and the rules that are broken."""
+    """Return a plan with what the source alone tells: helpers, rules that are broken, exercises that are called."""
     code = {index: step.source for index, step in enumerate(plan.steps) if isinstance(step, CellStep)}
     cells = dict(zip(code, read_cells([*code.values()]), strict=True))
     broken: dict[str, tuple[str, ...]] = {}
+    called: dict[str, frozenset[str]] = {}
     for at, step in enumerate(plan.steps):
         if isinstance(step, ProbeStep) and (own := of_exercises.get(step.exercise)) is not None:
             above = [cell for index, cell in cells.items() if index < at]
             found = rules.violations(above, step.exercise, forbidden=own.forbidden, no_loops=own.no_loops)
             broken[step.exercise] = tuple(found)
-    return Reading(plan, helper_cells(plan.steps), broken)
+            called[step.exercise] = rules.called(above, step.exercise, plan.exercises)
+    return Reading(plan, helper_cells(plan.steps), broken, called)

@@ -43,6 +43,7 @@ exercise = Exercise(
     returns=("context", "weights"),
     probe_only=("units",),
     forbidden=BUILT_IN_ATTENTION,
+    uses=("attend",),
 )
 
 

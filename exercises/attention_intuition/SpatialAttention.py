@@ -67,6 +67,7 @@ exercise = Exercise(
     returns=("attended", "map"),
     probe_only=("filters",),
     forbidden=BUILT_IN_ATTENTION,
+    uses=("softmax",),
 )
 
 

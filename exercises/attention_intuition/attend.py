@@ -29,6 +29,7 @@ exercise = Exercise(
     optional=("mask",),
     returns=("context", "weights"),
     forbidden=BUILT_IN_ATTENTION,
+    uses=("softmax",),
 )
 exercise.formula(attended)
 

@@ -18,7 +18,11 @@ def _pool(rng: Generator, d: int = 3, m: int = 5, e: int = 2, dtype: str = "floa
 
 
 exercise = Exercise(
-    "attention_pooling", call=("query", "keys", "values"), optional=("bandwidth",), returns=("output", "weights")
+    "attention_pooling",
+    call=("query", "keys", "values"),
+    optional=("bandwidth",),
+    returns=("output", "weights"),
+    uses=("softmax",),
 )
 
 

@@ -14,7 +14,9 @@ from exercises.attention_intuition.shared import (
 )
 from exercises.self_attention.shared import BUILT_IN_ATTENTION
 
-exercise = Exercise("cosine_score", call=("q", "k"), returns=("scores",), forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise(
+    "cosine_score", call=("q", "k"), returns=("scores",), forbidden=BUILT_IN_ATTENTION, uses=("dot_score",)
+)
 
 
 @exercise.formula

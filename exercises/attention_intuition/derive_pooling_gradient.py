@@ -13,6 +13,7 @@ exercise = Exercise(
     optional=("bandwidth",),
     returns=("gradient",),
     forbidden=("tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.autodiff.ForwardAccumulator"),
+    uses=("softmax",),
 )
 
 

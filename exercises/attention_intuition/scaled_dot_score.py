@@ -16,7 +16,9 @@ from exercises.attention_intuition.shared import (
 )
 from exercises.self_attention.shared import BUILT_IN_ATTENTION, DIVISION, ROOT
 
-exercise = Exercise("scaled_dot_score", call=("q", "k"), returns=("scores",), forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise(
+    "scaled_dot_score", call=("q", "k"), returns=("scores",), forbidden=BUILT_IN_ATTENTION, uses=("dot_score",)
+)
 
 
 @exercise.formula

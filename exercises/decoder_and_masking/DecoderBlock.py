@@ -401,6 +401,7 @@ exercise.mistakes(
     keras_epsilon=wrong(
         "The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
         ("gamma, beta, 1e-06)", "gamma, beta, 0.001)"),
+        costs_at_most=0.5,
     ),
 )
 

@@ -27,7 +27,7 @@ from exercises.formulas.decoder_block import (
 from exercises.formulas.encoder_block import unpacked
 from exercises.formulas.transformer_weights import shapes, spread
 
-exercise = Exercise("Transformer", returns=("logits",))
+exercise = Exercise("Transformer", returns=("logits",), uses=("DecoderBlock", "padding_mask"))
 
 
 def embedded(ids: np.ndarray, embedding: np.ndarray, dropout: Dropout) -> np.ndarray:
@@ -393,6 +393,7 @@ exercise.mistakes(
     keras_epsilon=wrong(
         "The norms have Keras's default epsilon, 0.001; this exercise asks for 1e-6.",
         ("gamma, beta, 1e-06)", "gamma, beta, 0.001)"),
+        costs_at_most=0.5,
     ),
     pre_norm=wrong(
         "The blocks are pre-norm; this model should be post-norm.",

@@ -15,7 +15,7 @@ from exercises.decoder_and_masking.shared import (
 )
 from exercises.formulas.losses import kl_divergence
 
-exercise = Exercise("js_divergence", call=("p", "q"))
+exercise = Exercise("js_divergence", call=("p", "q"), uses=("kl_divergence",))
 
 
 @exercise.formula

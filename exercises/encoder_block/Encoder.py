@@ -29,7 +29,7 @@ from exercises.encoder_block.shared import (
 from exercises.formulas.derivatives import weight_by_weight
 from exercises.formulas.encoder_block import normalised, unpacked
 
-exercise = Exercise("Encoder", probe_only=("dropout",))
+exercise = Exercise("Encoder", probe_only=("dropout",), uses=("EncoderBlock",))
 Sizes = tuple[int, int, int, int]  # num_layers, d_model, num_heads, d_ff
 
 

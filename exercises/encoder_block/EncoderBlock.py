@@ -43,7 +43,7 @@ def _values(norm: str | None, description: str):
     return draw
 
 
-exercise = Exercise("EncoderBlock", probe_only=("dropout",))
+exercise = Exercise("EncoderBlock", probe_only=("dropout",), uses=("FeedForward",))
 
 
 @exercise.formula
@@ -373,6 +373,7 @@ exercise.mistakes(
         ("eps=1e-6", "eps=1e-3"),
         hint="Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
         see="04#norm",
+        costs_at_most=0.5,
     ),
     key_dim_is_d_model=wrong(
         "key_dim is d_model for each head; here it should be D/H.",

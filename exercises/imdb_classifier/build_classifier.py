@@ -26,7 +26,9 @@ def _reviews_case(rng: Generator, mode: str, description: str, batch: int = 7, *
     return Case({**TINY, "ids": ids, "weights": int(rng.integers(1 << 30)), **more}, mode=mode, description=description)
 
 
-exercise = Exercise("build_classifier", probe_only=("longer", "reordered", "weights", "word"), cpu_seconds=30)
+exercise = Exercise(
+    "build_classifier", probe_only=("longer", "reordered", "weights", "word"), cpu_seconds=30, uses=("masked_mean",)
+)
 
 # What is true of the classifier, for each question that the probe asks: every part is free but for its size and what it
 # may hear. Which reviews are alike, and which are changed, is drawn.

@@ -16,7 +16,7 @@ SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 3, "num_
 STEP = 1e-6
 COUNTED = "sum(math.prod(shape) for shape in shapes.values())"
 
-exercise = Exercise("LanguageModel", forbidden=BUILT_IN_ATTENTION)
+exercise = Exercise("LanguageModel", forbidden=BUILT_IN_ATTENTION, uses=("GroupedAttention",))
 
 
 @exercise.formula

@@ -7,7 +7,10 @@ from coursekit.generator import Generator
 from coursekit.probes.language_model import PARSES, WANTED_GRID
 
 exercise = Exercise(
-    "measure_temperature", returns=("share", "low", "high", "calls"), probe_only=("temperatures", "seeds")
+    "measure_temperature",
+    returns=("share", "low", "high", "calls"),
+    probe_only=("temperatures", "seeds"),
+    uses=("python_share",),
 )
 
 

@@ -55,6 +55,7 @@ exercise = Exercise(
         "renamed": {"mask": "attention_mask"},
     },
     forbidden=BUILT_IN_ATTENTION,
+    uses=("split_heads", "merge_heads"),
 )
 
 

@@ -23,7 +23,7 @@ from exercises.positional_encoding.shared import (
 SINUSOIDAL = embeddings(6, learned=False)
 
 
-exercise = Exercise("SinusoidalEmbedding", tolerance=ANGLE_TOLERANCE / 4)
+exercise = Exercise("SinusoidalEmbedding", tolerance=ANGLE_TOLERANCE / 4, uses=("sinusoidal_positions",))
 
 
 @exercise.formula

@@ -43,6 +43,7 @@ exercise = Exercise(
     },
     probe_only=("d_k", "d_v"),
     forbidden=BUILT_IN_ATTENTION,
+    uses=("scaled_dot_product_attention",),
 )
 
 

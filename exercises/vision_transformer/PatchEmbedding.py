@@ -24,7 +24,7 @@ def _embedding_inputs(
     }
 
 
-exercise = Exercise("PatchEmbedding", probe_only=("num_patches", "d_model"))
+exercise = Exercise("PatchEmbedding", probe_only=("num_patches", "d_model"), uses=("extract_patches",))
 
 
 @exercise.formula

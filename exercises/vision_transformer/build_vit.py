@@ -67,7 +67,7 @@ def _models(mode: str, *each: tuple[dict, str], **settings: float) -> Draw:
     ]
 
 
-exercise = Exercise("build_vit", returns=("logits",))
+exercise = Exercise("build_vit", returns=("logits",), uses=("PatchEmbedding",))
 
 
 @exercise.formula
@@ -313,11 +313,19 @@ exercise.mistakes(
         (READ, LAST_NORM),
         hint="Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
         see="04#norm",
+        costs_at_most=0.5,
     ),
     one_block_only=wrong(
         "There is one block, whatever num_layers says.",
         ("range(num_layers)", "range(1)"),
         (BLOCKS, "attention + feed_forward + norms"),
+    ),
+    keras_epsilon_everywhere=wrong(
+        "All norms have Keras's default epsilon, 0.001; the text says 1e-6.",
+        ("eps=1e-6", "eps=1e-3"),
+        hint="Which argument of `keras.layers.LayerNormalization` says what is added to the variance?",
+        see="04#norm",
+        costs_at_most=0.5,
     ),
     positions_missing=wrong(
         "No positions are added: see `PatchEmbedding`.", (JOINED, "np.concatenate([front, tokens], axis=1)")

@@ -6,7 +6,7 @@ from scipy.linalg import hadamard
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 
-exercise = Exercise("train_vit", probe_only=("images", "labels", "seed"), cpu_seconds=40)
+exercise = Exercise("train_vit", probe_only=("images", "labels", "seed"), cpu_seconds=40, uses=("build_vit",))
 
 
 @exercise.formula

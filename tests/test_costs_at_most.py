@@ -1,0 +1,119 @@
+"""One mistake that an exercise is not about costs at most the share that is declared, and only where it is all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from lab_matrix import LABS
+from this_course import exercises_of
+
+from autograder.declaring import Case, Exercise, wrong
+from coursekit.judge import Attempt, Judgement, judge
+from coursekit.reference import load_reference
+
+SENTENCE = "It is the only mistake here, and costs at most 50 % of the points."
+
+
+def scaled(x: np.ndarray, shift: float = 0.001) -> np.ndarray:
+    """x over its spread."""
+    return x / np.sqrt(x.var() + shift)
+
+
+exercise = Exercise("scaled", call=("x",))
+exercise.formula(scaled)
+exercise.mistakes(
+    default=wrong("The default.", ("shift=0.001", "shift=1.0"), costs_at_most=0.5),
+    turned=wrong("Turned.", ("x /", "-x /")),
+)
+
+
+@exercise.group("values", points=3)
+def values(rng):
+    return [Case({"x": rng.normal(size=5)}, dtype="float64"), Case({"x": rng.normal(size=7)})]
+
+
+@exercise.group("gradients", points=2)
+def gradients(rng):
+    inputs = {"x": rng.normal(size=3)}
+    return [Case(inputs), Case({**inputs, "cotangent.output": rng.normal(size=3)}, mode="gradient")]
+
+
+CASES = exercise.expectations(7)
+
+
+def attempts(mistake: str, without: dict[int, Attempt] | None = None) -> list[Attempt]:
+    made = []
+    for index, case in enumerate(CASES):
+        drawn = Case(dict(case.inputs), mode=case.mode)
+        results = exercise.mistaken_results(drawn, (mistake,) if mistake else ())
+        made.append((without or {}).get(index) or Attempt(results))
+    return made
+
+
+def outcome(mistake: str, without: dict[int, Attempt] | None = None) -> Judgement:
+    return judge(exercise.spec, CASES, attempts(mistake, without))
+
+
+def test_a_mistake_that_is_all_keeps_what_it_may_not_cost():
+    judgement = outcome("default")
+    assert judgement.misconceptions == ("default",) and not any(group.passed for group in judgement.groups)
+    assert judgement.share == 0.5 and judgement.sentences(exercise.spec) == ("The default.", SENTENCE)
+    assert not judgement.passed
+
+
+def test_another_mistake_costs_what_its_groups_are_worth():
+    judgement = outcome("turned")
+    assert judgement.share == 0 and judgement.sentences(exercise.spec) == ("Turned.",)
+
+
+FIRST, SECOND, GRADIENT = (attempts("default")[index].outputs["output"] for index in (0, 1, 2))
+
+
+@pytest.mark.parametrize(
+    "without",
+    [
+        {1: Attempt({"output": SECOND + 1})},
+        {1: Attempt(kind="error", message="ValueError: no")},
+        {0: Attempt({"output": FIRST.astype("float32")})},
+        {3: Attempt(kind="error", message="ValueError: no gradient")},
+        {3: Attempt({"gradient.x": np.zeros(2)})},
+        {3: Attempt({"gradient.x": np.full(3, np.nan)})},
+    ],
+)
+def test_where_something_else_is_wrong_nothing_is_kept(without):
+    judgement = outcome("default", without)
+    assert judgement.share == 0 and SENTENCE not in judgement.sentences(exercise.spec)
+
+
+def test_more_than_that_is_not_made_less():
+    spec = replace(exercise.spec, costs_at_most={"default": 0.8})
+    right = attempts("")
+    wrong_in_gradients = [*right[:2], *attempts("default")[2:]]
+    cases = [replace(case, wrong={}) if index < 2 else case for index, case in enumerate(CASES)]
+    judgement = judge(spec, cases, wrong_in_gradients)
+    assert judgement.misconceptions == ("default",) and judgement.share == 0.6
+    assert judgement.sentences(spec) == ("The default.",)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_check_knows_what_the_grader_knows(lab):
+    released = load_reference(lab).specs
+    for name, each in exercises_of(lab).items():
+        assert dict(released[name].costs_at_most) == dict(each.spec.costs_at_most), name
+        assert all(0 < share < 1 for share in each.spec.costs_at_most.values()), name
+
+
+@pytest.mark.parametrize(
+    ("lab", "name"),
+    [
+        ("04_encoder_block", "EncoderBlock"),
+        ("08_decoder_and_masking", "DecoderBlock"),
+        ("08_decoder_and_masking", "Transformer"),
+        ("09_vision_transformer", "build_vit"),
+    ],
+)
+def test_kerass_default_epsilon_costs_at_most_half_of_what_is_not_about_it(lab, name):
+    costs = exercises_of(lab)[name].spec.costs_at_most
+    assert costs.keys() >= {"keras_epsilon"} and set(costs.values()) == {0.5}
