@@ -24,6 +24,7 @@ from autograder.course.text_pairs import PairError, check_pair, paired_notebooks
 from autograder.declaring.course_exercises import declared_exercises, own_exercises
 from autograder.declaring.declaration import Declaration
 from autograder.declaring.exercise import VISIBLE_SEED
+from autograder.declaring.rubrics import rubrics
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import write_atomically
 from autograder.grading.solution_run import own_expectations
@@ -141,6 +142,7 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         raise ReleaseRefused([str(error)]) from error
     try:
         declared = declared_exercises(course, lab)
+        rubrics(course, lab, solution)
     except CourseError as error:
         raise ReleaseRefused([str(error)]) from error
     problems = [f"solutions/{lab}: {problem}" for problem in structure_problems(solution)]
