@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from autograder.grading.marks import Mark
 
 AUTOMATIC = "automatic"
+LONGEST_COMMENT = 60  # in the table; the log below it has all
 
 
 def mark(
@@ -161,7 +163,7 @@ def _show(mark: Mark, out: Console) -> None:
             f"{part.max_score:g}",
             "" if part.automatic is None else f"{part.automatic:g}",
             "" if part.by_hand is None else f"{part.by_hand:g}",
-            escape(part.comment),
+            escape(shorten(part.comment, LONGEST_COMMENT, placeholder=" …")),
         )
     out.print(table)
     late = f", {mark.penalty:g} of {mark.earned:g} lost by lateness" if mark.penalty else ""
