@@ -73,7 +73,7 @@ def test_points_are_those_of_the_file_or_equal_shares(course):
 )
 def test_a_rubric_that_does_not_fit_is_refused_before_release(course, old, new, told):
     write(course, RUBRIC.replace(old, new))
-    with pytest.raises((ReleaseRefused, CourseError), match="rubrics.toml") as refusal:
+    with pytest.raises((ReleaseRefused, CourseError), match=r"rubrics\.toml") as refusal:
         release(course)
     assert told in str(refusal.value)
 

@@ -60,6 +60,14 @@ def test_a_solution_that_gives_no_reference_is_said_in_a_sentence(sandbox, answe
         run(sandbox, answer)
 
 
+def test_an_error_of_a_given_cell_is_told_first_with_what_to_do(sandbox):
+    with pytest.raises(CourseError) as refusal:
+        run(sandbox, "data = nothing_of_this_name.load()\n" + RIGHT)
+    first, _, then = str(refusal.value).partition("; then ")
+    assert 'the given cell that begins "import nothing_of_this_name" stops with ModuleNotFoundError' in first
+    assert "name it in course.toml: packages" in first and "twice-code stops with NameError" in then
+
+
 def test_a_function_that_draws_no_cases_is_named(sandbox):
     with pytest.raises(CourseError, match=r"exercise twice: .*there is no input y"):
         run(sandbox, RIGHT, draw=lambda rng: [Case({"y": 1})])

@@ -73,7 +73,7 @@ def _of_exercises(mark: Mark) -> Iterable[tuple[str, ...]]:
     for part in mark.parts:
         verdict = part.verdict
         has_row = verdict or part.max_score or part.by_hand is not None or part.comment
-        if not has_row or part.waits == "grader" and not verdict:
+        if not has_row or (part.waits == "grader" and not verdict):
             continue
         yield (
             plain_cell(mark.student),

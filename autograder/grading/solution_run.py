@@ -8,7 +8,7 @@ from functools import partial
 from nbformat import NotebookNode
 
 from autograder.course.cells import grade_id, is_test
-from autograder.course.settings import CourseError
+from autograder.course.settings import FILE_NAME, CourseError
 from autograder.declaring.declaration import Case
 from autograder.declaring.own import OwnExercise
 from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
@@ -28,7 +28,7 @@ def own_expectations(
         SandboxUnavailable: the walls cannot be built.
     """
     found: dict[str, list[Expectation]] = {}
-    where = ""
+    where = given = ""
     try:
         with sandbox.session() as session:
             for cell in solution.cells:
@@ -40,15 +40,29 @@ def own_expectations(
                 elif cell.cell_type == "code" and DEMONSTRATION_TAG not in cell.metadata.get("tags", ()):
                     answered = exercises.get(where.removesuffix("-code"))
                     reply = session.run_cell(cell.source, cpu_seconds=answered.cpu_seconds if answered else None)
-                    if answered and reply.error:
-                        raise ValueError(f"the cell {where} stops with {reply.error.type}: {reply.error.message}")
+                    if reply.error:
+                        stops = f"stops with {reply.error.type}: {reply.error.message}"
+                        if answered:
+                            raise ValueError(f"the cell {where} {stops}")
+                        begins = cell.source.strip().partition("\n")[0][:60]
+                        remedy = _remedy(reply.error.type)
+                        given = given or f'the given cell that begins "{begins}" {stops}{remedy}; then '
                 if len(found) == len(exercises):
                     break
     except SessionLost as lost:
         raise CourseError(f"solutions/{lab}: the solution's {where or 'cell'} does not end: {lost.message}") from lost
     except ValueError as error:  # of the solution, or of the function that draws the cases
-        raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {error}") from error
+        raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {given}{error}") from error
     return found
+
+
+def _remedy(kind: str) -> str:
+    """What to do about an error of a given cell that has to do with the sandbox."""
+    if kind == "ModuleNotFoundError":
+        return f" (install the package, and name it in {FILE_NAME}: packages = […])"
+    if kind == "FileNotFoundError":
+        return " (in the sandbox there is no file of the lab: write small data into a cell)"
+    return ""
 
 
 def _try(session: Session, lab: str, exercise: OwnExercise, case: Case) -> Attempt:

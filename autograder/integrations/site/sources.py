@@ -22,15 +22,8 @@ TEACHING = tuple(
     f"docs/teaching/{name}.md"
     for name in (
         *("every-week", "answers-in-words", "a-term", "changing-the-course", "own-course", "ways-to-hand-in"),
-        *(
-            "class-server",
-            "cluster",
-            "containers",
-            "marks-and-speed",
-            "tried-on-public-code",
-            "integrity",
-            "accessibility",
-        ),
+        *("class-server", "cluster", "containers", "marks-and-speed", "tried-on-public-code"),
+        *("integrity", "accessibility"),
     )
 )
 MORE = ("CONTRIBUTING.md", "SECURITY.md", "data/README.md", "CHANGELOG.md")
