@@ -11,17 +11,24 @@ from autograder.course.cells import grade_id, is_test
 from autograder.course.settings import FILE_NAME, CourseError
 from autograder.declaring.declaration import Case
 from autograder.declaring.own import OwnExercise
+from autograder.grading.lab_files import writing
 from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.judge import Attempt, Expectation
 
 
 def own_expectations(
-    lab: str, solution: NotebookNode, exercises: Mapping[str, OwnExercise], seed: int, sandbox: Sandbox
+    lab: str,
+    solution: NotebookNode,
+    exercises: Mapping[str, OwnExercise],
+    seed: int,
+    sandbox: Sandbox,
+    files: Mapping[str, bytes] | None = None,
 ) -> dict[str, list[Expectation]]:
     """The cases of each exercise, drawn from `seed`, with what the solution returns for them.
 
-    The notebook's cells run in order, and an exercise is tried where its test cell stands, as in a submission.
+    The notebook's cells run in order, and an exercise is tried where its test cell stands, as in a submission. The
+    `files`, by path, lie in the working folder.
 
     Raises:
         CourseError: the solution does not get that far, or a case is not as it should be; says which and what happened.
@@ -31,6 +38,8 @@ def own_expectations(
     where = given = ""
     try:
         with sandbox.session() as session:
+            if files:
+                session.run_cell(writing(files))
             for cell in solution.cells:
                 where = grade_id(cell)
                 if is_test(cell):
@@ -61,7 +70,7 @@ def _remedy(kind: str) -> str:
     if kind == "ModuleNotFoundError":
         return f" (install the package, and name it in {FILE_NAME}: packages = […])"
     if kind == "FileNotFoundError":
-        return " (in the sandbox there is no file of the lab: write small data into a cell)"
+        return " (put the file beside the solution's notebook, and name it by its path from there)"
     return ""
 
 
