@@ -28,6 +28,7 @@ from autograder.declaring.rubrics import rubrics
 from autograder.grading.lab_files import data_files
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import write_atomically
+from autograder.grading.solution_mutants import too_good
 from autograder.grading.solution_run import own_expectations
 from autograder.releasing import reference_export, verify_solution
 from autograder.releasing.course_cells import write_course_cells
@@ -234,6 +235,10 @@ def _references(
                 visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files)
             except CourseError as error:
                 raise ReleaseRefused([str(error)]) from error
+            tried = [(each, visible[name]) for name, each in own.items() if each.wrong_answers]
+            passed = [too_good(lab, each, solution, cases, sandbox, files) for each, cases in tried]
+            if any(passed):
+                raise ReleaseRefused(line for lines in passed for line in lines)
     try:
         sections = referred_sections(course, declared)
     except CourseError as error:
