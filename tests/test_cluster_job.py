@@ -44,11 +44,16 @@ def test_an_instructors_own_exercises_travel_with_their_solution(tmp_path, monke
     monkeypatch.chdir(root)
     course = load_course(root)
     lab = course.labs[0].name
+    (course.solutions / lab / "data").mkdir()
+    (course.solutions / lab / "data" / "table.csv").write_text("1\n")
     release(course)
     grader = LabGrader(course, lab, seed=3)
+    assert grader.files == {"data/table.csv": b"1\n"}
     job = Job.decode(Job.of(grader).encode())
     assert job.exercises and job.solution is not None
-    assert job.grader().version == grader.version
+    assert (job.grader().version, job.grader().files) == (grader.version, grader.files)
+    (course.releases / lab / "data" / "table.csv").write_text("2\n")
+    assert LabGrader(course, lab, seed=3).version != grader.version
     assert nbformat.reads(job.solution.decode(), as_version=4).cells[0].source == grader.solution.cells[0].source
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from autograder.course.settings import CourseError, CourseLab, CourseLimits, load_course
 
+COURSE = '[course]\ntitle = "t"\nid = "c"\n'
 HEAD = '[course]\ntitle = "t"\nid = "x"\n[distribution]\nversion = "1.0"\n'
 LABS = '[[labs]]\nname = "a"\n'
 
@@ -16,6 +17,9 @@ LABS = '[[labs]]\nname = "a"\n'
         ("[course", "not TOML"),
         ("", r"course\.title: needs a text"),
         ('[course]\ntitle = "t"\nid = "two words"', r"course\.id: should be"),
+        (COURSE + 'packages = ["a b"]', r"course\.packages: needs requirements as pip takes them"),
+        (COURSE + 'packages = ["a; sys_platform == 1"]', r"course\.packages: needs requirements"),
+        (COURSE + 'packages = ["a @ https://example.org/a.whl"]', r"course\.packages: needs requirements"),
         (HEAD, "labs: there are none"),
         (HEAD + LABS + "typo = 1", r"labs\.typo: is not a known key"),
         (HEAD + LABS + "due = 2026-01-01", r"labs\.due: needs"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import nbformat
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
@@ -25,6 +27,13 @@ def online(tmp_path, monkeypatch):
 def test_the_setup_cell_is_valid_for_ipython(course, online):
     for each in (course, online):
         compile(TransformerManager().transform_cell(setup_source(each)), "setup", "exec")
+
+
+def test_the_setup_cell_installs_the_packages_of_the_course(course, online):
+    for each in (course, online):
+        source = setup_source(replace(each, packages=("polars[all]>=1.0, <2", "einops")))
+        compile(TransformerManager().transform_cell(source), "setup", "exec")
+        assert '    %pip install --quiet "polars[all]>=1.0, <2" "einops"\n' in source
 
 
 def test_there_is_one_badge_below_the_title_however_often_it_is_written(course, online):

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app as cli
 from autograder.cli import doctor
+from autograder.course.settings import load_course
 from autograder.sandbox import groups
 from autograder.worker.walls import WallReport
 
@@ -56,6 +57,16 @@ def test_a_package_that_is_missing_is_named(course, monkeypatch):
     findings = found(course)
     assert not findings["keras"].works and findings["keras"].needed and findings["keras"].remedy == "make setup"
     assert not findings["tensorflow-text"].works and not findings["tensorflow-text"].needed
+
+
+def test_the_packages_of_the_course_are_looked_for(course):
+    toml = course.root / "course.toml"
+    packages = 'packages = ["numpy>=2.0", "numpy>=99", "nothing-of-this-name>1"]'
+    toml.write_text(toml.read_text().replace('id = "tiny"', f'id = "tiny"\n{packages}'))
+    told = [each for each in doctor.findings(load_course(course.root)) if each.name.startswith(("numpy", "nothing"))]
+    assert [(each.works, each.needed) for each in told] == [(True, True), (False, True), (False, True)]
+    assert "and course.toml asks for numpy>=99" in told[1].text and told[1].remedy == 'pip install "numpy>=99"'
+    assert told[2].remedy == 'pip install "nothing-of-this-name>1"'
 
 
 def test_another_python_is_named(course, monkeypatch):

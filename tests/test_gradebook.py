@@ -342,7 +342,7 @@ def test_result_tables(course, tmp_path):
     write_tables(tmp_path / "out", [automatic_mark(each) for each in results])
     rows = list(csv.DictReader((tmp_path / "out" / "results.csv").open()))
     columns = ["student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"]
-    assert list(rows[0]) == [*columns, "automatic", "version"]
+    assert list(rows[0]) == [*columns, "automatic", "version", "comment"]
     assert [(row["student"], row["exercise"], row["score"]) for row in rows] == [
         *(("'=cmd()", "double", "2.00"), ("'=cmd()", "square", "3.00")),
         *(("ada", "double", "2.00"), ("ada", "square", "1.50")),

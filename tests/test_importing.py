@@ -120,6 +120,21 @@ def test_files_beside_come_along_and_notebooks_do_not(run, tmp_path):
     }
 
 
+def test_a_notebook_alone_takes_the_files_that_it_names_and_says_what_it_left(run, tmp_path):
+    folder = tmp_path / "theirs"
+    run(of_nbgrader(), lab="03_first")
+    (folder / "data").mkdir()
+    for name in ("data/heights.csv", "other.csv", "data/notes.txt", ".hidden.csv"):
+        (folder / name).write_text("1\n")
+    notebook = of_nbgrader()
+    notebook.cells.append(new_code_cell('open("data/heights.csv"), open(".hidden.csv"), open("../up.csv")'))
+    code, said = run(notebook)
+    assert code == 0, said
+    solutions = load_course(Path.cwd()).solutions / LAB
+    assert [each.name for each in solutions.rglob("*.csv")] == ["heights.csv"]
+    assert "not taken over  1 file beside work.ipynb, which the notebook does not name" in said
+
+
 @pytest.mark.parametrize(
     ("notebook", "lab", "told"),
     [

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -51,6 +52,16 @@ def test_the_students_repository(course, tmp_path):
     assert "- [Lecture](lectures/01_tiny.ipynb)\n" in (target / "README.md").read_text()
     everything = b"".join(path.read_bytes() for path in target.rglob("*") if path.is_file())
     assert b"autograder" not in everything and b"carefully" not in everything
+
+
+def test_students_are_told_the_packages_of_the_course(course, tmp_path):
+    publish(replace(course, packages=("polars>=1.0", "einops")), tmp_path / "public")
+    read = {
+        name: (tmp_path / "public" / name).read_text() for name in ("README.md", "environment.yml", "pyproject.toml")
+    }
+    assert 'pip install "polars>=1.0" "einops"\npip install --no-deps --editable .\n' in read["README.md"]
+    assert '      - "polars>=1.0"\n      - "einops"\n' in read["environment.yml"]
+    assert {"polars>=1.0", "einops"} < {*tomllib.loads(read["pyproject.toml"])["project"]["dependencies"]}
 
 
 def add_point(course) -> None:

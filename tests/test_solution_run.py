@@ -34,10 +34,10 @@ def notebook(answer: str) -> nbformat.NotebookNode:
     return new_notebook(cells=cells)
 
 
-def run(sandbox: Sandbox, answer: str, draw=lambda rng: [Case({"x": rng.normal(size=5)})]):
+def run(sandbox: Sandbox, answer: str, draw=lambda rng: [Case({"x": rng.normal(size=5)})], files=None):
     exercise = OwnExercise("twice", call=("x",))
     exercise.group("right values", points=1, name="values")(draw)
-    return own_expectations(LAB, notebook(answer), {"twice": exercise}, 1, sandbox)
+    return own_expectations(LAB, notebook(answer), {"twice": exercise}, 1, sandbox, files)
 
 
 def test_the_references_are_what_the_solution_returns(sandbox):
@@ -58,6 +58,22 @@ def test_the_references_are_what_the_solution_returns(sandbox):
 def test_a_solution_that_gives_no_reference_is_said_in_a_sentence(sandbox, answer, said):
     with pytest.raises(CourseError, match=rf"^solutions/{LAB}.*{said}"):
         run(sandbox, answer)
+
+
+def test_files_beside_the_notebook_are_in_the_working_folder(sandbox):
+    files = {"data/table.csv": b"2", "note.txt": "'\u00e9\n".encode()}
+    answer = "import os\nfactor = int(open('data/table.csv').read())\nassert open('note.txt').read() == \"'\u00e9\\n\""
+    answer += "\nassert not os.access('note.txt', os.W_OK) or os.getuid() == 0\nassert 'path' not in globals()"
+    (case,) = run(sandbox, f"{answer}\ndef twice(x):\n    return factor * x", files=files)["twice"]
+    np.testing.assert_array_equal(case.expected["output"], 2 * case.inputs["x"])
+
+
+def test_an_error_of_a_given_cell_is_told_first_with_what_to_do(sandbox):
+    with pytest.raises(CourseError) as refusal:
+        run(sandbox, "data = nothing_of_this_name.load()\n" + RIGHT)
+    first, _, then = str(refusal.value).partition("; then ")
+    assert 'the given cell that begins "import nothing_of_this_name" stops with ModuleNotFoundError' in first
+    assert "name it in course.toml: packages" in first and "twice-code stops with NameError" in then
 
 
 def test_a_function_that_draws_no_cases_is_named(sandbox):

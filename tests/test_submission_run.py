@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from autograder.grading.lab_files import writing
 from autograder.grading.submission_run import MAX_RESTARTS, PreparedExercise, SubmissionRun
 from autograder.sandbox import CellError, CellReply, Failure, Limits, ProbeReply, SessionLost, WorkerLost
 from autograder.submission import CellStep, Plan, ProbeStep, Rules
@@ -104,6 +105,16 @@ def test_steps_are_taken_in_order_in_one_process():
     run, results = take(machine)
     assert results == WELL and run.notes == []
     assert machine.log == ["new", "imports", "own", "answer_one", "one", "middle", "answer_two", "two"]
+
+
+def test_files_of_the_lab_are_written_first_in_each_process():
+    files, machine = {"table.csv": b"1"}, Machine(answer_one=once(lost()))
+    plan = Plan(STEPS, POINTS, frozenset(), frozenset(), {}, (), (), None)
+    reading = with_rules(plan, {name: Rules() for name in POINTS})
+    prepared = {name: exercise(name) for name in POINTS}
+    SubmissionRun("lab", prepared, set(), LIMITS, reading, machine, files).results()
+    assert machine.log.count("new") == 2
+    assert all(machine.log[at + 1] == writing(files) for at, what in enumerate(machine.log) if what == "new")
 
 
 def test_what_only_shows_something_is_not_run():

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+from nbformat.v4 import new_notebook
 from tiny_course import build
 
+from autograder.grading import lab_files
+from autograder.releasing import verify_solution
 from autograder.releasing.release import ReleaseRefused, release
 
 
 def test_such_a_release_is_refused_and_nothing_is_written(tmp_path, monkeypatch):
     course = build(tmp_path / "course", monkeypatch)
-    monkeypatch.setattr(
-        "autograder.releasing.verify_solution.failed_checks", lambda lab, solution, references: [f"{lab} fails"]
-    )
+    monkeypatch.setattr("autograder.releasing.verify_solution.failed_checks", lambda lab, *_: [f"{lab} fails"])
     with pytest.raises(ReleaseRefused, match="01_tiny fails"):
         release(course)
     assert not course.release_notebook("01_tiny").exists()
+
+
+def test_files_that_no_submission_could_be_given_are_refused(tmp_path, monkeypatch):
+    course = build(tmp_path / "course", monkeypatch)
+    monkeypatch.setattr(lab_files, "MOST_BYTES", 10)
+    (course.solutions / "01_tiny" / "big.csv").write_text("0" * 11)
+    with pytest.raises(ReleaseRefused, match="take more than"):
+        release(course)
+
+
+def test_the_solution_finds_the_files_beside_it(monkeypatch):
+    found = []
+
+    def run(command, cwd, **_):
+        found.append((cwd / "data" / "table.csv").read_bytes())
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(verify_solution.subprocess, "run", run)
+    assert verify_solution.failed_checks("01_tiny", new_notebook(), {}, {"data/table.csv": b"1"}) == []
+    assert found == [b"1"]

@@ -108,7 +108,7 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch, toml: str = TOML) -> Cour
     for user in ("releasing.release", "grading.lab_grader", "pages.class_report", "integrations.exporting.gradescope"):
         monkeypatch.setattr(f"autograder.{user}.declared_exercises", lambda course, lab: declared)
     monkeypatch.setattr("autograder.releasing.reference_export.export", export_points)
-    monkeypatch.setattr("autograder.releasing.verify_solution.failed_checks", lambda lab, solution, references: [])
+    monkeypatch.setattr("autograder.releasing.verify_solution.failed_checks", lambda *_: [])
     return load_course(root)
 
 

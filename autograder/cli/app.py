@@ -25,6 +25,7 @@ from rich.progress import (
 from rich.table import Table
 
 from autograder.cli import exporting, remove, scaffold, watching
+from autograder.cli.answers import answers
 from autograder.cli.data_sets import data
 from autograder.cli.explain import explain
 from autograder.cli.hub import roster
@@ -341,6 +342,7 @@ app.add_typer(remove.app, name="remove")
 app.command()(similar)
 app.command()(explain)
 app.command()(mark)
+app.command()(answers)
 app.command()(data)
 app.command()(mistake)
 app.command()(mutants)

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from autograder.course.settings import Course
+from packaging.requirements import Requirement
+
+from autograder.course.settings import FILE_NAME, Course
 
 _COUNTING = "memory and CPU time"
 
@@ -33,6 +35,8 @@ def findings(course: Course) -> Iterator[Finding]:
     for package in ("tensorflow", "keras", "nbgrader"):
         yield _package(package)
     yield _package("tensorflow-text", needed=False, remedy="on Windows use WSL 2 or Docker; lab 07 needs it")
+    for requirement in course.packages:
+        yield _package_of_course(requirement)
     yield _gpu()
     yield _data()
     from autograder.sandbox import check_walls
@@ -73,6 +77,18 @@ def _package(name: str, *, needed: bool = True, remedy: str = "make setup") -> F
         return Finding(name, True, version(name), needed=needed)
     except PackageNotFoundError:
         return Finding(name, False, "not installed", remedy, needed)
+
+
+def _package_of_course(text: str) -> Finding:
+    """Whether a package that course.toml names is there, in a version that it allows: submissions may import it."""
+    requirement, remedy = Requirement(text), f'pip install "{text}"'
+    try:
+        found = version(requirement.name)
+    except PackageNotFoundError:
+        return Finding(requirement.name, False, f"not installed; {FILE_NAME} asks for {text}", remedy)
+    if requirement.specifier.contains(found, prereleases=True):
+        return Finding(requirement.name, True, found)
+    return Finding(requirement.name, False, f"{found}, and {FILE_NAME} asks for {text}", remedy)
 
 
 def _data() -> Finding:

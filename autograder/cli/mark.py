@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,10 +13,12 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from autograder.course.settings import Course
     from autograder.grading.hand_marks import MarkChange
     from autograder.grading.marks import Mark
 
 AUTOMATIC = "automatic"
+LONGEST_COMMENT = 60  # in the table; the log below it has all
 
 
 def mark(
@@ -29,6 +32,12 @@ def mark(
     points: Annotated[
         str | None,
         typer.Argument(metavar="[POINTS]", help="The points; or the word automatic, which gives the grader's back."),
+    ] = None,
+    item: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="NUMBER", help="An item of the rubric that the answer meets; may be repeated; 0 for none of them."
+        ),
     ] = None,
     because: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The reason; the student reads it.", show_default=False)
@@ -45,6 +54,8 @@ def mark(
 
       course mark 02_self_attention ada_1815 SelfAttention 5 --because "right; the mistake is in exercise 4"
 
+      course mark 02_self_attention ada_1815 explanation --item 1 --item 3 --because "and what does W_k add?"
+
       course mark 02_self_attention ada_1815 SelfAttention automatic --because "my error"
 
       course mark 02_self_attention ada_1815
@@ -53,7 +64,9 @@ def mark(
 
     The first form sets points in place of the automatic ones. The student reads "Set by your instructor: 5 of 6 points,
     because: …". Grading again does not change it; if the answer itself changes, you are asked to look again. The second
-    form takes it back. The third shows the student's marks and their log; the last one shows the log of the lab.
+    form marks an answer in words by its rubric: the student reads which items it meets, and your comment; POINTS beside
+    --item replace the sum of the items. The third form takes a mark back. The fourth shows the student's marks and
+    their log; the last one shows the log of the lab. `course answers LAB` lists the answers that wait.
 
     Formgrader does the same: points and comment that are typed there are logged, count and reach the student's
     page. The command brings tables and page up to date at once; course export and course report do so as well.
@@ -73,16 +86,12 @@ def mark(
     notes = unknown_names(course, url)
     if not recorded_marks(course, url, lab):
         raise CourseError(f"the gradebook {shown_url(url)} holds no marks of {lab} yet; run: course grade {lab} PATH")
+    given, told = None, because or ""
     if student is not None and exercise is not None:
-        if points is None or not (because or "").strip():
-            raise CourseError(
-                f"a mark needs points and a reason: course mark {lab} {student} {exercise} POINTS "
-                '--because "what the student is to read"'
-            )
-        given = None if points == AUTOMATIC else _number(points)
+        given, told = _given(course, lab, exercise, points, item or [], told)
     with GradebookWriter(url, course) as gradebook:
         if student is not None and exercise is not None:
-            gradebook.mark_by_hand(lab, student, exercise, given, because or "", by)
+            gradebook.mark_by_hand(lab, student, exercise, given, told, by)
             marks = bring_up_to_date(course, gradebook, folder)
         else:
             gradebook.settle(lab)
@@ -101,8 +110,39 @@ def mark(
     _show_log(log[-1:] if exercise else log, lab, student, out)
     for each in found if exercise else ():
         page = feedback_path(folder / "feedback", each)
-        told = f"The page says so: {page}" if page.exists() else f"There is no page {page}; name its folder with --out"
-        out.print(escape(told), highlight=False, soft_wrap=True)
+        there = f"The page says so: {page}" if page.exists() else f"There is no page {page}; name its folder with --out"
+        out.print(escape(there), highlight=False, soft_wrap=True)
+
+
+def _given(
+    course: Course, lab: str, part: str, points: str | None, items: list[int], because: str
+) -> tuple[float | None, str]:
+    """The points, None for the automatic ones, and what the student reads."""
+    from autograder.course.cells import answers_in_words, details
+    from autograder.course.released import read_released
+    from autograder.course.settings import CourseError
+    from autograder.declaring.rubrics import check_items, rubric_file, rubrics
+
+    released = read_released(course, lab)
+    if items:
+        rubric = rubrics(course, lab, released).get(part)
+        if rubric is None:
+            raise CourseError(f"{rubric_file(course, lab)} has no rubric for {part}; write one, or give points")
+        if points == AUTOMATIC:
+            raise CourseError(f"give items, or the word {AUTOMATIC}, not both")
+        met = {*items} - {0}
+        check_items(met, len(rubric.items), "--item")
+        given = rubric.points(met) if points is None else _number(points)
+        return given, rubric.told(met, because, with_points=points is None)
+    cell = answers_in_words(released).get(part)
+    if points is None and cell is not None and not details(cell)["points"]:
+        points = "0"  # nothing is to be had: the comment is all
+    if points is None or not because.strip():
+        raise CourseError(
+            f"a mark needs points and a reason: course mark {lab} STUDENT {part} POINTS "
+            f'--because "what the student is to read"'
+        )
+    return None if points == AUTOMATIC else _number(points), because
 
 
 def _number(text: str) -> float:
@@ -125,7 +165,7 @@ def _show(mark: Mark, out: Console) -> None:
             f"{part.max_score:g}",
             "" if part.automatic is None else f"{part.automatic:g}",
             "" if part.by_hand is None else f"{part.by_hand:g}",
-            escape(part.comment),
+            escape(shorten(part.comment, LONGEST_COMMENT, placeholder=" …")),
         )
     out.print(table)
     late = f", {mark.penalty:g} of {mark.earned:g} lost by lateness" if mark.penalty else ""
@@ -140,7 +180,7 @@ def _show_log(log: list[MarkChange], lab: str, student: str | None, out: Console
         out.print(
             escape(
                 f"{each.changed_at:%Y-%m-%d %H:%M} UTC  {each.by}: {_what(each)}, because: "
-                f"{each.because or 'no reason was given'}"
+                f"{each.because.replace(chr(10), '; ') or 'no reason was given'}"
             ),
             highlight=False,
             soft_wrap=True,

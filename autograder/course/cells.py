@@ -33,6 +33,17 @@ def is_solution(cell: NotebookNode) -> bool:
     return bool(details(cell).get("solution"))
 
 
+def is_in_words(cell: NotebookNode) -> bool:
+    """Whether only a person can mark a cell: an answer in words, code without a test, or a task of nbgrader's."""
+    graded = details(cell).get("grade") and (is_solution(cell) or cell["cell_type"] != "code")
+    return bool(graded or details(cell).get("task"))
+
+
+def answers_in_words(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    """The cells that only a person can mark, by their names, in the notebook's order."""
+    return {name: cell for name, cell in cells_by_id(notebook).items() if is_in_words(cell)}
+
+
 def points(notebook: NotebookNode) -> dict[str, Any]:
     """The points of each exercise, by its name, in the notebook's order."""
     return {grade_id(cell): details(cell).get("points") for cell in notebook["cells"] if is_test(cell)}

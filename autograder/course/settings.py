@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from packaging.requirements import Requirement
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from autograder.course.near import did_you_mean
@@ -112,6 +113,7 @@ class Course:
     attempts: Attempts = Attempts()
     roster: Path | None = None
     hidden_cases: str = "never"
+    packages: tuple[str, ...] = ()
 
     @property
     def solutions(self) -> Path:
@@ -265,6 +267,7 @@ def load_course(start: Path | None = None) -> Course:
         ),
         attempts=Attempts(grading.counts, grading.attempts_per_hour),
         hidden_cases=grading.hidden_cases,
+        packages=tuple(course.packages),
     )
 
 
@@ -326,6 +329,14 @@ class _Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
+def _requirement(text: str) -> str:
+    """The requirement, which goes between quotes into a shell, a TOML file and a notebook. ValueError for others."""
+    parsed = Requirement(text)
+    if parsed.url or parsed.marker:
+        raise ValueError("an address or a condition")
+    return text
+
+
 class _CourseTable(_Table):
     title: str = Field(pattern=r"\S", description="needs a text in quotes")
     term: str = Field("", description="needs a text in quotes")
@@ -334,6 +345,9 @@ class _CourseTable(_Table):
         description="should be letters, digits, _ . and -, for example transformers",
     )
     roster: str = Field("", description="should be the name of a CSV file in quotes")
+    packages: list[Annotated[str, AfterValidator(_requirement)]] = Field(
+        [], description='needs requirements as pip takes them, as in ["scipy>=1.11"]'
+    )
 
 
 class _DistributionTable(_Table):

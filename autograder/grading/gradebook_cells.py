@@ -14,7 +14,7 @@ from nbgrader.utils import is_grade, is_locked, is_solution, is_task, parse_utc
 from sqlalchemy import delete, func, insert, inspect, select
 from sqlalchemy.orm import Session
 
-from autograder.course.cells import cells_by_id, details
+from autograder.course.cells import cells_by_id, details, is_in_words
 from autograder.course.released import read_released
 from autograder.course.settings import Course
 from autograder.grading.database import GradebookError
@@ -44,8 +44,7 @@ class ReleasedLab:
     @cached_property
     def by_hand(self) -> set[str]:
         """Cells that only a person can mark. One without points has no mark to wait for."""
-        answers = {name for name, cell in self.graded.items() if is_solution(cell) or cell.cell_type != "code"}
-        return {name for name in (*answers, *self.tasks) if details(self.cells[name])["points"]}
+        return {name for name, cell in self.cells.items() if is_in_words(cell) and details(cell)["points"]}
 
 
 def released_lab(course: Course, lab: str) -> ReleasedLab:

@@ -29,6 +29,7 @@ from autograder.course.settings import Course, CourseError
 from autograder.course.text_pairs import PairError, read_pair
 from autograder.declaring.course_exercises import course_files, declared_exercises, own_exercises
 from autograder.declaring.exercise import Exercise
+from autograder.grading.lab_files import files_in
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.grading.solution_run import own_expectations
@@ -105,6 +106,7 @@ class LabGrader:
         seed = grading_seed(course) if seed is None else seed
         self.release = read_released(course, self.lab)
         released = course.release_notebook(self.lab).read_bytes()
+        self.files = files_in(course.releases / self.lab)
         self.known = {each.name: grade_ids(course, each.name) for each in course.labs}
         self._demonstrations = {
             cell.source for cell in self.release.cells if DEMONSTRATION_TAG in cell.metadata.get("tags", ())
@@ -132,6 +134,7 @@ class LabGrader:
         libraries = [version(name) for name in LIBRARIES]
         own = [path.read_bytes() for path in course_files(course)]
         own += [cell.source for cell in self.solution.cells] if self.solution else []
+        own += [each for named in self.files.items() for each in named]
         self.version = _digest(sources(), released, seed, course.limits, libraries, *own)
 
     @property
@@ -190,7 +193,8 @@ class LabGrader:
 
     def submission_run(self, reading: Reading, sandbox: Sandbox) -> SubmissionRun:
         """A repaired submission with the lab's hidden cases, ready to run."""
-        return SubmissionRun(self.lab, self.prepared(sandbox), self._demonstrations, self.limits, reading, sandbox)
+        prepared = self.prepared(sandbox)
+        return SubmissionRun(self.lab, prepared, self._demonstrations, self.limits, reading, sandbox, self.files)
 
     def prepared(self, sandbox: Sandbox) -> dict[str, PreparedExercise]:
         """The exercises with their hidden cases; those whose references the solution gives need the sandbox for it."""
@@ -198,7 +202,7 @@ class LabGrader:
             if self._own_prepared is None:
                 cases: Mapping[str, list[Expectation]] = {}
                 if self.solution is not None:
-                    cases = own_expectations(self.lab, self.solution, self._own, self.seed, sandbox)
+                    cases = own_expectations(self.lab, self.solution, self._own, self.seed, sandbox, self.files)
                 self._own_prepared = {
                     name: PreparedExercise(self._own[name], replace(self._own[name].spec, reveal=False), each)
                     for name, each in cases.items()

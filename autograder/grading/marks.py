@@ -143,7 +143,7 @@ class Mark:
     @property
     def waits(self) -> bool:
         """Whether some mark is still to come, so that the score is not final."""
-        return any(part.waits for part in self.parts)
+        return any(part.waits == "grader" or (part.waits and part.max_score) for part in self.parts)
 
     def waiting_for(self, whom: Wait) -> tuple[str, ...]:
         """The names of the parts that wait for a person, a second look, or the grader."""
@@ -350,8 +350,8 @@ def sentences_on_waiting(marks: Iterable[Mark]) -> list[str]:
         ]
         if number := sum(bool(mark.waiting_for("person")) for mark in of_lab):
             sentences.append(
-                f"{lab}: {_submissions(number)} an answer in words without a mark: mark it in Formgrader, or with "
-                f"course mark {lab} STUDENT PART POINTS"
+                f"{lab}: {_submissions(number)} an answer in words without a mark: course answers {lab} lists them, "
+                "and says what to type; Formgrader marks them as well"
             )
         for mark in of_lab:
             sentences += [

@@ -17,7 +17,7 @@ from autograder.pages.feedback import feedback_path, is_current, write_feedback
 
 RESULTS_COLUMNS = (
     *("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"),
-    *("automatic", "version"),
+    *("automatic", "version", "comment"),
 )
 GRADES_COLUMNS = (
     *("student", "lab", "score", "max_score", "percent", "state"),
@@ -69,18 +69,24 @@ def write_tables(folder: Path, marks: Iterable[Mark]) -> None:
 
 
 def _of_exercises(mark: Mark) -> Iterable[tuple[str, ...]]:
-    for part in mark.exercises:
+    """The exercises that have a verdict, and the answers in words that are worth points or were marked."""
+    for part in mark.parts:
+        verdict = part.verdict
+        has_row = verdict or part.max_score or part.by_hand is not None or part.comment
+        if not has_row or (part.waits == "grader" and not verdict):
+            continue
         yield (
             plain_cell(mark.student),
             mark.lab,
             part.name,
             _number(part.score),
             _number(part.max_score),
-            part.status,
-            ";".join(part.misconceptions),
-            f"{part.verdict.seconds:.2f}",
+            verdict.status if verdict else "waits" if part.waits else "graded",
+            ";".join(verdict.misconceptions) if verdict else "",
+            f"{verdict.seconds if verdict else 0:.2f}",
             _number(part.automatic or 0.0),
             _version(mark),
+            plain_cell(part.comment),
         )
 
 

@@ -15,9 +15,12 @@ from nbformat import NotebookNode
 
 from autograder.course.cells import grade_id, is_test
 from autograder.course.settings import CourseError
+from autograder.declaring.declaration import Declaration
 from autograder.declaring.exercise import Exercise
 from autograder.declaring.mutants import Mutant, in_turns, mutants
+from autograder.declaring.own import OwnExercise
 from autograder.declaring.strength import fresh_inputs
+from autograder.grading.lab_files import writing
 from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.judge import Expectation, problem
@@ -115,6 +118,40 @@ def measured(
     return found
 
 
+def too_good(
+    lab: str,
+    exercise: OwnExercise,
+    solution: NotebookNode,
+    cases: Sequence[Expectation],
+    sandbox: Sandbox,
+    files: Mapping[str, bytes],
+) -> list[str]:
+    """What is wrong with the wrong answers to an instructor's own exercise, a sentence each: they pass, or are no code.
+
+    Args:
+        lab: name of the lab.
+        exercise: the exercise, with its wrong answers.
+        solution: the instructor's notebook.
+        cases: the exercise's cases.
+        sandbox: where the answers run.
+        files: what lies beside the notebook, by path.
+    """
+    before, own = _cells(solution, exercise.name)
+    trial = _Trial(lab, exercise, [writing(files), *before], own, sandbox)
+    found = []
+    for number, answer in enumerate(exercise.wrong_answers, start=1):
+        which = f"{lab}, {exercise.name}: wrong answer {number}"
+        try:
+            ast.parse(answer)
+        except SyntaxError as error:
+            found.append(f"{which} is not Python ({error})")
+            continue
+        if trial.failing(answer, cases) is None:
+            found.append(f"{which} passes all {len(cases)} cases: add a case in which it fails")
+    trial.end()
+    return found
+
+
 def _wrong_solutions(source: str, name: str) -> Iterator[tuple[str, str]]:
     """Habits first, then every change of the text, those of different kinds in turns."""
     if any(isinstance(each, ast.FunctionDef | ast.ClassDef) and each.name == name for each in ast.parse(source).body):
@@ -144,7 +181,7 @@ def _cells(solution: NotebookNode, name: str) -> tuple[list[str], str]:
 class _Trial:
     """One process in which the cells before an exercise have run; a new one where a mutant has ended it."""
 
-    def __init__(self, lab: str, exercise: Exercise, before: Sequence[str], own: str, sandbox: Sandbox):
+    def __init__(self, lab: str, exercise: Declaration, before: Sequence[str], own: str, sandbox: Sandbox):
         self._lab = lab
         self._exercise = exercise
         self._before = [*before, own]  # of the right one, names are left that a mutant may lose

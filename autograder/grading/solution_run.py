@@ -8,29 +8,38 @@ from functools import partial
 from nbformat import NotebookNode
 
 from autograder.course.cells import grade_id, is_test
-from autograder.course.settings import CourseError
+from autograder.course.settings import FILE_NAME, CourseError
 from autograder.declaring.declaration import Case
 from autograder.declaring.own import OwnExercise
+from autograder.grading.lab_files import writing
 from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.judge import Attempt, Expectation
 
 
 def own_expectations(
-    lab: str, solution: NotebookNode, exercises: Mapping[str, OwnExercise], seed: int, sandbox: Sandbox
+    lab: str,
+    solution: NotebookNode,
+    exercises: Mapping[str, OwnExercise],
+    seed: int,
+    sandbox: Sandbox,
+    files: Mapping[str, bytes] | None = None,
 ) -> dict[str, list[Expectation]]:
     """The cases of each exercise, drawn from `seed`, with what the solution returns for them.
 
-    The notebook's cells run in order, and an exercise is tried where its test cell stands, as in a submission.
+    The notebook's cells run in order, and an exercise is tried where its test cell stands, as in a submission. The
+    `files`, by path, lie in the working folder.
 
     Raises:
         CourseError: the solution does not get that far, or a case is not as it should be; says which and what happened.
         SandboxUnavailable: the walls cannot be built.
     """
     found: dict[str, list[Expectation]] = {}
-    where = ""
+    where = given = ""
     try:
         with sandbox.session() as session:
+            if files:
+                session.run_cell(writing(files))
             for cell in solution.cells:
                 where = grade_id(cell)
                 if is_test(cell):
@@ -40,15 +49,29 @@ def own_expectations(
                 elif cell.cell_type == "code" and DEMONSTRATION_TAG not in cell.metadata.get("tags", ()):
                     answered = exercises.get(where.removesuffix("-code"))
                     reply = session.run_cell(cell.source, cpu_seconds=answered.cpu_seconds if answered else None)
-                    if answered and reply.error:
-                        raise ValueError(f"the cell {where} stops with {reply.error.type}: {reply.error.message}")
+                    if reply.error:
+                        stops = f"stops with {reply.error.type}: {reply.error.message}"
+                        if answered:
+                            raise ValueError(f"the cell {where} {stops}")
+                        begins = cell.source.strip().partition("\n")[0][:60]
+                        remedy = _remedy(reply.error.type)
+                        given = given or f'the given cell that begins "{begins}" {stops}{remedy}; then '
                 if len(found) == len(exercises):
                     break
     except SessionLost as lost:
         raise CourseError(f"solutions/{lab}: the solution's {where or 'cell'} does not end: {lost.message}") from lost
     except ValueError as error:  # of the solution, or of the function that draws the cases
-        raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {error}") from error
+        raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {given}{error}") from error
     return found
+
+
+def _remedy(kind: str) -> str:
+    """What to do about an error of a given cell that has to do with the sandbox."""
+    if kind == "ModuleNotFoundError":
+        return f" (install the package, and name it in {FILE_NAME}: packages = […])"
+    if kind == "FileNotFoundError":
+        return " (put the file beside the solution's notebook, and name it by its path from there)"
+    return ""
 
 
 def _try(session: Session, lab: str, exercise: OwnExercise, case: Case) -> Attempt:

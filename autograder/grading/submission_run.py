@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from autograder.declaring.declaration import Declaration
 from autograder.grading.carrying import Tried, judged_together
+from autograder.grading.lab_files import writing
 from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
 from autograder.submission import CellStep, ProbeStep, Reading
@@ -73,6 +74,7 @@ class SubmissionRun:
         limits: what the submission may use.
         reading: the repaired submission, with the rules that its source breaks.
         sandbox: where its code runs.
+        files: what lies beside the notebook, by path.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class SubmissionRun:
         limits: Limits,
         reading: Reading,
         sandbox: Sandbox,
+        files: Mapping[str, bytes] | None = None,
     ):
         self.notes: list[str] = []
         self.attempts: dict[str, list[Attempt]] = {}  # what came from the cases; fewer than cases after a loss
@@ -91,6 +94,7 @@ class SubmissionRun:
         self._limits = limits
         self._plan = plan = reading.plan
         self._sandbox = sandbox
+        self._files = files
         self._finished: dict[str, ExerciseResult] = {}
         self._tried: dict[str, Tried] = {}
         self._left_out = {
@@ -154,6 +158,8 @@ class SubmissionRun:
         self._spent.clear()
         with self._sandbox.session() as session:
             try:
+                if self._files:
+                    session.run_cell(writing(self._files))
                 for index in range(last + 1):
                     if self._run_step(session, index):
                         return

@@ -28,12 +28,13 @@ def setup_source(course: Course) -> str:
     the archive that `course publish --archive` writes, which the reader uploads."""
     head = "# Colab: install the course's helper package. Anywhere else this cell does nothing.\nimport sys\n\n"
     told = 'print("Installing the course\'s helper package …")\n'
+    named = " ".join(f'"{each}"' for each in course.packages)
+    packages = f"    %pip install --quiet {named}\n" if named else ""
     if course.pip_spec:
-        return (
-            f'{head}if "google.colab" in sys.modules:\n    {told}    %pip install --quiet --no-deps {course.pip_spec}'
-        )
+        install = f"    %pip install --quiet --no-deps {course.pip_spec}"
+        return f'{head}if "google.colab" in sys.modules:\n{packages}    {told}{install}'
     return (
-        f'{head}if "google.colab" in sys.modules:\n    from pathlib import Path\n\n'
+        f'{head}if "google.colab" in sys.modules:\n{packages}    from pathlib import Path\n\n'
         f'    if Path("{ARCHIVE}").exists():\n        {told}        %pip install --quiet --no-deps ./{ARCHIVE}\n'
         "    else:\n"
         f'        print("Upload {ARCHIVE}, which comes with this course, and run this cell again.")\n'

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
+from autograder.course.cells import answers_in_words, is_solution
 from autograder.course.released import parse_notebook
 from autograder.course.settings import Course
 from autograder.declaring.course_exercises import course_files
+from autograder.declaring.rubrics import rubric_texts
 from autograder.releasing.planned_files import NOTHING_PLANNED, Planned, contents
 
 _MARKS = ("BEGIN SOLUTION", "END SOLUTION", "HIDDEN TESTS")
@@ -26,7 +28,7 @@ _HARMLESS = re.compile(
     r"(from|import)\b.*|(def|class)\b.*|@.*|super\(\).*|self\.(\w+)\s*=\s*\3"
     r"|return \w+|return self\.\w+|(if|elif|for|while|with|except)\b.{,40}:|[\W\d]*|raise\b.*"
 )
-_LEAST_SOLUTION, _LEAST_ORACLE = 16, 40
+_LEAST_SOLUTION, _LEAST_ORACLE, _LEAST_PROSE = 16, 40, 40
 # Tags that stand within a line, and attributes whose values are text.
 _INLINE = {"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup"}
 _SPOKEN = {"alt", "content", "title"}
@@ -40,8 +42,9 @@ def find_leaks(files: Mapping[str, bytes], course: Course, planned: Planned = NO
     """What students must not see in `files` (path -> content), one sentence for each place.
 
     Looked for are whole lines, without regard to white space and comment signs: lines of the solutions that neither a
-    lecture nor the given code of a lab shows, lines of oracles and of the code that draws hidden cases; besides
-    solution markers and imports of `autograder`. `planned` files of the course are taken as they will be.
+    lecture nor the given code of a lab shows, lines of oracles and of the code that draws hidden cases, lines of
+    rubrics and of the instructor's own answers in words; besides solution markers and imports of `autograder`.
+    `planned` files of the course are taken as they will be.
     """
     leaks = []
     for name, content in files.items():
@@ -74,14 +77,19 @@ def secret_lines(course: Course, planned: Planned = NOTHING_PLANNED) -> dict[str
             public |= {_normal(line) for line in source.splitlines()}
     for lab in course.labs:
         for path, content in contents(course.solutions / lab.name, (f"{lab.name}.ipynb",), planned):
+            in_words = _own_answers(path, content)
             for source, is_code in _cells(path, content):
-                inside, outside = _split_regions(source)
-                told = [line for line in inside if _tells(line, _LEAST_SOLUTION)]
+                inside, outside = (source.splitlines(), []) if source in in_words else _split_regions(source)
+                least = _LEAST_PROSE if source in in_words else _LEAST_SOLUTION
+                told = [line for line in inside if _tells(line, least)]
                 answers |= {_normal(line): str(path.relative_to(course.root)) for line in told}
                 # Given code is public. Text is not taken for public here: an answer spelt out in a task is a leak.
                 if is_code:
                     public |= {_normal(line) for line in outside}
     hidden: dict[str, str] = {}
+    for path, text in rubric_texts(course):
+        told = [line for line in text.splitlines() if _tells(line, _LEAST_PROSE)]
+        hidden |= {_normal(line): str(path.relative_to(course.root)) for line in told}
     sources = {path: path.read_text(encoding="utf-8") for path in course_files(course)}
     named = {name: text for source in sources.values() for name, text in _named_texts(source).items()}
     for path, source in sources.items():
@@ -117,6 +125,12 @@ def _split_regions(source: str) -> tuple[list[str], list[str]]:
 def _cells(path: Path, content: bytes) -> Iterator[tuple[str, bool]]:
     for cell in parse_notebook(path, content).cells:
         yield cell.source, cell.cell_type == "code"
+
+
+def _own_answers(path: Path, content: bytes) -> set[str]:
+    """The instructor's answers in words, of which students get no line."""
+    cells = answers_in_words(parse_notebook(path, content)).values()
+    return {cell.source for cell in cells if is_solution(cell) and "BEGIN SOLUTION" not in cell.source}
 
 
 def _function_lines(source: str) -> Iterator[str]:

@@ -24,8 +24,11 @@ from autograder.course.text_pairs import PairError, check_pair, paired_notebooks
 from autograder.declaring.course_exercises import declared_exercises, own_exercises
 from autograder.declaring.declaration import Declaration
 from autograder.declaring.exercise import VISIBLE_SEED
+from autograder.declaring.rubrics import rubrics
+from autograder.grading.lab_files import data_files
 from autograder.grading.preloading import limits_of, preload_of
 from autograder.grading.results import write_atomically
+from autograder.grading.solution_mutants import too_good
 from autograder.grading.solution_run import own_expectations
 from autograder.releasing import reference_export, verify_solution
 from autograder.releasing.course_cells import write_course_cells
@@ -141,6 +144,7 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         raise ReleaseRefused([str(error)]) from error
     try:
         declared = declared_exercises(course, lab)
+        rubrics(course, lab, solution)
     except CourseError as error:
         raise ReleaseRefused([str(error)]) from error
     problems = [f"solutions/{lab}: {problem}" for problem in structure_problems(solution)]
@@ -150,8 +154,13 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
     numbered = [f"{lab}: {line}" for line in renumber(solution)]
     write_points(solution)
     disagree = disagree or text_of(solution) != text
-    wanted = {course.releases / lab / name: text for name, text in generate(course, lab, solution).items()}
-    exported = _references(course, lab, solution, declared)
+    generated = generate(course, lab, solution)
+    wanted = {course.releases / lab / name: text for name, text in generated.items()}
+    try:
+        files = data_files(generated, f"solutions/{lab}")
+    except CourseError as error:
+        raise ReleaseRefused([str(error)]) from error
+    exported = _references(course, lab, solution, declared, files)
     folders = course.reference(lab)
     wanted |= {folder / name: content for folder in folders for name, content in exported.items()}
     if disagree:
@@ -166,7 +175,7 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         }
     if planned and (unexplained := _unexplained(lab, declared)):
         raise ReleaseRefused(unexplained)
-    if planned and (failed := verify_solution.failed_checks(lab, solution, exported)):
+    if planned and (failed := verify_solution.failed_checks(lab, solution, exported, files)):
         raise ReleaseRefused(failed)
     release_path = course.release_notebook(lab)
     old = None
@@ -211,7 +220,11 @@ def generate(course: Course, lab: str, solution: NotebookNode) -> dict[str, byte
 
 
 def _references(
-    course: Course, lab: str, solution: NotebookNode, declared: Mapping[str, Declaration]
+    course: Course,
+    lab: str,
+    solution: NotebookNode,
+    declared: Mapping[str, Declaration],
+    files: Mapping[str, bytes],
 ) -> dict[str, bytes]:
     """The reference files by name; the instructor's own exercises take theirs from the solution, run in the sandbox."""
     visible = {}
@@ -219,9 +232,13 @@ def _references(
         # It is the instructor's own code: where no walls can be built it runs all the same.
         with Sandbox(limits_of(course), unsafe=True, preload=preload_of(course, lab)) as sandbox:
             try:
-                visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox)
+                visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files)
             except CourseError as error:
                 raise ReleaseRefused([str(error)]) from error
+            tried = [(each, visible[name]) for name, each in own.items() if each.wrong_answers]
+            passed = [too_good(lab, each, solution, cases, sandbox, files) for each, cases in tried]
+            if any(passed):
+                raise ReleaseRefused(line for lines in passed for line in lines)
     try:
         sections = referred_sections(course, declared)
     except CourseError as error:

@@ -51,6 +51,7 @@ def project_files(course: Course, files: Mapping[str, bytes]) -> dict[str, bytes
         "tools": [each for each in instructor if re.match(r"(jupyterlab|nbgrader)\b", each)],
         "lectures": [{"path": name, "title": _title(name, files[name])} for name in lectures],
         "handed_out": _digests(course, files),
+        "packages": " ".join(f'"{each}"' for each in course.packages),
         "has_data": "data/README.md" in files,
         "validation": inspect.getsource(validation),
         "in_colab": lambda path: f" ([Colab]({course.colab_url(path)}))" if course.colab_url(path) else "",

@@ -17,7 +17,9 @@ import coursekit
 PATIENCE = 900  # seconds; labs that train a model take about a minute
 
 
-def failed_checks(lab: str, solution: NotebookNode, references: Mapping[str, bytes]) -> list[str]:
+def failed_checks(
+    lab: str, solution: NotebookNode, references: Mapping[str, bytes], files: Mapping[str, bytes]
+) -> list[str]:
     """Run a solution against reference files that are not written yet; return what it fails, one sentence each.
 
     The notebook runs with the instructor's rights: it is her own.
@@ -26,6 +28,7 @@ def failed_checks(lab: str, solution: NotebookNode, references: Mapping[str, byt
         lab: the lab's name.
         solution: the instructor's notebook.
         references: the lab's reference files by name, as they would be released.
+        files: what lies beside the notebook, by path.
     """
     with tempfile.TemporaryDirectory(prefix="course-proof-") as name:
         root = Path(name)
@@ -33,6 +36,9 @@ def failed_checks(lab: str, solution: NotebookNode, references: Mapping[str, byt
         shutil.copytree(package, root / package.name, ignore=shutil.ignore_patterns("__pycache__"))
         for file, content in references.items():
             (root / package.name / "reference" / file).write_bytes(content)
+        for file, content in files.items():
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
+            (root / file).write_bytes(content)
         notebook = root / f"{lab}.ipynb"
         notebook.write_text(nbformat.writes(solution), encoding="utf-8")
         command = [sys.executable, "-m", package.name, "check", notebook.name]

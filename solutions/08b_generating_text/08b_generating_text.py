@@ -656,8 +656,12 @@ for before in range(6):
 # Each of the twelve tokens has to be right, and each is right with probability 0.95 when those before it are. So the
 # probabilities are multiplied: 0.95 to the power 12 is 0.54. One error is enough to spoil the sentence, and therefore
 # nothing changes in this share if errors make further errors more likely; what changes is how many errors a wrong
-# sentence has. A beam keeps the second best token for a while. Where the first error is a close race, the right
-# hypothesis may still be in the beam when its continuation turns out to be more probable; greedy search has lost it.
+# sentence has.
+#
+# Exercise 4: almost none of the 300 drawn sentences is ahead of the beam's, in all and per token. A typical sentence
+# would have a share near one half, so the searched one is not typical, and not only because it is short. A share of 0
+# among 300 says that the probability of a sentence which is ahead is most likely below 3/300, or 1 %. It does not say
+# that the model never draws one.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # You can make a decoder write in several ways, and you know what each costs. In

@@ -714,7 +714,13 @@ check("LoRADense")
 # Report what you measured: share of Python at two temperatures or more, with intervals, number of lines, prompts, seeds and steps of training. What may your reader conclude, and what not? A good answer names the base rate (`pass` always parses), gives shares by number of lines, and claims a difference only where the intervals of the same prompts allow it. Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
-# I trained the designed model for 120 steps and wrote with four prompts and two seeds at the temperatures 0.3 and 1. Both intervals overlap widely, so I conclude nothing about the temperature from these eight bodies each. The colder bodies had fewer lines, and `pass` alone parses behind every prompt: a higher share could come from shorter bodies. To decide it I would take the same forty prompts at both temperatures, compare within each prompt, and give the share for bodies of one line, of two to four, and of more.
+# I trained the designed model for 120 steps and wrote with four prompts and two seeds at the temperatures 0.3 and 1. At both
+# temperatures none of the eight bodies is Python. The interval from 0 % to 0 % says that the four prompts agree, not that the
+# share is 0: after 0 of 8 it may still be as high as 30 %. So I conclude nothing about the temperature, and about the model only
+# that most of its bodies are no Python yet. The base rate matters once there are some: `pass` alone parses behind every prompt, and
+# short bodies parse more often, so a higher share could come from shorter bodies. To decide it I would train for longer, take the
+# same forty prompts at both temperatures, compare within each prompt, and give the share for bodies of one line, of two to four, and
+# of more.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "closing", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # You have put the parts of this course together. [Lecture 10](../../lectures/10_language_model.ipynb), sections 7 to 10, shows what more text, more parameters and other training add.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import io
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -9,6 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from test_sample_submissions import LAB, ROOT, SAMPLES, TOLD, run
 from test_web_site import SIZES, THEMES, violations
 from workplace import Window
@@ -19,6 +24,18 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.long]
 
 FEEDBACK = [f"feedback/{student}/{LAB}.html" for student in TOLD]
 PAGES = [*FEEDBACK, "report.html", "similar.html", "status.html", "checks.html"]
+# The pictures of docs/instructors.md: the page, and the elements that are first and last in it, with their numbers.
+PICTURES = {
+    "feedback": (f"feedback/02-typical-mistakes/{LAB}.html", ("body > p", 0), ("section", 0)),
+    "report": ("report.html", ("h2", 1), ("svg", 1)),
+}
+MOST_BYTES = 150_000  # of a picture
+_BETWEEN = """
+const range = document.createRange();
+range.setStartBefore(arguments[0]);
+range.setEndAfter(arguments[1]);
+return range.toString();
+"""
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +90,30 @@ def test_a_page_is_accessible_and_fits_into_the_window(window, written, page, th
     assert window.driver.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
     assert not violations(window)
     assert not [line for line in window.driver.get_log("browser") if line["level"] == "SEVERE"]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_pictures_of_the_guide_show_these_pages(window, written, name):
+    """TAKE_PICTURE=1 takes them anew; the words of what they show are stored in the files, without numbers."""
+    page, *parts = PICTURES[name]
+    size = {"width": 860, "height": 1600, "deviceScaleFactor": 1.2, "mobile": False}
+    window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    light = {"features": [{"name": "prefers-color-scheme", "value": "light"}]}
+    window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", light)
+    window.driver.get((written / page).as_uri())
+    ends = [window.all(css)[number] for css, number in parts]
+    words = re.sub(r"[-\d.]*\d", "0", " ".join(window.driver.execute_script(_BETWEEN, *ends).split()))
+    picture = ROOT / "docs" / "images" / f"{name}.png"
+    if os.environ.get("TAKE_PICTURE"):
+        top, bottom = ends[0].rect["y"] - 8, ends[1].rect["y"] + ends[1].rect["height"] + 8
+        area = {"x": 0, "y": top, "width": size["width"], "height": bottom - top, "scale": 1}
+        whole = {"clip": area, "captureBeyondViewport": True}
+        shot = window.driver.execute_cdp_cmd("Page.captureScreenshot", whole)["data"]
+        told = PngInfo()
+        told.add_text("Description", words)
+        with Image.open(io.BytesIO(base64.b64decode(shot))) as taken:
+            small = taken.convert("P", palette=Image.Palette.ADAPTIVE)
+            small.save(picture, pnginfo=told, optimize=True)
+    assert picture.stat().st_size < MOST_BYTES
+    with Image.open(picture) as shown:
+        assert shown.info["Description"] == words, "take it anew: TAKE_PICTURE=1 pytest tests/browser -k picture"

@@ -35,6 +35,7 @@ class Job:
         known: grade_ids of every lab of the course, by which a notebook of another lab is told.
         own: the files of the instructor's own exercises, by name.
         solution: her solution, where there are such exercises.
+        files: what lies beside the notebook, by path.
     """
 
     lab: str
@@ -47,6 +48,7 @@ class Job:
     known: dict[str, list[str]]
     exercises: dict[str, bytes]
     solution: bytes | None
+    files: dict[str, bytes]
 
     @classmethod
     def of(cls, grader: LabGrader) -> Job:
@@ -63,6 +65,7 @@ class Job:
             known={lab: sorted(ids) for lab, ids in grader.known.items()},
             exercises={str(path.relative_to(course.root)): path.read_bytes() for path in course_files(course)},
             solution=nbformat.writes(grader.solution).encode() if grader.solution is not None else None,
+            files=grader.files,
         )
 
     @classmethod
@@ -99,6 +102,8 @@ class Job:
             _write(course.release_notebook(self.lab), self.release)
             for file, content in self.exercises.items():
                 _write(_inside(root, file), content)
+            for file, content in self.files.items():
+                _write(_inside(root, f"labs/{self.lab}/{file}"), content)
             if self.solution is not None:
                 _write(course.solution_notebook(self.lab), self.solution)
             grader = LabGrader(course, self.lab, seed=self.seed)

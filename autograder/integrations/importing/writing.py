@@ -56,7 +56,30 @@ def import_assignment(course: Course, path: Path, lab: str, title: str = "") -> 
         raise CourseError(f"{source}: has no metadata of nbgrader; name the version that instructors edit")
     assignment = read_nbgrader(notebook)
     title = title or lab.split("_", 1)[1].replace("_", " ").capitalize()
-    return _Writing(course, lab, title, assignment).write(source, beside=path.is_dir())
+    files = _all_beside(source) if path.is_dir() else _named_in(notebook, source)
+    made = _Writing(course, lab, title, assignment).write(source, files)
+    if others := len({*_all_beside(source, deep=path.is_dir())} - {*files}):
+        what = f"{others} {'file' if others == 1 else 'files'} beside {source.name}"
+        made.left.append(f"{what}, which the notebook does not name: to take all, name the folder")
+    return made
+
+
+def _all_beside(source: Path, *, deep: bool = True) -> list[Path]:
+    """The files beside a notebook, those in folders too where it is `deep`; no notebooks, and nothing hidden."""
+    found = source.parent.rglob("*") if deep else source.parent.glob("*")
+    return sorted(path for path in found if _is_taken(path, source))
+
+
+def _named_in(notebook: NotebookNode, source: Path) -> list[Path]:
+    """The files beside a notebook, or below its folder, that its cells name."""
+    text = "\n".join(cell.source for cell in notebook.cells)
+    names = {name for name in re.findall(r"[\w-][\w./-]*\.\w+", text) if ".." not in name}
+    return sorted(path for path in {source.parent / name for name in names} if _is_taken(path, source))
+
+
+def _is_taken(path: Path, source: Path) -> bool:
+    hidden = any(part.startswith((".", "__")) for part in path.relative_to(source.parent).parts)
+    return path.is_file() and not path.is_symlink() and path.suffix != ".ipynb" and not hidden
 
 
 def _notebook_in(path: Path) -> Path:
@@ -76,7 +99,7 @@ class _Writing:
         self.names: set[str] = set(_OWN_CELLS)
         self.exercises: dict[str, str] = {}
 
-    def write(self, source: Path, *, beside: bool) -> Imported:
+    def write(self, source: Path, files: Sequence[Path]) -> Imported:
         made = cells("lab.py.j2", lab=self.lab, number=self.lab[:2], title=self.title, repository=False)
         for part in self.assignment.parts:
             if isinstance(part, Question):
@@ -94,20 +117,17 @@ class _Writing:
             self.result.written.append(folder / f"{name}.py")
         path = self.course.solution_notebook(self.lab)
         self.result.written += write_pair(path, notebook)
-        if beside:
-            self._copy(source)
+        self._copy(source, files)
         settings = self.course.root / FILE_NAME
         entry = f'\n[[labs]]\nname = "{self.lab}"\ntitle = {toml_text(self.title)}\n'
         write_atomically(settings, (settings.read_text(encoding="utf-8").rstrip("\n") + "\n" + entry).encode())
         self.result.written.append(settings)
         return self.result
 
-    def _copy(self, source: Path) -> None:
+    def _copy(self, source: Path, files: Sequence[Path]) -> None:
         room = MOST_BYTES
-        for path in sorted(each for each in source.parent.rglob("*") if each.is_file() and not each.is_symlink()):
+        for path in files:
             inside = path.relative_to(source.parent)
-            if path.suffix == ".ipynb" or any(part.startswith((".", "__")) for part in inside.parts):
-                continue
             if (room := room - path.stat().st_size) < 0:
                 self.result.left.append(f"{inside} and what comes after it: more than {MOST_BYTES // 2**20} MB")
                 return

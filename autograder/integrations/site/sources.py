@@ -21,8 +21,9 @@ DOCS = ("docs/running.md", "docs/students.md", "docs/instructors.md", "docs/main
 TEACHING = tuple(
     f"docs/teaching/{name}.md"
     for name in (
-        *("every-week", "a-term", "changing-the-course", "own-course", "ways-to-hand-in", "class-server", "cluster"),
-        *("containers", "marks-and-speed", "tried-on-public-code", "integrity", "accessibility"),
+        *("every-week", "answers-in-words", "a-term", "changing-the-course", "own-course", "ways-to-hand-in"),
+        *("class-server", "cluster", "containers", "marks-and-speed", "tried-on-public-code"),
+        *("integrity", "accessibility"),
     )
 )
 MORE = ("CONTRIBUTING.md", "SECURITY.md", "data/README.md", "CHANGELOG.md")

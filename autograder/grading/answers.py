@@ -1,0 +1,138 @@
+"""The answers in words of a class, question by question, those that wait for a mark first."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course.cells import answers_in_words, cells_by_id, details, is_solution
+from autograder.course.released import read_released
+from autograder.course.settings import Course, CourseError
+from autograder.course.text_pairs import PairError, read_pair
+from autograder.declaring.rubrics import Rubric, rubrics
+from autograder.grading.marks import Mark, PartMark
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one student wrote to one question, and its mark so far.
+
+    `text` is None where the graded notebook is not here, and "" where the student left the cell as it was.
+    """
+
+    student: str
+    part: PartMark
+    text: str | None
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody has to look at it: it has no mark, or changed since, or no points to have and no comment."""
+        unread = not self.part.max_score and self.part.by_hand is None and not self.part.comment
+        return bool(self.part.waits or (unread and self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One answer in words of a lab, with what was asked, how it is marked, and what the class wrote.
+
+    Attributes:
+        part: the name of its cell.
+        points: what the cell is worth.
+        asked: the text above it in the lab.
+        rubric: how it is marked; None where the instructor wrote none.
+        good: the instructor's own answer; "" where the solution holds none.
+        answers: those that wait first, and then by student.
+    """
+
+    part: str
+    points: float
+    asked: str
+    rubric: Rubric | None
+    good: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def waiting(self) -> tuple[Answer, ...]:
+        return tuple(each for each in self.answers if each.waits)
+
+    def command(self, lab: str, answer: Answer) -> str:
+        """What to type to mark an answer: by the items of the rubric, where there is one."""
+        items = [f"--item {number}" for number in range(1, len(self.rubric.items) + 1)] if self.rubric else []
+        how = items or (["POINTS"] if self.points else [])
+        return " ".join(["course mark", lab, shlex.quote(answer.student), self.part, *how, '--because "…"'])
+
+
+def questions(course: Course, lab: str, marks: Sequence[Mark], part: str | None = None) -> list[Question]:
+    """The answers in words of a lab, or the one called `part`, as the marks of a gradebook have them.
+
+    The texts are those of the notebooks that grading left in ``autograded/``.
+
+    Raises:
+        CourseError: the lab is not released, has no (such) answer in words, or its rubrics cannot be read.
+    """
+    released = read_released(course, lab)
+    cells = answers_in_words(released)
+    if not cells or (part is not None and part not in cells):
+        there = f" {part}; it has {', '.join(cells)}" if cells else ""
+        raise CourseError(f"{lab}: has no answer in words{there}")
+    marked_by = rubrics(course, lab, released)
+    own = _own_answers(course, lab)
+    found = {name: [] for name in cells if part in (None, name)}
+    for mark in marks:
+        written = _written(course, mark)
+        for each in mark.parts:
+            if each.name in found:
+                text = _answer(written, each.name, cells[each.name])
+                found[each.name].append(Answer(mark.student, each, text))
+    return [
+        Question(
+            name,
+            float(details(cells[name])["points"] or 0.0),
+            _above(released, name),
+            marked_by.get(name),
+            own.get(name, ""),
+            tuple(sorted(answers, key=lambda answer: (not answer.waits, answer.student))),
+        )
+        for name, answers in found.items()
+    ]
+
+
+def _written(course: Course, mark: Mark) -> dict[str, NotebookNode] | None:
+    """The cells of the notebook as it was graded; None where it is not there, or cannot be read."""
+    path = course.autograded / mark.student / mark.lab / f"{mark.lab}.ipynb"
+    try:
+        return cells_by_id(nbformat.reads(path.read_text("utf-8"), as_version=4))
+    except Exception:  # it is missing, or somebody's editor was in it
+        return None
+
+
+def _answer(written: dict[str, NotebookNode] | None, name: str, released: NotebookNode) -> str | None:
+    if written is None:
+        return None
+    text = written[name].source.strip() if name in written else ""
+    return "" if text == released.source.strip() and is_solution(released) else text
+
+
+def _above(notebook: NotebookNode, name: str) -> str:
+    """The text cell before a cell, which says what is asked."""
+    asked = ""
+    for cell in notebook.cells:
+        if details(cell).get("grade_id") == name:
+            return asked
+        if cell.cell_type == "markdown":
+            asked = cell.source
+    return asked
+
+
+def _own_answers(course: Course, lab: str) -> dict[str, str]:
+    path: Path = course.solution_notebook(lab)
+    try:
+        cells = answers_in_words(read_pair(path))
+    except (PairError, OSError):  # a course that has the released lab only
+        return {}
+    return {name: cell.source.strip() for name, cell in cells.items() if is_solution(cell)}
