@@ -17,9 +17,8 @@ from coursekit.reference import BESIDE
 PAGE = "START.ipynb"
 _OURS = "coursekit_start"  # in the notebook's metadata: it may be written anew
 _WORK = ("work", "labs")  # where a student's own copy of a lab is, or the lab itself
-_REACHED = re.compile(
-    r"exercises pass, (\d{1,9}(?:\.\d{1,9})?) of \S{1,20} points$", re.MULTILINE
-)  # the last line of a report
+# In the last line of a report.
+_REACHED = re.compile(r"exercises pass, (\d{1,9}(?:\.\d{1,9})?) of \S{1,20} points$", re.MULTILINE)
 
 
 def write_start_page(folder: Path) -> Path:

@@ -38,8 +38,8 @@ def start() -> None:
         raise typer.BadParameter(str(error)) from None
     if importlib.util.find_spec("jupyterlab") is None:
         raise typer.BadParameter("JupyterLab is not installed here: activate the course's environment first")
-    command = [sys.executable, "-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{PAGE}"]
-    os.execv(sys.executable, command)
+    settings = [f"--LabApp.default_url=/lab/tree/{PAGE}", "--LabApp.news_url=None"]  # no question about news
+    os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *settings])
 
 
 @app.command()

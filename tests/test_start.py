@@ -87,7 +87,8 @@ def test_the_command_opens_jupyterlab_on_the_page(course, monkeypatch):
     monkeypatch.setattr(os, "execv", lambda *words: ran.append(words[1]))
     done = CliRunner().invoke(app, ["start"])
     assert done.exit_code == 0, done.output
-    assert ran[0][1:] == ["-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{PAGE}"] and (course / PAGE).is_file()
+    settings = [f"--LabApp.default_url=/lab/tree/{PAGE}", "--LabApp.news_url=None"]
+    assert ran[0][1:] == ["-m", "jupyterlab", *settings] and (course / PAGE).is_file()
     shutil.rmtree(course / "lectures")
     shutil.rmtree(course / "labs")
     done = CliRunner().invoke(app, ["start"])

@@ -1,6 +1,8 @@
 """nbgrader settings that make `nbgrader validate` and JupyterLab's Validate button tell the truth about a notebook."""
 
 import copy
+import functools
+import inspect
 import re
 
 
@@ -25,11 +27,11 @@ def say_points_first():
     """
     from nbgrader.validator import Validator
 
-    find = getattr(Validator, "_get_failed_cells", None)
-    find = getattr(find, "of_nbgrader", find)  # this file is read again each time the button is pressed
-    if find is None:
+    if not hasattr(Validator, "_get_failed_cells"):
         return
+    find = inspect.unwrap(Validator._get_failed_cells)  # this file is read again each time the button is pressed
 
+    @functools.wraps(find)
     def find_with_points(self, notebook):
         failed = find(self, notebook)
         said = [found for cell in notebook.cells for found in _POINTS.findall(_printed(cell))]
@@ -38,7 +40,6 @@ def say_points_first():
             failed[0].source = f"{said[-1]}\n\n{failed[0].source}"
         return failed
 
-    find_with_points.of_nbgrader = find
     Validator._get_failed_cells = find_with_points
 
 
