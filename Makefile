@@ -42,8 +42,8 @@ test-exhaustive: setup sandbox ## run the tests that take an hour and more: ever
 	$(WITH) $(PYTEST) -m exhaustive tests
 	$(WITH) course mutants
 
-lab: setup ## open JupyterLab, with nbgrader's extension, on the course
-	$(WITH) jupyter lab
+lab: setup ## open JupyterLab, with nbgrader's extension, on a page with lectures, labs and your points
+	$(WITH) python -m coursekit start
 
 setup: $(STAMP) ## make .venv from requirements/lock.txt; nothing to do when it is current
 

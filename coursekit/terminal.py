@@ -1,8 +1,11 @@
-"""What a student types in a terminal: `python -m coursekit check NOTEBOOK` and `python -m coursekit pack NOTEBOOK`."""
+"""What a student types in a terminal: `python -m coursekit start`, `… check NOTEBOOK` and `… pack NOTEBOOK`."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,8 +19,27 @@ app = typer.Typer(
     name="python -m coursekit",
     no_args_is_help=True,
     add_completion=False,
-    help="Check your lab from a terminal, and pack it to hand in. The notebook's code runs here, with your rights.",
+    help="Open the course, check your lab from a terminal, and pack it to hand in. The notebook's code runs here, "
+    "with your rights.",
 )
+
+
+@app.command()
+def start() -> None:
+    """Open JupyterLab in this folder on a page with all lectures, labs and your points.
+
+    The page is START.ipynb, written anew each time. Points are read from the saved notebooks of the labs.
+    """
+    from coursekit.start import PAGE, write_start_page
+
+    try:
+        write_start_page(Path.cwd())
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error)) from None
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise typer.BadParameter("JupyterLab is not installed here: activate the course's environment first")
+    settings = [f"--LabApp.default_url=/lab/tree/{PAGE}", "--LabApp.news_url=None"]  # no question about news
+    os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *settings])
 
 
 @app.command()

@@ -479,7 +479,7 @@ for position in (2, 8):
 #
 # Both run without an error. The row sums show them.
 
-# %%
+# %% tags=["mistake-here"]
 # NBVAL_CHECK_OUTPUT
 raw = how.scores(X)
 late = np.where(np.tri(3, dtype=bool), softmax(raw, axis=-1), 0)

@@ -57,7 +57,7 @@ mathjax3_config = {"options": {"enableMenu": False}}
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = [str(HERE / "_static")]
-html_css_files = ["course.css"]
+html_css_files = ["course.css", "mistake.css"]
 html_js_files = ["course.js", "live.js", "predict.js"]
 html_favicon = str(HERE / "_static" / "favicon.svg")
 html_context = {"default_mode": "auto"}

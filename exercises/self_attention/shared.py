@@ -142,6 +142,7 @@ AXIS_ONE = wrong(
 UNSTABLE = wrong(
     "Large scores overflow in `exp` and give NaN. What can be subtracted from a row without changing its softmax?",
     (PEAK, "0"),
+    see="01#ten-lines",
 )
 
 
@@ -218,6 +219,7 @@ MASK_MISTAKES = dict(
         "The mask is applied after the softmax, so the remaining weights no longer sum to 1.",
         (BLOCKED, "scores"),
         ("softmax(kept)", "softmax(kept) * allowed"),
+        see="02#causal",
     ),
     mask_transposed=wrong(
         "The axes of the mask are swapped: rows are queries.",

@@ -1,15 +1,40 @@
-// Before printing, every answer is opened and the page is light, as paper is; afterwards all is as before.
+// Before printing, all that is folded is opened, answers move to the end of the page, and the page is light, as paper is.
+// Afterwards all is as before.
 let opened = [];
+let moved = [];
 let theme;
 window.addEventListener("beforeprint", () => {
-  opened = [...document.querySelectorAll(".bd-article details:not([open])")];
-  opened.forEach((each) => { each.open = true; });
+  if (theme) return; // is prepared already
   theme = document.documentElement.dataset.theme;
   document.documentElement.dataset.theme = "light";
+  opened = [...document.querySelectorAll(".bd-article details:not([open])")];
+  opened.forEach((each) => { each.open = true; });
+  const answers = [...document.querySelectorAll(".bd-article details")]
+    .filter((each) => each.querySelector("summary").textContent.trim() === "Answer");
+  if (!answers.length) return;
+  const end = document.createElement("section");
+  end.className = "course-answers";
+  end.append(Object.assign(document.createElement("h2"), { textContent: "Answers" }));
+  moved = answers.map((answer, index) => {
+    const place = Object.assign(document.createElement("p"), { className: "course-answer", textContent: `Answer ${index + 1}: at the end.` });
+    answer.replaceWith(place);
+    answer.querySelector("summary").textContent = `Answer ${index + 1}`;
+    end.append(answer);
+    return { answer, place };
+  });
+  document.querySelector(".bd-article > section").append(end);
 });
 window.addEventListener("afterprint", () => {
+  if (!theme) return;
+  for (const { answer, place } of moved) {
+    answer.querySelector("summary").textContent = "Answer";
+    place.replaceWith(answer);
+  }
+  moved = [];
+  document.querySelector(".course-answers")?.remove();
   opened.forEach((each) => { each.open = false; });
   document.documentElement.dataset.theme = theme;
+  theme = undefined;
 });
 
 // A figure opens at its full size, in a box that Escape, its button or another click closes.

@@ -285,17 +285,52 @@ def test_without_its_script_a_prediction_is_text_and_a_folded_answer(window, hom
     assert not any(each.get_attribute("open") for each in window.all("section > details"))
 
 
-def test_printed_answers_are_open_and_what_was_said_stands_above(window, home):
+def test_printed_answers_stand_at_the_end_and_what_was_said_stays_at_its_question(window, home):
     show(window, f"{home}/{CHOICES}.html")
     choose(window, 0, "a")
+    order = "return [...document.querySelectorAll('.bd-article details')].map(each => each.innerText.slice(0, 300))"
+    before = window.driver.execute_script(order)
     window.driver.execute_script("window.dispatchEvent(new Event('beforeprint'))")
-    assert all(is_open(window, number) for number in range(3))
     window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    ends = window.driver.execute_script(
+        "const end = document.querySelector('.bd-article > section').lastElementChild;"
+        "return [end.className, ...[...end.querySelectorAll('details')].map(each =>"
+        " [each.open, each.querySelector('summary').textContent, each.clientHeight > 40])]"
+    )
+    answers = sum(each.startswith("Answer") for each in before)
+    assert ends == ["course-answers", *([True, f"Answer {number}", True] for number in range(1, answers + 1))]
+    assert [each.text for each in window.all(".course-predict + .course-answer")] == [
+        f"Answer {number}: at the end." for number in numbers_of_predictions(CHOICES)
+    ]
     assert said(window, 0).startswith("You said (a).")
     assert not any(each.is_displayed() for each in window.all(f".course-predict button, {END}"))
     window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     window.driver.execute_script("window.dispatchEvent(new Event('afterprint'))")
     assert [is_open(window, number) for number in range(3)] == [True, False, False]
+    assert window.driver.execute_script(order) == before and not window.all(".course-answers, .course-answer")
+
+
+def numbers_of_predictions(page: str) -> list[int]:
+    """Which of the folded answers of a lecture, counted from 1, belong to predictions."""
+    cells = nbformat.read(COURSE / f"{page}.ipynb", as_version=4).cells
+    answers = [cell.source for cell in cells for _ in range(cell.source.count("<summary>Answer</summary>"))]
+    return [number for number, source in enumerate(answers, 1) if source.startswith("**Predict.**")]
+
+
+def test_without_a_script_printed_answers_are_readable(window, home):
+    window.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/predict.js*", "*/course.js*"]})
+    show(window, f"{home}/{CHOICES}.html")
+    window.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+    window.driver.get_log("browser")
+    readable = (
+        "return [...document.querySelectorAll('.bd-article section > details > p')]"
+        ".map(each => each.checkVisibility({contentVisibilityAuto: true}) && each.clientHeight > 15)"
+    )
+    assert not any(window.driver.execute_script(readable)), "folded on the screen"
+    window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    printed = window.driver.execute_script(readable)
+    window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert len(printed) > 5 and all(printed)
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -249,11 +249,11 @@ def test_without_its_script_a_live_figure_is_a_picture(window, home):
 def test_the_start_page_fits_on_one_screen(window, home):
     """The check in action, how to start and the nine topics, without scrolling."""
     show(window, f"{home}/index.html")
-    for css in (".course-check img", ".course-claim .btn", ".course-claim pre", ".course-topics"):
+    for css in (".course-mistake", ".course-claim .btn", ".course-run pre", ".course-topics"):
         box = window.driver.execute_script("return arguments[0].getBoundingClientRect().toJSON()", window.find(css))
         assert 0 < box["top"] < box["bottom"] <= SIZES["wide"][1], css
-    assert window.driver.execute_script("return document.querySelector('.course-check img').naturalWidth") > 300
-    assert "make demo" in window.find(".course-claim pre").text
+    assert "the softmax runs over the queries" in window.find(".course-box").text, "a mistake and its name"
+    assert "make demo" in window.find(".course-run pre").text
     topics = [each.text.split()[0] for each in window.all(".course-topics li")]
     numbers = {int(re.match(r"\d+", path.stem).group()) for path in (COURSE / "lectures").glob("[0-9]*.ipynb")}
     assert topics == [str(number) for number in sorted(numbers)]

@@ -14,6 +14,7 @@ import nbformat
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograder.course.settings import Course, CourseError
+from autograder.integrations.site.mistakes import MistakesHere
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
 
 # Pages that are files of the repository, in the order of the site's menu.
@@ -65,12 +66,13 @@ def lay_out(course: Course, folder: Path) -> Sources:
     sources = Sources(folder / "pages", folder / "extra")
     sources.pages.mkdir(parents=True)
     sources.extra.mkdir(parents=True)
+    mistakes = MistakesHere(course)
     labs = [_add_notebook(course, path, sources) for path in _released(course)]
     of_number = {Path(lab.page).name.partition("_")[0]: lab.page for lab in labs}
     lectures = []
     for path in sorted(course.lectures.glob("*.ipynb")):
         number = re.match(r"\d*", path.name)
-        entry = _add_notebook(course, path, sources, of_number.get(number[0] if number else "", ""))
+        entry = _add_notebook(course, path, sources, of_number.get(number[0] if number else "", ""), mistakes)
         lectures.append(entry)
     evidence = [_add_notebook(course, path, sources) for path in sorted((course.lectures / "evidence").glob("*.ipynb"))]
     if not lectures:
@@ -84,6 +86,7 @@ def lay_out(course: Course, folder: Path) -> Sources:
         "docs": _existing(course, DOCS),
         "teaching": _existing(course, TEACHING),
         "more": _existing(course, MORE),
+        "mistakes": mistakes.html("index", "softmax_over_queries"),
     }
     for path in sorted((course.root / "site").rglob("*.md")):
         name = path.relative_to(course.root / "site").as_posix()
@@ -103,13 +106,17 @@ def _released(course: Course) -> list[Path]:
     return paths
 
 
-def _add_notebook(course: Course, path: Path, sources: Sources, lab: str = "") -> Entry:
+def _add_notebook(
+    course: Course, path: Path, sources: Sources, lab: str = "", mistakes: MistakesHere | None = None
+) -> Entry:
     """Add the page of a notebook, its pictures, and the notebook itself for those who want to run it."""
     place = path.relative_to(course.root)
     notebook = nbformat.read(path, as_version=4)
     name = f"evidence-{path.stem}" if path.parent != course.lectures and path.parent.name == "evidence" else path.stem
     page = page_of(notebook, name)
     _link_anchors(page.notebook, path)
+    if mistakes is not None:
+        mistakes.add(page.notebook, place.with_suffix("").as_posix())
     _write(sources.pages / place, nbformat.writes(page.notebook))
     for name, picture in page.pictures.items():
         target = sources.extra / place.parent / "figures" / name

@@ -1,0 +1,25 @@
+"""A lecture and the start page stay light: bytes over the wire, compressed as web servers send them."""
+
+from __future__ import annotations
+
+import pytest
+from page_weight import served, weigh
+from test_web_site import window as window  # a fixture
+
+pytestmark = [pytest.mark.long, pytest.mark.slow]
+
+START, LECTURE = 300_000, 1_200_000  # bytes
+
+
+def test_the_start_page_is_light(window, site):
+    with served(site) as home:
+        weight = weigh(window, f"{home}/index.html")
+    assert 50_000 < weight.opened <= weight.read <= START
+
+
+def test_a_lecture_is_light_when_it_opens(window, site):
+    """Pictures and live figures further down come when the reader does."""
+    pages = sorted((site / "lectures").glob("[0-9]*.html"))
+    with served(site) as home:
+        opened = {page.stem: weigh(window, f"{home}/lectures/{page.name}").opened for page in pages}
+    assert len(opened) > 10 and all(200_000 < each <= LECTURE for each in opened.values()), opened
