@@ -1,0 +1,125 @@
+// The course's small BERT: a pre-norm encoder with learned positions, and the head that guesses a hidden word.
+//
+// T tokens, D numbers each (d_model), H heads of K (d_k), F hidden units. Arrays are flat: row after row.
+
+const EPSILON = 1e-6;
+
+// Rows (T, n) times a matrix (n, m), plus a bias (m): (T, m).
+function project(x, rows, matrix, bias) {
+  const n = x.length / rows;
+  const m = matrix.length / n;
+  const y = new Float64Array(rows * m);
+  for (let t = 0; t < rows; t += 1) {
+    if (bias) y.set(bias, t * m);
+    for (let i = 0; i < n; i += 1) {
+      const factor = x[t * n + i];
+      for (let j = 0; j < m; j += 1) y[t * m + j] += factor * matrix[i * m + j];
+    }
+  }
+  return y;
+}
+
+// tanh approximation of GELU (Hendrycks and Gimpel, 2016).
+const gelu = (x) => (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)))) / 2;
+
+const sum = (x, y) => x.map((each, i) => each + y[i]);
+
+// A row of numbers that are positive and sum to 1.
+export function softmax(row) {
+  const largest = Math.max(...row);
+  const powers = row.map((each) => Math.exp(each - largest));
+  const total = powers.reduce((all, each) => all + each, 0);
+  return powers.map((each) => each / total);
+}
+
+export class Network {
+  constructor(arrays) {
+    this.arrays = arrays;
+    [, this.width] = arrays["words/embeddings"].shape; // D
+    [, this.heads, this.size] = arrays["attention_0/query/kernel"].shape; // H, K
+    this.blocks = Object.keys(arrays).filter((name) => /^norm_1_\d+\/gamma$/.test(name)).length;
+  }
+
+  #values(name) {
+    return this.arrays[name].values;
+  }
+
+  #normed(x, name) {
+    const D = this.width;
+    const gamma = this.#values(`${name}/gamma`);
+    const beta = this.#values(`${name}/beta`);
+    const y = new Float64Array(x.length);
+    for (let start = 0; start < x.length; start += D) {
+      const row = x.subarray(start, start + D);
+      const mean = row.reduce((all, each) => all + each, 0) / D;
+      const spread = Math.sqrt(row.reduce((all, each) => all + (each - mean) ** 2, 0) / D + EPSILON);
+      for (let i = 0; i < D; i += 1) y[start + i] = ((row[i] - mean) / spread) * gamma[i] + beta[i];
+    }
+    return y;
+  }
+
+  // Everything that happens to the pieces `ids`. `positions`: whether each learns where it stands; `causal`: whether
+  // later tokens are hidden; `off`: "block.head" of heads whose part is replaced by zeros.
+  run(ids, { positions = true, causal = false, off = [] } = {}) {
+    const T = ids.length;
+    const D = this.width;
+    const words = this.#values("words/embeddings");
+    const first = this.#values("segments/embeddings");
+    const table = this.#values("positions/table");
+    const sums = Float64Array.from({ length: T * D }, (_, at) => {
+      const i = at % D;
+      return words[ids[(at - i) / D] * D + i] + first[i] + (positions ? table[at] : 0);
+    });
+    const start = this.#normed(sums, "embedding_norm");
+    const blocks = [];
+    for (let x = start; blocks.length < this.blocks; x = blocks.at(-1).after) blocks.push(this.#block(x, T, blocks.length, causal, off));
+    return { ids, length: T, start, blocks, final: this.#normed(blocks.at(-1).after, "final_norm") };
+  }
+
+  // One block: y = x + attention(norm(x)), z = y + feed-forward(norm(y)).
+  #block(x, T, block, causal, off) {
+    const name = `attention_${block}`;
+    const normed = this.#normed(x, `norm_1_${block}`);
+    const [query, key, value] = ["query", "key", "value"].map((part) => project(normed, T, this.#values(`${name}/${part}/kernel`), this.#values(`${name}/${part}/bias`)));
+    const heads = Array.from({ length: this.heads }, (_, head) => this.#head(query, key, value, T, head, causal));
+    const joined = new Float64Array(T * this.width); // (T, H·K)
+    heads.forEach(({ mixed }, head) => {
+      if (off.includes(`${block}.${head}`)) return;
+      for (let t = 0; t < T; t += 1) joined.set(mixed.subarray(t * this.size, (t + 1) * this.size), t * this.width + head * this.size);
+    });
+    const attended = project(joined, T, this.#values(`${name}/attention_output/kernel`), this.#values(`${name}/attention_output/bias`));
+    const between = sum(x, attended);
+    const again = this.#normed(between, `norm_2_${block}`);
+    const hidden = project(again, T, this.#values(`hidden_${block}/kernel`), this.#values(`hidden_${block}/bias`)).map(gelu);
+    const fed = project(hidden, T, this.#values(`output_${block}/kernel`), this.#values(`output_${block}/bias`));
+    return { before: x, normed, heads, joined, attended, between, again, hidden, fed, after: sum(between, fed) };
+  }
+
+  // One head: its columns of query, key and value (T, K), scores and weights (T, T), and the mixture (T, K).
+  #head(query, key, value, T, head, causal) {
+    const K = this.size;
+    const columns = (x) => Float64Array.from({ length: T * K }, (_, at) => x[Math.floor(at / K) * this.width + head * K + (at % K)]);
+    const [q, k, v] = [query, key, value].map(columns);
+    const scores = new Float64Array(T * T);
+    for (let i = 0; i < T; i += 1) {
+      for (let j = 0; j < T; j += 1) for (let f = 0; f < K; f += 1) scores[i * T + j] += q[i * K + f] * k[j * K + f];
+    }
+    const scaled = scores.map((each) => each / Math.sqrt(K));
+    const masked = scaled.map((each, at) => (causal && at % T > Math.floor(at / T) ? -1e9 : each));
+    const weights = new Float64Array(T * T);
+    for (let i = 0; i < T; i += 1) weights.set(softmax(masked.subarray(i * T, (i + 1) * T)), i * T);
+    return { query: q, key: k, value: v, scores, scaled, masked, weights, mixed: project(weights, T, v) };
+  }
+
+  // How likely each piece is at place `t` of a run: (V,), positive, sum 1.
+  guess(run, t) {
+    const D = this.width;
+    const row = run.final.subarray(t * D, (t + 1) * D);
+    const dense = project(row, 1, this.#values("mlm_dense/kernel"), this.#values("mlm_dense/bias")).map(gelu);
+    const normed = this.#normed(dense, "mlm_norm");
+    const words = this.#values("words/embeddings");
+    const logits = Float64Array.from(this.#values("mlm_logits/bias"));
+    for (let piece = 0; piece < logits.length; piece += 1) for (let i = 0; i < D; i += 1) logits[piece] += normed[i] * words[piece * D + i];
+    return softmax(logits);
+  }
+}
