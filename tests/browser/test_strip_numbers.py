@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from test_bert_heads import attention
-from test_small_bert_files import small_bert
+from test_strip import small_bert
 from test_web_site import COURSE, Quiet
 from test_web_site import window as window  # a fixture
 from workplace import Window
