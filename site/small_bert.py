@@ -2,7 +2,8 @@
 
     python site/small_bert.py FOLDER
 
-`small_bert.bin` holds the arrays one after the other, little-endian: tables and matrices in float16, vectors in float32.
+`small_bert.bin` holds the arrays one after the other, little-endian: tables and matrices in float16, the
+rest in float32.
 `small_bert.json` names each with its shape, type and first byte, and lists the word pieces.
 """
 

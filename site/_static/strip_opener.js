@@ -12,7 +12,12 @@
 
   function loadStyle() {
     return new Promise((done, failed) => {
-      const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL("strip.css", folder).href, onload: done, onerror: failed });
+      const link = Object.assign(document.createElement("link"), {
+        rel: "stylesheet",
+        href: new URL("strip.css", folder).href,
+        onload: done,
+        onerror: failed,
+      });
       document.head.append(link);
     });
   }
@@ -23,10 +28,15 @@
     const box = document.createElement("section");
     box.className = "course-strip";
     box.setAttribute("aria-label", "One sentence through one Transformer");
-    box.innerHTML =
-      "<p><strong>One sentence through one Transformer.</strong> <span>Follow a sentence of yours through the course's small BERT, number by number. It is computed here in the page; nothing is sent.</span></p>" +
-      '<button type="button" class="btn btn-outline-primary">Open the strip (loads 3 MB)</button><p role="status"></p><div></div>';
-    const [button, told, place] = [box.querySelector("button"), box.querySelector("[role=status]"), box.lastElementChild];
+    box.innerHTML = `<p><strong>One sentence through one Transformer.</strong> <span>Follow a sentence of yours through
+      the course's small BERT, number by number. It is computed here in the page; nothing is sent.</span></p>
+      <button type="button" class="btn btn-outline-primary">Open the strip (loads 3 MB)</button>
+      <p role="status"></p><div></div>`;
+    const [button, told, place] = [
+      box.querySelector("button"),
+      box.querySelector("[role=status]"),
+      box.lastElementChild,
+    ];
     first.before(box);
     button.addEventListener("click", async () => {
       button.disabled = true;
@@ -42,7 +52,8 @@
         button.disabled = false;
         told.textContent =
           location.protocol === "file:"
-            ? "A page that is opened as a file may not read the model's numbers. Open the site from a web server: run “python -m http.server” in its folder."
+            ? "A page that is opened as a file may not read the model's numbers. " +
+              "Open the site from a web server: run “python -m http.server” in its folder."
             : "The model could not be loaded. Try again when you are connected.";
         if (location.protocol !== "file:") console.warn(error);
       }

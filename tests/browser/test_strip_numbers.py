@@ -7,7 +7,6 @@ import shutil
 import threading
 from functools import partial
 from http.server import ThreadingHTTPServer
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from test_bert_heads import attention
 from test_strip import small_bert
 from test_web_site import COURSE, Quiet
 from test_web_site import window as window  # a fixture
-from workplace import Window
 
 from coursekit import bert
 

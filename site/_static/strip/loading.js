@@ -26,7 +26,10 @@ export async function load(folder) {
   const arrays = {};
   for (const [name, { shape, type, start }] of Object.entries(header.arrays)) {
     const size = shape.reduce((all, each) => all * each, 1);
-    const values = type === "float16" ? fromHalf(new Uint16Array(bytes.slice(start, start + 2 * size))) : new Float32Array(bytes.slice(start, start + 4 * size));
+    const values =
+      type === "float16"
+        ? fromHalf(new Uint16Array(bytes.slice(start, start + 2 * size)))
+        : new Float32Array(bytes.slice(start, start + 4 * size));
     arrays[name] = { shape, values };
   }
   return { arrays, pieces: header.pieces };

@@ -24,10 +24,13 @@ const gelu = (x) => (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 *
 
 const sum = (x, y) => x.map((each, i) => each + y[i]);
 
+// Row `i` of an array whose rows have `size` numbers.
+export const row = (values, i, size) => values.subarray(i * size, (i + 1) * size);
+
 // A row of numbers that are positive and sum to 1.
-export function softmax(row) {
-  const largest = Math.max(...row);
-  const powers = row.map((each) => Math.exp(each - largest));
+export function softmax(scores) {
+  const largest = Math.max(...scores);
+  const powers = scores.map((each) => Math.exp(each - largest));
   const total = powers.reduce((all, each) => all + each, 0);
   return powers.map((each) => each / total);
 }
@@ -50,10 +53,10 @@ export class Network {
     const beta = this.#values(`${name}/beta`);
     const y = new Float64Array(x.length);
     for (let start = 0; start < x.length; start += D) {
-      const row = x.subarray(start, start + D);
-      const mean = row.reduce((all, each) => all + each, 0) / D;
-      const spread = Math.sqrt(row.reduce((all, each) => all + (each - mean) ** 2, 0) / D + EPSILON);
-      for (let i = 0; i < D; i += 1) y[start + i] = ((row[i] - mean) / spread) * gamma[i] + beta[i];
+      const vector = x.subarray(start, start + D);
+      const mean = vector.reduce((all, each) => all + each, 0) / D;
+      const spread = Math.sqrt(vector.reduce((all, each) => all + (each - mean) ** 2, 0) / D + EPSILON);
+      for (let i = 0; i < D; i += 1) y[start + i] = ((vector[i] - mean) / spread) * gamma[i] + beta[i];
     }
     return y;
   }
@@ -72,7 +75,8 @@ export class Network {
     });
     const start = this.#normed(sums, "embedding_norm");
     const blocks = [];
-    for (let x = start; blocks.length < this.blocks; x = blocks.at(-1).after) blocks.push(this.#block(x, T, blocks.length, causal, off));
+    for (let x = start; blocks.length < this.blocks; x = blocks.at(-1).after)
+      blocks.push(this.#block(x, T, blocks.length, causal, off));
     return { ids, length: T, start, blocks, final: this.#normed(blocks.at(-1).after, "final_norm") };
   }
 
@@ -80,17 +84,26 @@ export class Network {
   #block(x, T, block, causal, off) {
     const name = `attention_${block}`;
     const normed = this.#normed(x, `norm_1_${block}`);
-    const [query, key, value] = ["query", "key", "value"].map((part) => project(normed, T, this.#values(`${name}/${part}/kernel`), this.#values(`${name}/${part}/bias`)));
+    const [query, key, value] = ["query", "key", "value"].map((part) =>
+      project(normed, T, this.#values(`${name}/${part}/kernel`), this.#values(`${name}/${part}/bias`)),
+    );
     const heads = Array.from({ length: this.heads }, (_, head) => this.#head(query, key, value, T, head, causal));
     const joined = new Float64Array(T * this.width); // (T, H·K)
     heads.forEach(({ mixed }, head) => {
       if (off.includes(`${block}.${head}`)) return;
-      for (let t = 0; t < T; t += 1) joined.set(mixed.subarray(t * this.size, (t + 1) * this.size), t * this.width + head * this.size);
+      for (let t = 0; t < T; t += 1) joined.set(row(mixed, t, this.size), t * this.width + head * this.size);
     });
-    const attended = project(joined, T, this.#values(`${name}/attention_output/kernel`), this.#values(`${name}/attention_output/bias`));
+    const attended = project(
+      joined,
+      T,
+      this.#values(`${name}/attention_output/kernel`),
+      this.#values(`${name}/attention_output/bias`),
+    );
     const between = sum(x, attended);
     const again = this.#normed(between, `norm_2_${block}`);
-    const hidden = project(again, T, this.#values(`hidden_${block}/kernel`), this.#values(`hidden_${block}/bias`)).map(gelu);
+    const hidden = project(again, T, this.#values(`hidden_${block}/kernel`), this.#values(`hidden_${block}/bias`)).map(
+      gelu,
+    );
     const fed = project(hidden, T, this.#values(`output_${block}/kernel`), this.#values(`output_${block}/bias`));
     return { before: x, normed, heads, joined, attended, between, again, hidden, fed, after: sum(between, fed) };
   }
@@ -98,7 +111,8 @@ export class Network {
   // One head: its columns of query, key and value (T, K), scores and weights (T, T), and the mixture (T, K).
   #head(query, key, value, T, head, causal) {
     const K = this.size;
-    const columns = (x) => Float64Array.from({ length: T * K }, (_, at) => x[Math.floor(at / K) * this.width + head * K + (at % K)]);
+    const columns = (x) =>
+      Float64Array.from({ length: T * K }, (_, at) => x[Math.floor(at / K) * this.width + head * K + (at % K)]);
     const [q, k, v] = [query, key, value].map(columns);
     const scores = new Float64Array(T * T);
     for (let i = 0; i < T; i += 1) {
@@ -107,19 +121,24 @@ export class Network {
     const scaled = scores.map((each) => each / Math.sqrt(K));
     const masked = scaled.map((each, at) => (causal && at % T > Math.floor(at / T) ? -1e9 : each));
     const weights = new Float64Array(T * T);
-    for (let i = 0; i < T; i += 1) weights.set(softmax(masked.subarray(i * T, (i + 1) * T)), i * T);
+    for (let i = 0; i < T; i += 1) weights.set(softmax(row(masked, i, T)), i * T);
     return { query: q, key: k, value: v, scores, scaled, masked, weights, mixed: project(weights, T, v) };
   }
 
   // How likely each piece is at place `t` of a run: (V,), positive, sum 1.
   guess(run, t) {
     const D = this.width;
-    const row = run.final.subarray(t * D, (t + 1) * D);
-    const dense = project(row, 1, this.#values("mlm_dense/kernel"), this.#values("mlm_dense/bias")).map(gelu);
+    const dense = project(
+      row(run.final, t, D),
+      1,
+      this.#values("mlm_dense/kernel"),
+      this.#values("mlm_dense/bias"),
+    ).map(gelu);
     const normed = this.#normed(dense, "mlm_norm");
     const words = this.#values("words/embeddings");
     const logits = Float64Array.from(this.#values("mlm_logits/bias"));
-    for (let piece = 0; piece < logits.length; piece += 1) for (let i = 0; i < D; i += 1) logits[piece] += normed[i] * words[piece * D + i];
+    for (let piece = 0; piece < logits.length; piece += 1)
+      for (let i = 0; i < D; i += 1) logits[piece] += normed[i] * words[piece * D + i];
     return softmax(logits);
   }
 }

@@ -1,4 +1,4 @@
-// One sentence through the course's small BERT, from its tokens to a guess: the strip of stages, and what is chosen in it.
+// One sentence through the course's small BERT, from tokens to a guess: the row of stages, and what is chosen.
 import attention from "./attention_stages.js";
 import block from "./block_stages.js";
 import { choices, make, prose, stripes } from "./drawing.js";
@@ -41,12 +41,24 @@ class Strip {
     this.part = PARTS[part];
     this.options = { positions: true, causal: false };
     this.state = { stage: STAGES.find((each) => each.id === this.part[0]), block: 0, head: 0, i: 1, j: 1, hidden: 1 };
-    this.input = make("input", { type: "text", maxLength: 200, value: kept(), id: "strip-sentence", autocomplete: "off" });
+    this.input = make("input", {
+      type: "text",
+      maxLength: 200,
+      value: kept(),
+      id: "strip-sentence",
+      autocomplete: "off",
+    });
     this.told = make("p", { className: "strip-note", role: "status" });
     this.controls = make("div", { className: "strip-controls" });
     this.row = make("div", { className: "strip-row", role: "tablist", label: "Stages, from left to right" });
     this.panel = make("div", { className: "strip-panel", role: "tabpanel", id: "strip-panel", tabIndex: 0 });
-    const form = make("form", { className: "strip-form" }, make("label", { htmlFor: "strip-sentence" }, "Your sentence"), this.input, make("button", { className: "btn btn-primary btn-sm" }, "Read it"));
+    const form = make(
+      "form",
+      { className: "strip-form" },
+      make("label", { htmlFor: "strip-sentence" }, "Your sentence"),
+      this.input,
+      make("button", { className: "btn btn-primary btn-sm" }, "Read it"),
+    );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.read(this.input.value)) keep(this.input.value);
@@ -60,7 +72,17 @@ class Strip {
 
   #tab(stage) {
     const mine = this.part.includes(stage.id);
-    const tab = make("button", { type: "button", role: "tab", id: `strip-tab-${stage.id}`, className: mine ? "strip-tab strip-mine" : "strip-tab" }, make("span", { className: "strip-small-picture" }), make("span", {}, stage.name));
+    const tab = make(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `strip-tab-${stage.id}`,
+        className: mine ? "strip-tab strip-mine" : "strip-tab",
+      },
+      make("span", { className: "strip-small-picture" }),
+      make("span", {}, stage.name),
+    );
     tab.setAttribute("aria-controls", "strip-panel");
     tab.addEventListener("click", () => this.show({ stage }));
     return tab;
@@ -115,8 +137,18 @@ class Strip {
     this.#note();
     const { model } = this;
     this.controls.replaceChildren(
-      choices("Block", model.blocks.map((b) => [b, String(b + 1)]), this.state.block, (chosen) => this.show({ block: chosen })),
-      choices("Head", model.heads.map((h) => [h, String(h + 1)]), this.state.head, (head) => this.show({ head })),
+      choices(
+        "Block",
+        model.blocks.map((b) => [b, String(b + 1)]),
+        this.state.block,
+        (chosen) => this.show({ block: chosen }),
+      ),
+      choices(
+        "Head",
+        model.heads.map((h) => [h, String(h + 1)]),
+        this.state.head,
+        (head) => this.show({ head }),
+      ),
     );
     STAGES.forEach((stage, at) => {
       const open = stage === this.state.stage;
@@ -147,7 +179,12 @@ class Strip {
 
   // The words of the sentence as a choice of the one that is looked at.
   tokens(title) {
-    return choices(title, this.words.map((word, t) => [t, word]), this.state.i, (i) => this.show({ i }));
+    return choices(
+      title,
+      this.words.map((word, t) => [t, word]),
+      this.state.i,
+      (i) => this.show({ i }),
+    );
   }
 }
 
@@ -155,5 +192,11 @@ export async function open(place, part, folder) {
   const { arrays, pieces } = await load(folder);
   const network = new Network(arrays);
   const count = (size) => Array.from({ length: size }, (_, at) => at);
-  new Strip(place, part, { network, pieces, cutter: new WordPieces(pieces), blocks: count(network.blocks), heads: count(network.heads) });
+  new Strip(place, part, {
+    network,
+    pieces,
+    cutter: new WordPieces(pieces),
+    blocks: count(network.blocks),
+    heads: count(network.heads),
+  });
 }

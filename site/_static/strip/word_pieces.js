@@ -4,7 +4,16 @@ const CONTROL = /\p{Cc}|\p{Cf}/gu;
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 const ACCENT = /\p{Mn}/gu;
 // A mark, or a character of Chinese script, is a word of its own. Blanks are those of ASCII; others belong to a word.
-const HAN = "\\u{4E00}-\\u{9FFF}\\u{3400}-\\u{4DBF}\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2CEAF}\\u{F900}-\\u{FAFF}\\u{2F800}-\\u{2FA1F}";
+const HAN = [
+  "4E00}-\\u{9FFF",
+  "3400}-\\u{4DBF",
+  "20000}-\\u{2A6DF",
+  "2A700}-\\u{2CEAF",
+  "F900}-\\u{FAFF",
+  "2F800}-\\u{2FA1F",
+]
+  .map((each) => `\\u{${each}}`)
+  .join("");
 const ALONE = `!-/:-@\\[-\`{-~\\p{P}${HAN}`;
 const WORDS = new RegExp(`[${ALONE}]|[^ \\t\\n\\f\\r${ALONE}]+`, "gu");
 const MOST_BYTES = 100; // of a word; a longer one is unknown
@@ -20,7 +29,9 @@ export class WordPieces {
   constructor(pieces) {
     this.pieces = pieces;
     this.numbers = new Map(pieces.map((piece, number) => [piece, number]));
-    [this.unknown, this.first, this.last, this.mask] = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"].map((each) => this.numbers.get(each));
+    [this.unknown, this.first, this.last, this.mask] = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"].map((each) =>
+      this.numbers.get(each),
+    );
   }
 
   // The numbers of a text's pieces, without [CLS] and [SEP].
@@ -33,7 +44,7 @@ export class WordPieces {
     if (new TextEncoder().encode(word).length > MOST_BYTES) return [this.unknown];
     const characters = [...word];
     const found = [];
-    for (let start = 0; start < characters.length; ) {
+    for (let start = 0; start < characters.length;) {
       let end = characters.length;
       let number;
       for (; end > start; end -= 1) {
