@@ -1,4 +1,4 @@
-"""What the strip of the site's lectures is made from: parameters that are the encoder's but for rounding, and one palette."""
+"""What the strip of the site's lectures is made from: the encoder's parameters but for rounding, and one palette."""
 
 from __future__ import annotations
 

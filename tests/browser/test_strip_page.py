@@ -1,4 +1,4 @@
-"""One sentence through one Transformer, in the pages of the lectures: loaded when it is opened, kept, by keyboard too."""
+"""One sentence through one Transformer, in lectures: loaded when it is opened, kept, usable by keyboard."""
 
 from __future__ import annotations
 

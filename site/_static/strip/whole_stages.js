@@ -120,7 +120,7 @@ function everyHead(view, likely, read) {
       table(titles, rows, "strip-table"),
     ),
     prose(
-      `The first guess for “${words[state.hidden]}” changes with ${changed} of the ${rows.length * model.heads.length}` +
+      `The first guess for “${words[state.hidden]}” changes with ${changed} of ${rows.length * model.heads.length}` +
         " heads. This says what depends on a head, not what the head does.",
     ),
   ];
