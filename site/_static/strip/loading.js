@@ -9,7 +9,9 @@ function fromHalf(bits) {
     const size = exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24;
     table[each] = each >> 15 ? -size : size;
   }
-  return Float32Array.from(bits, (each) => table[each]);
+  const values = new Float32Array(bits.length);
+  for (let at = 0; at < bits.length; at += 1) values[at] = table[bits[at]];
+  return values;
 }
 
 async function fetched(address) {

@@ -11,9 +11,10 @@ function project(x, rows, matrix, bias) {
   const y = new Float64Array(rows * m);
   for (let t = 0; t < rows; t += 1) {
     if (bias) y.set(bias, t * m);
+    const sums = row(y, t, m);
     for (let i = 0; i < n; i += 1) {
       const factor = x[t * n + i];
-      for (let j = 0; j < m; j += 1) y[t * m + j] += factor * matrix[i * m + j];
+      for (let j = 0, at = i * m; j < m; j += 1, at += 1) sums[j] += factor * matrix[at];
     }
   }
   return y;
@@ -69,10 +70,11 @@ export class Network {
     const words = this.#values("words/embeddings");
     const first = this.#values("segments/embeddings");
     const table = this.#values("positions/table");
-    const sums = Float64Array.from({ length: T * D }, (_, at) => {
+    const sums = new Float64Array(T * D);
+    for (let at = 0; at < sums.length; at += 1) {
       const i = at % D;
-      return words[ids[(at - i) / D] * D + i] + first[i] + (positions ? table[at] : 0);
-    });
+      sums[at] = words[ids[(at - i) / D] * D + i] + first[i] + (positions ? table[at] : 0);
+    }
     const start = this.#normed(sums, "embedding_norm");
     const blocks = [];
     for (let x = start; blocks.length < this.blocks; x = blocks.at(-1).after)
@@ -111,9 +113,11 @@ export class Network {
   // One head: its columns of query, key and value (T, K), scores and weights (T, T), and the mixture (T, K).
   #head(query, key, value, T, head, causal) {
     const K = this.size;
-    const columns = (x) =>
-      Float64Array.from({ length: T * K }, (_, at) => x[Math.floor(at / K) * this.width + head * K + (at % K)]);
-    const [q, k, v] = [query, key, value].map(columns);
+    const [q, k, v] = [query, key, value].map((x) => {
+      const columns = new Float64Array(T * K);
+      for (let t = 0; t < T; t += 1) columns.set(row(row(x, t, this.width), head, K), t * K);
+      return columns;
+    });
     const scores = new Float64Array(T * T);
     for (let i = 0; i < T; i += 1) {
       for (let j = 0; j < T; j += 1) for (let f = 0; f < K; f += 1) scores[i * T + j] += q[i * K + f] * k[j * K + f];
@@ -137,8 +141,8 @@ export class Network {
     const normed = this.#normed(dense, "mlm_norm");
     const words = this.#values("words/embeddings");
     const logits = Float64Array.from(this.#values("mlm_logits/bias"));
-    for (let piece = 0; piece < logits.length; piece += 1)
-      for (let i = 0; i < D; i += 1) logits[piece] += normed[i] * words[piece * D + i];
+    for (let piece = 0, at = 0; piece < logits.length; piece += 1)
+      for (let i = 0; i < D; i += 1, at += 1) logits[piece] += normed[i] * words[at];
     return softmax(logits);
   }
 }
