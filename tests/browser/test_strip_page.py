@@ -28,6 +28,7 @@ FIRST = {
 }
 ATTENTION, POSITIONS, BERT = (next(page for page in FIRST if number in page) for number in ("02", "05", "07"))
 SENTENCE = "the company said the other company lost its money"
+LONGEST = "the company said its profit rose in the third quarter and the shares of the other company fell"
 
 
 @pytest.fixture(autouse=True)
@@ -255,6 +256,8 @@ def test_a_page_that_is_opened_as_a_file_says_why_it_has_no_strip(window, site):
 @pytest.mark.parametrize("size", SCREENS)
 def test_every_stage_fits_its_window_is_accessible_and_has_no_error(window, home, size, theme):
     open_strip(window, home, ATTENTION, size, theme)
+    read(window, LONGEST)
+    assert len(words(window)) == 20
     wrong = []
     for tab in [each.get_attribute("id") for each in window.all(".course-strip [role=tab]")]:
         window.driver.execute_script("document.getElementById(arguments[0]).click()", tab)

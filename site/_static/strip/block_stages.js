@@ -8,7 +8,7 @@ const length = (values) => Math.sqrt(values.reduce((all, each) => all + each ** 
 function lines(view, head) {
   const { words, state, block } = view;
   const T = words.length;
-  const [step, width, margin] = [18, 176, 58];
+  const [step, width, margin] = [18, 190, 66];
   const place = (t) => t * step + 13;
   const most = words[strongest(block.heads[head], state.i, T)];
   const strokes = [...block.heads[head].weights].flatMap((weight, at) => {
