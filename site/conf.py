@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +84,21 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
+# Lectures in which one sentence goes through one Transformer, and the part of it that is open first.
+STRIP = {
+    "lectures/02_self_attention": "attention",
+    "lectures/03_multi_head_attention": "heads",
+    "lectures/04_encoder_block": "block",
+    "lectures/05_positional_encoding": "positions",
+    "lectures/07_bert_ag_news": "whole",
+}
+
 
 def setup(app: Sphinx) -> None:
-    """Hand to each page what its notebook offers: the file, and where Colab opens it. The bar has a short title."""
+    """Hand to each page what its notebook offers: the file, and where Colab opens it. The bar has a short title.
+
+    Pages of STRIP get its script, and the site then gets the parameters that it reads.
+    """
     buttons: dict[str, dict[str, str]] = json.loads((Path(app.srcdir) / "buttons.json").read_text("utf-8"))
 
     def add_buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
@@ -100,5 +114,16 @@ def setup(app: Sphinx) -> None:
     def short_title(app: Sphinx, config: Config) -> None:
         config.html_theme_options["logo"] = {"text": config.project.partition(" with ")[0]}
 
+    def add_strip(app: Sphinx, pagename: str, *_: object) -> None:
+        if pagename in STRIP:
+            app.add_js_file("strip_opener.js", **{"data-part": STRIP[pagename]})
+
+    def write_parameters(app: Sphinx, error: Exception | None) -> None:
+        if error is None and app.env.found_docs & STRIP.keys():
+            folder = Path(app.outdir, "_static", "strip")
+            subprocess.run([sys.executable, HERE / "small_bert.py", folder], check=True)
+
+    app.connect("html-page-context", add_strip)
+    app.connect("build-finished", write_parameters)
     app.connect("html-page-context", add_buttons, priority=400)  # before the extension that writes descriptions
     app.connect("config-inited", short_title)

@@ -102,8 +102,8 @@ def tap(window: Window, target: WebElement) -> None:
     window.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def violations(window: Window) -> list[str]:
-    """What axe-core finds against WCAG 2.2 AA on the page, all its answers open.
+def violations(window: Window, part: str = "html") -> list[str]:
+    """What axe-core finds against WCAG 2.2 AA on the page, or on a part of it, all its answers open.
 
     Coloured code and drawn formulas would take it minutes, by their thousands of pieces. So of code one piece of each
     colour is measured here, and a formula has the colour of the text around it; then both are taken away.
@@ -125,9 +125,10 @@ def violations(window: Window) -> list[str]:
     (script,) = Path(package.submodule_search_locations[0]).rglob("axe.min.js")
     window.driver.execute_script(script.read_text("utf-8"))
     found = window.driver.execute_async_script(
-        "const done = arguments[1];"
-        "axe.run(document, {runOnly: arguments[0], resultTypes: ['violations']}).then(r => done(r.violations));",
+        "const done = arguments[2];"
+        "axe.run(arguments[1], {runOnly: arguments[0], resultTypes: ['violations']}).then(r => done(r.violations));",
         STANDARDS,
+        part,
     )
     wrong = [f"{each['id']}: {node['target']} {node['failureSummary']}" for each in found for node in each["nodes"]]
     return wrong + [f"code {text!r} has contrast {contrast:.2f}" for text, contrast in contrasts if contrast < 4.5]

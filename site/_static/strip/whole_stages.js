@@ -1,0 +1,195 @@
+// The two ends of the strip: how a sentence becomes vectors, and what the model guesses where a word is hidden.
+import { bars, choices, largest, make, number, prose, share, stripes, table, titled } from "./drawing.js";
+import { row } from "./network.js";
+
+const distance = (a, b) => Math.sqrt(a.reduce((all, each, i) => all + (each - b[i]) ** 2, 0));
+
+// The places of a word that stands twice in the sentence; null if none does.
+function twins({ ids }) {
+  for (let first = 1; first < ids.length - 1; first += 1) {
+    const second = ids.indexOf(ids[first], first + 1);
+    if (second > 0) return [first, second];
+  }
+  return null;
+}
+
+const tokens = {
+  id: "tokens",
+  name: "tokens",
+  says: ({ model, options }) =>
+    `Each word piece is looked up in a table, a row of \`d_model\` = ${model.network.width} numbers; ` +
+    `the row of its position is ${options.positions ? "added" : "left out"}, and the sum is normed.`,
+  small: ({ run, model }) => ({ values: run.start, columns: model.network.width, role: "output" }),
+  draw(view, place) {
+    const { run, words, model, options, ids } = view;
+    const D = model.network.width;
+    const top = largest(run.start) / 2;
+    const rows = words.map((word, t) => [word, String(ids[t]), stripes(row(run.start, t, D), D, "output", { top })]);
+    place.append(
+      choices(
+        "Positions",
+        [
+          [true, "added, as trained"],
+          [false, "removed"],
+        ],
+        options.positions,
+        (positions) => view.set({ positions }),
+      ),
+      table(["piece", "row", `its ${D} numbers at the start`], rows),
+      ...alike(view),
+    );
+  },
+};
+
+// How far two equal words are apart, with positions and without.
+function alike(view) {
+  const { ids, words, model, options } = view;
+  const pair = twins(view);
+  if (!pair)
+    return [prose("Type a sentence in which a word occurs twice: without positions both become the same vector.")];
+  const D = model.network.width;
+  const [withThem, without] = [true, false].map((positions) => {
+    const run = model.network.run(ids, { ...options, positions });
+    return [run.start, ...run.blocks.map((each) => each.after)].map((each) =>
+      distance(...pair.map((t) => row(each, t, D))),
+    );
+  });
+  const top = Math.max(...withThem, ...without);
+  const named = ["start", ...model.blocks.map((b) => `after block ${b + 1}`)];
+  const list = (lengths, role, label) =>
+    titled(
+      label,
+      bars(
+        named.map((name, at) => [name, lengths[at] / top, number(lengths[at])]),
+        role,
+        label,
+      ),
+    );
+  return [
+    prose(`“${words[pair[0]]}” stands at positions ${pair[0]} and ${pair[1]}. How far apart are its two vectors?`, {
+      className: "strip-title",
+    }),
+    make(
+      "div",
+      { className: "strip-pair" },
+      list(withThem, "query", "with positions"),
+      list(without, "accent", options.causal ? "without positions, look-ahead mask" : "without positions"),
+    ),
+  ];
+}
+
+const best = (likely, count) => [...likely.keys()].sort((a, b) => likely[b] - likely[a]).slice(0, count);
+
+function guesses({ model, ids, state }, likely, title) {
+  const hidden = ids[state.hidden];
+  const top = best(likely, 5);
+  return titled(
+    title,
+    bars(
+      top.map((piece) => [model.pieces[piece], likely[piece] / likely[top[0]], share(likely[piece]), piece === hidden]),
+      "output",
+      title,
+    ),
+  );
+}
+
+function rankOf({ ids, state, words }, likely) {
+  const own = likely[ids[state.hidden]];
+  const rank = 1 + likely.reduce((all, each) => all + (each > own), 0);
+  return prose(`The hidden word, “${words[state.hidden]}”, is guess ${rank} of ${likely.length}: ${share(own)}.`);
+}
+
+// What each head does to the first guess when it alone is off: blocks as rows, heads as columns.
+function everyHead(view, likely, read) {
+  const { model, state, words } = view;
+  const [first] = best(likely, 1);
+  const rows = model.blocks.map((b) => {
+    const cells = model.heads.map((h) => {
+      const now = read([`${b}.${h}`]);
+      const [instead] = best(now, 1);
+      const told = instead === first ? share(now[first]) : `${share(now[first])}, first: ${model.pieces[instead]}`;
+      return make("td", { className: instead === first ? "" : "strip-special" }, told);
+    });
+    return [`block ${b + 1}`, ...cells];
+  });
+  const titles = ["", ...model.heads.map((h) => `head ${h + 1} off`)];
+  const changed = rows.flat().filter((each) => each.className === "strip-special").length;
+  return [
+    titled(
+      `Each head off alone: the share of “${model.pieces[first]}” (${share(likely[first])} with all heads)`,
+      table(titles, rows, "strip-table"),
+    ),
+    prose(
+      `The first guess for “${words[state.hidden]}” changes with ${changed} of ${rows.length * model.heads.length}` +
+        " heads. This says what depends on a head, not what the head does.",
+    ),
+  ];
+}
+
+const whole = {
+  id: "guess",
+  name: "guess",
+  says: () =>
+    "The last vector at `[MASK]` goes through one more layer and is multiplied with the row of every word piece in " +
+    "the table; a softmax turns the products into guesses, whose shares sum to 1.",
+  small: ({ run, model }) => ({ values: run.final, columns: model.network.width, role: "output" }),
+  draw(view, place) {
+    const { model, state, words, ids, options } = view;
+    const masked = ids.map((id, t) => (t === state.hidden ? model.cutter.mask : id));
+    const read = (off) => model.network.guess(model.network.run(masked, { ...options, off }), state.hidden);
+    const likely = read([]);
+    const hide = choices("Hide a word", words.map((word, t) => [t, word]).slice(1, -1), state.hidden, (hidden) =>
+      view.show({ hidden }),
+    );
+    const name = `head ${state.head + 1} of block ${state.block + 1}`;
+    const shown = make(
+      "div",
+      { className: "strip-pair" },
+      make("div", {}, guesses(view, likely, "five guesses, all heads"), rankOf(view, likely)),
+    );
+    const told = make("div", { role: "status" });
+    const answers = [
+      [true, "It changes"],
+      [false, "It stays"],
+    ].map(([changes, said]) => {
+      const button = make("button", { type: "button", className: "btn btn-outline-primary btn-sm" }, said);
+      button.addEventListener("click", () => answer(changes));
+      return button;
+    });
+    const asked = make(
+      "div",
+      { className: "strip-asked" },
+      make(
+        "p",
+        { className: "strip-title" },
+        `Predict: ${name}, chosen above, is switched off, with zeros in place of its result. ` +
+          "What happens to the first guess?",
+      ),
+      make("div", { className: "strip-buttons" }, ...answers),
+      told,
+    );
+    shown.append(asked);
+    const after = make("div");
+    place.append(hide, shown, after);
+
+    function answer(changes) {
+      const now = read([`${state.block}.${state.head}`]);
+      const [[before], [instead]] = [best(likely, 1), best(now, 1)];
+      const does = before !== instead;
+      const [old, other] = [before, instead].map((piece) => `“${model.pieces[piece]}”`);
+      const happens = does ? `changes from ${old} to ${other}` : `stays ${old}`;
+      told.replaceChildren(
+        prose(
+          `You said: it ${changes ? "changes" : "stays"}. ` +
+            `${does === changes ? "That is right: it" : "It"} ${happens} ` +
+            `(${share(likely[before])} before, ${share(now[before])} now).`,
+        ),
+        guesses(view, now, `without ${name}`),
+      );
+      answers.forEach((button) => button.setAttribute("aria-pressed", String(button === answers[changes ? 0 : 1])));
+      after.replaceChildren(...everyHead(view, likely, read));
+    }
+  },
+};
+
+export { tokens, whole };

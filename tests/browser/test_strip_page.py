@@ -1,0 +1,273 @@
+"""One sentence through one Transformer, in lectures: loaded when it is opened, kept, usable by keyboard."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from test_web_site import SCREENS, THEMES, requests, show, violations
+from test_web_site import home as home  # a fixture
+from test_web_site import window as window  # a fixture
+from workplace import Window
+
+from coursekit import bert
+
+pytestmark = [pytest.mark.long, pytest.mark.slow]
+
+FIRST = {
+    "lectures/02_self_attention": "scores",
+    "lectures/03_multi_head_attention": "heads",
+    "lectures/04_encoder_block": "residual",
+    "lectures/05_positional_encoding": "tokens",
+    "lectures/07_bert_ag_news": "guess",
+}
+ATTENTION, POSITIONS, BERT = (next(page for page in FIRST if number in page) for number in ("02", "05", "07"))
+SENTENCE = "the company said the other company lost its money"
+LONGEST = "the company said its profit rose in the third quarter and the shares of the other company fell"
+
+
+@pytest.fixture(autouse=True)
+def forget(window, home):
+    show(window, f"{home}/index.html")
+    window.driver.execute_script("localStorage.clear()")
+    ActionChains(window.driver).move_by_offset(0, 0).perform()
+    window.driver.get_log("browser")
+
+
+def open_strip(window: Window, home: str, page: str, size: str = "wide", theme: str = "light") -> None:
+    show(window, f"{home}/{page}.html", size, theme)
+    window.click(".course-strip button", "Open the strip")
+    window.find(".course-strip [role=tab][aria-selected=true]")
+
+
+def read(window: Window, sentence: str) -> None:
+    field = window.find("#strip-sentence")
+    field.clear()
+    field.send_keys(sentence, Keys.ENTER)
+
+
+def stage(window: Window, name: str) -> None:
+    window.driver.execute_script("document.querySelector(`#strip-tab-${arguments[0]}`).click()", name)
+
+
+def choose(window: Window, title: str, words: str, which: int = 0) -> None:
+    """Choose a button of a group; `which` of those that have the same words."""
+    (group,) = [each for each in window.all(".strip-choices") if each.text.startswith(title)]
+    same = [each for each in group.find_elements(By.CSS_SELECTOR, "label") if each.text == words]
+    window.driver.execute_script("arguments[0].querySelector('input').click()", same[which])
+
+
+def words(window: Window) -> list[str]:
+    return [each.text for each in window.all(".strip-map tbody th")]
+
+
+def cells(window: Window) -> list[WebElement]:
+    return window.all(".strip-map tbody td")
+
+
+def told(window: Window) -> dict[str, str]:
+    """The numbers beside the map."""
+    return {
+        each.find_element(By.TAG_NAME, "dt").text: each.find_element(By.TAG_NAME, "dd").text
+        for each in window.all(".strip-beside dl > div")
+    }
+
+
+def value(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def errors(window: Window) -> list[str]:
+    return [each["message"] for each in window.driver.get_log("browser") if each["level"] in ("WARNING", "SEVERE")]
+
+
+def test_nothing_of_it_is_asked_for_before_it_is_opened_and_then_nothing_from_elsewhere(window, home):
+    requests(window)
+    show(window, f"{home}/{ATTENTION}.html")
+    assert not [url for url in requests(window) if "/strip/" in url]
+    window.click(".course-strip button", "Open the strip")
+    window.find(".course-strip [role=tab][aria-selected=true]")
+    asked = requests(window)
+    assert {"small_bert.bin", "small_bert.json", "strip.css"} <= {url.rsplit("/", 1)[1] for url in asked}
+    assert all(url.startswith(home) for url in asked)
+    assert not errors(window)
+
+
+def test_five_lectures_have_it_each_with_its_own_part_first(window, home, site):
+    assert {
+        path.relative_to(site).with_suffix("").as_posix()
+        for path in site.rglob("*.html")
+        if "strip_opener.js" in path.read_text("utf-8")
+    } == FIRST.keys()
+    for page, first in FIRST.items():
+        open_strip(window, home, page)
+        (chosen,) = window.all(".course-strip [role=tab][aria-selected=true]")
+        assert chosen.get_attribute("id") == f"strip-tab-{first}" and "strip-mine" in chosen.get_attribute("class")
+        before = "return document.querySelector('.course-strip').previousElementSibling.closest('section').contains("
+        assert window.driver.execute_script(before + "document.querySelector('.bd-article h1'))")
+    assert not errors(window)
+
+
+def test_a_sentence_is_typed_once_and_one_without_a_word_or_too_long_is_told(window, home):
+    open_strip(window, home, ATTENTION)
+    read(window, SENTENCE)
+    expected = ["[CLS]", *SENTENCE.split(), "[SEP]"]
+    assert words(window) == expected
+    read(window, " ")
+    assert "no word" in window.find(".strip-note").text and words(window) == expected
+    open_strip(window, home, BERT)
+    hidden = [each.text for each in window.all(".strip-choices label") if each.text in expected]
+    assert hidden == expected[1:-1]
+    read(window, "the " * 19)
+    assert "first 18 of 19 pieces" in window.find(".strip-note").text
+
+
+def test_a_weight_opens_its_dot_product_by_pointer_and_by_keyboard(window, home):
+    open_strip(window, home, ATTENTION)
+    read(window, SENTENCE)
+    size = len(words(window))
+    window.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", window.find(".strip-map"))
+    ActionChains(window.driver).move_to_element(cells(window)[2 * size + 5]).perform()
+    assert "“company” looks at “other”" in window.find(".strip-beside").text
+    window.driver.execute_script("document.querySelector('.strip-map [tabindex=\"0\"]').focus()")
+    ActionChains(window.driver).send_keys(Keys.ARROW_DOWN, Keys.ARROW_LEFT).perform()
+    assert "“said” looks at “the”" in window.find(".strip-beside").text
+    assert window.driver.switch_to.active_element == cells(window)[3 * size + 4]
+    titles = [each.get_attribute("textContent") for each in window.all(".strip-features title")]
+    assert len(titles) == 3 * 32  # query, key, product
+    products = [value(title.rsplit("= ", 1)[1]) for title in titles[:32]]
+    found = told(window)
+    assert value(found["sum of the products"]) == pytest.approx(sum(products), abs=32 * 0.005 + 0.005)
+    assert value(found["÷ √d_k"]) == pytest.approx(value(found["sum of the products"]) / np.sqrt(32), abs=0.01)
+
+
+def test_stages_are_a_row_that_arrow_keys_walk_through(window, home):
+    open_strip(window, home, ATTENTION)
+    tabs = [each.get_attribute("id") for each in window.all(".course-strip [role=tab]")]
+    assert window.driver.switch_to.active_element.get_attribute("id") == "strip-tab-scores"
+    for key, expected in (
+        (Keys.ARROW_RIGHT, "scale"),
+        (Keys.HOME, "tokens"),
+        (Keys.ARROW_LEFT, "tokens"),
+        (Keys.END, "guess"),
+    ):
+        ActionChains(window.driver).send_keys(key).perform()
+        focused = window.driver.switch_to.active_element
+        assert focused.get_attribute("id") == f"strip-tab-{expected}"
+        assert window.find("#strip-panel").get_attribute("aria-labelledby") == f"strip-tab-{expected}"
+    reachable = [each.get_attribute("id") for each in window.all('.course-strip [role=tab][tabindex="0"]')]
+    assert reachable == ["strip-tab-guess"] and len(tabs) == 12
+
+
+def test_block_and_head_are_chosen_above_and_the_focus_stays(window, home):
+    open_strip(window, home, ATTENTION)
+    before = told(window)
+    window.driver.execute_script("document.querySelector('[name=strip-Head]:checked').focus()")
+    ActionChains(window.driver).send_keys(Keys.ARROW_RIGHT).perform()
+    focused = window.driver.switch_to.active_element
+    assert (focused.get_attribute("name"), focused.get_attribute("value")) == ("strip-Head", "1")
+    assert told(window) != before
+
+
+def test_without_positions_twins_are_one_vector_and_a_press_brings_them_back(window, home):
+    open_strip(window, home, POSITIONS)
+    read(window, SENTENCE)
+
+    def apart(label: str) -> list[float]:
+        (group,) = [each for each in window.all(".strip-titled") if each.text.startswith(label)]
+        return [value(each.text) for each in group.find_elements(By.CSS_SELECTOR, ".strip-told")]
+
+    assert apart("without positions") == [0, 0, 0, 0]
+    assert all(each > 1 for each in apart("with positions"))
+    choose(window, "Positions", "removed")
+    assert "Positions are removed" in window.find(".strip-note").text
+    window.click(".strip-note button", "As trained")
+    assert not window.all(".strip-note button")
+    assert len(window.all("[name=strip-Positions][value=true]:checked")) == 1
+
+
+def test_the_look_ahead_mask_leaves_no_weight_on_later_tokens(window, home):
+    open_strip(window, home, ATTENTION)
+    stage(window, "mask")
+    choose(window, "Mask", "look-ahead")
+    size = len(words(window))
+    assert len(window.all(".strip-map .strip-blocked")) == size * (size - 1) / 2
+    stage(window, "softmax")
+    said = [each.get_attribute("aria-label") for each in cells(window)]
+    weights = np.array([value(each.rsplit(": ", 1)[1]) for each in said]).reshape(size, size)
+    assert not np.triu(weights, 1).any()
+    np.testing.assert_allclose(weights.sum(axis=1), 1, atol=size * 0.0005)
+
+
+def first_guess(sentence: str, place: int) -> tuple[str, float]:
+    """The encoder's first guess for the piece at a place, which is hidden, and how likely it is."""
+    tf = pytest.importorskip("tensorflow")
+    pytest.importorskip("tensorflow_text")
+    preprocess, encoder = (tf.saved_model.load(handle) for handle in (bert.PREPROCESS, bert.ENCODER))
+    vocabulary = (Path(bert.PREPROCESS) / "assets" / "vocab.txt").read_text("utf-8").split("\n")
+    cut = preprocess.tokenize([sentence]).merge_dims(1, 2).to_list()[0]
+    ids = np.array([[vocabulary.index("[CLS]"), *cut, vocabulary.index("[SEP]")]], dtype="int32")
+    ids[0, place] = vocabulary.index("[MASK]")
+    rows = dict(zip(bert.INPUTS, (ids, np.ones_like(ids), np.zeros_like(ids)), strict=True))
+    asked = {**rows, "masked_lm_positions": np.array([[place]], dtype="int32")}
+    likely = tf.nn.softmax(encoder.mlm(asked)["mlm_logits"][0, 0]).numpy()
+    return vocabulary[likely.argmax()], float(likely.max())
+
+
+def test_a_hidden_word_has_five_guesses_and_the_first_is_the_encoders(window, home):
+    open_strip(window, home, BERT)
+    read(window, SENTENCE)
+    choose(window, "Hide a word", "company", 1)
+    guessed = [each.text.split("\n") for each in window.all(".strip-bars li")]
+    piece, likely = first_guess(SENTENCE, 6)
+    assert len(guessed) == 5
+    assert guessed[0][0] == piece and abs(int(guessed[0][-1].rstrip(" %")) - 100 * likely) < 1
+    assert re.search(r"The hidden word, “company”, is guess \d+ of 7930", window.find("#strip-panel").text)
+
+
+def test_a_head_is_switched_off_only_after_a_prediction_and_what_changes_is_told(window, home):
+    open_strip(window, home, BERT)
+    read(window, SENTENCE)
+    assert not window.all(".strip-table")
+    window.click(".strip-asked button", "It stays")
+    said = window.find(".strip-asked [role=status]").text
+    assert said.startswith("You said: it stays. ")
+    lists = [each.text.split("\n")[0] for each in window.all(".strip-bars")]
+    assert len(lists) == 2
+    assert ("That is right" in said) == (lists[0] == lists[1]) == ("it stays “" in said)
+    assert len(window.all(".strip-table tbody td")) == 12
+    choose(window, "Head", "3")
+    assert "head 3 of block 1" in window.find(".strip-asked").text
+    assert not window.all(".strip-table"), "another head is another question"
+
+
+def test_a_page_that_is_opened_as_a_file_says_why_it_has_no_strip(window, site):
+    window.driver.get((site / f"{ATTENTION}.html").as_uri())
+    window.click(".course-strip button")
+    assert "python -m http.server" in window.find(".course-strip [role=status]", "http.server").text
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", SCREENS)
+def test_every_stage_fits_its_window_is_accessible_and_has_no_error(window, home, size, theme):
+    open_strip(window, home, ATTENTION, size, theme)
+    read(window, LONGEST)
+    assert len(words(window)) == 20
+    wrong = []
+    for tab in [each.get_attribute("id") for each in window.all(".course-strip [role=tab]")]:
+        window.driver.execute_script("document.getElementById(arguments[0]).click()", tab)
+        for button in window.all(".strip-asked button")[:1]:
+            window.driver.execute_script("arguments[0].click()", button)
+        needed = window.driver.execute_script(
+            "return [document.documentElement, document.querySelector('#strip-panel')]"
+            ".map((each) => each.scrollWidth - each.clientWidth)"
+        )
+        wrong += [f"{tab}: {more} pixels too wide" for more in needed if more > 0]
+        wrong += [f"{tab}: {each}" for each in violations(window, ".course-strip")]
+    assert not wrong
+    assert not [each for each in errors(window) if "basic.css" not in each]  # which axe asks for, in vain
