@@ -69,6 +69,15 @@ def test_the_packages_of_the_course_are_looked_for(course):
     assert told[2].remedy == 'pip install "nothing-of-this-name>1"'
 
 
+def test_which_course_gradebook_and_dates_are_in_force_is_said(course):
+    toml = course.root / "course.toml"
+    toml.write_text(toml.read_text() + "due = 2026-11-20T23:59:00+01:00\n\n[grading]\nlate_percent_per_day = 20\n")
+    told = found(load_course(course.root))
+    assert told["course"].text == str(course.root) and told["gradebook"].text.endswith("gradebook.db")
+    assert told["late work"].text == "20 % a day, after 0 minutes; 0 students have an extension or are excused"
+    assert told[f"lab {LAB}"].text == "released, due 2026-11-20 23:59 +0100"
+
+
 def test_another_python_is_named(course, monkeypatch):
     monkeypatch.setattr(doctor.sys, "version_info", (3, 10, 0))
     assert not found(course)["Python"].works and "3.13" in found(course)["Python"].remedy

@@ -22,8 +22,12 @@ from coursekit.report import Report
 @pytest.mark.parametrize("lab", LABS)
 def test_every_section_that_a_mistake_of_this_course_refers_to_exists(lab):
     course = load_course(ROOT)
-    for sections in referred_sections(course, exercises_of(lab)).values():
-        for found in sections.values():
+    exercises = exercises_of(lab)
+    referred = referred_sections(course, exercises)
+    for name, exercise in exercises.items():
+        named = {id for id, mistake in getattr(exercise, "named_mistakes", {}).items() if mistake.see}
+        assert {*referred.get(name, {})} == named, "a mistake refers to a lecture that is not there"
+        for found in referred.get(name, {}).values():
             assert (ROOT / found.page.partition("#")[0]).is_file() and found.title
 
 
@@ -41,6 +45,13 @@ def test_a_section_is_found_by_the_number_of_its_lecture_and_its_id(tmp_path, mo
     exercise.named_mistakes["halved"] = wrong("Half of it.", see="02b#nowhere")
     with pytest.raises(CourseError, match="double, mistake halved"):
         referred_sections(course, {"double": exercise})
+    exercise.named_mistakes["halved"] = wrong("Half of it.", see="nowhere")
+    with pytest.raises(CourseError, match="double, mistake halved"):
+        referred_sections(course, {"double": exercise})
+    exercise.named_mistakes["halved"] = wrong("Half of it.", see="02b#roots")
+    assert referred_sections(course, {"double": exercise})["double"].keys() == {"halved"}
+    (course.lectures / "02b_more.ipynb").unlink()  # left out, as docs/teaching/changing-the-course.md says
+    assert referred_sections(course, {"double": exercise}) == {}
 
 
 def test_questions_are_data_and_their_wrong_answers_are_named():

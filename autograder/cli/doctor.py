@@ -13,6 +13,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from autograder.course.settings import FILE_NAME, Course
+from autograder.grading.database import shown_url
 
 _COUNTING = "memory and CPU time"
 
@@ -30,6 +31,9 @@ class Finding:
 
 def findings(course: Course) -> Iterator[Finding]:
     """Look at one thing after the other; the walls take a second."""
+    yield Finding("course", True, str(course.root))
+    yield Finding("gradebook", True, shown_url(course.db_url))
+    yield Finding("late work", True, _late(course))
     right = (3, 11) <= sys.version_info[:2] <= (3, 13)
     yield Finding("Python", right, sys.version.split()[0], "" if right else "use Python 3.11, 3.12 or 3.13")
     for package in ("tensorflow", "keras", "nbgrader"):
@@ -58,7 +62,19 @@ def findings(course: Course) -> Iterator[Finding]:
         if course.solution_notebook(lab.name).exists():
             released = course.release_notebook(lab.name).exists()
             remedy = "" if released else f"course release {lab.name}"
-            yield Finding(f"lab {lab.name}", released, "released" if released else "not released", remedy, needed=False)
+            due = f"due {lab.due:%Y-%m-%d %H:%M %z}" if lab.due else "no due date"
+            text = f"{'released' if released else 'not released'}, {due}"
+            yield Finding(f"lab {lab.name}", released, text, remedy, needed=False)
+
+
+def _late(course: Course) -> str:
+    late = course.lateness
+    if not late.percent_per_day:
+        penalty = "no percentage is taken; nbgrader's penalty_method decides"
+    else:
+        penalty = f"{late.percent_per_day:g} % a day, after {late.grace_minutes:g} minutes"
+    students = len({student for student, *_ in (*late.extensions, *late.excused)})
+    return f"{penalty}; {students} students have an extension or are excused"
 
 
 def _counting() -> Finding:

@@ -19,7 +19,7 @@ from autograder.grading.results import write_atomically
 from autograder.pages import class_figures
 from autograder.pages.class_numbers import MistakeCount, items, mistakes, outcomes
 from autograder.pages.rendering import render
-from autograder.releasing.sections import section
+from autograder.releasing.sections import is_left_out, section
 from coursekit.judge import Section
 
 SHOWN = 3  # mistakes, and groups of tests, of a lab
@@ -94,7 +94,8 @@ def _card(course: Course, made: MistakeCount, exercise: Declaration | None) -> M
     if not isinstance(exercise, Exercise) or made.id not in exercise.named_mistakes:
         return MistakeCard(made, "", None, None)
     see = exercise.named_mistakes[made.id].see
-    return MistakeCard(made, *_pictured(exercise, made.id), section(course, see) if see else None)
+    found = section(course, see) if see and not is_left_out(course, see) else None
+    return MistakeCard(made, *_pictured(exercise, made.id), found)
 
 
 def _pictured(exercise: Exercise, id: str) -> tuple[str, Markup | None]:

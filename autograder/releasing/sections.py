@@ -13,24 +13,33 @@ from autograder.declaring.exercise import Exercise
 from coursekit.judge import Section
 
 _HEADING = re.compile(r"^#+\s+(.*\S)", re.MULTILINE)
+_NUMBER = re.compile(r"(\d\d[a-z]?)#")
 _ROOT = re.compile(r"\\sqrt\{(\w+)\}")
 
 
 def referred_sections(course: Course, declared: Mapping[str, Declaration]) -> dict[str, dict[str, Section]]:
     """For each exercise the sections that its mistakes refer to, by the mistake's id.
 
+    A reference to a lecture that the course has left out is none.
+
     Raises:
-        CourseError: a lecture or a section of it does not exist; the message names exercise and mistake.
+        CourseError: a lecture has no such section, or a reference names none; the message names exercise and mistake.
     """
     found: dict[str, dict[str, Section]] = {}
     for name, exercise in declared.items():
         for id, mistake in exercise.named_mistakes.items() if isinstance(exercise, Exercise) else ():
-            if mistake.see:
+            if mistake.see and not is_left_out(course, mistake.see):
                 try:
                     found.setdefault(name, {})[id] = section(course, mistake.see)
                 except CourseError as error:
                     raise CourseError(f"{name}, mistake {id}: {error}") from error
     return found
+
+
+def is_left_out(course: Course, reference: str) -> bool:
+    """Whether a reference, such as ``"02#why-sqrt-dk"``, is to a lecture that the course does not have."""
+    number = _NUMBER.match(reference)
+    return number is not None and not any(course.lectures.glob(f"{number[1]}_*.ipynb"))
 
 
 def section(course: Course, reference: str) -> Section:
