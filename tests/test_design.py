@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.declaring import Design, wrong
+from autograder.declaring import Design, Questions, wrong
 from autograder.declaring.design import ANY_CHOICE
+from autograder.declaring.mistake_text import described
 from autograder.releasing.fixed_groups import fixed_groups
 from coursekit.judge import Attempt, judge
 from coursekit.probes.choosing import design, real, whole
@@ -40,7 +41,19 @@ def test_each_constraint_is_a_group_and_what_breaks_it_is_named():
 
 def test_a_choice_is_the_same_for_every_seed_and_has_no_formula_to_change():
     assert {group.reason for group in fixed_groups({"design": seats()})} == {ANY_CHOICE}
-    assert not seats().changes.telling(seats().expectations(1))
+    assert not list(seats().changes)
+
+
+def test_a_mistake_without_a_formula_is_shown_in_words():
+    assert described(seats(), "none").splitlines() == [
+        "There is nothing at all.",
+        "hint: Is 0 a choice?",
+        "the probe says: {'rows': 'no row', 'aisle': 'no aisle'}",
+    ]
+    questions = Questions("answers")
+    questions.question("half", "a half", right=0.5)
+    questions.mistakes(whole=wrong("That is the whole.", seen={"half": 1.0}))
+    assert described(questions, "whole").splitlines() == ["That is the whole.", "the probe says: {'half': 1.0}"]
 
 
 @pytest.mark.parametrize("seen", [None, {}, "more than 9", {"columns": "too many"}])

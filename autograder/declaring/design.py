@@ -32,7 +32,7 @@ class Design(Exercise):
     kept: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.oracle = lambda constraint: {constraint: self.kept[constraint]}
+        self.oracle = self._kept  # a method: no formula with a text that could be changed
 
     def constraint(
         self, name: str, title: str, *, about: str, kept: str, points: int = 1, advice: str | Advice = ""
@@ -67,6 +67,9 @@ class Design(Exercise):
             if any(self.kept[name] == said for name, said in seen.items()):
                 raise ValueError(f"{self.name}, mistake {id}: that is said of a choice that keeps the constraint")
         self.named_mistakes.update(named)
+
+    def _kept(self, constraint: str) -> dict[str, str]:
+        return {constraint: self.kept[constraint]}
 
     def mistaken_results(self, case: Case, mistakes: Mistakes) -> dict[str, Any]:
         """What the probe says with a set of mistakes; of two about one constraint, what the later one says."""

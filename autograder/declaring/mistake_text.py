@@ -15,7 +15,8 @@ def described(exercise: Exercise, id: str) -> str:
     parts = [mistake.sentence]
     parts += [f"hint: {mistake.hint}"] if mistake.hint else []
     parts += [f"see: {mistake.see}"] if mistake.see else []
-    for function, new in exercise.formulas.edited(mistake.edits).items():
+    changed = exercise.formulas.edited(mistake.edits) if mistake.edits else {}  # questions have no formula
+    for function, new in changed.items():
         parts += _difference(exercise.formulas.texts[function], new)
     if mistake.instead is not None and exercise.oracle is not None:
         parts += _difference(spelling(exercise.oracle), spelling(mistake.instead))
