@@ -57,9 +57,8 @@ COMMANDS = {
         ),
     ],
 )
-def test_without_a_roster_who_is_in_no_gradebook_is_told_once_and_nothing_stops(
-    course, run, words, tables, told, monkeypatch  # noqa: F811
-):
+def test_without_a_roster_nothing_stops(course, run, words, tables, told, monkeypatch):  # noqa: F811
+    """Who is in no gradebook may have handed in nothing yet: one line says it, with the nearest name."""
     monkeypatch.setattr("autograder.pages.class_report.write_report", lambda *_, **__: None)
     graded(course, "ada", "lopezmaria_2001")
     write(course, tables)
