@@ -18,7 +18,7 @@ return [...document.querySelectorAll("a[href], button, input, select, textarea, 
     && each.type !== "hidden" && (each.type !== "radio" || each.checked));
 """
 # How the focused element is marked: an outline, a shadow, or the same on what is around it.
-_MARKED = """
+MARKED = """
 const e = document.activeElement; e.dataset.reached = "yes";
 return [e, e.parentElement].some(each => { const s = getComputedStyle(each);
   return (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0) || s.boxShadow !== "none"; });
@@ -38,7 +38,7 @@ def test_the_tab_key_reaches_everything_and_shows_where_it_is(window, home, page
     unmarked = []
     for _ in range(len(usable) + 20):  # blocks that scroll are stops as well
         press(window, Keys.TAB)
-        if not window.driver.execute_script(_MARKED):
+        if not window.driver.execute_script(MARKED):
             unmarked.append(window.driver.execute_script("return document.activeElement.outerHTML.slice(0, 120)"))
     missed = window.driver.execute_script(
         "return arguments[0].filter(each => each.checkVisibility() && !each.dataset.reached)"

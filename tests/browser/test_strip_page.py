@@ -10,6 +10,7 @@ import pytest
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
+from test_keyboard import MARKED
 from test_web_site import SCREENS, THEMES, requests, show, violations
 from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
@@ -172,6 +173,22 @@ def test_block_and_head_are_chosen_above_and_the_focus_stays(window, home):
     focused = window.driver.switch_to.active_element
     assert (focused.get_attribute("name"), focused.get_attribute("value")) == ("strip-Head", "1")
     assert told(window) != before
+
+
+@pytest.mark.parametrize("name", ["scores", "guess"])
+def test_the_tab_key_leads_through_an_open_strip_and_shows_where_it_is(window, home, name):
+    open_strip(window, home, ATTENTION)
+    stage(window, name)
+    window.driver.execute_script("document.querySelector('#strip-sentence').focus()")
+    reached = []
+    while window.driver.execute_script("return document.activeElement.closest('.course-strip') !== null"):
+        element = window.driver.switch_to.active_element
+        reached.append(element.get_attribute("name") or element.get_attribute("id") or element.tag_name)
+        assert window.driver.execute_script(MARKED), reached
+        ActionChains(window.driver).send_keys(Keys.TAB).perform()
+    stops = ["strip-sentence", "button", "strip-Block", "strip-Head", f"strip-tab-{name}", "strip-panel"]
+    last = {"scores": ["td"], "guess": ["strip-Hide-a-word", "button", "button"]}
+    assert reached == stops + last[name]
 
 
 def test_without_positions_twins_are_one_vector_and_a_press_brings_them_back(window, home):
