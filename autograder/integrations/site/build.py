@@ -60,9 +60,7 @@ def build_site(course: Course, directory: Path) -> SiteSummary:
         built = work / "html"
         index_sections(built)
         (built / "_static" / "webpack-macros.html").unlink(missing_ok=True)  # the theme's template, no page
-        (built / "searchindex.js").unlink(
-            missing_ok=True
-        )  # no page loads it: search reads the index above
+        (built / "searchindex.js").unlink(missing_ok=True)  # no page loads it
         (built / MARKER).write_text(f"{course.course_id} {course.version}\n", encoding="utf-8")
         if leaks := _leaks(course, built):
             raise SiteRefused(leaks)
