@@ -86,7 +86,7 @@ def test_a_failed_check_is_read_and_mended(window):
 
 
 def test_the_picture_on_the_first_page_shows_this_check(window):
-    """README and web site show it. TAKE_PICTURE=1 takes it anew; the words of the report are stored in the file."""
+    """README and the guide show it. TAKE_PICTURE=1 takes it anew; the words of the report are stored in the file."""
     window.hide_files()
     window.write(EXERCISE + "-code", OVER_QUERIES)
     window.run(EXERCISE + "-code")
