@@ -71,7 +71,11 @@ class Lab:
     def report(self, exercise: str, namespace: Mapping[str, Any]) -> Report:
         """Check an exercise on the objects in `namespace`, and return the report."""
         if exercise not in self.reference.specs:
-            raise ValueError(f"no exercise {exercise!r} in this lab; there are {', '.join(self.reference.specs)}")
+            there = ", ".join(self.reference.specs)
+            raise ValueError(
+                f"there is no exercise {exercise!r} in this lab: your instructor has removed it, or the name is not "
+                f"quite right. The exercises are {there}"
+            )
         cells = _cells(namespace)
         trees = read_cells(cells)
         judgement = self._judge(exercise, namespace, trees)

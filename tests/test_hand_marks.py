@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from autograder.cli import app as cli
 from autograder.course.settings import load_course
 from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grading.results import LabResult
 from autograder.grading.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
 
@@ -156,3 +157,10 @@ def test_an_excused_lab_does_not_count_and_says_so(course, run):  # noqa: F811
     with (course.root / "grades" / "export.csv").open() as file:
         exported = next(each for each in csv.DictReader(file) if each["student"] == "ada")
     assert (exported[LAB], exported[f"{LAB} state"]) == ("", "excused")
+
+
+def test_who_handed_in_what_cannot_be_read_is_told_how_to_do_it_again(course, run):  # noqa: F811
+    assert "To hand in again" not in page(course)
+    record(course, LabResult("ada", LAB, (), state="unreadable", reason="The file is empty."))
+    told = "The file is empty. To hand in again, open your notebook in Jupyter and save it. Then type"
+    assert told in page(course) and "python -m coursekit pack" in page(course)

@@ -94,6 +94,7 @@ def test_what_nbgrader_says(run):
     assert "not taken over  double: the test “with pytest.raises(TypeError): double(None)”" in said
     assert "import pytest" in [cell.source for cell in notebook.cells]
     text = lab_files(load_course(Path.cwd()), LAB)[0].read_text()
+    assert "taken over  double: its points are shared as tests 1 3, hidden tests 2 1; change it" in said
     assert '"times": 4' in text and "#   with pytest.raises(TypeError):" in text and run_code == 0
 
 

@@ -82,7 +82,7 @@ def questions(course: Course, lab: str, marks: Sequence[Mark], part: str | None 
         raise CourseError(f"{lab}: has no answer in words{there}")
     marked_by = rubrics(course, lab, released)
     own = _own_answers(course, lab)
-    found = {name: [] for name in cells if part in (None, name)}
+    found: dict[str, list[Answer]] = {name: [] for name in cells if part in (None, name)}
     for mark in marks:
         written = _written(course, mark)
         for each in mark.parts:

@@ -179,6 +179,17 @@ class _Writing:
         self.exercises[target.name] = _declaration(target, groups)
         count = sum(len(each.inputs) for *_, each in groups)
         self.result.taken.append(f"{target.name} (was {question.name}): {points:g} points, {count} inputs to try")
+        shares = _shares(groups)
+        if len(shares) > 1:
+            split = ", ".join(f"{title} {weight}" for title, weight, *_ in shares)
+            self.result.taken.append(
+                f"{target.name}: its points are shared as {split}; change it in the exercise's file"
+            )
+        lost = sum(points for points, _, each in groups if not each.inputs)
+        if lost and shares:
+            self.result.left.append(
+                f"{target.name}: {lost:g} points of tests without such inputs; the others share them"
+            )
         for *_, each in groups:
             for statement in each.left:
                 said = " ".join(statement.split())
@@ -213,10 +224,8 @@ def _declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) ->
         if optional := tuple(name for name in target.optional if name in used):
             arguments.append(f"optional={_words(optional)}")
     lines += [f"exercise = OwnExercise({', '.join(arguments)})", ""]
-    fruitful = [group for group in groups if group[2].inputs]
-    weights = _whole([points or 1.0 for points, *_ in fruitful])
-    for number, (weight, (_, hidden, each)) in enumerate(zip(weights, fruitful, strict=True), start=1):
-        title = f"hidden tests {number}" if hidden else f"tests {number}"
+    shares = _shares(groups)
+    for number, (title, weight, hidden, each) in enumerate(shares, start=1):
         lines += ["", f'@exercise.group("{title}", points={weight})', f"def group_{number}(rng):"]
         if hidden:
             lines.append(
@@ -224,13 +233,24 @@ def _declaration(target: Target, groups: Sequence[tuple[float, bool, Tried]]) ->
             )
         spelt = [", ".join(f'"{name}": {value}' for name, value in values.items()) for values in each.inputs]
         lines += ["    return [", *(f"        Case({{{case}}})," for case in spelt), "    ]", ""]
-    if not fruitful:
+    if not shares:
         lines += ["", '@exercise.group("right values", points=1)', "def values(rng):"]
         lines += ["    return []  # TODO: the tests try nothing that is spelt out; say what is to be tried", ""]
     left = [line for *_, each in groups for text in each.left for line in text.splitlines()]
     if left:
         lines += ["", "# What the imported tests said besides:", *(f"#   {line}" for line in left), ""]
     return "\n".join(lines)
+
+
+def _shares(groups: Sequence[tuple[float, bool, Tried]]) -> list[tuple[str, int, bool, Tried]]:
+    """The groups that have inputs to try, each with its title, its share of the points, and whether it was hidden."""
+    fruitful = [group for group in groups if group[2].inputs]
+    weights = _whole([points or 1.0 for points, *_ in fruitful])
+    numbered = enumerate(zip(weights, fruitful, strict=True), start=1)
+    return [
+        (f"hidden tests {number}" if hidden else f"tests {number}", weight, hidden, each)
+        for number, (weight, (_, hidden, each)) in numbered
+    ]
 
 
 def _words(words: Sequence[str]) -> str:
