@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 
 import numpy as np
@@ -65,3 +66,21 @@ def test_padding_counts_in_no_loss(experiment):
     logits = np.random.default_rng(0).normal(size=(1, 4, 9)).astype("float32")
     short = experiment.loss_of(np.array([[4, 5]]), logits[:, :2])
     assert np.isclose(short, experiment.loss_of(np.array([[4, 5, 0, 0]]), logits), atol=1e-6)
+
+
+def test_the_counted_models_are_recorded_before_a_training_begins(experiment, monkeypatch, tmp_path):
+    """`make experiments-check` repeats these alone, and stops the program there."""
+    texts = ["a man runs .", "a dog runs .", "a man sits ."] * 5
+    monkeypatch.setattr(experiment.data, "sentence_pairs", lambda **_: [(texts, texts)] * 3)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise Stopped
+
+    monkeypatch.setattr(experiment, "trained", stop)
+    with pytest.raises(Stopped):
+        experiment.main(None, 1, "1", tmp_path)
+    results = json.loads((tmp_path / "language_model.json").read_text(encoding="utf-8"))["results"]
+    assert results["n-gram test perplexity"] and results["runs"] == {}

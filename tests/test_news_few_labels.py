@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,3 +42,14 @@ def test_its_gradients_are_those_of_the_product(experiment):
     expected = tape.gradient(loss, [update.a, update.b])
     for found, right in zip(update.gradients(upstream), expected, strict=True):
         np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-5)
+
+
+def test_some_of_the_models_alone_are_recorded(experiment, monkeypatch, tmp_path):
+    """The linear models need neither the encoder nor a rate for LoRA: `make experiments-check` repeats them."""
+    words = ["a red ball", "the blue sky", "one old house", "two young trees"] * 80
+    texts = SimpleNamespace(train=np.array(words, dtype=object), y=np.arange(320) % 4)
+    texts.test, texts.y_test = texts.train[:8], texts.y[:8]
+    monkeypatch.setattr(experiment, "Texts", lambda folder, length: texts)
+    experiment.main(None, tmp_path, "linear")
+    results = json.loads((tmp_path / "news_few_labels.json").read_text(encoding="utf-8"))["results"]
+    assert results["test"] == {"linear": [1.0, 1.0, 1.0]} and results["pairs"] == []
