@@ -98,7 +98,7 @@ CHECKS = (
     Check("date_translators", (), r"with attention/0/correct/[123]", TRAINED, until="with attention/0/correct/3"),
     Check("decoder_leak", (*ONE_SEED, "--only", "mask"), r"1/mask/(losses|mask on)", TRAINED),
     Check("positions", ("--seeds", "0"), r"0/.*/by 8 positions", TRAINED, seconds=52),
-    Check("caption_alignment", ("--seconds", "45"), r"validation loss", 0.5, ENGLISH + FRENCH),
+    Check("caption_alignment", ("--seconds", "45"), r"validation loss", 0.5, ENGLISH + FRENCH, seconds=185),
     Check("moving_digits", ONE_SEED, r"runs/.*", TRAINED),
     Check("xray_attention", ONE_SEED, r"runs/.*/(accuracy|AUC)$", TRAINED, XRAYS),
     Check("caption_model", ONE_SEED, r"unseen", TRAINED, ENGLISH + FRENCH),
