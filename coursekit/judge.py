@@ -96,6 +96,11 @@ class ExerciseSpec:
     sections: Mapping[str, Section] = field(default_factory=dict)
     changes: Mapping[str, Change] = field(default_factory=dict)
 
+    @property
+    def asks_for_answers(self) -> bool:
+        """Whether the exercise asks for answers that do not depend on each other, in a dictionary."""
+        return self.probe is not None and self.probe.get("kind") == "value"
+
 
 @dataclass(frozen=True)
 class Expectation:
@@ -316,18 +321,31 @@ def judge(
         )
         text = f"tried {case.description}: {message}" if case.description else message
         return Judgement(spec.name, "error", groups, (), _sentences(text, failures.meaning(message)))
-    found = diagnose(
-        list(spec.sentences),
-        [attempt.outputs for attempt in attempts],
-        [case.expected for case in expectations],
-        [case.wrong for case in expectations],
-        [case.tolerance for case in expectations],
-        [case.group for case in expectations],
-    )
+    found = _named(spec, expectations, attempts)
     if found:
         groups = tuple(_group(group, expectations, attempts, problems, found) for group in spec.groups)
         return Judgement(spec.name, "graded", groups, found)
     return Judgement(spec.name, "graded", groups, (), remark=_remark(spec, expectations, attempts, problems))
+
+
+def _named(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Sequence[Attempt]) -> Mistakes:
+    """The mistakes behind the results; where a dictionary of answers is asked for, those behind each answer alone."""
+
+    def mistakes(members: Sequence[int]) -> Mistakes:
+        cases = [expectations[index] for index in members]
+        return diagnose(
+            list(spec.sentences),
+            [attempts[index].outputs for index in members],
+            [case.expected for case in cases],
+            [case.wrong for case in cases],
+            [case.tolerance for case in cases],
+            [case.group for case in cases],
+        )
+
+    found = mistakes(range(len(expectations)))
+    if found or not spec.asks_for_answers:
+        return found
+    return tuple(dict.fromkeys(id for index in range(len(expectations)) for id in mistakes([index])))
 
 
 def _remark(
