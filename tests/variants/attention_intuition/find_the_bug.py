@@ -40,7 +40,7 @@ def find_the_bug(queries, keys, values, bandwidth=1.0):
 
 WRONG = [
     (
-        "multiplied_by_bandwidth",
+        "",
         """
 def find_the_bug(queries, keys, values, bandwidth=1.0):
     squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)

@@ -39,7 +39,7 @@ def find_the_bug(x, norms, sublayers, final_norm):
 
 WRONG = [
     (
-        "normed_token_carried",
+        "",
         """
 def find_the_bug(x, norms, sublayers, final_norm):
     for norm, sublayer in zip(norms, sublayers, strict=True):

@@ -36,7 +36,7 @@ def find_the_bug(q, k, v):
 
 WRONG = [
     (
-        "own_value_alone",
+        "",
         """
 def find_the_bug(q, k, v):
     weights = ops.softmax(ops.einsum("bthk,bshk->bhts", q, k) / q.shape[-1] ** 0.5)
