@@ -396,9 +396,11 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         self._known: dict[Mistakes, dict[str, Any] | None] = {}
 
     def differs_by(self, tolerances: float, mistakes: Mistakes) -> bool:
-        """Whether these mistakes change a result by more than so many tolerances."""
+        """Whether these mistakes change a result by more than so many tolerances; given code may also end in an error."""
         results = self._results(mistakes)
-        return results is not None and self._differ(results, tolerances)
+        if results is None:
+            return mistakes == (GIVEN,) and self._case.mode not in skipped_modes(mistakes)
+        return self._differ(results, tolerances)
 
     def _changed(self, mistakes: Mistakes) -> dict[str, Any] | None:
         """The fingerprints with these mistakes; None where they change nothing, or end in an error."""

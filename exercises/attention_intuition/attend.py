@@ -109,7 +109,13 @@ def types(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
+    normalised_after=wrong(
+        "The mask comes after the softmax, and the weights that are left are divided by their sum. That is 0/0 where a "
+        "blocked score is far above the others, or where nothing is left. Block the scores, before the softmax.",
+        instead=normalised_after,
+    ),
     softmax_over_queries=OVER_QUERIES,
+    softmax_over_axis_1=AXIS_ONE,
     softmax_over_everything=OVER_ALL,
     no_softmax=NO_SOFTMAX,
     unstable_softmax=UNSTABLE,
@@ -118,6 +124,10 @@ exercise.mistakes(
     scaled_here=wrong(
         "The scores are divided by something; this function takes scores that are ready.",
         ("weights = masked_softmax(scores, mask)", "weights = masked_softmax(scores / values.shape[-1] ** 0.5, mask)"),
+    ),
+    scaled_by_length=wrong(
+        "The scores are divided by the root of the number of keys; this function takes scores that are ready.",
+        ("weights = masked_softmax(scores, mask)", "weights = masked_softmax(scores / scores.shape[-1] ** 0.5, mask)"),
     ),
     fill_too_small=wrong(
         "Blocked scores become −10,000. Where the other scores are as low as that, blocked keys get weight.",

@@ -190,6 +190,15 @@ exercise.mistakes(
         ("softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum(axis=-1, keepdims=True)"),
         see="01#bandwidth",
     ),
+    plain_mean_of_keys=wrong(
+        "You take the plain mean of the keys off. It should be their mean under the weights.",
+        (APART, AS_THEY_ARE),
+        (
+            '...s,...se,...sd->...ed", weights, apart, steps',
+            '...s,...se,...sd->...ed", weights, apart, keys - keys.mean(axis=0) + 0 * steps',
+        ),
+        hint="Derive log Σ exp(…): which weights stand before the keys?",
+    ),
 )
 
 exercise.hints(

@@ -57,6 +57,9 @@ exercise.mistakes(
     factor_2_missing=wrong(
         "The exponent is divided by the bandwidth squared, without the 2.", ("2 * bandwidth**2", "bandwidth**2")
     ),
+    factor_2_squared=wrong(
+        "The 2 is squared as well. Only the bandwidth is.", ("2 * bandwidth**2", "(2 * bandwidth) ** 2")
+    ),
     bandwidth_ignored=wrong("The bandwidth changes nothing in your result.", ("2 * bandwidth**2", "2")),
     sign_reversed=wrong(
         "The farther a key, the larger its weight: the minus is missing.",
