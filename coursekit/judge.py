@@ -74,7 +74,8 @@ class ExerciseSpec:
     Attributes:
         name: the exercise's name in the syllabus.
         groups: the groups of cases, in the order in which they are shown.
-        sentences: for each misconception's id, the sentence that names it to the student.
+        sentences: for each misconception's id, the sentence that names it to the student; empty for one that is not
+            named, because to find it is the task.
         forbidden: dotted names that may not do the work.
         no_loops: whether Python loops are ruled out.
         reveal: whether a message may state the reference value.
@@ -343,9 +344,9 @@ def _named(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Se
         )
 
     found = mistakes(range(len(expectations)))
-    if found or not spec.asks_for_answers:
-        return found
-    return tuple(dict.fromkeys(id for index in range(len(expectations)) for id in mistakes([index])))
+    if not found and spec.asks_for_answers:
+        found = tuple(dict.fromkeys(id for index in range(len(expectations)) for id in mistakes([index])))
+    return tuple(id for id in found if spec.sentences[id])
 
 
 def _remark(

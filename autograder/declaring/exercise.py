@@ -177,7 +177,8 @@ class Exercise(Declaration):
         return {"kind": kind} | {key: list(value) for key, value in (names | last).items()}
 
     def _sentences(self) -> Mapping[str, str]:
-        return {id: mistake.sentence for id, mistake in self.named_mistakes.items()}
+        given = {GIVEN: ""} if self.given_mistake else {}  # it is recognised, so that nothing else is named for it
+        return {id: mistake.sentence for id, mistake in self.named_mistakes.items()} | given
 
     def _next_hints(self) -> Mapping[str, str]:
         return {id: mistake.hint for id, mistake in self.named_mistakes.items() if mistake.hint}
@@ -396,7 +397,7 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         self._known: dict[Mistakes, dict[str, Any] | None] = {}
 
     def differs_by(self, tolerances: float, mistakes: Mistakes) -> bool:
-        """Whether these mistakes change a result by more than so many tolerances; given code may also end in an error."""
+        """Whether these mistakes change a result by more than so many tolerances, or given code ends in an error."""
         results = self._results(mistakes)
         if results is None:
             return mistakes == (GIVEN,) and self._case.mode not in skipped_modes(mistakes)
@@ -435,7 +436,8 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         return found
 
     def __iter__(self) -> Iterator[Mistakes]:
-        return (mistakes for mistakes in self._exercise.mistake_sets() if mistakes in self)
+        given = [(GIVEN,)] if self._exercise.given_mistake else []
+        return (mistakes for mistakes in [*self._exercise.mistake_sets(), *given] if mistakes in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -15,7 +15,15 @@ from exercises.attention_intuition.shared import (
     attended,
 )
 from exercises.drawing import drawn_until, masks_matter, normal, partial_mask
-from exercises.self_attention.shared import BLOCKED, BUILT_IN_ATTENTION, MASK_MISTAKES, SCORES_RETURNED, WHOLE_PEAK
+from exercises.formulas.attention import softmax
+from exercises.self_attention.shared import (
+    AXIS_ONE,
+    BLOCKED,
+    BUILT_IN_ATTENTION,
+    MASK_MISTAKES,
+    SCORES_RETURNED,
+    WHOLE_PEAK,
+)
 
 OVER_ALL = wrong(
     "The whole matrix of weights sums to 1: every query needs a softmax of its own.",
@@ -31,6 +39,17 @@ exercise = Exercise(
     forbidden=BUILT_IN_ATTENTION,
 )
 exercise.formula(attended)
+
+
+def normalised_after(
+    scores: np.ndarray, values: np.ndarray, mask: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of blocked keys are cut off after the softmax, and the others divided by their sum."""
+    weights = softmax(scores)
+    if mask is not None:
+        weights = weights * np.asarray(mask).astype(bool)
+        weights = weights / weights.sum(axis=-1, keepdims=True)
+    return weights @ values, weights
 
 
 @exercise.group("right values", points=1)

@@ -193,10 +193,8 @@ exercise.mistakes(
     plain_mean_of_keys=wrong(
         "You take the plain mean of the keys off. It should be their mean under the weights.",
         (APART, AS_THEY_ARE),
-        (
-            '...s,...se,...sd->...ed", weights, apart, steps',
-            '...s,...se,...sd->...ed", weights, apart, keys - keys.mean(axis=0) + 0 * steps',
-        ),
+        ("keys - query[..., None, :]", "keys - 0 * query[..., None, :] - keys.mean(axis=0)"),
+        ("-(steps**2).sum(axis=-1)", "-((keys - query[..., None, :]) ** 2).sum(axis=-1)"),
         hint="Derive log Σ exp(…): which weights stand before the keys?",
     ),
 )

@@ -61,6 +61,10 @@ exercise.mistakes(
         (ADDED, "x = over_largest(x + np.tanh(x @ matrix), scale)"),
         see="04#post-or-pre",
     ),
+    output_normed=wrong(
+        "The norm comes after the sub-layer, before the sum. Here it should come before the sub-layer.",
+        (ADDED, "x = x + over_largest(np.tanh(x @ matrix), scale)"),
+    ),
     sublayer_not_normed=wrong(
         "The sub-layer reads the token as it is; it should read the normalised token.",
         (ADDED, "x = x + np.tanh(x @ matrix)"),

@@ -300,6 +300,9 @@ plots.show(
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Which share of the base rate does the best bandwidth take away? "In your own words" asks for it.
 #
+# <details><summary>In our run</summary>The best of those tried is 1.6 kg/m². Its error is 0.73 of the base rate, so 27 % are taken away. With 0.1 the error
+# is above the base rate: so few patients are so near that the noise of single values is all that is left.</details>
+#
 # ## 5 · Five scores
 #
 # From here on there are many queries at once: q is (T, d), k is (S, d), and a score function returns one score for every

@@ -66,4 +66,32 @@ def find_the_bug(x, norms, sublayers, final_norm):
     return final_norm(x)
 """,
     ),
+    (
+        "output_normed",
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = x + norm(sublayer(x))
+    return final_norm(x)
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = x + sublayer(norm(x)) + norm(x)
+    return final_norm(x)
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        h = norm(x)
+        x = h + sublayer(x)
+    return final_norm(x)
+""",
+    ),
 ]
