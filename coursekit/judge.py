@@ -78,7 +78,8 @@ class ExerciseSpec:
     Attributes:
         name: the exercise's name in the syllabus.
         groups: the groups of cases, in the order in which they are shown.
-        sentences: for each misconception's id, the sentence that names it to the student.
+        sentences: for each misconception's id, the sentence that names it to the student; empty for one that is not
+            named, because to find it is the task.
         forbidden: dotted names that may not do the work.
         no_loops: whether Python loops are ruled out.
         reveal: whether a message may state the reference value.
@@ -102,6 +103,11 @@ class ExerciseSpec:
     sections: Mapping[str, Section] = field(default_factory=dict)
     changes: Mapping[str, Change] = field(default_factory=dict)
     costs_at_most: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def asks_for_answers(self) -> bool:
+        """Whether the exercise asks for answers that do not depend on each other, in a dictionary."""
+        return self.probe is not None and self.probe.get("kind") == "value"
 
 
 @dataclass(frozen=True)
@@ -349,14 +355,7 @@ def judge(
         )
         text = f"tried {case.description}: {message}" if case.description else message
         return Judgement(spec.name, "error", groups, (), _sentences(text, failures.meaning(message)))
-    found = diagnose(
-        list(spec.sentences),
-        [attempt.outputs for attempt in attempts],
-        [case.expected for case in expectations],
-        [case.wrong for case in expectations],
-        [case.tolerance for case in expectations],
-        [case.group for case in expectations],
-    )
+    found = _named(spec, expectations, attempts)
     if found:
         groups = tuple(_group(group, expectations, attempts, problems, found) for group in spec.groups)
         least = _least_share(spec, expectations, attempts, problems, found)
@@ -395,6 +394,26 @@ def _of_type(case: Expectation, outputs: Mapping[str, Any]) -> bool:
         for key, value in case.expected.items()
         if isinstance(value, np.ndarray) and value.dtype.kind == "f"
     )
+
+
+def _named(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Sequence[Attempt]) -> Mistakes:
+    """The mistakes behind the results; where a dictionary of answers is asked for, those behind each answer alone."""
+
+    def mistakes(members: Sequence[int]) -> Mistakes:
+        cases = [expectations[index] for index in members]
+        return diagnose(
+            list(spec.sentences),
+            [attempts[index].outputs for index in members],
+            [case.expected for case in cases],
+            [case.wrong for case in cases],
+            [case.tolerance for case in cases],
+            [case.group for case in cases],
+        )
+
+    found = mistakes(range(len(expectations)))
+    if not found and spec.asks_for_answers:
+        found = tuple(dict.fromkeys(id for index in range(len(expectations)) for id in mistakes([index])))
+    return tuple(id for id in found if spec.sentences[id])
 
 
 def _remark(

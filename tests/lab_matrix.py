@@ -214,6 +214,16 @@ class LabTests:
             judgement = outcome(self.lab, exercise, stubs)
             assert judgement.status == "missing" and judgement.share == 0.0, f"{exercise.name}: {judgement}"
 
+    def test_code_with_a_bug_earns_nothing_as_given_and_no_check_names_the_bug(self):
+        given = code_cells(self.lab, "labs").get("find_the_bug-code")
+        if given is None:
+            return
+        source = given.replace('raise NotImplementedError("Write your code here")', "", 1)
+        names = namespace([*solution_sources(self.lab), source])
+        judgement = outcome(self.lab, exercises_of(self.lab)["find_the_bug"], names)
+        assert judgement.status == "graded" and judgement.share == 0.0, told(judgement)
+        assert judgement.misconceptions == () and not judgement.remark
+
     def test_declarations_and_notebook_name_the_same_exercises(self):
         graded = [key.removesuffix("-code") for key in code_cells(self.lab) if key.endswith("-code")]
         assert sorted(graded) == sorted(exercises_of(self.lab))

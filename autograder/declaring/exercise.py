@@ -22,6 +22,7 @@ from coursekit.judge import UNNAMED_MODES, Expectation
 Oracle = Callable[..., Any]
 
 FIND_THE_BUG = "find_the_bug"  # the exercise whose mistakes are not to be named by how the numbers change
+GIVEN = "given"  # the id of what is wrong in given code
 VISIBLE_SEED = 20170612  # the day "Attention Is All You Need" appeared; any fixed number would do
 MAX_DRAWS = 1000  # attempts to draw a group's cases so that they catch what it declares
 
@@ -86,6 +87,7 @@ class Exercise(Declaration):
         seeks_changes: whether a check looks for one change to the formula that gives the student's numbers. Not where
             the formula iterates: a changed one may not converge, and then rounding decides.
         named_mistakes: the mistakes that can be named, by id, the most likely first.
+        given_mistake: what is wrong in code that students get to mend; every group catches it, and no check names it.
     """
 
     _: KW_ONLY
@@ -99,6 +101,7 @@ class Exercise(Declaration):
     layer: Mapping[str, Any] = field(default_factory=dict)
     seeks_changes: bool = True
     named_mistakes: dict[str, Mistake] = field(default_factory=dict, init=False)
+    given_mistake: Mistake | None = field(default=None, init=False)
     _formulas: Formula | None = field(default=None, init=False, repr=False)
     _made: dict[Mistakes, dict[str, Oracle] | None] = field(default_factory=dict, init=False, repr=False)
 
@@ -130,10 +133,27 @@ class Exercise(Declaration):
         """
         self.named_mistakes.update(named)
         for id, mistake in named.items():
-            try:
-                self.formulas.edited(mistake.edits)  # now, while the sources are there
-            except EditError as error:
-                raise ValueError(f"{self.name}, mistake {id}: {error}") from error
+            self._try_edits(id, mistake)
+
+    def given(self, *edits: Edit) -> None:
+        """Declare what is wrong in code that students get to mend, as edits of the formula.
+
+        Its cases are drawn so that the given code fails in every group. No check names it: to find it is the task.
+
+        Raises:
+            ValueError: an edit does not fit the formula exactly once.
+        """
+        self.given_mistake = Mistake("", edits)
+        self._try_edits(GIVEN, self.given_mistake)
+
+    def _try_edits(self, id: str, mistake: Mistake) -> None:
+        try:
+            self.formulas.edited(mistake.edits)  # now, while the sources are there
+        except EditError as error:
+            raise ValueError(f"{self.name}, mistake {id}: {error}") from error
+
+    def _declared(self, id: str) -> Mistake:
+        return self.given_mistake if id == GIVEN and self.given_mistake else self.named_mistakes[id]
 
     @property
     def formulas(self) -> Formula:
@@ -162,7 +182,8 @@ class Exercise(Declaration):
         return {"kind": kind} | {key: list(value) for key, value in (names | last).items()}
 
     def _sentences(self) -> Mapping[str, str]:
-        return {id: mistake.sentence for id, mistake in self.named_mistakes.items()}
+        given = {GIVEN: ""} if self.given_mistake else {}  # it is recognised, so that nothing else is named for it
+        return {id: mistake.sentence for id, mistake in self.named_mistakes.items()} | given
 
     def _next_hints(self) -> Mapping[str, str]:
         return {id: mistake.hint for id, mistake in self.named_mistakes.items() if mistake.hint}
@@ -178,7 +199,7 @@ class Exercise(Declaration):
     def _drawn(self, group: Group, rng: Generator) -> list[Expectation]:
         for _ in range(MAX_DRAWS):
             drawn = [self._expectation(group, case) for case in group.draw(rng)]
-            if _catches_as_declared(group, drawn):
+            if _catches_as_declared(group, drawn, (GIVEN,) if self.given_mistake else ()):
                 return drawn
         raise RuntimeError(f"{self.name}: none of {MAX_DRAWS} draws of the group {group.name} catches what it declares")
 
@@ -225,7 +246,7 @@ class Exercise(Declaration):
         Raises:
             ValueError, IndexError, OverflowError: the formula with these mistakes ends in an error.
         """
-        declared = [self.named_mistakes[id] for id in mistakes]
+        declared = [self._declared(id) for id in mistakes]
         functions = self._with_mistakes(mistakes)
         if functions is None:
             return None
@@ -269,7 +290,7 @@ class Exercise(Declaration):
     def _with_mistakes(self, mistakes: Mistakes) -> dict[str, Oracle] | None:
         """The formula's functions by mode, with these mistakes in them; None where they exclude each other."""
         if mistakes not in self._made:
-            declared = [self.named_mistakes[id] for id in mistakes]
+            declared = [self._declared(id) for id in mistakes]
             algorithms = [mistake.instead for mistake in declared if mistake.instead is not None]
             edits = [edit for mistake in declared for edit in mistake.edits]
             try:
@@ -315,14 +336,17 @@ def scaled(case: Case, exact: Mapping[str, Any]) -> Case:
     return replace(case, scale=max(case.scale, *(float(np.abs(value).max(initial=0.0)) for value in exact.values())))
 
 
-def _catches_as_declared(group: Group, drawn: Sequence[Expectation]) -> bool:
-    """Whether the drawn cases catch the mistakes that they must, and no other, so clearly that no rounding decides."""
+def _catches_as_declared(group: Group, drawn: Sequence[Expectation], always: Sequence[str]) -> bool:
+    """Whether the drawn cases catch the mistakes that they must, and no other, so clearly that no rounding decides.
+
+    Those of `always` must be caught by every group.
+    """
 
     def fails(mistake: str, tolerances: float) -> bool:
         wrong = (cast(_WrongResults, expectation.wrong) for expectation in drawn)
         return any(each.differs_by(tolerances, (mistake,)) for each in wrong)
 
-    return all(fails(each, 2) for each in group.must_fail_for) and not any(
+    return all(fails(each, 2) for each in (*group.must_fail_for, *always)) and not any(
         fails(each, 0.5) for each in group.must_pass_for
     )
 
@@ -401,9 +425,11 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         self._known: dict[Mistakes, dict[str, Any] | None] = {}
 
     def differs_by(self, tolerances: float, mistakes: Mistakes) -> bool:
-        """Whether these mistakes change a result by more than so many tolerances."""
+        """Whether these mistakes change a result by more than so many tolerances, or given code ends in an error."""
         results = self._results(mistakes)
-        return results is not None and self._differ(results, tolerances)
+        if results is None:
+            return mistakes == (GIVEN,) and self._case.mode not in skipped_modes(mistakes)
+        return self._differ(results, tolerances)
 
     def _changed(self, mistakes: Mistakes) -> dict[str, Any] | None:
         """The fingerprints with these mistakes; None where they change nothing, or end in an error."""
@@ -438,7 +464,8 @@ class _WrongResults(Mapping[Mistakes, Mapping[str, Any]]):
         return found
 
     def __iter__(self) -> Iterator[Mistakes]:
-        return (mistakes for mistakes in self._exercise.mistake_sets() if mistakes in self)
+        given = [(GIVEN,)] if self._exercise.given_mistake else []
+        return (mistakes for mistakes in [*self._exercise.mistake_sets(), *given] if mistakes in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -89,9 +89,10 @@ class Questions(Exercise):
     def mistaken_results(self, case: Case, mistakes: Mistakes) -> dict[str, Any] | None:
         """What is answered with a set of mistakes; None where two of them answer the same question."""
         entry = case.inputs.get("entry", ONE)
-        answers = [_seen(self.named_mistakes[id])[entry] for id in mistakes if entry in _seen(self.named_mistakes[id])]
-        if len(answers) > 1:
+        seen = [_seen(self.named_mistakes[id]) for id in mistakes]
+        if len({key for each in seen for key in each}) < sum(map(len, seen)):
             return None
+        answers = [each[entry] for each in seen if entry in each]
         return {_result(case): _answer(answers[0]) if entry != ONE else answers[0]} if answers else self.reference(case)
 
     def _refuse_unknown_inputs(self, group: Group, case: Case) -> None:

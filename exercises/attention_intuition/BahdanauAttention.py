@@ -87,6 +87,7 @@ def values(rng: Generator) -> list[Case]:
     return [
         Case(_bahdanau(rng), description="query (2, 5, 7), values (2, 3, 11), units=13"),
         Case(_bahdanau(rng, t=5, s=5, d_q=3, d_v=3, units=3), description="query (2, 5, 3), values (2, 5, 3), units=3"),
+        Case(_bahdanau(rng, batch=1, t=1), description="query (1, 1, 7), values (1, 3, 11), units=13"),
     ]
 
 
@@ -208,7 +209,7 @@ exercise.mistakes(
 exercise.hints(
     "Three Dense layers in `__init__`: two with `units`, one with a single unit, all with `use_bias=False`.",
     "Queries (B, T, U) and values (B, S, U) meet in (B, T, S, U): give each an axis of size 1 where it has none.",
-    "score_proj leaves an axis of size 1 at the end; take it off before the softmax.",
+    "score_proj leaves an axis of size 1 at the end, `[..., 0]` takes it off; then comes what `attend` does.",
 )
 exercise.hints(
     "Scores are (B, T, S). A mask (B, S) has no axis for the queries: where does it belong?", group="source_mask"

@@ -86,7 +86,8 @@ exercise.mistakes(
 
 exercise.hints(
     "Project first: q w_q is (T, U), k w_k is (S, U). How do (T, U) and (S, U) become (T, S, U)?",
-    "`a[:, None] + b[None]` adds every row of a to every row of b. Then tanh, then the product with v over U.",
+    "`a[:, None] + b[None]` adds every row of a to every row of b. Then tanh, then the product with v over U, "
+    "a sum over the last axis: `tf.matmul` does not take vectors.",
 )
 exercise.hints(
     "The numbers are right for one kind of argument. What does your code call that the other kind does not have?",

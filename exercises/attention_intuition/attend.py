@@ -15,7 +15,15 @@ from exercises.attention_intuition.shared import (
     attended,
 )
 from exercises.drawing import drawn_until, masks_matter, normal, partial_mask
-from exercises.self_attention.shared import BLOCKED, BUILT_IN_ATTENTION, MASK_MISTAKES, SCORES_RETURNED, WHOLE_PEAK
+from exercises.formulas.attention import softmax
+from exercises.self_attention.shared import (
+    AXIS_ONE,
+    BLOCKED,
+    BUILT_IN_ATTENTION,
+    MASK_MISTAKES,
+    SCORES_RETURNED,
+    WHOLE_PEAK,
+)
 
 OVER_ALL = wrong(
     "The whole matrix of weights sums to 1: every query needs a softmax of its own.",
@@ -32,6 +40,17 @@ exercise = Exercise(
     uses=("softmax",),
 )
 exercise.formula(attended)
+
+
+def normalised_after(
+    scores: np.ndarray, values: np.ndarray, mask: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of blocked keys are cut off after the softmax, and the others divided by their sum."""
+    weights = softmax(scores)
+    if mask is not None:
+        weights = weights * np.asarray(mask).astype(bool)
+        weights = weights / weights.sum(axis=-1, keepdims=True)
+    return weights @ values, weights
 
 
 @exercise.group("right values", points=1)
@@ -110,7 +129,13 @@ def types(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
+    normalised_after=wrong(
+        "The mask comes after the softmax, and the weights that are left are divided by their sum. That is 0/0 where a "
+        "blocked score is far above the others, or where nothing is left. Block the scores, before the softmax.",
+        instead=normalised_after,
+    ),
     softmax_over_queries=OVER_QUERIES,
+    softmax_over_axis_1=AXIS_ONE,
     softmax_over_everything=OVER_ALL,
     no_softmax=NO_SOFTMAX,
     unstable_softmax=UNSTABLE,
@@ -119,6 +144,10 @@ exercise.mistakes(
     scaled_here=wrong(
         "The scores are divided by something; this function takes scores that are ready.",
         ("weights = masked_softmax(scores, mask)", "weights = masked_softmax(scores / values.shape[-1] ** 0.5, mask)"),
+    ),
+    scaled_by_length=wrong(
+        "The scores are divided by the root of the number of keys; this function takes scores that are ready.",
+        ("weights = masked_softmax(scores, mask)", "weights = masked_softmax(scores / scores.shape[-1] ** 0.5, mask)"),
     ),
     fill_too_small=wrong(
         "Blocked scores become −10,000. Where the other scores are as low as that, blocked keys get weight.",

@@ -191,6 +191,13 @@ exercise.mistakes(
         ("softmax(exponents)", "np.exp(exponents) / np.exp(exponents).sum(axis=-1, keepdims=True)"),
         see="01#bandwidth",
     ),
+    plain_mean_of_keys=wrong(
+        "You take the plain mean of the keys off. It should be their mean under the weights.",
+        (APART, AS_THEY_ARE),
+        ("keys - query[..., None, :]", "keys - 0 * query[..., None, :] - keys.mean(axis=0)"),
+        ("-(steps**2).sum(axis=-1)", "-((keys - query[..., None, :]) ** 2).sum(axis=-1)"),
+        hint="Derive log Σ exp(…): which weights stand before the keys?",
+    ),
 )
 
 exercise.hints(

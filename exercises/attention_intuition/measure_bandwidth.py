@@ -161,6 +161,7 @@ def together(rng: Generator) -> list[Case]:
     return [_case(_points(rng, 19, 1, [0.06, 0.15, 0.3, 0.6, 3.0])), _case(_points(rng, 13, 2, [0.25, 0.5, 1.0, 4.0]))]
 
 
+ERROR = "score(y, weights @ y)"
 SCORE = "float(np.mean((predicted - y) ** 2))"
 BEST = "bandwidths[np.argmin(errors)]"
 OTHERS = "(y.sum() - y) / (len(y) - 1)"
@@ -184,6 +185,31 @@ exercise.mistakes(
         "These are roots of the mean squared errors. Asked for are the mean squares themselves.",
         (SCORE, "float(np.sqrt(np.mean((predicted - y) ** 2)))"),
         hint="If y is in metres, which unit does a mean squared error have?",
+    ),
+    errors_rooted=wrong(
+        "`errors` holds roots of the mean squared errors. Asked for are the mean squares themselves.",
+        (ERROR, "float(np.sqrt(np.mean((weights @ y - y) ** 2)))"),
+        hint="If y is in metres, which unit does a mean squared error have?",
+    ),
+    errors_summed=wrong(
+        "`errors` holds the sums of the squared errors over the points. Take their mean.",
+        (ERROR, "float(np.sum((weights @ y - y) ** 2))"),
+    ),
+    errors_absolute=wrong(
+        "`errors` holds means of absolute errors. Asked for are squares.",
+        (ERROR, "float(np.mean(np.abs(weights @ y - y)))"),
+    ),
+    errors_signed=wrong(
+        "The differences are averaged with their signs, so that they cancel. Square each one first.",
+        (ERROR, "float(np.mean(weights @ y - y))"),
+    ),
+    sorted=wrong(
+        "The errors are in the order of the sorted bandwidths. Keep the order in which the bandwidths come.",
+        (
+            "error_of(x, y, bandwidth) for bandwidth in bandwidths",
+            "error_of(x, y, bandwidth) for bandwidth in np.sort(bandwidths)",
+        ),
+        (BEST, "np.sort(bandwidths)[np.argmin(errors)]"),
     ),
     position_returned=wrong(
         "`best` is the position of the best bandwidth in the array. Return the bandwidth itself.",

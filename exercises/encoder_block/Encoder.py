@@ -257,6 +257,7 @@ exercise.mistakes(
 exercise.hints(
     "`self.blocks` is a list of `num_layers` different blocks, made in `__init__`.",
     "`call` sends x through the blocks one after the other, with the same mask and the same `training` for each.",
+    "The final layer norm needs the name `norm`: keep the argument under another name, such as `self.order`.",
 )
 exercise.hints(
     "What does the lecture say about the size of the tokens at the end of a pre-norm stack?", group="values_pre"

@@ -256,6 +256,13 @@ exercise.mistakes(
         hint="Does your code give the normalised token the name of the token?",
         see="04#post-or-pre",
     ),
+    first_residual_from_normed=wrong(
+        "In the first half of pre-norm the sum takes the normalised token; the residual path should carry the token as "
+        "it came.",
+        (PRE_1, "norm1(x) + dropout(attention(norm1(x)), 0)"),
+        hint="Does your code give the normalised token the name of the token?",
+        see="04#post-or-pre",
+    ),
     second_residual_from_input=wrong(
         "The second sum adds the block's input again; it should add the result of the first half.",
         (POST_2, "norm2(x + dropout(transform(h), 1))"),
@@ -433,4 +440,8 @@ exercise.hints(
 exercise.hints(
     "Is everything in `call` made of `keras.ops` and layers, and are all layers made in `__init__`?", group="training"
 )
-exercise.hints("Print `block.get_config()`: which argument of `__init__` is missing?", group="reload")
+exercise.hints(
+    "Print `block.get_config()`: which argument of `__init__` is missing?",
+    '`{**super().get_config(), "d_model": self.d_model}` joins two dictionaries; `__init__` has to keep its arguments.',
+    group="reload",
+)

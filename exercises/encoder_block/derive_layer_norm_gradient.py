@@ -139,6 +139,19 @@ exercise.mistakes(
         ("(x - mean) / deviation", "x - mean"),
         hint="Try a token, and then ten times this token: how should each of your three terms change?",
     ),
+    deviation_added=wrong(
+        "The path through σ has the wrong sign: a larger σ makes x̂ smaller.",
+        (RESULT, "(g - by_mean + by_deviation) / deviation"),
+        hint="What is the derivative of 1/σ?",
+    ),
+    mean_of_product_split=wrong(
+        "The mean of a product is not the product of means: mean(g · x̂) is one number, of the products.",
+        (BY_DEVIATION, "normed * normed * g.mean(axis=-1, keepdims=True)"),
+    ),
+    eps_missing=wrong(
+        "eps is not used: wherever a σ stands in your formula, it is √(variance + eps).",
+        ("np.sqrt(variance + eps)", "np.sqrt(variance)"),
+    ),
     unbiased_variance=wrong(
         "The variance is divided by D − 1. Layer norm divides by D.",
         ("((x - mean) ** 2).mean(axis=-1, keepdims=True)", "x.var(axis=-1, ddof=1, keepdims=True)"),

@@ -81,6 +81,16 @@ exercise.mistakes(
     output_bias_too_wide=wrong(
         "The bias of the output projection has the width of its output, D.", (OUTPUT, "+ width * d_model + width")
     ),
+    no_biases=wrong(
+        "All biases are missing, those of the attention and those of the feed-forward network.",
+        (INPUTS, "d_model * width"),
+        (OUTPUT, "+ width * d_model"),
+        ("2 * d_model * d_ff + d_ff + d_model", "2 * d_model * d_ff"),
+    ),
+    projections_for_each_head=wrong(
+        "The projections are counted H times. A matrix of H·key_dim columns holds those of all heads.",
+        (f"3 * ({INPUTS})", f"3 * num_heads * ({INPUTS})"),
+    ),
     one_bias_missing=wrong(
         "D numbers are missing: the output projection and the second Dense layer have a bias of width D each.",
         (OUTPUT, "+ width * d_model"),

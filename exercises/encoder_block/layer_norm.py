@@ -128,6 +128,11 @@ exercise.mistakes(
         hint="How many means does a sentence of T tokens need?",
         see="04#norm",
     ),
+    over_axis_1=wrong(
+        "Mean and variance run along axis 1. These are the features for (T, D), and the tokens in a batch: count from "
+        "the end.",
+        *over("1"),
+    ),
     batch_norm=wrong(
         "This is batch norm: the statistics run over all tokens of the batch.",
         *over("tuple(range(x.ndim - 1))"),

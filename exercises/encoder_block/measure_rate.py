@@ -174,6 +174,26 @@ exercise.mistakes(
         ("np.argsort(rates)", "np.arange(len(rates))"),
         hint="Which rates are smaller than the third one of the list?",
     ),
+    first_loss=wrong(
+        "The first loss of a run decides. The last one of the list is from the end of the training.",
+        ("losses[:, :, -1]", "losses[:, :, 0]"),
+    ),
+    numbers_not_shares=wrong(
+        "These are numbers of seeds. A share is divided by how many seeds there are.",
+        ('"share": share_of_seeds(losses, base_loss)', '"share": share_of_seeds(losses, base_loss) * losses.shape[1]'),
+    ),
+    share_that_failed=wrong(
+        "These are the shares of the seeds that did not learn: a loss below the base is good.",
+        (LEARNED, "final > base_loss"),
+    ),
+    smallest_returned=wrong(
+        "You return the first rate at which every seed learned. The question is up to which rate.",
+        ("reached[-1]", "reached[0]"),
+    ),
+    number_for_none=wrong(
+        "Where the smallest rate lost a seed, 0 comes back; it should be None.",
+        ("named_rate(reached[-1] if len(reached) else None)", "named_rate(reached[-1] if len(reached) else 0)"),
+    ),
     one_seed=wrong(
         "Only one of the seeds is used.",
         ("learned.mean(axis=1)", "1.0 * learned[:, 0]"),

@@ -28,6 +28,9 @@ exercise.mistakes(
     tokens_not_squared=wrong(
         "The tokens enter with a standard deviation of 5, and variances are what adds up. What is theirs?", seen=29**0.5
     ),
+    one_sublayer_each=wrong(
+        "That is one sub-layer in each block. A block has two, and both add to the tokens.", seen=33**0.5
+    ),
     deviations_added=wrong(
         "Standard deviations do not add up, unless all summands rise and fall together. "
         "What adds up when they are independent?",

@@ -229,6 +229,13 @@ exercise.mistakes(
         ("np.arange(num_heads) // (num_heads // num_kv_heads)", "np.arange(num_heads) % num_kv_heads"),
         hint="With H = 6 and G = 2, write down the key head of each query head; then print yours.",
     ),
+    value_heads_in_turn=wrong(
+        "The keys are shared by neighbours, the values are not. Compare `repeat` with `tile`, for both.",
+        (
+            "split(value @ w_v_kernel + w_v_bias, num_kv_heads)[:, shared]",
+            "split(value @ w_v_kernel + w_v_bias, num_kv_heads)[:, np.arange(num_heads) % num_kv_heads]",
+        ),
+    ),
     unscaled=UNSCALED,
     scaled_by_d_model=wrong(
         "The scores are divided by the root of d_model. A score sums over the D/H features of one head.",

@@ -85,6 +85,11 @@ exercise.mistakes(
         (HEADS, "head_outputs.shape[2]"),
         (ALONG_HEADS, "stays[:, None]"),
     ),
+    items_ablated=wrong(
+        "Items of the batch become zero, not heads: axis 1 holds the heads.",
+        (STAYS, "np.isin(np.arange(head_outputs.shape[0]), list(keep))"),
+        (ALONG_HEADS, "stays[:, None, None, None]"),
+    ),
     mean_instead_of_zero=wrong(
         "The other heads get the mean of all heads; they should be zero.",
         (ZERO, "head_outputs.mean(axis=1, keepdims=True)"),

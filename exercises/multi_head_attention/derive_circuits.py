@@ -40,6 +40,29 @@ def rows_of_heads(kernel: np.ndarray, num_heads: int) -> np.ndarray:
     return kernel.reshape(num_heads, rows // num_heads, width)
 
 
+def values_cut_by_keys(
+    w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray, num_heads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The circuits, with w_v and w_o cut into heads as wide as the keys."""
+    return circuits_cut(w_q, w_k, w_v, w_o, num_heads, w_q.shape[1] // num_heads)
+
+
+def heads_cut_by_tokens(
+    w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray, num_heads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The circuits, with all kernels cut into heads D/H wide."""
+    return circuits_cut(w_q, w_k, w_v, w_o, num_heads, len(w_q) // num_heads)
+
+
+def circuits_cut(
+    w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray, num_heads: int, width: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The circuits of heads that are `width` columns wide, whatever the kernels have."""
+    blocks = [slice(head * width, (head + 1) * width) for head in range(num_heads)]
+    qk = np.stack([w_q[:, block] @ w_k[:, block].T / math.sqrt(width) for block in blocks])
+    return qk, np.stack([w_v[:, block] @ w_o[block] for block in blocks])
+
+
 def _kernels(rng: Generator, width: int, heads: int, key_dim: int, value_dim: int) -> dict:
     return {
         "w_q": normal(rng, width, heads * key_dim),
@@ -152,6 +175,22 @@ exercise.mistakes(
     scaled_twice=wrong(
         "The QK circuits are divided by K; the score is divided by its square root.", (SCALE, "queries.shape[2]")
     ),
+    width_of_tokens=wrong(
+        "The QK circuits are divided by √D, the root of the width of a token.",
+        (SCALE, "math.sqrt(w_q.shape[0])"),
+        hint="How many products does the score of one head add up?",
+        see="03#key-dim",
+    ),
+    values_cut_by_keys=wrong(
+        "The values are cut into heads K columns wide. They have a width of their own: the columns of w_v over H.",
+        instead=values_cut_by_keys,
+    ),
+    heads_cut_by_tokens=wrong(
+        "The kernels are cut into heads D/H columns wide. The width is free: the columns of w_q, or of w_v, over H.",
+        instead=heads_cut_by_tokens,
+        see="03#key-dim",
+    ),
+    results_swapped=wrong("The results come in the wrong order: return (qk, ov).", ("return qk, ov", "return ov, qk")),
     width_of_all=wrong(
         "The QK circuits are divided by the square root of H·K, the number of all columns of w_q.",
         (SCALE, "math.sqrt(w_q.shape[1])"),

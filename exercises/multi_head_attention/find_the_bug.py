@@ -9,8 +9,6 @@ from exercises.formulas.attention import scaled_dot_product_attention
 from exercises.multi_head_attention.shared import OVER_HEADS
 from exercises.self_attention.shared import BUILT_IN_ATTENTION, OVER_QUERIES, UNSCALED
 
-AS_GIVEN = "own_value_alone"
-
 exercise = Exercise("find_the_bug", call=("q", "k", "v"), forbidden=BUILT_IN_ATTENTION)
 
 
@@ -28,7 +26,7 @@ def _inputs(rng: Generator, queries: int, keys: int, *, batch: int = 2, heads: i
     }
 
 
-@exercise.group("self-attention", points=2, must_fail_for=(AS_GIVEN,))
+@exercise.group("self-attention", points=2)
 def values(rng: Generator) -> list[Case]:
     return [Case(_inputs(rng, 5, 5)), Case(_inputs(rng, 11, 11, batch=3, heads=2, size=5))]
 
@@ -49,12 +47,8 @@ def cross(rng: Generator) -> list[Case]:
 
 MIXED = '"...ts,...sd->...td", weights, v'
 
+exercise.given((MIXED, '"...ts,...td->...td", weights, v'))
 exercise.mistakes(
-    own_value_alone=wrong(
-        "Each token gets its own value back, times the sum of its weights, which is 1: "
-        "the values of other tokens are not used.",
-        (MIXED, '"...ts,...td->...td", weights, v'),
-    ),
     summed_over_queries=wrong(
         "The sum runs over the queries: you sum the weights that different queries give to one key. Sum over the keys.",
         (MIXED, '"...ts,...td->...sd", weights, v'),

@@ -157,9 +157,32 @@ exercise.mistakes(
         (IS_REPLACED, "number >= 0"),
         seen={"calls": SEVERAL},
     ),
+    one_number_a_position=wrong(
+        "For `row_mean`, one number at each position replaces all K features. Each feature has a mean of its own.",
+        (ROW_MEAN, "heads.mean(axis=(0, 3), keepdims=True)"),
+        hint="Over which axes of (B, T, K) does the mean run?",
+    ),
+    means_of_all_heads=wrong(
+        "Both means run over all heads. A head is replaced by means of its own outputs.",
+        (MEAN, "heads.mean(axis=(0, 1, 2), keepdims=True)"),
+        (ROW_MEAN, "heads.mean(axis=(0, 1), keepdims=True)"),
+        hint="Which slice of `heads` does the mean run over, and is the axis of the heads gone by then?",
+        see="03#ablation",
+    ),
+    positions_replaced=wrong(
+        "Positions are replaced, one after the other. The heads are axis 1 of (B, H, T, K).",
+        ("np.arange(heads.shape[1]), range(heads.shape[1])", "np.arange(heads.shape[2]), range(heads.shape[2])"),
+        ("is_replaced[:, None, None]", "is_replaced[:, None]"),
+        (MEAN, "heads.mean(axis=(0, 1), keepdims=True)"),
+        seen={"calls": SEVERAL},
+    ),
     other_sign=wrong(
         "The sign is wrong: a positive number says that the loss grows without the head.",
         (INCREASE, "intact - loss_of(replaced(instead, head), w_o, targets)"),
+    ),
+    ratio=wrong(
+        "These are losses divided by the intact loss. Asked for is the difference of the two losses.",
+        (INCREASE, "loss_of(replaced(instead, head), w_o, targets) / intact"),
     ),
     relative=wrong(
         "These are increases divided by the intact loss. Asked for is the difference of the two losses.",

@@ -23,6 +23,8 @@ exercise.mistakes(
     output_narrowed=wrong(
         "That has only W_Q at full width. What does W_O read: the key heads, or the query heads?", seen=0.4375
     ),
+    one_narrowed=wrong("Of W_K and W_V both are narrower, not one of them.", seen=0.8125),
+    in_percent=wrong("That is in percent; the question asks for a number between 0 and 1.", seen=62.5),
     nothing_saved=wrong("Two of the four matrices have fewer columns than before.", seen=1.0),
     saved_share=wrong("That is the share that is saved; the question asks for the share that is left.", seen=0.375),
 )

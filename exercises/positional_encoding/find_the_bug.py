@@ -10,8 +10,6 @@ from exercises.drawing import normal
 from exercises.positional_encoding.rotary import HALF_PAIRS, ROWS_COUNTED, rotary
 from exercises.positional_encoding.shared import ANGLE_TOLERANCE
 
-AS_GIVEN = "positions_added_up"
-
 exercise = Exercise("find_the_bug", call=("q", "k", "positions"), tolerance=ANGLE_TOLERANCE)
 
 
@@ -33,7 +31,7 @@ def _inputs(rng: Generator, *leading: int, positions: object = None, length: int
     return {**{name: normal(rng, *leading, len(places), width) for name in "qk"}, "positions": places.astype("int32")}
 
 
-@exercise.group("right values", points=2, must_fail_for=(AS_GIVEN,))
+@exercise.group("right values", points=2)
 def values(rng: Generator) -> list[Case]:
     some = (np.sort(rng.choice(100, size=7, replace=False)) + 1).tolist()
     return [
@@ -42,17 +40,13 @@ def values(rng: Generator) -> list[Case]:
     ]
 
 
-@exercise.group("leading dimensions", points=1, must_fail_for=(AS_GIVEN,))
+@exercise.group("leading dimensions", points=1)
 def batched(rng: Generator) -> list[Case]:
     return [Case(_inputs(rng, 2)), Case(_inputs(rng, 2, 3, length=7), description="q and k (2, 3, 7, 6)")]
 
 
+exercise.given((KEYS_TURNED, f"rotary({MIRRORED}, -np.asarray(positions))"))
 exercise.mistakes(
-    positions_added_up=wrong(
-        "The scores depend on the sum of the two positions. A score of two complex numbers is the real part "
-        "of one times the *conjugate* of the other: their angles are then subtracted.",
-        (KEYS_TURNED, f"rotary({MIRRORED}, -np.asarray(positions))"),
-    ),
     keys_turned_back=wrong(
         "The keys are turned the other way, so the scores depend on the sum of the two positions.",
         (KEYS_TURNED, "rotary(k, -np.asarray(positions))"),

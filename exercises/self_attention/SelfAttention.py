@@ -140,6 +140,15 @@ exercise.mistakes(
     mask_added=MASK_MISTAKES["mask_added"],
     mask_zeroes_scores=MASK_MISTAKES["mask_zeroes_scores"],
     mask_after_softmax=MASK_MISTAKES["mask_after_softmax"],
+    head_axis_kept=wrong(
+        "The mask (B, 1, T, S) keeps its axis for the heads, and the result gets one axis too many.",
+        ("np.asarray(mask)[:, 0]", "np.asarray(mask)"),
+        hint="`len(attention_mask.shape)` is 4 for this mask alone. Which of its axes has the size 1?",
+    ),
+    activated=wrong(
+        "The projections have an activation. They are matrix products alone: `Dense` gets no `activation`.",
+        ('np.einsum("...td,dk->...tk", x, weight)', 'np.maximum(np.einsum("...td,dk->...tk", x, weight), 0)'),
+    ),
     query_key_swapped=wrong(
         "w_q makes the keys and w_k the queries; exchange the two.",
         (PROJECTED, "project_qkv(x, w_k_kernel, w_q_kernel, w_v_kernel)"),

@@ -39,6 +39,17 @@ exercise.mistakes(
         "The scores are divided by d_k, not by its square root.",
         seen={"scaled_scores": SCORES / 36, "weights": softmax(SCORES / 36)},
     ),
+    hand_one_decimal=wrong(
+        "The weights are rounded to one decimal; the question asks for two.", seen={"weights": [0.7, 0.3]}
+    ),
+    hand_weights_swapped=wrong(
+        "The weights are in the wrong order: the larger score has the larger weight.",
+        seen={"weights": softmax(SCORES / 6)[::-1]},
+    ),
+    hand_shares_of_scores=wrong(
+        "Each score is divided by the sum of the scores. The softmax takes the exponentials first.",
+        seen={"weights": SCORES / SCORES.sum()},
+    ),
     hand_key_with_w_q=wrong("That is the query of the word: keys are made with W_k.", seen={"key_row": X[1] @ W_Q}),
     hand_first_row=wrong(
         "That is the key of “How”, the first token. “are” is the second row of X.", seen={"key_row": X[0] @ W_K}

@@ -90,6 +90,19 @@ exercise.mistakes(
         (JACOBIAN, "diagonal + outer"),
         hint="What is the sum of a column of the Jacobian, if all weights together stay 1?",
     ),
+    added_beside=wrong(
+        "Beside the diagonal the sign is turned round: a score takes weight away from the others.",
+        (JACOBIAN, "np.abs(diagonal - outer)"),
+        hint="What is the sum of a column of the Jacobian, if all weights together stay 1?",
+    ),
+    numerator_for_every_pair=wrong(
+        "This is pᵢ(1 − pⱼ) for every pair. The score zⱼ is in the numerator of pᵢ only if i = j.",
+        ("column * np.eye(scores.shape[-1], dtype=scores.dtype)", "column"),
+    ),
+    diagonal_of_ones=wrong(
+        "On the diagonal you have 1 − pᵢ². The derivative of the numerator exp(zᵢ) is not 1 but exp(zᵢ) itself.",
+        ("diagonal = column * np.eye", "diagonal = np.eye"),
+    ),
     outer_only=wrong(
         "Only −pᵢpⱼ is there. On the diagonal the derivative of the numerator is missing.", (JACOBIAN, "-outer")
     ),

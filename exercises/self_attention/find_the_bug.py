@@ -17,8 +17,6 @@ from exercises.self_attention.shared import (
     project_qkv,
 )
 
-AS_GIVEN = "later_tokens_weighed"
-
 exercise = Exercise("find_the_bug", call=("x", "w_q", "w_k", "w_v"), forbidden=BUILT_IN_ATTENTION)
 
 
@@ -45,12 +43,12 @@ def _inputs(rng: Generator, *leading: int, length: int = 5) -> dict:
     }
 
 
-@exercise.group("right values", points=2, must_fail_for=(AS_GIVEN,))
+@exercise.group("right values", points=2)
 def values(rng: Generator) -> list[Case]:
     return [Case(_inputs(rng)), Case(_inputs(rng, length=11))]
 
 
-@exercise.group("leading dimensions", points=1, must_fail_for=(AS_GIVEN,))
+@exercise.group("leading dimensions", points=1)
 def batched(rng: Generator) -> list[Case]:
     return [
         Case(_inputs(rng, 2)),
@@ -61,7 +59,7 @@ def batched(rng: Generator) -> list[Case]:
 @exercise.group(
     "a later token with a far larger score changes nothing",
     points=1,
-    must_fail_for=(AS_GIVEN, "normalised_after", "scores_zeroed"),
+    must_fail_for=("normalised_after", "scores_zeroed"),
 )
 def large_scores(rng: Generator) -> list[Case]:
     def draw() -> dict:
@@ -75,13 +73,12 @@ def large_scores(rng: Generator) -> list[Case]:
     return [Case(drawn_until(is_clear, draw), description="x (5, 7), scores of tens of thousands")]
 
 
+PAST = "np.tri(x.shape[-2], dtype=bool)"
+# A row that sees nothing: all scores are −1e9 so all weights are equal.
+EQUAL_WEIGHTS = ("np.where(allowed.any(axis=-1, keepdims=True), softmax(kept), np.nan)", "softmax(kept)")
+
+exercise.given((BLOCKED, "scores"), ("softmax(kept)", "softmax(kept) * allowed"))
 exercise.mistakes(
-    later_tokens_weighed=wrong(
-        "Later tokens have the weight 0, but they still take part in the sum that the softmax divides by: "
-        "the weights of a row no longer sum to 1.",
-        (BLOCKED, "scores"),
-        ("softmax(kept)", "softmax(kept) * allowed"),
-    ),
     normalised_after=wrong(
         "The remaining weights are divided by their sum. That is right until a later token has a far larger "
         "score: then the remaining weights round to 0, and the result is 0/0. Can the later tokens be kept "
@@ -90,8 +87,17 @@ exercise.mistakes(
     ),
     nothing_blocked=wrong("Every token sees the later ones as well.", ("mask=past", "mask=None")),
     earlier_blocked=wrong(
-        "The mask has the wrong half: tokens see those that come later.",
-        ("np.tri(x.shape[-2], dtype=bool)", "np.tri(x.shape[-2], dtype=bool).T"),
+        "The mask has the wrong half: tokens see those that come later.", (PAST, "np.tri(x.shape[-2], dtype=bool).T")
+    ),
+    past_blocked=wrong(
+        "The mask is read the wrong way round: a token sees the later tokens alone.",
+        (PAST, "~np.tri(x.shape[-2], dtype=bool)"),
+        EQUAL_WEIGHTS,
+    ),
+    itself_blocked=wrong(
+        "The triangle leaves out the diagonal: a token no longer sees itself.",
+        (PAST, "np.tri(x.shape[-2], k=-1, dtype=bool)"),
+        EQUAL_WEIGHTS,
     ),
     scores_zeroed=MASK_MISTAKES["mask_zeroes_scores"],
     mask_added=MASK_MISTAKES["mask_added"],

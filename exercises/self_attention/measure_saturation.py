@@ -153,8 +153,8 @@ def firsts(rng: Generator) -> list[Case]:
     must_fail_for=("base_of_queries",),
 )
 def base(rng: Generator) -> list[Case]:
-    """The number of keys is drawn: there are fewer than in the other groups."""
-    inputs = _inputs(rng, [2, 5], 3, 0.0)
+    """The number of keys is drawn: fewer than in the other groups, and never as many as a width."""
+    inputs = _inputs(rng, [11, 13], 3, 0.0)
     count = int(rng.integers(2, KEYS))
     inputs["keys"] = inputs["keys"][:, :, :count]
     return [Case(inputs, mode="base", description="equal weights")]
@@ -213,16 +213,41 @@ exercise.mistakes(
         "You take one weight from a draw, the largest of all queries. Take the largest of each query, then the mean.",
         (LARGEST, "softmax(scores).max(axis=(-2, -1)).mean()"),
     ),
+    largest_of_each_key=wrong(
+        "You take the largest weight of each key. Take that of each query: the largest in its row.",
+        (LARGEST, "softmax(scores).max(axis=-2).mean()"),
+    ),
+    over_everything=wrong(
+        "One softmax runs over the whole matrix. Each query has a softmax of its own, over the keys.",
+        (LARGEST, "softmax(scores, axis=(-2, -1)).max(axis=-1).mean()"),
+        hint="SciPy's `softmax` runs over all axes unless you name one.",
+    ),
+    added_up=wrong(
+        "The seeds are added up. Take their mean: no mean of weights is above 1.",
+        (LARGEST, "softmax(scores).max(axis=-1).mean() * len(scores)"),
+    ),
+    scores_averaged=wrong(
+        "The scores of the seeds are averaged first, and their softmax comes after. Each draw has weights of its own.",
+        (LARGEST, "softmax(scores.mean(axis=0)).max(axis=-1).mean()"),
+    ),
     averaged_first=wrong(
         "The weights are averaged before the largest is taken. Each query may attend to another key, and the mean "
         "hides that.",
         (LARGEST, "softmax(scores).mean(axis=-2).max(axis=-1).mean()"),
         hint="Two queries, each with the weight 1 on a key of its own: what is the mean largest weight?",
     ),
+    threshold_fixed=wrong(
+        "The means are compared with 0.9, whatever `threshold` is.", ("mean > threshold", "mean > 0.9")
+    ),
     base_of_queries=wrong(
         "The base rate is 1 over the number of queries. How many keys share the weight of one query?",
         ("keys.shape[-2]", "queries.shape[-2]"),
     ),
+    base_of_width=wrong(
+        "The base rate is 1 over the width. How many keys share the weight of one query?",
+        ("keys.shape[-2]", "keys.shape[-1]"),
+    ),
+    base_fixed=wrong("The base rate is 1/7, whatever the number of keys is.", ("1 / keys.shape[-2]", "1 / 7")),
 )
 
 exercise.hints(

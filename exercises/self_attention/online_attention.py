@@ -121,6 +121,17 @@ exercise.mistakes(
         "The output so far follows the new maximum, the running sum does not.",
         ("total * np.exp(largest - new)", "total"),
     ),
+    factor_inverted=wrong(
+        "The factor is the wrong way round: exp(new − old) instead of exp(old − new). What was summed up under a "
+        "smaller maximum has to become smaller.",
+        ("total * np.exp(largest - new)", "total * np.exp(new - largest)"),
+        ("output * np.exp(largest - new)", "output * np.exp(new - largest)"),
+    ),
+    maximum_not_kept=wrong(
+        "The largest score so far is not kept: m stays as low as before the first block, so all blocks but the last "
+        "are multiplied by 0.",
+        ("largest = new", "largest = largest"),
+    ),
     blocks_added=wrong(
         "Each block has a softmax of its own, and the results are added: the weights of a query then sum to "
         "the number of blocks.",
@@ -154,6 +165,11 @@ exercise.mistakes(
         "each query.",
         ("np.maximum(largest, part.max(axis=-1, keepdims=True))", "np.zeros_like(largest)"),
     ),
+    maximum_of_the_block=wrong(
+        "The maximum of each block is subtracted, not the largest score so far. When a block has smaller scores than "
+        "the one before, exp(old − new) overflows.",
+        ("np.maximum(largest, part.max(axis=-1, keepdims=True))", "part.max(axis=-1, keepdims=True)"),
+    ),
     one_maximum_for_all=wrong(
         "One maximum serves all queries: a query whose scores lie far below it gets 0/0. Each query needs its own.",
         ("part.max(axis=-1, keepdims=True)", "part.max()"),
@@ -174,12 +190,14 @@ exercise.hints(
     "Write down for one query what you know after the first block: its largest score, the sum of the "
     "exponentials, the sum of exponentials times values. How do the three change with the second block?",
     "exp(s − new) = exp(s − old) · exp(old − new). So both sums under the old maximum need one and the same factor.",
-    "The division by the sum comes once, after the last block.",
+    "Keep m and the sum as columns (T, 1): then everything broadcasts against (T, block) and (T, d_v). The division by "
+    "the sum comes once, after the last block.",
 )
 exercise.hints("A slice that goes beyond the last key is not an error: it is only shorter.", group="other_blocks")
 exercise.hints(
     "The maximum is subtracted in each row on its own, (T, 1), and it is the largest so far, not that of the block.",
-    "Before the first block no score has been seen: which number is smaller than any score?",
+    "Before the first block no score has been seen: which number is smaller than any score? exp(−∞ − new) is 0, so "
+    "it needs no case of its own.",
     group="large_scores",
 )
 exercise.hints(

@@ -18,6 +18,7 @@ from exercises.self_attention.shared import (
     ROOT,
     SCALE_INVERTED,
     SCALED_AFTER,
+    SCALED_BY_AXIS_ONE,
     SCALED_BY_D,
     SCALED_BY_LENGTH,
     SCORES_RETURNED,
@@ -126,6 +127,7 @@ exercise.mistakes(
     scaled_by_length=SCALED_BY_LENGTH,
     scale_inverted=SCALE_INVERTED,
     scaled_after_softmax=SCALED_AFTER,
+    scaled_by_axis_1=SCALED_BY_AXIS_ONE,
     scaled_by_d_v=wrong(
         "The scores are divided by the root of the width of v, not of the keys.", (ROOT, "math.sqrt(v.shape[-1])")
     ),
@@ -145,6 +147,10 @@ exercise.mistakes(
         "A blocked score loses only 10, and e⁻¹⁰ is not 0: among large scores it still counts. Use −1e9.",
         (BLOCKED, "np.where(allowed, scores, scores - 10)"),
     ),
+    blocked_not_low_enough=wrong(
+        "A blocked score becomes a number that is too near to 0: among scores of −10,000 it wins. Use −1e9.",
+        (BLOCKED, "np.where(allowed, scores, -100.0)"),
+    ),
     results_swapped=wrong(
         "The results come in the wrong order: return (output, weights).",
         ('"output": output', '"weights": output'),
@@ -163,6 +169,7 @@ exercise.hints("Which of your functions treat axes 0 and 1 as the last two?", gr
 exercise.hints(
     "Blocked keys must lose all weight: change their scores before the softmax.",
     "`ops.where` takes the scores where the mask is True, and another number elsewhere. Which number has the weight 0?",
+    'It wants a boolean mask: `ops.cast(mask, "bool")`.',
     group="masked",
 )
 exercise.hints(
@@ -171,4 +178,9 @@ exercise.hints(
     group="fully_masked",
 )
 exercise.hints("With a mask: is the number that blocks far below scores of −10,000?", group="large_scores")
-exercise.hints("Print the `dtype` of q, of the scores and of the result. In which line does it change?", group="types")
+exercise.hints(
+    "Print the `dtype` of q, of the scores and of the result. In which line does it change?",
+    "A scalar of another float type (`tf.cast(…, tf.float32)` against float64 inputs) is an error in TensorFlow. A "
+    "Python float is not.",
+    group="types",
+)

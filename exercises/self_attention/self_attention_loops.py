@@ -30,8 +30,7 @@ def types(rng: Generator) -> list[Case]:
     return plain_types(rng)
 
 
-OF_WHOLE_ARRAYS = ("softmax_over_queries", "softmax_over_everything", "one_maximum_for_all")  # not made row by row
-exercise.mistakes(**{name: mistake for name, mistake in PLAIN_MISTAKES.items() if name not in OF_WHOLE_ARRAYS})
+exercise.mistakes(**PLAIN_MISTAKES)
 
 
 exercise.hints(

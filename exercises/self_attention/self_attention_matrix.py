@@ -10,6 +10,7 @@ from exercises.self_attention.shared import (
     BUILT_IN_ATTENTION,
     PEAK_IN_COLUMNS,
     PLAIN_MISTAKES,
+    SCALED_BY_AXIS_ONE,
     plain,
     plain_large,
     plain_self_attention,
@@ -66,6 +67,7 @@ def types(rng: Generator) -> list[Case]:
 exercise.mistakes(
     **PLAIN_MISTAKES,
     softmax_over_axis_1=AXIS_ONE,
+    scaled_by_axis_1=SCALED_BY_AXIS_ONE,
     keepdims_forgotten=KEEPDIMS_FORGOTTEN,
     maximum_without_keepdims=PEAK_IN_COLUMNS,
     features_attend=FEATURES_ATTEND,
@@ -79,6 +81,7 @@ exercise.hints(
 )
 exercise.hints(
     "Which axes does your transposition exchange when x has three? And which axis does your sum remove?",
+    "`np.swapaxes(x, -1, -2)`, `tf.matmul(…, transpose_b=True)` or an einsum exchange the last two alone.",
     group="batched",
 )
 exercise.hints(

@@ -80,6 +80,13 @@ SCALED_BY_LENGTH = wrong(
 )
 
 
+SCALED_BY_AXIS_ONE = wrong(
+    "The scores are divided by the root of the size of axis 1. That is the width for one sequence, and something "
+    "else in a batch: count from the end.",
+    (ROOT, "math.sqrt(q.shape[1])"),
+)
+
+
 SCALE_INVERTED = wrong(
     "The scores are multiplied by the root of the width instead of divided by it.",
     (DIVISION, "* math.sqrt(q.shape[-1])"),
@@ -177,6 +184,15 @@ PLAIN_MISTAKES = dict(
     returns_weights=wrong(
         "The weights come back, not the mixture of the inputs.",
         (ATTENTION, 'scaled_dot_product_attention(x, x, x)["weights"]'),
+    ),
+    one_sum_for_all=wrong(
+        "Each exponential is divided by the sum of all of them. A row of the weights has a sum of its own, over its "
+        "keys.",
+        (SHARES, "powers / powers.sum()"),
+    ),
+    averaged=wrong(
+        "The weighted rows are averaged. The weights sum to 1 already: add the rows up.",
+        (ATTENTION, f"{ATTENTION} / x.shape[-2]"),
     ),
     self_left_out=wrong(
         "A token does not attend to itself here; it should.",

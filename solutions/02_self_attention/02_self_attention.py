@@ -19,7 +19,7 @@
 # fast; and as a Keras layer with learned projections, so that it can be trained. You derive the gradient of its softmax, measure
 # at which width the softmax saturates, and compute attention block by block, as GPUs do.
 #
-# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 130 minutes.
+# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 145 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -33,7 +33,7 @@
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
 # | 1 | `self_attention_loops` | 2 | ●●●○○ | 15 |
-# | 1 | `self_attention_matrix` | 2 | ●●○○○ | 10 |
+# | 1 | `self_attention_matrix` | 2 | ●●●○○ | 15 |
 # | 2 | `project_qkv` (optional) | 0 | ●○○○○ | 5 |
 # | 2 | `scaled_dot_product_attention` | 8 | ●●●○○ | 20 |
 # | 3 | `SelfAttention` | 6 | ●●●○○ | 15 |
@@ -89,10 +89,6 @@ check = start_lab("02_self_attention")
 # are another. It has to work for one sequence (T, D), for a batch (B, T, D), and for any other leading dimensions.
 #
 # Scores may be large in both: a softmax that works for ±1e4 subtracts something first.
-#
-# <details><summary>Hint 1</summary>Write the three steps for one token first, then put a loop around them.</details>
-# <details><summary>Hint 2</summary>The softmax of a row does not change when the same number is subtracted from all of its entries. Which number makes <code>exp</code> safe?</details>
-# <details><summary>Hint 3</summary><code>.T</code> reverses <em>all</em> axes. To swap the last two there are <code>np.swapaxes</code>, <code>tf.matmul(…, transpose_b=True)</code> and <code>einsum</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "self_attention_loops-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def self_attention_loops(x):
@@ -163,8 +159,6 @@ print(f"256 tokens: the loops take {ratio:.0f} times as long as the matrix produ
 # A token has three roles: query, key and value. Three matrices, the same for
 # every token, give it a vector for each role: $Q = X W_q$, $K = X W_k$, $V = X W_v$. Attention learns these matrices.
 # `project_qkv` writes these three products; it is optional and earns no points.
-#
-# <details><summary>Hint</summary>Tokens are rows. (…, T, D) times (D, $d_k$) gives (…, T, $d_k$): which product broadcasts over the leading axes?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "project_qkv-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project_qkv(x, w_q, w_k, w_v):
@@ -202,11 +196,6 @@ check("project_qkv")
 # - The results have the float type of q. `np.sqrt` of an int is a float64; `d ** 0.5` of a Python int is a
 #   Python float, which leaves float32 alone.
 # - The next exercise calls this function inside a layer, where NumPy does not work: write it with `keras.ops`.
-#
-# <details><summary>Hint 1</summary>Scores, scaling, mask, softmax, values: five lines in that order. $d_k$ is the width of k.</details>
-# <details><summary>Hint 2</summary>To block a key, change its score before the softmax, not its weight after it. Which score becomes the weight 0?</details>
-# <details><summary>Hint 3</summary>Minus infinity in a whole row gives 0/0. A large negative number such as −1e9 does not. <code>ops.where(mask, scores, …)</code> wants a boolean mask: <code>ops.cast(mask, "bool")</code>.</details>
-# <details><summary>Hint 4</summary>A scalar of another float type (<code>tf.cast(…, tf.float32)</code> against float64 inputs) is an error in TensorFlow. A Python float is not.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(q, k, v, mask=None):
@@ -251,9 +240,6 @@ check("scaled_dot_product_attention")
 #   padding mask (B, T) when x comes from `Embedding(mask_zero=True)`. That shape is wrong here.
 # - Gradients must reach all three matrices, and the layer must run inside `tf.function` with an unknown batch size.
 #   Both work with `keras.ops`, and neither works with NumPy.
-#
-# <details><summary>Hint 1</summary>Make the Dense layers in <code>__init__</code>, after <code>super().__init__(**kwargs)</code>. How wide is each?</details>
-# <details><summary>Hint 2</summary>Project, then call the function of exercise 2. A mask of rank 4 loses its axis 1: <code>attention_mask[:, 0]</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "SelfAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SelfAttention(keras.Layer):
@@ -429,7 +415,7 @@ check("measure_saturation")
 # ### See it saturate
 #
 # Fifty queries with seven keys, from two kinds of draws: independent normal numbers, as in lecture 02, and what your untrained layer makes
-# of random tokens of width 64. The last column is the size of your Jacobian, without the division. Before you run the cell (about ten
+# of random tokens of width 64. The last column is the size of your Jacobian, without the division. Before you run the cell (a few
 # seconds): at which width will the independent numbers pass 0.9 without the division, and will the layer do the same?
 
 # %% nbgrader={"grade": false, "grade_id": "saturation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -445,11 +431,10 @@ def independent(seed, d):
 def untrained(seed, d):
     keras.utils.set_random_seed(seed)
     layer, tokens = SelfAttention(d_k=d, d_v=1), keras.random.normal((1, 50, 64))
-    layer(tokens)
     return np.asarray(layer.w_q(tokens))[0], np.asarray(layer.w_k(tokens))[0, :7]
 
 
-widths, seeds = [2**n for n in range(1, 11)], list(range(16))
+widths, seeds = [2**n for n in range(1, 11)], list(range(6))
 for draw in (independent, untrained):
     found = measure_saturation(draw, widths, seeds)
     lines = [f"{draw.__name__}: first above 0.9: {found['first_unscaled']}, divided: {found['first_scaled']}; equal weights {found['base']:.2f}"]
@@ -460,13 +445,16 @@ for draw in (independent, untrained):
     print("\n".join(lines))
 
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "saturation-observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Without the division the independent numbers saturate, and their Jacobian goes to 0; the layer never passes 0.9. A fresh `Dense`
+# draws its kernel with the variance 2/(64 + d), so the entries of a query have the variance 128/(64 + d). That is 1 at d = 64, where the two
+# kinds of draws agree. In a wider layer the entries are smaller, and the division on top of that brings the weights close to equal.
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · Attention in blocks
 #
 # The first part is optional and earns no points. Count the work of attention for one sequence and one head of width `d_model`, without the projections. A multiplication
 # together with the addition that follows it counts as one *multiply-add*. Count two products: Q Kᵀ, and weights times V.
-#
-# <details><summary>Hint</summary>How many multiply-adds does one dot product of width d_model take? How many dot products are there in Q Kᵀ?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "attention_cost-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_cost(length, d_model):
@@ -506,10 +494,6 @@ check("attention_cost")
 # `online_attention` does this with blocks of `block_size` keys. The result is the same as in exercise 2 without a mask, with the
 # division by $\sqrt{d_k}$, for any block size, also one that does not divide S. The function never holds all T × S scores. Write
 # it with `keras.ops` or NumPy.
-#
-# <details><summary>Hint 1</summary>exp(s − new) is exp(s − old) times a factor that does not depend on s. Which one?</details>
-# <details><summary>Hint 2</summary>Keep m and the sum as columns (T, 1): then everything broadcasts against (T, block) and (T, $d_v$).</details>
-# <details><summary>Hint 3</summary>Before the first block m is minus infinity and both sums are 0. exp(−∞ − new) is 0, so no special case is needed.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "online_attention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def online_attention(q, k, v, block_size):
@@ -575,9 +559,6 @@ check("design")
 #
 # The code is in the cell below. Delete the line `raise NotImplementedError`, find out why this happens, and fix it. x has any
 # leading dimensions, and scores may be large, as in exercise 2. You may rewrite whole lines.
-#
-# <details><summary>Hint 1</summary>Try it with three tokens and print the weights. What should each row sum to, and what does it sum to?</details>
-# <details><summary>Hint 2</summary>Follow one number of the last token through the code: in which line does it enter the first row?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(x, w_q, w_k, w_v):

@@ -19,7 +19,7 @@
 # layer norm and dropout. You derive what a norm does to the gradient, stack the blocks, fix a stack that is wrong, and measure
 # at which rate post-norm learns.
 #
-# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 120 minutes.
+# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 130 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -82,9 +82,6 @@ check = start_lab("04_encoder_block")
 # are allowed.
 #
 # **Try it on paper first:** token (0, 6, 6, 8), gamma all 1, beta all 0. The lecture has the answer.
-#
-# <details><summary>Hint 1</summary>Mean and variance run along the last axis. With <code>keepdims=True</code> they keep an axis of size 1 and broadcast against x.</details>
-# <details><summary>Hint 2</summary>eps stands under the root, with the variance. A token whose features are all equal then gives beta.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "layer_norm-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_norm(x, gamma, beta, eps=1e-6):
@@ -124,7 +121,6 @@ check("layer_norm")
 # result?
 #
 # <details><summary>Answer</summary>The mean of the squares is (0 + 36 + 36 + 64)/4 = 34, so every feature is divided by √34 ≈ 5.83. Both give the same result for tokens whose mean is 0, if gamma is the same and beta is 0.</details>
-# <details><summary>Hint</summary>Read the name backwards: square, mean, root. Where does eps stand in the formula?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "rms_norm-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rms_norm(x, gamma, eps=1e-6):
@@ -160,8 +156,6 @@ check("rms_norm")
 # **Before you calculate:** gamma and the upstream gradient are all 1. What is the result, whatever x is?
 #
 # <details><summary>Answer</summary>All zeros: the loss is then the sum of x̂, plus a constant, and the features of x̂ always sum to 0.</details>
-# <details><summary>Hint 1</summary>x_i is in the numerator of one x̂ only. Which other symbols in the formula of x̂ depend on x_i, and which features of y do they reach?</details>
-# <details><summary>Hint 2</summary>Write the derivatives of μ and of σ with D, σ and x̂ alone. Then every sum over the features is D times a mean.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "derive_layer_norm_gradient-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
@@ -259,10 +253,6 @@ check("FeedForward")
 #   is wrong here.
 # - `EncoderBlock.from_config(block.get_config())` makes an equal block of the same name. So `get_config` returns every argument
 #   of `__init__`, and everything that `super().get_config()` returns. The stack of exercise 5 needs no `get_config`.
-#
-# <details><summary>Hint 1</summary>Write post-norm first and check: you can pass the groups of checks one by one. Then put the pre-norm lines beside it, under an <code>if self.norm == "pre"</code>.</details>
-# <details><summary>Hint 2</summary>Self-attention: <code>self.attention(query=h, value=h, attention_mask=attention_mask)</code>. Keras takes the value as key when you give no key. In pre-norm h is normalised once, and is query and value.</details>
-# <details><summary>Hint 3</summary>Two dictionaries are joined by <code>{**super().get_config(), "d_model": self.d_model}</code>. For that, <code>__init__</code> has to keep its arguments.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "EncoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderBlock(keras.Layer):
@@ -335,9 +325,6 @@ check("EncoderBlock")
 #
 # Predict first: three blocks of 10,000 parameters each. How many does the stack have if you write
 # `[EncoderBlock(…)] * 3`?
-#
-# <details><summary>Hint 1</summary><code>[block] * 3</code> is a list of three times the <em>same</em> block. A comprehension calls the class anew for each entry.</details>
-# <details><summary>Hint 2</summary>The final layer norm needs the name <code>norm</code>. Keep the argument under another name, for instance <code>self.order</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "Encoder-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Encoder(keras.Layer):
@@ -381,8 +368,6 @@ check("Encoder")
 # projection, the two Dense layers, and gamma and beta of two norms. Without `key_dim` each head is D/H wide; with it, `key_dim`.
 #
 # The block with D = 32, two heads, F = 32 and `key_dim` 32 has 10,656.
-#
-# <details><summary>Hint</summary>All heads together are H·key_dim wide. Which matrices have that width on one side, and D on the other?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_parameter_count-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
@@ -417,9 +402,6 @@ check("encoder_parameter_count")
 # sub-layer, however deep the stack is.
 #
 # Delete the line `raise NotImplementedError` below, find out why this happens, and fix it.
-#
-# <details><summary>Hint 1</summary>Write down the formula of pre-norm. Beside each x in it, write what that name holds in the code.</details>
-# <details><summary>Hint 2</summary>Take a norm that returns zeros. What should the token be after one sub-layer, and what is it?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(x, norms, sublayers, final_norm):

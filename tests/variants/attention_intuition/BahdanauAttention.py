@@ -159,4 +159,55 @@ WRONG = [
     ("softmax_over_one", "class BahdanauAttention(keras.Layer):\n    def __init__(self, units):\n        super().__init__()\n        D = keras.layers.Dense\n        self.query_proj, self.value_proj, self.score_proj = D(units, use_bias=False), D(units, use_bias=False), D(1, use_bias=False)\n    def call(self, query, values, mask=None):\n        w = ops.softmax(self.score_proj(ops.tanh(self.query_proj(query)[:, :, None] + self.value_proj(values)[:, None])))\n        return ops.sum(w * values[:, None], axis=2), w[..., 0]"),
     (None, "class BahdanauAttention(keras.Layer):\n    def __init__(self, units):\n        super().__init__()\n        D = keras.layers.Dense\n        self.query_proj, self.value_proj, self.score_proj = D(units, use_bias=False), D(units, use_bias=False), D(1, use_bias=False)\n        self.inner = keras.layers.AdditiveAttention()\n    def call(self, query, values, mask=None):\n        return self.inner([self.query_proj(query), values, self.value_proj(values)], return_attention_scores=True)"),
     ("mask_on_queries", 'class BahdanauAttention(keras.Layer):\n    def __init__(self, units, **kwargs):\n        super().__init__(**kwargs)\n        self.supports_masking = True\n        self.query_proj = keras.layers.Dense(units, use_bias=False)\n        self.value_proj = keras.layers.Dense(units, use_bias=False)\n        self.score_proj = keras.layers.Dense(1, use_bias=False)\n    def call(self, query, values, mask=None):\n        q = self.query_proj(query)[:, :, None, :]\n        k = self.value_proj(values)[:, None, :, :]\n        s = self.score_proj(ops.tanh(q + k))[..., 0]\n        if mask is not None:\n            if len(mask.shape) == 2:\n                mask = mask[:, :, None]\n            s = ops.where(ops.cast(mask, "bool"), s, -1e9)\n        w = ops.softmax(s, axis=-1)\n        return ops.matmul(w, values), w\n    def compute_mask(self, *a, **k):\n        return None'),
+    ("", """
+class BahdanauAttention(keras.Layer):
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.query_proj = keras.layers.Dense(units, use_bias=False)
+        self.value_proj = keras.layers.Dense(units, use_bias=False)
+        self.score_proj = keras.layers.Dense(1, use_bias=False)
+    def call(self, query, values, mask=None):
+        h = ops.tanh(self.query_proj(query)[:, None] + self.value_proj(values)[:, :, None])
+        scores = self.score_proj(h)[..., 0]
+        if mask is not None and len(mask.shape) == 2:
+            mask = mask[:, None]
+        return attend(scores, values, mask)
+    def compute_mask(self, *args, **kwargs):
+        return None
+"""),
+    ("", """
+class BahdanauAttention(keras.Layer):
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.query_proj = keras.layers.Dense(units, use_bias=False)
+        self.value_proj = keras.layers.Dense(units, use_bias=False)
+        self.score_proj = keras.layers.Dense(1, use_bias=False)
+    def call(self, query, values, mask=None):
+        h = ops.tanh(self.query_proj(query)[:, :, None] + self.value_proj(values)[:, None])
+        scores = ops.squeeze(self.score_proj(h))
+        if mask is not None and len(mask.shape) == 2:
+            mask = mask[:, None]
+        return attend(scores, values, mask)
+    def compute_mask(self, *args, **kwargs):
+        return None
+"""),
+    ("", """
+class BahdanauAttention(keras.Layer):
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.query_proj = keras.layers.Dense(units, use_bias=False)
+        self.value_proj = keras.layers.Dense(units, use_bias=False)
+        self.score_proj = keras.layers.Dense(1, use_bias=False)
+    def call(self, query, values, mask=None):
+        h = ops.tanh(self.query_proj(query)[:, :, None] + self.value_proj(values)[:, None])
+        scores = self.score_proj(h)[..., 0]
+        if mask is not None:
+            mask = mask[:, None]
+        return attend(scores, values, mask)
+    def compute_mask(self, *args, **kwargs):
+        return None
+"""),
 ]  # fmt: skip

@@ -77,4 +77,39 @@ WRONG = [
     ("", "def attend(scores, values, mask=None):\n    s, values = np.asarray(scores), np.asarray(values)\n    if mask is not None:\n        s = np.where(np.asarray(mask).astype(bool), s, -1e9).astype(s.dtype)\n    powers = np.exp(s - s.max())\n    w = powers / powers.sum(-1, keepdims=True)\n    return w @ values, w"),
     (None, "def attend(scores, values, mask=None):\n    scores = tf.convert_to_tensor(scores)\n    if mask is not None:\n        scores = tf.where(tf.cast(mask, tf.bool), scores, tf.constant(-np.inf, scores.dtype))\n    w = tf.nn.softmax(scores)\n    return w @ values, w"),
     (None, 'def attend(scores, values, mask=None):\n    scores = ops.convert_to_tensor(scores)\n    if mask is not None:\n        scores = tf.where(mask, scores, tf.cast(-1e9, scores.dtype))\n    w = ops.softmax(scores, axis=-1)\n    return ops.matmul(w, values), w'),
+    ("normalised_after", """
+def attend(scores, values, mask=None):
+    scores = ops.convert_to_tensor(scores)
+    if mask is not None:
+        pass
+    w = ops.softmax(scores, axis=-1)
+    if mask is not None:
+        w = w * ops.cast(mask, w.dtype); w = w / ops.sum(w, axis=-1, keepdims=True)
+    return ops.matmul(w, values), w
+"""),
+    ("softmax_over_axis_1", """
+def attend(scores, values, mask=None):
+    scores = ops.convert_to_tensor(scores)
+    if mask is not None:
+        scores = ops.where(ops.cast(mask, "bool"), scores, ops.cast(-1e9, scores.dtype))
+    w = ops.softmax(scores, axis=1)
+    return ops.matmul(w, values), w
+"""),
+    ("scaled_by_length", """
+def attend(scores, values, mask=None):
+    scores = ops.convert_to_tensor(scores)
+    if mask is not None:
+        scores = ops.where(ops.cast(mask, "bool"), scores, ops.cast(-1e9, scores.dtype))
+    scores = scores / scores.shape[-1]**0.5
+    w = ops.softmax(scores, axis=-1)
+    return ops.matmul(w, values), w
+"""),
+    ("", """
+def attend(scores, values, mask=None):
+    scores = ops.convert_to_tensor(scores)
+    if mask is not None:
+        scores = ops.where(ops.cast(mask, "bool"), scores, ops.cast(-1e9, scores.dtype))
+    w = ops.softmax(scores, axis=-1)
+    return ops.matmul(ops.swapaxes(w, -1, -2), values), w
+"""),
 ]  # fmt: skip

@@ -58,4 +58,24 @@ WRONG = [
     ("multiplied_by_bandwidth", 'def attention_pooling(query, keys, values, bandwidth=1.0):\n    d2 = ops.sum((query - keys) ** 2, axis=-1)\n    w = ops.softmax(-d2 / 2 * bandwidth ** 2)\n    return ops.matmul(w, values), w'),
     (None, 'def attention_pooling(query, keys, values, bandwidth=1.0):\n    d2 = ops.sum((query - keys) ** 2, axis=-1)\n    w = ops.exp(-d2 / (2 * bandwidth ** 2)) / (bandwidth * (2 * np.pi) ** 0.5)\n    return ops.matmul(w, values), w'),
     (None, 'def attention_pooling(query, keys, values, bandwidth=1.0):\n    d2 = ops.sum((query - keys) ** 2, axis=-1)\n    w = ops.exp(-d2 / (2 * bandwidth ** 2)); w = w / (ops.sum(w) + 1e-8)\n    return ops.matmul(w, values), w'),
+    ("", """
+def attention_pooling(query, keys, values, bandwidth=1.0):
+    d2 = np.sum((np.asarray(query) - np.asarray(keys)) ** 2, axis=-1)
+    k = np.exp(-d2 / (2 * bandwidth**2))
+    w = k / (k.sum() + 1e-9)
+    return w @ np.asarray(values), w
+"""),
+    ("", """
+def attention_pooling(query, keys, values, bandwidth=1.0):
+    d2 = ops.sum((query - keys) ** 2, axis=-1)
+    w = ops.softmax(-d2 / (2 * bandwidth**2))
+    w = w / (bandwidth * np.sqrt(2 * np.pi))
+    return ops.matmul(w, values), w
+"""),
+    ("", """
+def attention_pooling(query, keys, values, bandwidth=1.0):
+    d2 = ops.sum((query - keys) ** 2, axis=-1)
+    w = ops.softmax(-d2 / (2 * bandwidth**2))
+    return ops.mean(w[:, None] * values, axis=0), w
+"""),
 ]  # fmt: skip

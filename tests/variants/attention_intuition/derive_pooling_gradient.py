@@ -72,6 +72,18 @@ def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
             out[t] += w[s] * np.outer(values[s] - w @ values, keys[s] - w @ keys) / bandwidth**2
     return out.reshape(*query.shape[:-1], *out.shape[1:])
 """,
+    """
+def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
+    q, k, v = (np.asarray(a, "float64") for a in (query, keys, values))
+    one = q.ndim == 1
+    q = np.atleast_2d(q)
+    d2 = ((q[:, None] - k) ** 2).sum(-1)
+    z = -d2 / (2 * bandwidth**2)
+    w = np.exp(z - z.max(-1, keepdims=True)); w /= w.sum(-1, keepdims=True)
+    kbar = w @ k
+    g = np.einsum("ts,tse,si->tei", w, v - (w @ v)[:, None], k) / bandwidth**2
+    return g[0] if one else g
+""",
 ]
 
 NO_MEANS = (("v = values - w @ values", "v = values"), ("k = keys - w @ keys", "k = keys"))
@@ -111,4 +123,28 @@ def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
     return tape.jacobian(output, query)
 """),
     ("", "def derive_pooling_gradient(query, keys, values, bandwidth=1.0):\n    pass\n"),
+    ("plain_mean_of_keys", """
+def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
+    q, k, v = (np.asarray(a, "float64") for a in (query, keys, values))
+    one = q.ndim == 1
+    q = np.atleast_2d(q)
+    d2 = ((q[:, None] - k) ** 2).sum(-1)
+    z = -d2 / (2 * bandwidth**2)
+    w = np.exp(z - z.max(-1, keepdims=True)); w /= w.sum(-1, keepdims=True)
+    kbar = np.broadcast_to(k.mean(0), q.shape)
+    g = np.einsum("ts,se,tsi->tei", w, v, k - kbar[:, None]) / bandwidth**2
+    return g[0] if one else g
+"""),
+    ("", """
+def derive_pooling_gradient(query, keys, values, bandwidth=1.0):
+    q, k, v = (np.asarray(a, "float64") for a in (query, keys, values))
+    one = q.ndim == 1
+    q = np.atleast_2d(q)
+    d2 = ((q[:, None] - k) ** 2).sum(-1)
+    z = -d2 / (2 * bandwidth**2)
+    w = np.exp(z - z.max(-1, keepdims=True)); w /= w.sum(-1, keepdims=True)
+    kbar = w @ k
+    g = np.einsum("ts,se,tsi->tei", w, v, k - kbar[:, None]) / bandwidth**2
+    return g
+"""),
 ]  # fmt: skip

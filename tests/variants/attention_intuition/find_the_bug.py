@@ -40,7 +40,7 @@ def find_the_bug(queries, keys, values, bandwidth=1.0):
 
 WRONG = [
     (
-        "multiplied_by_bandwidth",
+        "",
         """
 def find_the_bug(queries, keys, values, bandwidth=1.0):
     squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)
@@ -63,6 +63,16 @@ def find_the_bug(queries, keys, values, bandwidth=1.0):
 def find_the_bug(queries, keys, values, bandwidth=1.0):
     squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)
     weights = ops.softmax(-squared_distances / (2 * bandwidth**2), axis=0)
+    return ops.matmul(weights, values), weights
+""",
+    ),
+    (
+        "factor_2_squared",
+        """
+def find_the_bug(queries, keys, values, bandwidth=1.0):
+    queries, keys, values = (ops.convert_to_tensor(each) for each in (queries, keys, values))
+    squared_distances = ops.sum((queries[:, None] - keys) ** 2, axis=-1)  # (T, S)
+    weights = ops.softmax(-squared_distances / (2 * bandwidth)**2, axis=-1)  # (T, S)
     return ops.matmul(weights, values), weights
 """,
     ),

@@ -92,6 +92,18 @@ def measure_bandwidth(x, y, bandwidths):
     equal = (1 - np.eye(len(y))) / (len(y) - 1)
     return {"base_rate": ((equal @ y - y) ** 2).mean(), "best": min(found, key=found.get), "errors": list(found.values())}
 """,
+    """
+def measure_bandwidth(x, y, bandwidths):
+    d2 = ((x[:, None].astype("float64") - x) ** 2).sum(-1)
+    np.fill_diagonal(d2, np.inf)
+    errors = []
+    for b in np.asarray(bandwidths, "float64"):
+        z = -d2 / (2 * b * b)
+        w = np.exp(z - z.max(1, keepdims=True)); w /= w.sum(1, keepdims=True)
+        errors.append(((w @ y - y) ** 2).mean())
+    n = len(y)
+    return dict(errors=errors, best=bandwidths[np.argmin(errors)], base_rate=y.var() * (n / (n - 1)) ** 2)
+""",
 ]
 
 LEFT_IN = ("        np.fill_diagonal(s, -np.inf)\n", "")
@@ -131,4 +143,101 @@ WRONG = [
     ("", pooled(("return dict", "dict"))),
     # the argument is changed
     ("", measured(("    n = len(x)\n", "    n = len(x)\n    x -= x.mean(axis=0)\n"))),
+    ("errors_absolute", """
+def measure_bandwidth(x, y, bandwidths):
+    errors = []
+    n = len(x)
+    for b in bandwidths:
+        e = []
+        for i in range(n):
+            others = np.arange(n) != i
+            pred = np.asarray(attention_pooling(x[i], x[others], y[others][:, None], b)[0])[0]
+            e.append(abs(pred - y[i]))
+        errors.append(np.mean(e))
+    base = np.mean([(y[np.arange(n) != i].mean() - y[i]) ** 2 for i in range(n)])
+    return {"errors": np.array(errors), "best": bandwidths[int(np.argmin(errors))], "base_rate": base}
+"""),
+    ("errors_summed", """
+def measure_bandwidth(x, y, bandwidths):
+    errors = []
+    n = len(x)
+    for b in bandwidths:
+        e = []
+        for i in range(n):
+            others = np.arange(n) != i
+            pred = np.asarray(attention_pooling(x[i], x[others], y[others][:, None], b)[0])[0]
+            e.append((pred - y[i]) ** 2)
+        errors.append(np.sum(e))
+    base = np.mean([(y[np.arange(n) != i].mean() - y[i]) ** 2 for i in range(n)])
+    return {"errors": np.array(errors), "best": bandwidths[int(np.argmin(errors))], "base_rate": base}
+"""),
+    ("errors_rooted", """
+def measure_bandwidth(x, y, bandwidths):
+    errors = []
+    n = len(x)
+    for b in bandwidths:
+        e = []
+        for i in range(n):
+            others = np.arange(n) != i
+            pred = np.asarray(attention_pooling(x[i], x[others], y[others][:, None], b)[0])[0]
+            e.append((pred - y[i]) ** 2)
+        errors.append(np.mean(e)**0.5)
+    base = np.mean([(y[np.arange(n) != i].mean() - y[i]) ** 2 for i in range(n)])
+    return {"errors": np.array(errors), "best": bandwidths[int(np.argmin(errors))], "base_rate": base}
+"""),
+    ("errors_signed", """
+def measure_bandwidth(x, y, bandwidths):
+    errors = []
+    n = len(x)
+    for b in bandwidths:
+        e = []
+        for i in range(n):
+            others = np.arange(n) != i
+            pred = np.asarray(attention_pooling(x[i], x[others], y[others][:, None], b)[0])[0]
+            e.append(pred - y[i])
+        errors.append(np.mean(e))
+    base = np.mean([(y[np.arange(n) != i].mean() - y[i]) ** 2 for i in range(n)])
+    return {"errors": np.array(errors), "best": bandwidths[int(np.argmin(errors))], "base_rate": base}
+"""),
+    ("sorted", """
+def measure_bandwidth(x, y, bandwidths):
+    errors = []
+    bandwidths = np.sort(bandwidths)
+    n = len(x)
+    for b in bandwidths:
+        e = []
+        for i in range(n):
+            others = np.arange(n) != i
+            pred = np.asarray(attention_pooling(x[i], x[others], y[others][:, None], b)[0])[0]
+            e.append((pred - y[i]) ** 2)
+        errors.append(np.mean(e))
+    base = np.mean([(y[np.arange(n) != i].mean() - y[i]) ** 2 for i in range(n)])
+    return {"errors": np.array(errors), "best": bandwidths[int(np.argmin(errors))], "base_rate": base}
+"""),
+    ("", """
+def measure_bandwidth(x, y, bandwidths):
+    errors = []
+    n = len(x)
+    for b in bandwidths:
+        e = []
+        for i in range(n):
+            others = np.arange(n) != 0
+            pred = np.asarray(attention_pooling(x[i], x[others], y[others][:, None], b)[0])[0]
+            e.append((pred - y[i]) ** 2)
+        errors.append(np.mean(e))
+    base = np.mean([(y[np.arange(n) != i].mean() - y[i]) ** 2 for i in range(n)])
+    return {"errors": np.array(errors), "best": bandwidths[int(np.argmin(errors))], "base_rate": base}
+"""),
+    ("not_renormalised", """
+def measure_bandwidth(x, y, bandwidths):
+    d2 = ((x[:, None].astype("float64") - x) ** 2).sum(-1)
+    errors = []
+    for b in np.asarray(bandwidths, "float64"):
+        z = -d2 / (2 * b * b)
+        w = np.exp(z - z.max(1, keepdims=True)); w /= w.sum(1, keepdims=True)
+        np.fill_diagonal(w, 0)
+        errors.append(((w @ y - y) ** 2).mean())
+    n = len(y)
+    return dict(errors=errors, best=bandwidths[np.argmin(errors)], base_rate=y.var() * (n / (n - 1)) ** 2)
+"""),
 ]  # fmt: skip

@@ -70,4 +70,16 @@ WRONG = [
     ("sigmoids", "def softmax(x, axis=-1):\n    return ops.sigmoid(ops.convert_to_tensor(x))"),
     ("sum_of_everything", 'def softmax(x, axis=-1):\n    x = ops.convert_to_tensor(x)\n    e = ops.exp(x - ops.max(x, axis=axis, keepdims=True))\n    return e / ops.sum(e)'),
     ("no_exponential", 'def softmax(x, axis=-1):\n    x = ops.convert_to_tensor(x)\n    e = x\n    return e / ops.sum(e, axis=axis, keepdims=True)'),
+    ("", """
+def softmax(x, axis=-1):
+    x = ops.convert_to_tensor(x)
+    e = ops.exp(x - ops.max(x, axis=axis, keepdims=True))
+    return e / ops.sum(e, axis=axis)
+"""),
+    ("", """
+def softmax(x, axis=-1):
+    x = np.asarray(x, dtype="float64")
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+"""),
 ]  # fmt: skip

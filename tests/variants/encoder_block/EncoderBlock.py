@@ -334,4 +334,29 @@ WRONG = [
         block(key_dim="num_heads").replace("tion(num_heads,", "tion(d_model // num_heads,"),
     ),
     ("one_norm_under_two_names", block().replace("self.norm2 = ", "self.norm2 = self.norm1  # ")),
+    (
+        "first_residual_from_normed",
+        """
+class EncoderBlock(keras.Layer):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, norm="post", **kwargs):
+        super().__init__(**kwargs)
+        self.config = dict(d_model=d_model, num_heads=num_heads, d_ff=d_ff, dropout=dropout, norm=norm)
+        self.norm = norm
+        self.attention = keras.layers.MultiHeadAttention(num_heads, d_model // num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1 = keras.layers.LayerNormalization(epsilon=1e-6)
+        self.norm2 = keras.layers.LayerNormalization(epsilon=1e-6)
+        self.dropout1 = keras.layers.Dropout(dropout)
+        self.dropout2 = keras.layers.Dropout(dropout)
+    def call(self, x, attention_mask=None, training=None):
+        if self.norm == "post":
+            x = self.norm1(x + self.dropout1(self.attention(query=x, value=x, attention_mask=attention_mask), training=training))
+            return self.norm2(x + self.dropout2(self.feed_forward(x), training=training))
+        h = self.norm1(x)
+        x = h + self.dropout1(self.attention(query=h, value=h, attention_mask=attention_mask), training=training)
+        return x + self.dropout2(self.feed_forward(self.norm2(x)), training=training)
+    def get_config(self):
+        return {**super().get_config(), **self.config}
+""",
+    ),
 ]

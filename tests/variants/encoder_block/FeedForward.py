@@ -90,4 +90,28 @@ WRONG = [
     ("residual_inside", feed("x + self.dense_out(self.dense_in(x))")),
     (None, feed("self.dense_out(self.dense_in(x))", more=", use_bias=False")),
     (None, feed("tf.constant(self.dense_out(self.dense_in(x)).numpy())")),
+    (
+        "",
+        """
+class FeedForward(keras.Layer):
+    def __init__(self, d_model, d_ff, **kwargs):
+        super().__init__(**kwargs)
+        self.dense_in = keras.layers.Dense(d_model, activation="relu")
+        self.dense_out = keras.layers.Dense(d_ff)
+    def call(self, x):
+        return self.dense_out(self.dense_in(x))
+""",
+    ),
+    (
+        "",
+        """
+class FeedForward(keras.Layer):
+    def __init__(self, d_model, d_ff, **kwargs):
+        super().__init__(**kwargs)
+        self.dense_in = keras.layers.Dense(d_model, d_ff)
+        self.dense_out = keras.layers.Dense(d_ff, d_model)
+    def call(self, x):
+        return self.dense_out(self.dense_in(x))
+""",
+    ),
 ]

@@ -117,4 +117,49 @@ def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
         loss = tf.reduce_sum((x - mean) / tf.sqrt(variance + eps) * gamma * upstream)
     return tape.gradient(loss, x)
 """),
+    ("eps_missing", """
+def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
+    x, gamma, g = (np.asarray(a, "float64") for a in (x, gamma, upstream))
+    mu = x.mean(-1, keepdims=True)
+    sd = np.sqrt(x.var(-1, keepdims=True))
+    h = (x - mu) / sd
+    d = g * gamma
+    return (d - d.mean(-1, keepdims=True) - h * (d * h).mean(-1, keepdims=True)) / sd
+"""),
+    ("deviation_added", """
+def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
+    x, gamma, g = (np.asarray(a, "float64") for a in (x, gamma, upstream))
+    mu = x.mean(-1, keepdims=True)
+    sd = np.sqrt(x.var(-1, keepdims=True) + eps)
+    h = (x - mu) / sd
+    d = g * gamma
+    return (d - d.mean(-1, keepdims=True) + h * (d * h).mean(-1, keepdims=True)) / sd
+"""),
+    ("mean_of_product_split", """
+def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
+    x, gamma, g = (np.asarray(a, "float64") for a in (x, gamma, upstream))
+    mu = x.mean(-1, keepdims=True)
+    sd = np.sqrt(x.var(-1, keepdims=True) + eps)
+    h = (x - mu) / sd
+    d = g * gamma
+    return (d - d.mean(-1, keepdims=True) - h**2 * d.mean(-1, keepdims=True)) / sd
+"""),
+    ("", """
+def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
+    x, gamma, g = (np.asarray(a, "float64") for a in (x, gamma, upstream))
+    mu = x.mean(-1, keepdims=True)
+    sd = np.sqrt(x.var(-1, keepdims=True) + eps)
+    h = (x - mu) / sd
+    d = g * gamma
+    return (d - d.mean(-1, keepdims=True) - h * (d * h).mean(0, keepdims=True)) / sd
+"""),
+    ("", """
+def derive_layer_norm_gradient(x, gamma, upstream, eps=1e-6):
+    x, gamma, g = (np.asarray(a, "float64") for a in (x, gamma, upstream))
+    mu = x.mean(1, keepdims=True)
+    sd = np.sqrt(x.var(1, keepdims=True) + eps)
+    h = (x - mu) / sd
+    d = g * gamma
+    return (d - d.mean(1, keepdims=True) - h * (d * h).mean(1, keepdims=True)) / sd
+"""),
 ]  # fmt: skip

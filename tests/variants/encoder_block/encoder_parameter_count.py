@@ -80,4 +80,20 @@ WRONG = [
     ),
     ("output_bias_too_wide", count("4 * d_model * width + 4 * width")),
     (None, "def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):\n    return 10_656"),
+    (
+        "no_biases",
+        """
+def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
+    hk = num_heads * key_dim if key_dim else d_model
+    return 4 * d_model * hk + 2 * d_model * d_ff + 4 * d_model
+""",
+    ),
+    (
+        "projections_for_each_head",
+        """
+def encoder_parameter_count(d_model, num_heads, d_ff, key_dim=None):
+    hk = num_heads * key_dim if key_dim else d_model
+    return 3 * num_heads * (d_model * hk + hk) + hk * d_model + d_model + 2 * d_model * d_ff + d_ff + d_model + 4 * d_model
+""",
+    ),
 ]

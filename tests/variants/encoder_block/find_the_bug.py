@@ -39,7 +39,7 @@ def find_the_bug(x, norms, sublayers, final_norm):
 
 WRONG = [
     (
-        "normed_token_carried",
+        "",
         """
 def find_the_bug(x, norms, sublayers, final_norm):
     for norm, sublayer in zip(norms, sublayers, strict=True):
@@ -63,6 +63,34 @@ def find_the_bug(x, norms, sublayers, final_norm):
 def find_the_bug(x, norms, sublayers, final_norm):
     for norm, sublayer in zip(norms, sublayers, strict=True):
         x = norm(x + sublayer(x))
+    return final_norm(x)
+""",
+    ),
+    (
+        "output_normed",
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = x + norm(sublayer(x))
+    return final_norm(x)
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        x = x + sublayer(norm(x)) + norm(x)
+    return final_norm(x)
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(x, norms, sublayers, final_norm):
+    for norm, sublayer in zip(norms, sublayers, strict=True):
+        h = norm(x)
+        x = h + sublayer(x)
     return final_norm(x)
 """,
     ),

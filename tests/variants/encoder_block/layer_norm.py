@@ -52,6 +52,13 @@ def layer_norm(x, gamma, beta, eps=1e-6):
     deviation = np.sqrt(np.linalg.norm(centred, axis=-1, keepdims=True) ** 2 / width + eps)
     return (centred / deviation * np.asarray(gamma) + np.asarray(beta)).astype(x.dtype)
 """,
+    """
+def layer_norm(x, gamma, beta, eps=1e-6):
+    x = ops.convert_to_tensor(x)
+    mu = ops.mean(x, axis=-1, keepdims=True)
+    var = ops.mean(x**2, axis=-1, keepdims=True) - mu**2
+    return (x - mu) / ops.sqrt(var + eps) * gamma + beta
+""",
 ]
 
 
@@ -106,5 +113,35 @@ def layer_norm(x, gamma, beta, eps=1e-6):
     (
         None,
         "def layer_norm(x, gamma, beta, eps=1e-6):\n    return ops.layer_normalization(x, gamma, beta, epsilon=eps)",
+    ),
+    (
+        "over_axis_1",
+        """
+def layer_norm(x, gamma, beta, eps=1e-6):
+    x = ops.convert_to_tensor(x)
+    mu = ops.mean(x, axis=1, keepdims=True)
+    var = ops.mean((x - mu) ** 2, axis=1, keepdims=True)
+    return (x - mu) / ops.sqrt(var + eps) * gamma + beta
+""",
+    ),
+    (
+        "",
+        """
+def layer_norm(x, gamma, beta, eps=1e-6):
+    x = ops.convert_to_tensor(x)
+    mu = ops.mean(x, axis=-1)
+    var = ops.mean((x - mu) ** 2, axis=-1)
+    return (x - mu) / ops.sqrt(var + eps) * gamma + beta
+""",
+    ),
+    (
+        "",
+        """
+def layer_norm(x, gamma, beta, eps=1e-6):
+    x = ops.convert_to_tensor(x)
+    mu = ops.mean(x, axis=-1, keepdims=True)
+    var = ops.mean((x - mu) ** 2, axis=-1, keepdims=True)
+    return (x - mu) / ops.sqrt(var + 1e-6) * gamma + beta
+""",
     ),
 ]

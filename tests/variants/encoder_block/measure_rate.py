@@ -100,4 +100,98 @@ WRONG = [
     ("", measured(("    return shares, largest\n", ""))),
     # stops at the first rate that fails
     ("", measured(("for rate in rates:", "for rate in sorted(rates):"), ("/ len(seeds)\n", "/ len(seeds)\n        if shares[rate] < 1:\n            break\n"))),
+    ("first_loss", """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {}
+    for r in rates:
+        ok = [train(r, s)[0] < base_loss for s in seeds]
+        shares[r] = sum(ok) / len(seeds)
+    largest = None
+    for r in sorted(rates):
+        if shares[r] < 1: break
+        largest = r
+    return shares, largest
+"""),
+    ("numbers_not_shares", """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {}
+    for r in rates:
+        ok = [train(r, s)[-1] < base_loss for s in seeds]
+        shares[r] = sum(ok)
+    largest = None
+    for r in sorted(rates):
+        if shares[r] < len(seeds): break
+        largest = r
+    return shares, largest
+"""),
+    ("share_that_failed", """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {}
+    for r in rates:
+        ok = [train(r, s)[-1] > base_loss for s in seeds]
+        shares[r] = sum(ok) / len(seeds)
+    largest = None
+    for r in sorted(rates):
+        if shares[r] < 1: break
+        largest = r
+    return shares, largest
+"""),
+    ("smallest_returned", """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {}
+    for r in rates:
+        ok = [train(r, s)[-1] < base_loss for s in seeds]
+        shares[r] = sum(ok) / len(seeds)
+    largest = None
+    for r in sorted(rates):
+        if shares[r] < 1: break
+        largest = largest or r
+    return shares, largest
+"""),
+    ("number_for_none", """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {}
+    for r in rates:
+        ok = [train(r, s)[-1] < base_loss for s in seeds]
+        shares[r] = sum(ok) / len(seeds)
+    largest = 0
+    for r in sorted(rates):
+        if shares[r] < 1: break
+        largest = r
+    return shares, largest
+"""),
+    ("", """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {}
+    for r in rates:
+        ok = [train(r, s)[-1] < base_loss for s in seeds]
+        shares[r] = sum(ok) / len(seeds)
+    largest = None
+    for r in sorted(rates):
+        if not all(train(r, s)[-1] < base_loss for s in seeds): break
+        largest = r
+    return shares, largest
+"""),
+    ("", """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {}
+    for r in sorted(rates):
+        ok = [train(r, s)[-1] < base_loss for s in seeds]
+        shares[r] = sum(ok) / len(seeds)
+        if shares[r] < 1: break
+    largest = None
+    for r in shares:
+        if shares[r] == 1: largest = r
+    return shares, largest
+"""),
+    ("gap_jumped", """
+def measure_rate(train, rates, seeds, base_loss):
+    shares = {}
+    for r in rates:
+        ok = [train(r, s)[-1] < base_loss for s in seeds]
+        shares[r] = sum(ok) / len(seeds)
+    largest = None
+    largest = max(shares, key=shares.get)
+    return shares, largest
+"""),
 ]  # fmt: skip

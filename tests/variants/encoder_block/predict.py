@@ -11,4 +11,10 @@ WRONG = [
     ("variance", "predict = 49"),
     ("", "predict = 12"),
     ("", "predict = 7.55"),
+    (
+        "one_sublayer_each",
+        """
+predict = 5.74
+""",
+    ),
 ]

@@ -145,4 +145,32 @@ class GroupedQueryAttention(MultiHeadAttention):
         super().__init__(d_model, num_heads, **kwargs)
 """,
     ),
+    (
+        "value_heads_in_turn",
+        """
+class GroupedQueryAttention(keras.Layer):
+    def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("heads")
+        self.h, self.g = num_heads, num_kv_heads
+        width = num_kv_heads * (d_model // num_heads)
+        self.w_q = keras.layers.Dense(d_model)
+        self.w_k = keras.layers.Dense(width)
+        self.w_v = keras.layers.Dense(width)
+        self.w_o = keras.layers.Dense(d_model)
+    def call(self, query, key, value, attention_mask=None, return_weights=False):
+        q = split_heads(self.w_q(query), self.h)
+        k = split_heads(self.w_k(key), self.g)
+        v = split_heads(self.w_v(value), self.g)
+        k = ops.repeat(k, self.h // self.g, axis=1)
+        v = ops.tile(v, (1, self.h // self.g, 1, 1))
+        if attention_mask is not None and len(attention_mask.shape) == 3:
+            attention_mask = attention_mask[:, None]
+        out, w = scaled_dot_product_attention(q, k, v, attention_mask)
+        out = self.w_o(merge_heads(out))
+        return (out, w) if return_weights else out
+""",
+    ),
 ]

@@ -49,4 +49,16 @@ WRONG = [
     ("", "def ablate_heads(x, keep):\n    x = np.array(x)\n    x[[b for b in range(len(x)) if b not in keep]] = 0\n    return x"),
     ("tokens_ablated", "def ablate_heads(x, keep):\n    x = np.array(x)\n    x[:, :, [t for t in range(x.shape[2]) if t not in keep]] = 0\n    return x"),
     ("others_rescaled", "def ablate_heads(x, keep):\n    x = np.array(x)\n    x[:, [h for h in range(x.shape[1]) if h not in keep]] = 0\n    return x * (x.shape[1] / max(len(keep), 1))"),
+    ("items_ablated", """
+def ablate_heads(head_outputs, keep):
+    x = np.array(head_outputs)
+    for h in range(x.shape[0]):
+        if h not in keep: x[h] = 0
+    return x
+"""),
+    ("", """
+def ablate_heads(head_outputs, keep):
+    x = np.array(head_outputs)
+    return x * np.isin(np.arange(x.shape[1]), keep)
+"""),
 ]  # fmt: skip

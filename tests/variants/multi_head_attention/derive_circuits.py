@@ -87,6 +87,14 @@ def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
                 qk[h, i, j] = np.dot(w_q[i, h * K : h * K + K], w_k[j, h * K : h * K + K]) / K**0.5
     return qk, ov
 """,
+    """
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    D = w_q.shape[0]; H = num_heads
+    q = w_q.reshape(D, H, -1); k = w_k.reshape(D, H, -1); v = w_v.reshape(D, H, -1); o = w_o.T.reshape(D, H, -1).transpose(1, 2, 0)
+    qk = np.einsum("ahk,bhk->hab", q, k) / np.sqrt(q.shape[-1])
+    ov = np.einsum("ahv,hvb->hab", v, o)
+    return qk, ov
+""",
 ]
 
 WRONG = [
@@ -116,4 +124,65 @@ WRONG = [
     # K = V = D/H, whatever the kernels are
     ("", derived(("D, K, V = w_q.shape[0], w_q.shape[1] // num_heads, w_v.shape[1] // num_heads", "K = V = w_q.shape[0] // num_heads"))),
     ("", "def derive_circuits(w_q, w_k, w_v, w_o, num_heads):\n    pass\n"),
+    ("width_of_tokens", """
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    D = w_q.shape[0]; H = num_heads
+    q = w_q.reshape(D, H, -1); k = w_k.reshape(D, H, -1); v = w_v.reshape(D, H, -1); o = w_o.reshape(H, -1, D)
+    qk = np.einsum("ahk,bhk->hab", q, k) / np.sqrt(D)
+    ov = np.einsum("ahv,hvb->hab", v, o)
+    return qk, ov
+"""),
+    ("values_cut_by_keys", """
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    K = w_q.shape[1] // num_heads
+    qk, ov = [], []
+    for h in range(num_heads):
+        s = slice(h * K, (h + 1) * K)
+        qk.append(w_q[:, s] @ w_k[:, s].T / K**0.5)
+        ov.append(w_v[:, s] @ w_o[s])
+    return np.stack(qk), np.stack(ov)
+"""),
+    ("heads_cut_by_tokens", """
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    D = w_q.shape[0]; K = D // num_heads
+    qk, ov = [], []
+    for h in range(num_heads):
+        s = slice(h * K, (h + 1) * K)
+        qk.append(w_q[:, s] @ w_k[:, s].T / K**0.5)
+        ov.append(w_v[:, s] @ w_o[s])
+    return np.stack(qk), np.stack(ov)
+"""),
+    ("results_swapped", """
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    D = w_q.shape[0]; H = num_heads
+    q = w_q.reshape(D, H, -1); k = w_k.reshape(D, H, -1); v = w_v.reshape(D, H, -1); o = w_o.reshape(H, -1, D)
+    qk = np.einsum("ahk,bhk->hab", q, k) / np.sqrt(q.shape[-1])
+    ov = np.einsum("ahv,hvb->hab", v, o)
+    return ov, qk
+"""),
+    ("", """
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    D = w_q.shape[0]; H = num_heads
+    q = w_q.reshape(D, -1, H).swapaxes(1, 2); k = w_k.reshape(D, -1, H).swapaxes(1, 2); v = w_v.reshape(D, H, -1); o = w_o.reshape(H, -1, D)
+    qk = np.einsum("ahk,bhk->hab", q, k) / np.sqrt(q.shape[-1])
+    ov = np.einsum("ahv,hvb->hab", v, o)
+    return qk, ov
+"""),
+    ("", """
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    D = w_q.shape[0]; H = num_heads
+    q = w_q.reshape(D, H, -1); k = w_k.reshape(D, H, -1); v = w_v.reshape(D, H, -1); o = w_o.reshape(D, H, -1).transpose(1, 2, 0)
+    qk = np.einsum("ahk,bhk->hab", q, k) / np.sqrt(q.shape[-1])
+    ov = np.einsum("ahv,hvb->hab", v, o)
+    return qk, ov
+"""),
+    ("", """
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    D = w_q.shape[0]; H = num_heads
+    q = w_q.reshape(D, H, -1); k = w_k.reshape(D, H, -1); v = w_v.reshape(D, H, -1); o = w_o.reshape(H, -1, D)
+    qk = np.einsum("ahk,bhk->hab", q, k) / np.sqrt(q.shape[-1])
+    qk = np.exp(qk) / np.exp(qk).sum(-1, keepdims=True)
+    ov = np.einsum("ahv,hvb->hab", v, o)
+    return qk, ov
+"""),
 ]  # fmt: skip

@@ -36,7 +36,7 @@ def find_the_bug(q, k, v):
 
 WRONG = [
     (
-        "own_value_alone",
+        "",
         """
 def find_the_bug(q, k, v):
     weights = ops.softmax(ops.einsum("bthk,bshk->bhts", q, k) / q.shape[-1] ** 0.5)
@@ -49,6 +49,24 @@ def find_the_bug(q, k, v):
 def find_the_bug(q, k, v):
     weights = ops.softmax(ops.einsum("bthk,bshk->bhts", q, k) / q.shape[-1] ** 0.5)
     return ops.einsum("bhts,bthk->bshk", weights, v)
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(q, k, v):
+    scores = ops.einsum("bthk,bshk->bhts", q, k) / q.shape[-1] ** 0.5  # (B, H, T, S)
+    weights = ops.softmax(scores, axis=-2)  # (B, H, T, S)
+    return ops.einsum("bhts,bthk->bthk", weights, v)  # (B, T, H, K)
+""",
+    ),
+    (
+        "summed_over_queries",
+        """
+def find_the_bug(q, k, v):
+    scores = ops.einsum("bthk,bshk->bhts", q, k) / q.shape[-1] ** 0.5  # (B, H, T, S)
+    weights = ops.softmax(scores, axis=-1)  # (B, H, T, S)
+    return ops.einsum("bhst,bshk->bthk", weights, v)  # (B, T, H, K)
 """,
     ),
 ]

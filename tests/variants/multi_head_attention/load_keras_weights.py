@@ -55,6 +55,10 @@ def load_keras_weights(mine, keras_mha):
     for dense in (mine.w_q, mine.w_k, mine.w_v, mine.w_o):
         dense.set_weights([next(given).reshape(dense.kernel.shape), next(given).reshape(-1)])
 """,
+    """
+def load_keras_weights(mine, keras_mha):
+    mine.set_weights([w.reshape(o.shape) for w, o in zip(keras_mha.get_weights(), mine.get_weights())])
+""",
 ]
 
 WRONG = [
@@ -67,4 +71,26 @@ WRONG = [
     ("query_key_swapped", "def load_keras_weights(mine, keras_mha):\n    w = keras_mha.get_weights()\n    for i, dense in enumerate((mine.w_k, mine.w_q, mine.w_v, mine.w_o)):\n        dense.set_weights([w[2 * i].reshape(dense.kernel.shape), w[2 * i + 1].reshape(-1)])"),
     ("nothing_loaded", "def load_keras_weights(mine, keras_mha):\n    keras_mha.set_weights([a.reshape(b.shape) for a, b in zip(mine.get_weights(), keras_mha.get_weights())])"),
     ("output_not_copied", "def load_keras_weights(mine, keras_mha):\n    w = keras_mha.get_weights()\n    for i, dense in enumerate((mine.w_q, mine.w_k, mine.w_v)):\n        dense.set_weights([w[2 * i].reshape(dense.kernel.shape), w[2 * i + 1].reshape(-1)])"),
+    ("", """
+def load_keras_weights(mine, keras_mha):
+    qk, qb, kk, kb, vk, vb, ok, ob = keras_mha.get_weights()
+    D = qk.shape[0]
+    mine.w_q.set_weights([qk.transpose(0, 2, 1).reshape(D, -1), qb.reshape(-1)])
+    mine.w_k.set_weights([kk.reshape(D, -1), kb.reshape(-1)])
+    mine.w_v.set_weights([vk.reshape(D, -1), vb.reshape(-1)])
+    mine.w_o.set_weights([ok.reshape(-1, D), ob])
+"""),
+    ("output_transposed", """
+def load_keras_weights(mine, keras_mha):
+    qk, qb, kk, kb, vk, vb, ok, ob = keras_mha.get_weights()
+    D = qk.shape[0]
+    mine.w_q.set_weights([qk.reshape(D, -1), qb.reshape(-1)])
+    mine.w_k.set_weights([kk.reshape(D, -1), kb.reshape(-1)])
+    mine.w_v.set_weights([vk.reshape(D, -1), vb.reshape(-1)])
+    mine.w_o.set_weights([ok.reshape(-1, D).T, ob])
+"""),
+    ("nothing_loaded", """
+def load_keras_weights(mine, keras_mha):
+    keras_mha.set_weights([w.reshape(o.shape) for w, o in zip(mine.get_weights(), keras_mha.get_weights())])
+"""),
 ]  # fmt: skip

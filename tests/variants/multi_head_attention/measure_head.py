@@ -78,6 +78,17 @@ def measure_head(loss, heads):
             heads[:, h] = kept
     return found
 """,
+    """
+def measure_head(loss, heads):
+    base = loss(heads)
+    res = {"zero": [], "mean": [], "row_mean": []}
+    for h in range(heads.shape[1]):
+        for name, value in (("zero", 0), ("mean", heads[:, h].mean(axis=(0, 1))), ("row_mean", heads[:, h].mean(axis=0))):
+            changed = heads.copy()
+            changed[:, h] = value
+            res[name].append(loss(changed) - base)
+    return res
+""",
 ]  # fmt: skip
 
 COPIES = "        zero, mean, row = heads.copy(), heads.copy(), heads.copy()\n"
@@ -112,4 +123,70 @@ WRONG = [
     ("", measured(("    return result", "    return result['zero'], result['mean'], result['row_mean']"))),
     ("", measured(("    return result", "    return {'zero': result['zero'], 'mean': result['mean']}"))),
     ("", measured(("    return result", "    result"))),
+    ("ratio", """
+def measure_head(loss, heads):
+    base = loss(heads)
+    res = {"zero": [], "mean": [], "row_mean": []}
+    for h in range(heads.shape[1]):
+        for name, value in (("zero", 0), ("mean", heads[:, h].mean(axis=(0, 1))), ("row_mean", heads[:, h].mean(axis=0))):
+            changed = heads.copy()
+            changed[:, h] = value
+            res[name].append(loss(changed) / base)
+    return {k: np.array(v) for k, v in res.items()}
+"""),
+    ("one_number_a_position", """
+def measure_head(loss, heads):
+    base = loss(heads)
+    res = {"zero": [], "mean": [], "row_mean": []}
+    for h in range(heads.shape[1]):
+        for name, value in (("zero", 0), ("mean", heads[:, h].mean(axis=(0, 1))), ("row_mean", heads[:, h].mean(axis=(0, 2))[:, None])):
+            changed = heads.copy()
+            changed[:, h] = value
+            res[name].append(loss(changed) - base)
+    return {k: np.array(v) for k, v in res.items()}
+"""),
+    ("means_of_all_heads", """
+def measure_head(loss, heads):
+    base = loss(heads)
+    res = {"zero": [], "mean": [], "row_mean": []}
+    for h in range(heads.shape[1]):
+        for name, value in (("zero", 0), ("mean", heads.mean(axis=(0, 1, 2))), ("row_mean", heads.mean(axis=(0, 1)))):
+            changed = heads.copy()
+            changed[:, h] = value
+            res[name].append(loss(changed) - base)
+    return {k: np.array(v) for k, v in res.items()}
+"""),
+    ("positions_replaced", """
+def measure_head(loss, heads):
+    base = loss(heads)
+    res = {"zero": [], "mean": [], "row_mean": []}
+    for h in range(heads.shape[2]):
+        for name, value in (("zero", 0), ("mean", heads[:, :, h].mean(axis=(0, 1))), ("row_mean", heads[:, :, h].mean(axis=0))):
+            changed = heads.copy()
+            changed[:, :, h] = value
+            res[name].append(loss(changed) - base)
+    return {k: np.array(v) for k, v in res.items()}
+"""),
+    ("", """
+def measure_head(loss, heads):
+    base = loss(heads)
+    res = {"zero": [], "mean": [], "row_mean": []}
+    for h in range(heads.shape[1]):
+        for name, value in (("zero", 0), ("mean", np.median(heads[:, h], axis=(0, 1))), ("row_mean", heads[:, h].mean(axis=0))):
+            changed = heads.copy()
+            changed[:, h] = value
+            res[name].append(loss(changed) - base)
+    return {k: np.array(v) for k, v in res.items()}
+"""),
+    ("ablated_stays", """
+def measure_head(loss, heads):
+    base = loss(heads)
+    changed = heads.copy()
+    res = {"zero": [], "mean": [], "row_mean": []}
+    for h in range(heads.shape[1]):
+        for name, value in (("zero", 0), ("mean", heads[:, h].mean(axis=(0, 1))), ("row_mean", heads[:, h].mean(axis=0))):
+            changed[:, h] = value
+            res[name].append(loss(changed) - base)
+    return {k: np.array(v) for k, v in res.items()}
+"""),
 ]  # fmt: skip

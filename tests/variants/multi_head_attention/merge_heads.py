@@ -11,6 +11,11 @@ def merge_heads(x):
     "def merge_heads(x):\n    return tf.concat(tf.unstack(x, axis=1), -1)",
     "def merge_heads(x):\n    return ops.reshape(ops.swapaxes(x, 1, 2), (ops.shape(x)[0], ops.shape(x)[2], -1))",
     "merge_heads = lambda x: tf.reshape(tf.einsum('bhtk->bthk', x), (tf.shape(x)[0], -1, x.shape[1] * x.shape[3]))",
+    """
+def merge_heads(x):
+    x = ops.convert_to_tensor(x)
+    return ops.concatenate([x[:, h] for h in range(x.shape[1])], axis=-1)
+""",
 ]
 
 WRONG = [
@@ -23,4 +28,13 @@ WRONG = [
     ("heads_averaged", "def merge_heads(x):\n    return ops.mean(x, axis=1)"),
     (None, "def merge_heads(x):\n    B, H, T, K = x.shape\n    return ops.reshape(ops.transpose(x, (0, 2, 1, 3)), (B, T, H * K))"),
     (None, "def merge_heads(x):\n    x = np.asarray(x)\n    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)"),
+    ("", """
+def merge_heads(x):
+    return ops.concatenate(ops.unstack(ops.convert_to_tensor(x), axis=1), axis=1)
+"""),
+    ("", """
+def merge_heads(x):
+    B, H, T, K = x.shape
+    return ops.reshape(ops.transpose(x, (0, 2, 1, 3)), (B, T, -1))
+"""),
 ]  # fmt: skip

@@ -26,6 +26,10 @@ def split_heads(x, num_heads):
     shape = ops.shape(x)
     return ops.einsum("bthk->bhtk", ops.reshape(x, (shape[0], shape[1], num_heads, shape[2] // num_heads)))
 """,
+    """
+def split_heads(x, num_heads):
+    return ops.stack(ops.split(ops.convert_to_tensor(x), num_heads, axis=-1), axis=1)
+""",
 ]
 
 WRONG = [
@@ -40,4 +44,15 @@ WRONG = [
     # static shapes: `None` where the layer of exercise 3 runs
     (None, "def split_heads(x, num_heads):\n    B, T, D = x.shape\n    return ops.transpose(ops.reshape(x, (B, T, num_heads, D // num_heads)), (0, 2, 1, 3))"),
     (None, "def split_heads(x, num_heads):\n    x = np.asarray(x)\n    b, t, d = x.shape\n    return x.reshape(b, t, num_heads, d // num_heads).swapaxes(1, 2)"),
+    ("", """
+def split_heads(x, num_heads):
+    B, T, D = ops.shape(x)
+    return ops.transpose(ops.reshape(x, (B, T, D // num_heads, num_heads)), (0, 3, 1, 2))
+"""),
+    ("", """
+def split_heads(x, num_heads):
+    x = ops.convert_to_tensor(x)
+    B, T, D = x.shape
+    return ops.transpose(ops.reshape(x, (B, T, num_heads, D // num_heads)), (0, 2, 1, 3))
+"""),
 ]  # fmt: skip

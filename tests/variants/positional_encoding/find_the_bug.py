@@ -40,7 +40,7 @@ def find_the_bug(q, k, positions):
 
 WRONG = [
     (
-        "positions_added_up",
+        "",
         """
 def find_the_bug(q, k, positions):
     width = q.shape[-1]

@@ -113,4 +113,58 @@ WRONG = [
     ("query_key_swapped", "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        D = keras.layers.Dense\n        self.w_q, self.w_k, self.w_v = D(d_k, use_bias=False), D(d_k, use_bias=False), D(d_v, use_bias=False)\n    def call(self, x, mask=None, return_weights=False):\n        if mask is not None and len(mask.shape) == 4:\n            mask = mask[:, 0]\n        o, w = scaled_dot_product_attention(self.w_k(x), self.w_q(x), self.w_v(x), mask)\n        return (o, w) if return_weights else o"),
     ("dense_with_bias", "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        self.w_q, self.w_k, self.w_v = (keras.layers.Dense(n) for n in (d_k, d_k, d_v))\n    def call(self, x, mask=None, return_weights=False):\n        if mask is not None and len(mask.shape) == 4:\n            mask = mask[:, 0]\n        o, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)\n        return (o, w) if return_weights else o"),
     (None, "class SelfAttention(keras.Layer):\n    def __init__(self, d_k, d_v):\n        super().__init__()\n        self.inner = keras.layers.MultiHeadAttention(1, d_k, d_v)\n        self.w_q, self.w_k, self.w_v = (keras.layers.Dense(n, use_bias=False) for n in (d_k, d_k, d_v))\n    def call(self, x, mask=None, return_weights=False):\n        return self.inner(x, x, return_attention_scores=return_weights)"),
+    ("head_axis_kept", """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.w_q = keras.layers.Dense(d_k, use_bias=False)
+        self.w_k = keras.layers.Dense(d_k, use_bias=False)
+        self.w_v = keras.layers.Dense(d_v, use_bias=False)
+    def call(self, x, attention_mask=None, return_weights=False):
+        out, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), attention_mask)
+        return (out, w) if return_weights else out
+"""),
+    ("activated", """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.w_q = keras.layers.Dense(d_k, use_bias=False, activation="relu")
+        self.w_k = keras.layers.Dense(d_k, use_bias=False, activation="relu")
+        self.w_v = keras.layers.Dense(d_v, use_bias=False, activation="relu")
+    def call(self, x, attention_mask=None, return_weights=False):
+        if attention_mask is not None and len(attention_mask.shape) == 4:
+            attention_mask = attention_mask[:, 0]
+        out, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), attention_mask)
+        return (out, w) if return_weights else out
+"""),
+    ("", """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.w_q = keras.layers.Dense(d_k, use_bias=False)
+        self.w_k = keras.layers.Dense(d_k, use_bias=False)
+        self.w_v = keras.layers.Dense(d_v, use_bias=False)
+    def call(self, x, attention_mask=None, return_weights=False):
+        if attention_mask is not None:
+            attention_mask = ops.squeeze(attention_mask)
+        out, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), attention_mask)
+        return (out, w) if return_weights else out
+"""),
+    ("", """
+class SelfAttention(keras.Layer):
+    def __init__(self, d_k, d_v, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.w_q = keras.layers.Dense(d_v, use_bias=False)
+        self.w_k = keras.layers.Dense(d_v, use_bias=False)
+        self.w_v = keras.layers.Dense(d_v, use_bias=False)
+    def call(self, x, attention_mask=None, return_weights=False):
+        if attention_mask is not None and len(attention_mask.shape) == 4:
+            attention_mask = attention_mask[:, 0]
+        out, w = scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), attention_mask)
+        return (out, w) if return_weights else out
+"""),
 ]  # fmt: skip

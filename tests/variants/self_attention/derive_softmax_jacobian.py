@@ -45,6 +45,17 @@ def derive_softmax_jacobian(scores):
     p = ops.exp(z - ops.logsumexp(z, axis=-1, keepdims=True))
     return ops.expand_dims(p, -1) * (ops.eye(z.shape[-1], dtype=z.dtype) - ops.expand_dims(p, -2))
 """,
+    """
+def derive_softmax_jacobian(scores):
+    z = np.asarray(scores, "float64")
+    h = 1e-5
+    cols = []
+    from scipy.special import softmax
+    for j in range(z.shape[-1]):
+        d = np.zeros(z.shape[-1]); d[j] = h
+        cols.append((softmax(z + d, axis=-1) - softmax(z - d, axis=-1)) / (2*h))
+    return np.stack(cols, axis=-1)
+""",
 ]  # fmt: skip
 
 RIGHT = "p[..., None] * (eye - p[..., None, :])"
@@ -83,5 +94,25 @@ def derive_softmax_jacobian(scores):
         tape.watch(z)
         p = tf.nn.softmax(z)
     return tape.jacobian(p, z)
+"""),
+    ("numerator_for_every_pair", """
+def derive_softmax_jacobian(scores):
+    p = np.asarray(ops.softmax(scores, axis=-1))
+    return p[..., :, None] * (1 - p[..., None, :])
+"""),
+    ("diagonal_of_ones", """
+def derive_softmax_jacobian(scores):
+    p = np.asarray(ops.softmax(scores, axis=-1))
+    return np.eye(p.shape[-1]) - p[..., :, None] * p[..., None, :]
+"""),
+    ("added_beside", """
+def derive_softmax_jacobian(scores):
+    p = np.asarray(ops.softmax(scores, axis=-1))
+    n = p.shape[-1]
+    J = np.zeros(p.shape + (n,))
+    for i in range(n):
+        for j in range(n):
+            J[..., i, j] = p[..., i] * (1 - p[..., j]) if i == j else p[..., i] * p[..., j]
+    return J
 """),
 ]  # fmt: skip

@@ -45,7 +45,7 @@ def find_the_bug(x, w_q, w_k, w_v):
 
 WRONG = [
     (
-        "later_tokens_weighed",
+        "",
         """
 def find_the_bug(x, w_q, w_k, w_v):
     q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
@@ -71,6 +71,39 @@ def find_the_bug(x, w_q, w_k, w_v):
 def find_the_bug(x, w_q, w_k, w_v):
     q, k, v = project_qkv(x, w_q, w_k, w_v)
     return scaled_dot_product_attention(q, k, v, mask=np.tri(x.shape[-2]).T)[0]
+""",
+    ),
+    (
+        "itself_blocked",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5  # (…, T, T)
+    scores = ops.where(np.tri(x.shape[-2], k=-1, dtype=bool), scores, -1e9)
+    weights = ops.softmax(scores, axis=-1)
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+    ),
+    (
+        "past_blocked",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5  # (…, T, T)
+    scores = scores + np.tri(x.shape[-2], dtype="float32") * -1e9
+    weights = ops.softmax(scores, axis=-1)
+    return ops.einsum("...ts,...sv->...tv", weights, v)
+""",
+    ),
+    (
+        "scores_zeroed",
+        """
+def find_the_bug(x, w_q, w_k, w_v):
+    q, k, v = (ops.einsum("...td,dk->...tk", x, w) for w in (w_q, w_k, w_v))
+    scores = ops.einsum("...tk,...sk->...ts", q, k) / w_k.shape[1] ** 0.5  # (…, T, T)
+    scores = scores * np.tri(x.shape[-2], dtype="float32")
+    weights = ops.softmax(scores, axis=-1)
+    return ops.einsum("...ts,...sv->...tv", weights, v)
 """,
     ),
 ]

@@ -117,4 +117,141 @@ WRONG = [
     ("", measured(('1 / len(k)', '1 / widths[0]'))),
     ("", measured(('"base": 1 / len(k),', ''))),
     ("", measured(("    return {\n", "    {\n"))),
+    ("base_of_width", """
+from scipy.special import softmax as sm
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    out = {"unscaled": [], "scaled": []}
+    for d in widths:
+        u, s = [], []
+        for seed in seeds:
+            q, k = draw(seed, d)
+            scores = q @ k.T
+            u.append(sm(scores, axis=-1).max(axis=-1))
+            s.append(sm(scores / np.sqrt(d), axis=-1).max(axis=-1))
+        out["unscaled"].append(np.mean(u)); out["scaled"].append(np.mean(s))
+    for key in ("unscaled", "scaled"):
+        above = [d for d, m in zip(widths, out[key]) if m > threshold]
+        out["first_" + key] = above[0] if above else None
+    out["base"] = 1 / d
+    return out
+"""),
+    ("base_fixed", """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    res = {"unscaled": [], "scaled": []}
+    for d in widths:
+        a, b = [], []
+        for s in seeds:
+            q, k = draw(s, d)
+            sc = np.asarray(q, "float64") @ np.asarray(k, "float64").T
+            for lst, z in ((a, sc), (b, sc / np.sqrt(d))):
+                lst.append(np.asarray(ops.softmax(z, axis=-1)).max(-1).mean())
+        res["unscaled"].append(np.mean(a)); res["scaled"].append(np.mean(b))
+    first = lambda m: next((d for d, v in zip(widths, m) if v > threshold), None)
+    res["first_unscaled"] = first(res["unscaled"]); res["first_scaled"] = first(res["scaled"])
+    res["base"] = 1 / 7
+    return res
+"""),
+    ("threshold_fixed", """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    res = {"unscaled": [], "scaled": []}
+    for d in widths:
+        a, b = [], []
+        for s in seeds:
+            q, k = draw(s, d)
+            sc = np.asarray(q, "float64") @ np.asarray(k, "float64").T
+            for lst, z in ((a, sc), (b, sc / np.sqrt(d))):
+                lst.append(np.asarray(ops.softmax(z, axis=-1)).max(-1).mean())
+        res["unscaled"].append(np.mean(a)); res["scaled"].append(np.mean(b))
+    first = lambda m: next((d for d, v in zip(widths, m) if v > 0.9), None)
+    res["first_unscaled"] = first(res["unscaled"]); res["first_scaled"] = first(res["scaled"])
+    res["base"] = 1 / k.shape[0]
+    return res
+"""),
+    ("largest_of_each_key", """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    res = {"unscaled": [], "scaled": []}
+    for d in widths:
+        a, b = [], []
+        for s in seeds:
+            q, k = draw(s, d)
+            sc = np.asarray(q, "float64") @ np.asarray(k, "float64").T
+            for lst, z in ((a, sc), (b, sc / np.sqrt(d))):
+                lst.append(np.asarray(ops.softmax(z, axis=-1)).max(0).mean())
+        res["unscaled"].append(np.mean(a)); res["scaled"].append(np.mean(b))
+    first = lambda m: next((d for d, v in zip(widths, m) if v > threshold), None)
+    res["first_unscaled"] = first(res["unscaled"]); res["first_scaled"] = first(res["scaled"])
+    res["base"] = 1 / k.shape[0]
+    return res
+"""),
+    ("scores_averaged", """
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    res = {"unscaled": [], "scaled": []}
+    for d in widths:
+        a, b = [], []
+        for s in seeds:
+            q, k = draw(s, d)
+            sc = np.asarray(q, "float64") @ np.asarray(k, "float64").T
+            a.append(sc); b.append(sc / np.sqrt(d))
+        for name, lst in (("unscaled", a), ("scaled", b)):
+            m = np.mean(lst, axis=0)
+            res[name].append(np.asarray(ops.softmax(m, axis=-1)).max(-1).mean())
+    first = lambda m: next((d for d, v in zip(widths, m) if v > threshold), None)
+    res["first_unscaled"] = first(res["unscaled"]); res["first_scaled"] = first(res["scaled"])
+    res["base"] = 1 / k.shape[0]
+    return res
+"""),
+    ("added_up", """
+from scipy.special import softmax as sm
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    out = {"unscaled": [], "scaled": []}
+    for d in widths:
+        u, s = 0, 0
+        for seed in seeds:
+            q, k = draw(seed, d)
+            scores = q @ k.T
+            u += sm(scores, axis=-1).max(axis=-1).mean()
+            s += sm(scores / np.sqrt(d), axis=-1).max(axis=-1).mean()
+        out["unscaled"].append(u); out["scaled"].append(s)
+    for key in ("unscaled", "scaled"):
+        above = [d for d, m in zip(widths, out[key]) if m > threshold]
+        out["first_" + key] = above[0] if above else None
+    out["base"] = 1 / len(k)
+    return out
+"""),
+    ("over_everything", """
+from scipy.special import softmax as sm
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    out = {"unscaled": [], "scaled": []}
+    for d in widths:
+        u, s = [], []
+        for seed in seeds:
+            q, k = draw(seed, d)
+            scores = q @ k.T
+            u.append(sm(scores).max(axis=-1))
+            s.append(sm(scores / np.sqrt(d)).max(axis=-1))
+        out["unscaled"].append(np.mean(u)); out["scaled"].append(np.mean(s))
+    for key in ("unscaled", "scaled"):
+        above = [d for d, m in zip(widths, out[key]) if m > threshold]
+        out["first_" + key] = above[0] if above else None
+    out["base"] = 1 / len(k)
+    return out
+"""),
+    ("", """
+from scipy.special import softmax as sm
+def measure_saturation(draw, widths, seeds, threshold=0.9):
+    out = {"unscaled": [], "scaled": []}
+    for d in widths:
+        u, s = [], []
+        for seed in seeds:
+            q, k = draw(seed, d)
+            scores = q @ k.T
+            u.append(sm(scores, axis=-1).max(axis=-1))
+            s.append(sm(scores / np.sqrt(d), axis=-1).max(axis=-1))
+        out["unscaled"].append(np.median(u)); out["scaled"].append(np.median(s))
+    for key in ("unscaled", "scaled"):
+        above = [d for d, m in zip(widths, out[key]) if m > threshold]
+        out["first_" + key] = above[0] if above else None
+    out["base"] = 1 / len(k)
+    return out
+"""),
 ]  # fmt: skip

@@ -147,4 +147,59 @@ def online_attention(q, k, v, block_size):
     return out
 """,
     ),
+    ("factor_inverted", """
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(a, "float64") for a in (q, k, v))
+    T, d = q.shape
+    m = np.full((T, 1), -1e9); l = np.zeros((T, 1)); o = np.zeros((T, v.shape[1]))
+    for i in range(0, k.shape[0], block_size):
+        s = q @ k[i:i+block_size].T / np.sqrt(d)
+        new = np.maximum(m, s.max(axis=1, keepdims=True))
+        f = np.exp(new - m); e = np.exp(s - new)
+        l = l * f + e.sum(axis=1, keepdims=True)
+        o = o * f + e @ v[i:i+block_size]
+        m = new
+    return o / l
+"""),
+    ("maximum_not_kept", """
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(a, "float64") for a in (q, k, v))
+    T, d = q.shape
+    m = np.full((T, 1), -np.inf); l = np.zeros((T, 1)); o = np.zeros((T, v.shape[1]))
+    for i in range(0, k.shape[0], block_size):
+        s = q @ k[i:i+block_size].T / np.sqrt(d)
+        new = np.maximum(m, s.max(axis=1, keepdims=True))
+        f = np.exp(m - new); e = np.exp(s - new)
+        l = l * f + e.sum(axis=1, keepdims=True)
+        o = o * f + e @ v[i:i+block_size]
+    return o / l
+"""),
+    ("maximum_of_the_block", """
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(a, "float64") for a in (q, k, v))
+    T, d = q.shape
+    m = np.full((T, 1), -np.inf); l = np.zeros((T, 1)); o = np.zeros((T, v.shape[1]))
+    for i in range(0, k.shape[0], block_size):
+        s = q @ k[i:i+block_size].T / np.sqrt(d)
+        new = s.max(axis=1, keepdims=True)
+        f = np.exp(m - new); e = np.exp(s - new)
+        l = l * f + e.sum(axis=1, keepdims=True)
+        o = o * f + e @ v[i:i+block_size]
+        m = new
+    return o / l
+"""),
+    ("one_maximum_for_all", """
+def online_attention(q, k, v, block_size):
+    q, k, v = (np.asarray(a, "float64") for a in (q, k, v))
+    T, d = q.shape
+    m = -np.inf; l = np.zeros((T, 1)); o = np.zeros((T, v.shape[1]))
+    for i in range(0, k.shape[0], block_size):
+        s = q @ k[i:i+block_size].T / np.sqrt(d)
+        new = max(m, s.max())
+        f = np.exp(m - new); e = np.exp(s - new)
+        l = l * f + e.sum(axis=1, keepdims=True)
+        o = o * f + e @ v[i:i+block_size]
+        m = new
+    return o / l
+"""),
 ]  # fmt: skip

@@ -80,6 +80,14 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     attention_weights = keras.activations.softmax(attention_scores, axis=-1)
     return [ops.einsum("...qk,...kd->...qd", attention_weights, value), attention_weights]
 """,
+    """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / np.sqrt(k.shape[-1])
+    if mask is not None:
+        s = ops.where(ops.cast(mask, "bool"), s, -1e9)
+    w = ops.softmax(s, axis=-1)
+    return ops.matmul(w, v), w
+""",
 ]
 
 WRONG = [
@@ -95,4 +103,28 @@ WRONG = [
     ("results_swapped", "def scaled_dot_product_attention(q, k, v, mask=None):\n    s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / k.shape[-1] ** 0.5\n    if mask is not None:\n        s = ops.where(ops.cast(mask, 'bool'), s, ops.cast(-1e9, s.dtype))\n    w = ops.softmax(s)\n    return w, ops.matmul(w, v)"),
     (None, "def scaled_dot_product_attention(q, k, v, mask=None):\n    s = tf.matmul(q, k, transpose_b=True) / np.sqrt(k.shape[-1])\n    if mask is not None:\n        s = tf.where(tf.cast(mask, tf.bool), s, -np.inf)\n    w = tf.nn.softmax(s)\n    return w @ v, w"),
     (None, "def scaled_dot_product_attention(q, k, v, mask=None):\n    w = ops.softmax(ops.matmul(q, ops.swapaxes(k, -1, -2)))\n    return ops.matmul(w, v)"),
+    ("blocked_not_low_enough", """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / k.shape[-1]**0.5
+    if mask is not None:
+        s = ops.where(ops.cast(mask, "bool"), s, -100.)
+    w = ops.softmax(s, axis=-1)
+    return ops.matmul(w, v), w
+"""),
+    ("", """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / k.shape[-1]**0.5
+    if mask is not None:
+        s += (1 - mask) * -1e9
+    w = ops.softmax(s, axis=-1)
+    return ops.matmul(w, v), w
+"""),
+    ("", """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    s = ops.matmul(q, ops.swapaxes(k, -1, -2)) / k.shape[-1]**0.5
+    if mask:
+        s = ops.where(ops.cast(mask, "bool"), s, -1e9)
+    w = ops.softmax(s, axis=-1)
+    return ops.matmul(w, v), w
+"""),
 ]  # fmt: skip

@@ -67,6 +67,19 @@ def self_attention_loops(x, scale=None):
             result[t] += weight * value
     return result.astype(np.asarray(x).dtype)
 """,
+    """
+def self_attention_loops(x):
+    x = np.asarray(x)
+    T, D = x.shape
+    out = []
+    for t in range(T):
+        s = [float(x[t] @ x[u]) / D**0.5 for u in range(T)]
+        m = max(s)
+        e = [np.exp(v - m) for v in s]
+        w = [v / sum(e) for v in e]
+        out.append(sum(w[u] * x[u] for u in range(T)))
+    return out
+""",
 ]
 
 WRONG = [
@@ -75,4 +88,54 @@ WRONG = [
     ("unscaled", "def self_attention_loops(x):\n    x = np.asarray(x)\n    s = x @ x.T\n    p = np.exp(s - s.max(-1, keepdims=True))\n    return (p / p.sum(-1, keepdims=True)) @ x"),
     ("unstable_softmax", "def self_attention_loops(x):\n    x = np.asarray(x)\n    p = np.exp(x @ x.T / x.shape[1] ** 0.5)\n    return (p / p.sum(-1, keepdims=True)) @ x"),
     ("scaled_by_length", "def self_attention_loops(x):\n    x = np.asarray(x)\n    s = x @ x.T / len(x) ** 0.5\n    p = np.exp(s - s.max(-1, keepdims=True))\n    return (p / p.sum(-1, keepdims=True)) @ x"),
+    ("averaged", """
+def self_attention_loops(x):
+    x = np.asarray(x)
+    T, D = x.shape
+    out = []
+    for t in range(T):
+        s = np.array([x[t] @ x[u] for u in range(T)]) / D**0.5
+        e = np.exp(s - s.max())
+        w = e / e.sum()
+        out.append(np.mean([w[u] * x[u] for u in range(T)], axis=0))
+    return np.stack(out)
+"""),
+    ("", """
+def self_attention_loops(x):
+    x = np.asarray(x)
+    T, D = x.shape
+    out = np.zeros((T, D))
+    for t in range(T):
+        s = np.array([x[t] @ x[u] for u in range(T)]) / D**0.5
+        e = np.exp(s - s.max())
+        out[t] = e / e.sum() @ x
+        return out
+"""),
+    ("one_sum_for_all", """
+def self_attention_loops(x):
+    x = np.asarray(x)
+    T, D = x.shape
+    s = np.zeros((T, T))
+    for t in range(T):
+        for u in range(T):
+            s[t, u] = x[t] @ x[u] / D**0.5
+    e = np.exp(s - s.max(axis=1, keepdims=True))
+    w = e / e.sum()
+    return w @ x
+"""),
+    ("one_maximum_for_all", """
+def self_attention_loops(x):
+    x = np.asarray(x)
+    T, D = x.shape
+    s = np.zeros((T, T))
+    for t in range(T):
+        for u in range(T):
+            s[t, u] = x[t] @ x[u] / D**0.5
+    e = np.exp(s - s.max())
+    out = np.zeros((T, D))
+    for t in range(T):
+        for u in range(T):
+            out[t] += e[t, u] / e[t].sum() * x[u]
+    return out
+"""),
 ]  # fmt: skip

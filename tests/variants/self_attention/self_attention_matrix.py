@@ -40,4 +40,23 @@ WRONG = [
     ("returns_weights", "def self_attention_matrix(x):\n    return ops.softmax(ops.matmul(x, ops.swapaxes(x, -1, -2)) / x.shape[-1] ** 0.5)"),
     (None, "def self_attention_matrix(x):\n    x = np.asarray(x)\n    s = x @ x.T / x.shape[-1] ** 0.5\n    p = np.exp(s - s.max(-1, keepdims=True))\n    return (p / p.sum(-1, keepdims=True)) @ x"),
     (None, "def self_attention_matrix(x):\n    return np.stack([self_attention_loops(each) for each in x]) if np.ndim(x) > 2 else self_attention_loops(x)"),
+    ("scaled_by_axis_1", """
+def self_attention_matrix(x):
+    x = np.asarray(x)
+    s = x @ np.swapaxes(x, -1, -2) / np.sqrt(x.shape[1])
+    return ops.softmax(s, axis=-1) @ x
+"""),
+    ("", """
+def self_attention_matrix(x):
+    x = np.asarray(x)
+    s = x @ np.swapaxes(x, 1, 2) / x.shape[-1]**0.5
+    return np.asarray(ops.softmax(s, axis=-1)) @ x
+"""),
+    ("softmax_over_axis_1", """
+def self_attention_matrix(x):
+    x = np.asarray(x)
+    s = x @ np.swapaxes(x, -1, -2) / x.shape[-1]**0.5
+    e = np.exp(s - s.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True) @ x
+"""),
 ]  # fmt: skip
