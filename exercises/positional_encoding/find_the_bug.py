@@ -49,8 +49,7 @@ def batched(rng: Generator) -> list[Case]:
 
 exercise.mistakes(
     positions_added_up=wrong(
-        "The scores depend on the sum of the two positions. A score of two complex numbers is the real part "
-        "of one times the *conjugate* of the other: their angles are then subtracted.",
+        "The scores depend on the sum of the two positions, as those of the code that was given.",
         (KEYS_TURNED, f"rotary({MIRRORED}, -np.asarray(positions))"),
     ),
     keys_turned_back=wrong(
@@ -61,6 +60,12 @@ exercise.mistakes(
         "Only the rotation of the keys is conjugated. The key itself has to be conjugated, too: a·c + b·d is "
         "the real part of one pair times the conjugate of the other.",
         (KEYS_TURNED, f"rotary({MIRRORED}, positions)"),
+    ),
+    query_turn_conjugated_alone=wrong(
+        "Only the rotation of the queries is conjugated. Now the score depends on the distance, but at distance 0 it "
+        "is a·c − b·d and not the dot product, a·c + b·d.",
+        ("rotary(q, positions)", "rotary(q, -np.asarray(positions))"),
+        (KEYS_TURNED, f"rotary({MIRRORED}, -np.asarray(positions))"),
     ),
     keys_not_turned=wrong(
         "Only the queries are turned: the scores depend on the position of the query, not on the distance.",
