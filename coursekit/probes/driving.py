@@ -190,8 +190,9 @@ def value(name: str, *, number: bool = False) -> Probe:
 def refusing(probe: Probe) -> Probe:
     """Probe that answers, in the mode ``refusal``, with the error that `probe` raises; in other modes it is `probe`.
 
-    The result ``raised`` is ``"ValueError"`` for that error and errors derived from it, ``"ValueError by chance"`` where
-    no ``raise`` statement made it (arrays that do not fit), the error's own name for any other, and ``"no error"``.
+    The result ``raised`` is ``"ValueError"`` for that error and errors derived from it, ``"ValueError by chance"``
+    where no ``raise`` statement made it (arrays that do not fit), the error's own name for any other, and
+    ``"no error"``.
     """
 
     def wrapped(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
