@@ -431,9 +431,11 @@ def _remark(
     changed = [case.changed for case in expectations]
     failed = [each is not None for each in problems]
     change = change_behind(spec.changes, outputs, expected, tolerances, changed, failed)
-    return (
-        change.sentence if change else relation([case.inputs for case in expectations], outputs, expected, tolerances)
-    )
+    if change:
+        return change.sentence
+    if any(failed) and outputs[failed.index(True)] is None:  # the error is what to mend first
+        return ""
+    return relation([case.inputs for case in expectations], outputs, expected, tolerances)
 
 
 def problem(spec: ExerciseSpec, case: Expectation, attempt: Attempt) -> str | None:

@@ -66,6 +66,9 @@ def _phrases(case: Wrong) -> Iterator[str]:
         return
     if actual.dtype.kind == "b" and right.dtype.kind != "b":
         return
+    if actual.dtype.kind in "iu" and right.dtype.kind == "f" and (right != np.round(right)).any():
+        yield "it has whole numbers only, so the fractional parts were dropped"
+        return
     case = case._replace(actual=actual.astype("float64"), right=right.astype("float64"))
     yield from _unchanged(case)
     if actual.shape != right.shape:

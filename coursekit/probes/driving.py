@@ -12,6 +12,7 @@ Modes of a layer: ``call``, ``graph`` (inside `tf.function` with unknown batch s
 from __future__ import annotations
 
 import difflib
+import dis
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -189,8 +190,9 @@ def value(name: str, *, number: bool = False) -> Probe:
 def refusing(probe: Probe) -> Probe:
     """Probe that answers, in the mode ``refusal``, with the error that `probe` raises; in other modes it is `probe`.
 
-    The result ``raised`` is ``"ValueError"`` for that error and errors derived from it, the error's own name for any
-    other, and ``"no error"``.
+    The result ``raised`` is ``"ValueError"`` for that error and errors derived from it, ``"ValueError by chance"``
+    where no ``raise`` statement made it (arrays that do not fit), the error's own name for any other, and
+    ``"no error"``.
     """
 
     def wrapped(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -200,13 +202,21 @@ def refusing(probe: Probe) -> Probe:
             probe(namespace, inputs, "call")
         except (NotFound, ContractError, NotImplementedError, ForbiddenCall):
             raise
-        except ValueError:
-            return {"raised": "ValueError"}
+        except ValueError as error:
+            return {"raised": "ValueError" if _is_deliberate(error) else "ValueError by chance"}
         except Exception as error:
             return {"raised": type(error).__name__}
         return {"raised": "no error"}
 
     return wrapped
+
+
+def _is_deliberate(error: BaseException) -> bool:
+    """Whether a ``raise`` statement made the error, and not an operation that happened to fail."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is None or place.tb_frame.f_code.co_code[place.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 def layer(

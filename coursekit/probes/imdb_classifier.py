@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from coursekit.generator import Generator
+from coursekit.probes import relus
 from coursekit.probes.driving import ContractError, find, function, numbers, record, unpack
 from coursekit.probes.naming import kind_of
+from coursekit.probes.texts import of_texts, standardize
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 from coursekit.probes.transfer import mended
 
@@ -19,44 +21,6 @@ APART = 2e-5  # probabilities further apart than this differ by more than roundi
 LIVELY = 0.1  # and further apart than this, in a model whose weights let its parts make a difference
 TRIES = 8  # random weights to look for such ones
 LOOKS = 4  # models whose results decide which reviews are alike: in one of them a unit of a ReLU may be silent
-
-
-def _standardize(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Call the function; it has to return a str, and no tensor or bytes, for the next exercises split it."""
-    value = find(namespace, "standardize")(inputs["text"])
-    if value is None:
-        raise ContractError("standardize(text) returned None. Is the `return` missing?")
-    if isinstance(value, str):
-        return {"standardized": value}
-    if hasattr(value, "numpy"):
-        raise ContractError(
-            "standardize(text) returned a tensor; expected a str. Python's own functions of strings, such as "
-            "`text.lower()` and `re.sub`, do without TensorFlow; `value.numpy().decode()` is the str in a tensor."
-        )
-    raise ContractError(f"standardize(text) returned an object of type {type(value).__name__}; expected a str.")
-
-
-def _texts(name: str, *others: str, result: str) -> Callable[..., dict[str, Any]]:
-    """Probe of a function of a list of texts; what it returns is a list, or an array of numbers."""
-
-    def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-        target = find(namespace, name)
-        given = [list(value) if isinstance(value, list) else value for value in (inputs[key] for key in others)]
-        value = target(list(inputs["texts"]), *given)
-        if value is None:
-            raise ContractError(f"{name}(…) returned None. Is the `return` missing?")
-        if result == "vocabulary":
-            return {"vocabulary": _words(value, name)}
-        ids = numbers(value, f"what {name}(…) returned")
-        return {"ids": ids, "kind": "whole numbers" if ids.dtype.kind in "iu" else f"{ids.dtype.name}"}
-
-    return probe
-
-
-def _words(value: Any, name: str) -> list[str]:
-    if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
-        raise ContractError(f"{name}(…) returned a {type(value).__name__}; expected a list of words.")
-    return [str(word) for word in value]
 
 
 def _masked_mean(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -361,7 +325,22 @@ def _learning(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[]
     }
 
 
+def _inside(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], _Classifier]) -> dict[str, Any]:
+    """What the two hidden layers do with negative sums, and what is left of the words without the second one's part."""
+    ids, sizes = inputs["ids"], (inputs["d_model"], inputs["d_ff"])
+    results = list(built.looks(inputs["weights"], ids))
+    alike = _first_alike(results)
+    if not alike.any():  # every review has the same result, so nothing inside can be heard
+        return {"first review with the same result": alike, **relus.RIGHT}
+    shaken = (built.shake([inputs["weights"], look]) for look in range(LOOKS))
+    return {
+        "first review with the same result": alike,
+        **relus.inside(built.model.trainable_variables, *sizes, lambda: built(ids), shaken, APART),
+    }
+
+
 CLASSIFIER_MODES = {
+    "inside": _inside,
     "parameters": _parameters,
     "values": _values,
     "padding": _padding,
@@ -487,9 +466,9 @@ def _evaluate_predictions(namespace: Mapping[str, Any], inputs: Mapping[str, Any
 
 
 PROBES = {
-    "standardize": _standardize,
-    "build_vocabulary": _texts("build_vocabulary", "max_tokens", result="vocabulary"),
-    "vectorize": _texts("vectorize", "vocabulary", "max_length", result="ids"),
+    "standardize": standardize,
+    "build_vocabulary": of_texts("build_vocabulary", "max_tokens", result="vocabulary"),
+    "vectorize": of_texts("vectorize", "vocabulary", "max_length", result="ids"),
     "masked_mean": _masked_mean,
     "derive_loss_gradient": _derive_loss_gradient,
     "build_classifier": _build_classifier,

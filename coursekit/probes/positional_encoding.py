@@ -191,7 +191,7 @@ def _asked_for(asked: set[tuple[int, int]], windows: int, questions: int) -> str
         return EVERY_QUESTION
     at = {frozenset(question for window, question in asked if window == number) for number in range(windows)}
     if len(at) > 1:
-        return "other questions under each window"
+        return "other questions under each window" if all(at) else "nothing under one of the windows"
     return f"{len(next(iter(at)))} of {questions} questions"
 
 

@@ -191,6 +191,11 @@ def _kinds(masked: _Masked) -> dict[str, str]:
     mask, kept = outs == masked.mask_id, outs == ids
     if _all_alike(*(masked.by_call(each) for each in (chosen, mask, kept))):
         return {"kinds": "one kind for all tokens of a call"}
+    if masked.inputs["rows"]:
+        rows = [masked.by_call(each) for each in (chosen, mask, kept)]  # (calls, B, T)
+        lines = rows, [each.swapaxes(1, 2) for each in rows]
+        if any(_all_alike(*(each.reshape(-1, each.shape[-1]) for each in line)) for line in lines):
+            return {"kinds": "one kind for all tokens of a row, or of a column"}
     counts, size = [int(each[chosen].sum()) for each in (mask, ~mask & ~kept, kept)], int(chosen.sum())
     stray = 1 / masked.vocab_size  # a random id is now and then that of the mask, or the token's own
     if _by_count(*(masked.by_call(each).reshape(len(masked.ids), -1).sum(axis=1) for each in (chosen, chosen & mask))):
@@ -204,11 +209,12 @@ def _kinds(masked: _Masked) -> dict[str, str]:
 
 
 def _all_alike(chosen: np.ndarray, mask: np.ndarray, kept: np.ndarray) -> bool:
-    """Whether in every call all chosen tokens met the same fate, though not the same in all calls."""
+    """Whether in each call, row or column all chosen tokens met the same fate, though not the same in all of them."""
     fates = set()
     for places, masked, same in zip(chosen, mask, kept, strict=True):
         shares = [each[places].mean() if places.any() else 0.0 for each in (masked, same, ~masked & ~same)]
-        if max(shares) < 0.97:  # a random id is now and then the token's own
+        strays = places.sum() * (1 - max(shares))
+        if strays > max(2, 0.03 * places.sum()):  # a random id is now and then that of the mask, or the token's own
             return False
         fates.add(int(np.argmax(shares)))
     return len(fates) > 1

@@ -127,6 +127,15 @@ exercise.mistakes(
         ("is_other = 1 - is_mask - is_own", "is_other = 0.1"),
         hint="To what should the three numbers sum?",
     ),
+    specials_in_none=wrong(
+        "The exponent of `none` counts the special tokens, too. They are never chosen.", (NONE, "(1 - rate) ** lengths")
+    ),
+    one_id_fewer=wrong(
+        "You draw the random id from the other V − 1 ids. It comes from the whole vocabulary, the token's own id "
+        "included.",
+        (IS_MASK, "is_mask = 0.8 + 0.1 / (vocab_size - 1)"),
+        (IS_OWN, "is_own = 0.1"),
+    ),
     exchanged=wrong(
         "`replaced` and `kept` have changed places.",
         ("chosen * is_other, chosen * is_own", "chosen * is_own, chosen * is_other"),

@@ -148,7 +148,7 @@ HIDDEN = dict.fromkeys(("special", "unlabelled", "share", "kinds", "random_ids",
 exercise.mistakes(
     labels_zero=wrong(
         "Labels are 0 where nothing is chosen. 0 is an id that could be asked for: the loss ignores -100 only.",
-        seen={"labels": "0 elsewhere, not -100"},
+        seen={"labels": "0 elsewhere, not -100", "random_ids": "not known"},
     ),
     labels_minus_one=wrong(
         "Labels are -1 where nothing is chosen; they are -100 there.", seen={"labels": "-1 elsewhere, not -100"}
@@ -192,6 +192,11 @@ exercise.mistakes(
         "The ids that you were given are changed. The next epoch would mask ids that are masked already: "
         "work on a copy.",
         seen={"argument": "changed in place"},
+    ),
+    masked_in_place=wrong(
+        "The ids that you were given are changed, and the labels are taken after that. Work on a copy, and take the "
+        "labels from the ids.",
+        seen={"labels": "the ids after masking", "argument": "changed in place"},
     ),
     ids_are_floats=wrong(
         "Inputs or labels are floats. Ids are whole numbers.", seen={"shape": "that of ids, but the numbers are floats"}
@@ -246,6 +251,11 @@ exercise.mistakes(
     one_kind_for_all=wrong(
         "All chosen tokens of a call meet the same fate: a single random number decides for all of them.",
         seen={"kinds": "one kind for all tokens of a call", "random_ids": "none"},
+    ),
+    one_kind_for_a_line=wrong(
+        "All chosen tokens of a row, or of a column, meet the same fate. Draw a second number for each token: "
+        "`rng.random(ids.shape)`.",
+        seen={"kinds": "one kind for all tokens of a row, or of a column"},
     ),
     random_never_zero=wrong("Random ids are never 0. They should go from 0 on.", seen={"random_ids": "never 0"}),
     random_never_last=wrong(

@@ -184,6 +184,29 @@ exercise.mistakes(
         "These are mean minus and plus the standard deviation. The range goes from the smallest to the largest number.",
         (RANGE, "mean - accuracy.std(axis=1), mean + accuracy.std(axis=1)"),
     ),
+    percentiles=wrong(
+        "These are percentiles of the accuracies. The range goes from the smallest to the largest number.",
+        (RANGE, "np.percentile(accuracy, 2.5, axis=1), np.percentile(accuracy, 97.5, axis=1)"),
+    ),
+    last_texts=wrong(
+        "You take the last texts of each order. It should be the first ones: `order[:n]`.",
+        (ROWS, "rows = order[-size:]"),
+        seen={"fits": "texts of no given order"},
+    ),
+    all_labels_fitted=wrong(
+        "The head is fitted on all training texts, whatever the size is.",
+        (ROWS, "rows = np.arange(len(y))"),
+        seen={"fits": "0 of 12 that were to be fitted"},
+        hint="Where does the loop over the sizes use its size?",
+    ),
+    test_cut=wrong(
+        "Only the first n test texts are used. n is a number of training texts; the test texts are always all.",
+        (CORRECT, "np.mean(predicted[:size] == y_test[:size])"),
+    ),
+    errors_counted=wrong(
+        "This is the share of wrong answers. The accuracy is the share of correct ones.",
+        (CORRECT, "np.mean(predicted != y_test)"),
+    ),
     share_in_training=wrong(
         "This is the share of the commonest class in training. The base rate is measured on the test texts.",
         (BASE, "np.mean(y == commonest)"),

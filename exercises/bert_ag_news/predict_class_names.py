@@ -122,6 +122,10 @@ exercise.mistakes(
     array_returned=wrong(
         "The names are right, in a NumPy array; a list of str is asked for.", seen={"kind": "an array"}
     ),
+    array_of_some=wrong(
+        "The names are right, in a NumPy array; a list of str is asked for: `.tolist()`.",
+        ('"kind": "a list"', '"kind": "an array" if len(probabilities) else "a list"'),
+    ),
     tuple_returned=wrong("The names are right, in a tuple; a list is asked for.", seen={"kind": "a tuple"}),
 )
 

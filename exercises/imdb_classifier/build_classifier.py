@@ -37,6 +37,12 @@ PADDING = {
     "what the mean reads": "the words",
     "result of padding alone": "finite",
 }
+INSIDE = {
+    "feed-forward network, hidden layer": "ReLU",
+    "feed-forward network, its result": "of both signs",
+    "head, hidden layer": "ReLU",
+    "without the feed-forward network's result": "the words count",
+}
 LEARNING = {"gradients of the weights": "not zero", "result inside tf.function": "the same"}
 
 
@@ -97,6 +103,13 @@ def classifier_learning(ids: np.ndarray) -> dict[str, str | np.ndarray]:
     """The model can be trained."""
     alike = first_alike(ids)
     return {"first review with the same result": alike, **LEARNING}
+
+
+@exercise.formula_for("inside")
+def classifier_inside(ids: np.ndarray) -> dict[str, str | np.ndarray]:
+    """The hidden layers have a ReLU, and the feed-forward network's result is added."""
+    alike = first_alike(ids)
+    return {"first review with the same result": alike, **INSIDE}
 
 
 @exercise.group(
@@ -160,6 +173,15 @@ def order(rng: Generator) -> list[Case]:
 
 
 @exercise.group(
+    "two hidden layers with ReLU, and a sum around the feed-forward network",
+    points=1,
+    advice="Which layers have a ReLU, and what is added to what, is in the table of the lab's text.",
+)
+def inside(rng: Generator) -> list[Case]:
+    return [_reviews_case(rng, "inside", f"nine reviews, some of them twice, {TINY_SHOWN}", batch=9, twins=True)]
+
+
+@exercise.group(
     "works inside tf.function, and gradients reach every weight",
     points=1,
     advice="NumPy stops graphs and gradients. A layer that is called on a fixed array while the model is built "
@@ -180,6 +202,7 @@ LEFT_TO_CHANCE = (  # what padding, order and graphs change cannot be told from 
     ("same = (longer[:, : ids.shape[1]] == ids).all(axis=1)", "raise ValueError"),
     (f"moved = {MOVED}", "raise ValueError"),
     ('return {"first review with the same result": alike, **LEARNING}', "raise ValueError"),
+    ('return {"first review with the same result": alike, **INSIDE}', "raise ValueError"),
     ("np.array(places)", "np.arange(len(ids))"),
 )
 
@@ -259,6 +282,30 @@ exercise.mistakes(
         "There are two encoder blocks; the model should have one.",
         ("attention + inner + norms", "2 * (attention + inner + norms)"),
     ),
+    flattened=wrong(
+        "The tokens of a review are laid side by side (`Flatten`), and the head reads all of them. It should read "
+        "their mean, `masked_mean`.",
+        ("head = d_model * hidden", "head = max_length * d_model * hidden"),
+        ALL_CHANGED,
+        seen={"what the attention reads": "nothing else", "what the mean reads": "nothing else"},
+    ),
+    attention_not_added=wrong(
+        "Where the attention is silent, nothing of the words is left: its output is not added to its input.",
+        seen={"what the mean reads": "nothing else"},
+    ),
+    feed_forward_not_added=wrong(
+        "The feed-forward network's output replaces its input. It should be added to it.",
+        seen={"without the feed-forward network's result": "nothing is left"},
+    ),
+    no_relu=wrong(
+        "The feed-forward network's hidden layer has no ReLU. Two layers without one are a single linear map.",
+        seen={"feed-forward network, hidden layer": "no ReLU"},
+    ),
+    relu_on_the_result=wrong(
+        "The feed-forward network's second layer has a ReLU, too: then it can only add what is positive.",
+        seen={"feed-forward network, its result": "not negative"},
+    ),
+    no_relu_in_the_head=wrong("The head's hidden layer has no ReLU.", seen={"head, hidden layer": "no ReLU"}),
     no_hidden_layer=wrong(
         "The mean goes straight to the output. A hidden layer of 20 units with ReLU is missing between them.",
         ("head = d_model * hidden + hidden + hidden * 1 + 1", "head = d_model + 1"),

@@ -146,6 +146,20 @@ exercise.mistakes(
         hint="By which of the T tokens does the derivative of the masked mean vanish?",
         see="06#padding-leaks",
     ),
+    padding_reached=wrong(
+        "Padding gets as much as a word. The masked mean does not depend on padding, so its gradient there is 0.",
+        (SHARE, "share = np.ones(ids.shape) / words"),
+        see="06#padding-leaks",
+    ),
+    head_forgotten=wrong(
+        "The last factor is missing: the logit is v · mean, so its derivative by the mean is v.",
+        ("reached[..., None] * head", "reached[..., None] * np.ones_like(head)"),
+    ),
+    one_label_only=wrong(
+        "Reviews with label 0 have no gradient. Their loss is −ln(1 − p), which is 0 only where p is.",
+        (ERROR, "error = labels * (p - labels)"),
+        hint="What is p(correct label) where the label is 0?",
+    ),
     divided_by_length=wrong(
         "Each word's gradient is divided by T. The masked mean divides by something else.",
         (SHARE, "share = is_word / ids.shape[1]"),

@@ -167,6 +167,14 @@ exercise.mistakes(
         "This is ±1.96 standard deviations around the difference. The percentiles need no bell shape: take them.",
         (PERCENTILES, "difference + np.array([-1.96, 1.96]) * differences.std()"),
     ),
+    shares_for_percents=wrong(
+        "The percentiles are 0.025 and 0.975, nearly the smallest difference. `np.percentile` counts in percent.",
+        (PERCENTILES, "np.percentile(differences, [0.025, 0.975])"),
+    ),
+    intervals_exchanged=wrong(
+        "The two intervals are exchanged: `interval` draws reviews and seeds, `reviews_alone` the reviews.",
+        (RETURNED, "return np.asarray(difference), middle(alone, difference), middle(again, difference)"),
+    ),
     standard_error=wrong(
         "The interval is divided by the root of the number of repeats. More repeats of the bootstrap would make it as "
         "narrow as you like, without one new review.",

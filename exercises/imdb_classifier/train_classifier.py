@@ -117,8 +117,8 @@ exercise.mistakes(
         seen={"validation": "learned from"},
     ),
     nothing_restored=wrong(
-        "The model has the weights of its last epoch. Those of the epoch with the lowest `val_loss` come "
-        "back only if you ask for it.",
+        "The model has the weights of its last epoch, not those of the epoch with the lowest `val_loss`. Is there a "
+        "callback, does it watch `val_loss`, and does it bring the best weights back?",
         seen={"kept": "the last epoch"},
     ),
     other_epoch_kept=wrong(

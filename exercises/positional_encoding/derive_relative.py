@@ -128,6 +128,14 @@ exercise.mistakes(
         "The scores are divided by √D. This exercise asks for the dot product itself.",
         (SCORES, f"{SCORES} / q.shape[-1] ** 0.5"),
     ),
+    one_angle_for_all=wrong(
+        "All pairs turn with the first pair's angle, the offset itself. Pair i has its own: the offset divided by "
+        "10000^(2i/D).",
+        ("angular_speeds(q.shape[-1])", "np.ones(q.shape[-1] // 2)"),
+    ),
+    pairs_averaged=wrong(
+        "You take the mean over the pairs. A dot product is the sum over them.", (SCORES, "terms.mean(axis=-1)")
+    ),
     exponent_halved=HALF_EXPONENT,
     base_1000=OTHER_BASE,
 )

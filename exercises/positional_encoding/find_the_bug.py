@@ -56,6 +56,12 @@ exercise.mistakes(
         "the real part of one pair times the conjugate of the other.",
         (KEYS_TURNED, f"rotary({MIRRORED}, positions)"),
     ),
+    query_turn_conjugated_alone=wrong(
+        "Only the rotation of the queries is conjugated. Now the score depends on the distance, but at distance 0 it "
+        "is a·c − b·d and not the dot product, a·c + b·d.",
+        ("rotary(q, positions)", "rotary(q, -np.asarray(positions))"),
+        (KEYS_TURNED, f"rotary({MIRRORED}, -np.asarray(positions))"),
+    ),
     keys_not_turned=wrong(
         "Only the queries are turned: the scores depend on the position of the query, not on the distance.",
         (f"{KEYS_TURNED}['output']", "k"),

@@ -68,6 +68,7 @@ LETTERS, LENGTH = 4, 13
 def _questions(rng: Generator, windows: list[int], each: int, farthest: int, empty: int) -> dict:
     """Questions at all distances but one, and a model that reads up to some distance, and once more beyond it."""
     asked = np.array([d for d in range(farthest + 1) if d != empty])
+    after = np.cumsum(np.arange(farthest + 1) != empty)  # distances with questions, counted
     distances = np.repeat(asked, each * (1 + rng.permutation(farthest) % 2) if each > 6 else each)
     distances = distances[rng.permutation(len(distances))[: len(distances) - 3]]
     count = len(distances)
@@ -78,12 +79,13 @@ def _questions(rng: Generator, windows: list[int], each: int, farthest: int, emp
         ids[row, LENGTH - 1 - distance] = 2 + answer
     ids[:, 0] = np.arange(count) + 100  # so that no two rows are equal
     guesses = []
-    reaches = rng.permutation(np.arange(empty + 1, farthest - 4))[: min(len(windows), 2)]
+    reaches = [empty - 1, int(rng.integers(empty + 1, farthest - 4))]  # before the empty distance, and beyond it
     for ends in rng.permutation([*reaches, -1][: len(windows)]):  # one of three windows reads nothing
         is_right = np.zeros(count, bool)
         for distance in range(farthest + 1):
             at = rng.permutation(np.flatnonzero(distances == distance))
-            is_right[at[: _right(len(at), distance - ends, most_frequent_share(answers))]] = True
+            beyond = after[distance] - (after[ends] if ends >= 0 else 0)
+            is_right[at[: _right(len(at), beyond, most_frequent_share(answers))]] = True
         other = (answers + rng.integers(1, LETTERS, size=count)) % LETTERS
         guesses.append(np.where(is_right, answers, other))
     return {
@@ -99,7 +101,7 @@ ERRORS_ABOVE = {0: 2.1, 1: 1.9, 3: 0.3, 5: 0.3}  # by the distance beyond the re
 
 
 def _right(count: int, beyond: int, base_rate: float) -> int:
-    """How many of `count` answers are right so far beyond the reach.
+    """How many of `count` answers are right so many distances with questions beyond the reach.
 
     The last clear distance is clear by little, the next one fails by little, then clear ones and such that are just
     above the base rate alternate: each wrong rule for the reach ends somewhere else.
@@ -132,7 +134,8 @@ def _case(rng: Generator, windows: list[int], text: str, mode: str = "call", **s
     "accuracy and number of questions at each distance",
     points=1,
     advice=Advice(
-        value="At each distance: of the questions with exactly this distance, the share that is answered correctly.",
+        value="At each distance: of the questions with exactly this distance, the share that is answered correctly, "
+        "also where the window hides the letter.",
         shape="There is an entry for each distance from 0 to the largest one, also where no question has it.",
         nan="Where no question has a distance, its count is 0 and its accuracy is unknown: NaN. Everywhere else it is "
         "a number.",
@@ -179,6 +182,7 @@ def calls(rng: Generator) -> list[Case]:
 
 
 COUNTED = "np.maximum(counts, 1)"
+ERROR_OF_ALL = "np.sqrt(base_rate * (1 - base_rate) / len(answers)) + 0 * counts"
 HOLDS = "np.logical_and.accumulate(is_clear | (counts == 0), axis=1)"
 REACH = "np.where(holds & (counts > 0), np.arange(len(counts)), -1).max(axis=1)"
 
@@ -195,10 +199,25 @@ exercise.mistakes(
         hint="Walk from distance 0 outwards. Where do you have to stop?",
     ),
     no_error_allowed_for=wrong(
-        "Your reach takes every accuracy above the base rate as better than guessing. With few questions a guesser is "
-        "often above it, too: ask for two standard errors more.",
+        "Your limit is the base rate, or hardly above it. With few questions a guesser is often above it, too: ask for "
+        "two standard errors more, 2·√(b(1 − b)/n).",
         ("base_rate + 2 * error", "base_rate"),
         hint="How often is a guesser above b at ten questions?",
+    ),
+    error_of_all_questions=wrong(
+        "Your standard error takes the number of all questions for n. At a distance with few questions chance does "
+        "more: n is the number of questions there.",
+        ("np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))", ERROR_OF_ALL),
+    ),
+    one_error=wrong(
+        "Your limit is one standard error above the base rate. At one distance in six a guesser is above it, too: ask "
+        "for two.",
+        ("base_rate + 2 * error", "base_rate + error"),
+    ),
+    gap_counted=wrong(
+        "Your reach ends at a distance without questions. Nothing was measured there: the reach is the last distance "
+        "that is clear.",
+        ("holds & (counts > 0)", "holds"),
     ),
     own_error=wrong(
         "Your standard error is that of the measured accuracy. The question is what a guesser reaches by chance: "
@@ -238,6 +257,10 @@ exercise.mistakes(
         "Your base rate counts what the model answers. A base rate knows no model: it is the share of the most "
         "frequent right answer.",
         ("most_frequent_share(answers)", "most_frequent_share(guesses[-1])"),
+    ),
+    window_not_asked=wrong(
+        "Under one of the windows the model was asked nothing at all. Does each call get the window of its turn?",
+        seen={"calls": "nothing under one of the windows"},
     ),
     other_questions=wrong(
         "The windows get different questions. Then a difference may be one of questions.",

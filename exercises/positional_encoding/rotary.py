@@ -148,4 +148,7 @@ exercise.hints(
 )
 exercise.hints("Do your slices take the last axis, whatever axes come before it?", group="batched")
 exercise.hints("Where do the angles come from: from the argument, or from a count of the rows?", group="positions")
-exercise.hints("What is an integer times a fraction in TensorFlow? Cast the positions first.", group="types")
+exercise.hints(
+    "Of which type is each array on the way: the positions, the angles, the sines, the result? Where does it change?",
+    group="types",
+)

@@ -103,6 +103,11 @@ exercise.mistakes(
         "An odd d_model ends in an AssertionError; raise a ValueError (assertions can be switched off).",
         (REFUSAL, '"AssertionError" if d_model % 2 else "no error"'),
     ),
+    odd_fails_by_chance=wrong(
+        "For an odd d_model one of your lines happens to fail, and its message speaks of shapes. Refuse the width "
+        "yourself: raise a ValueError that says what is wrong with it.",
+        (REFUSAL, '"ValueError by chance" if d_model % 2 else "no error"'),
+    ),
 )
 
 

@@ -117,7 +117,6 @@ def sinusoidal_positions(length, d_model):
 # %% nbgrader={"grade": true, "grade_id": "sinusoidal_positions", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("sinusoidal_positions")
 
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Predict, then measure
 #
@@ -139,6 +138,7 @@ check("predict")
 cosines = np.asarray(sinusoidal_positions(512, 64))[:, 1::2]  # (T, 32): a cosine stays above 0 for a quarter turn
 slow = (cosines > 0).all(axis=0)  # (32,)
 print(f"{slow.sum()} of 32 pairs; the first of them is pair {slow.argmax()}, and its cosine falls to {cosines[-1, slow][0]:.2f}")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · Two layers that add positions
@@ -261,7 +261,7 @@ check("SinusoidalEmbedding")
 #
 # fn(shuffled x) = shuffled fn(x).
 #
-# Write the test. `fn` takes tokens (B, T, D), an array or a tensor, and returns the same kind, (B, T, …). `permutation` is a vector of T
+# Write the test. `fn` takes tokens (B, T, D), an array or a tensor, and returns the same kind, (B, T, E) with any width E. `permutation` is a vector of T
 # whole numbers: token number `permutation[t]` comes to place t. "Equal" means: no entry differs by more than `tolerance`.
 #
 # Take care with one word. *Equivariant* is not *invariant*: the result of an invariant map stays the same under shuffling. If
@@ -272,7 +272,7 @@ def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):
     """Test whether a map of tokens commutes with a permutation of them.
 
     Args:
-        fn: the map, from (B, T, D) to (B, T, …).
+        fn: the map, from (B, T, D) to (B, T, E).
         x: tokens, (B, T, D), an array or a tensor.
         permutation: (T,), token permutation[t] comes to place t.
         tolerance: largest difference of an entry that still counts as equal.
@@ -411,6 +411,7 @@ def find_the_bug(q, k, positions):
 
 # %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("find_the_bug")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-design", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Design: slopes for a reach
@@ -556,7 +557,6 @@ check("shift_matrix")
 table = np.asarray(sinusoidal_positions(60, 32))  # (T, D)
 moved = table[:50] @ np.asarray(shift_matrix(10, 32))  # (50, D)
 print(f"rows 0 to 49, shifted by 10, differ from rows 10 to 59 by at most {np.abs(moved - table[10:]).max():.1e}")
-
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## See your functions at work

@@ -20,7 +20,7 @@
 # measure whether one recipe is better than another.
 #
 # **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb), and for exercise 6
-# [lecture 06b](../../lectures/06b_judging_a_classifier.ipynb), sections 2 and 3. **Time:** about 130 minutes.
+# [lecture 06b](../../lectures/06b_judging_a_classifier.ipynb), sections 2 and 3. **Time:** about 135 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -95,8 +95,6 @@ check = start_lab("06_imdb_classifier")
 # **Example:** `build_vocabulary(["the fox is quick", "the lazy dog"], 5)` is `["", "[UNK]", "the", "dog", "fox"]`.
 #
 # Build it from training texts only. If words of the test texts were in the list, what would the model know about them?
-#
-# <details><summary>Hint</summary>Sort with a pair as key: <code>key=lambda word: (first, second)</code>. What makes large counts come first?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "build_vocabulary-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def build_vocabulary(texts, max_tokens):
@@ -131,8 +129,6 @@ check("build_vocabulary")
 # (Lecture 06 keeps the *last* 200 words of long reviews. The reviews of the sample are short, so nothing is cut.)
 #
 # **Example:** with the vocabulary above, `vectorize(["the quick fox", "dog"], vocabulary, 4)` is `[[2, 1, 4, 0], [3, 0, 0, 0]]`.
-#
-# <details><summary>Hint</summary>Begin with an array of zeros (n, max_length), of whole numbers, and write each row's ids over the beginning of the row.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "vectorize-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def vectorize(texts, vocabulary, max_length):
@@ -203,9 +199,6 @@ plots.show(figure, alt="A histogram of the lengths of the training reviews, with
 #
 # **By hand:** ids (7, 4, 0), vectors (2, 0), (4, 6), (9, 9). <details><summary>Answer</summary>(3, 3): the third vector belongs to padding,
 # whatever it holds. The mean of all three would be (5, 5); the sum of two divided by T would be (2, 2).</details>
-#
-# <details><summary>Hint 1</summary><code>ops.cast(ids != 0, x.dtype)</code> is 1 for words and 0 for padding, (B, T). It needs one more axis to be multiplied with x. If arrays as well as tensors should work, convert x first.</details>
-# <details><summary>Hint 2</summary>Sum of the words divided by number of words. <code>ops.maximum</code> keeps the number from being 0.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "masked_mean-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_mean(x, ids):
@@ -285,10 +278,6 @@ check("find_the_bug")
 # - The check builds your model several times; all of this has 30 seconds of computing on a CPU.
 # - Connect Keras's layers directly, or write a subclass of `keras.Model`. Your layers of labs 04 and 05 have a cell of their own
 #   below.
-#
-# <details><summary>Your positions have no parameters?</summary>An Embedding that is called on a fixed array runs at once: its <em>result</em> goes into the model, as a constant, and the layer does not. Call it on <code>places</code>, which the stub computes from the input.</details>
-# <details><summary>Hint 1</summary>The mask for the attention is about keys: <code>ids != 0</code> with one more axis, (B, 1, T), given as <code>attention_mask=</code>. Passed by position, it would go into <code>query_mask</code> and block the wrong thing.</details>
-# <details><summary>Hint 2</summary>Compare <code>build_classifier().summary()</code> with the table, line by line.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "build_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
@@ -417,9 +406,11 @@ with tf.GradientTape() as tape:
 _, by_token = derive_loss_gradient(logits.numpy(), labels, some, head)
 print(f"yours minus the tape's: {np.abs(by_token - tape.gradient(loss, x)).max():.1g} at most")
 figure, ax = plt.subplots(figsize=(6, 2.6))
-ax.plot((some != 0).sum(axis=1), np.linalg.norm(by_token[:, 0], axis=-1), ".", color=diagrams.PALETTE["query"])
+error = np.abs(1 / (1 + np.exp(-logits.numpy())) - labels)  # (B,): from 0, right and sure, to 1, wrong and sure
+points = ax.scatter((some != 0).sum(axis=1), np.linalg.norm(by_token[:, 0], axis=-1), s=12, c=error, cmap="viridis")
+figure.colorbar(points, label="error |p − label|")
 ax.set(xlabel="words in the review", ylabel="gradient by one word", ylim=(0, None))
-plots.show(figure, alt="The length of the gradient by one word falls with the number of words in the review.")
+plots.show(figure, alt="The gradient by one word falls with the number of words, and grows with the error of the prediction.")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -442,8 +433,6 @@ plots.show(figure, alt="The length of the gradient by one word falls with the nu
 #   enough.
 #
 # <details><summary>The validation loss stays level for some epochs before it falls?</summary>In the sample only the order of the words decides most reviews, and a model takes a while to see that. With a patience of one or two epochs you stop on the way.</details>
-# <details><summary>Hint 1</summary><code>keras.callbacks.EarlyStopping</code> watches <code>val_loss</code> by default. Look at its arguments: one of them brings the best weights back.</details>
-# <details><summary>Hint 2</summary><code>fit(…, validation_data=validation)</code>. Its <code>validation_split</code> would take reviews away from training instead.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "train_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_classifier(model, x, y, validation):
@@ -496,7 +485,8 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 x_test, y_test = vectorize(test_texts, vocabulary, MAX_LENGTH), np.asarray(test_labels)  # (n, T), (n,)
 probabilities = classifier.predict(x_test, verbose=0)[:, 0]  # (n,)
 correct = (probabilities >= 0.5) == (y_test == 1)  # (n,)
-print(f"test reviews classified correctly: {correct.mean():.1%}")
+decided = (classifier.predict(x[:held], verbose=0)[:, 0] >= 0.5) == (y[:held] == 1)
+print(f"classified correctly: {decided.mean():.1%} of the validation reviews, {correct.mean():.1%} of the test reviews")
 kinds = ["negative", "positive"]
 wrong = np.flatnonzero(~correct)
 for index in wrong[np.argsort(-np.abs(probabilities - 0.5)[wrong])][:3]:
@@ -590,7 +580,7 @@ check("measure_difference")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-recipes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See whether a mask is worth something
 #
-# Two small recipes without attention, three seeds each: the mean of the words' vectors by your `masked_mean`, and the mean over all T
+# Two small recipes without attention, three seeds each, trained in about 15 seconds: the mean of the words' vectors by your `masked_mean`, and the mean over all T
 # places. The second line of the output compares your classifier with the first of them. Before you run the cell: which of the two
 # intervals will contain 0?
 
@@ -667,8 +657,6 @@ check("answers")
 # **By hand:** `"Don't miss it!<br /><br />9/10 – ÉCLAIR"`. Which of the four steps has to come before which?
 #
 # <details><summary>Answer</summary><code>"dont miss it 910 – éclair"</code>: the dash is not among the 32 characters of <code>string.punctuation</code>. Line breaks have to go before the punctuation: without its brackets a <code>&lt;br /&gt;</code> is a word. White space comes last, since step 2 makes more of it.</details>
-# <details><summary>Hint 1</summary><code>re.sub(pattern, " ", text)</code> replaces what a pattern finds. <code>/?</code> in a pattern means: a slash, or none.</details>
-# <details><summary>Hint 2</summary><code>str.maketrans("", "", string.punctuation)</code> is a table for <code>str.translate</code> that removes characters. <code>"a  b".split()</code> knows all white space.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "standardize-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def standardize(text):
@@ -712,9 +700,6 @@ check("standardize")
 #
 # **By hand:** probabilities 0.9, 0.5, 0.2, 0.6, labels 1, 0, 1, 1, threshold 0.5.
 # <details><summary>Answer</summary>Said positive: yes, yes (0.5 counts), no, yes. tp = 2, fp = 1, fn = 1, tn = 0. Accuracy 0.5, precision 2/3, recall 2/3, F1 2/3, confusion [[0, 1], [1, 2]].</details>
-#
-# <details><summary>Hint 1</summary>An array (n, 1) compared with one of (n,) gives (n, n), without any error. Flatten first.</details>
-# <details><summary>Hint 2</summary>With boolean arrays <code>said</code> and <code>true</code>: <code>tp = np.sum(said & true)</code>, <code>fp = np.sum(said & ~true)</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "evaluate_predictions-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def evaluate_predictions(probabilities, labels, threshold=0.5):
@@ -758,9 +743,6 @@ check("evaluate_predictions")
 #
 # TF-IDF gives a term of a text the weight (how often it occurs there) · (ln((1 + n)/(1 + df)) + 1), where n is the number of
 # training texts and df the number of those that hold the term. Then it scales every row of weights to length 1.
-#
-# <details><summary>Hint 1</summary><code>make_pipeline(vectorizer, classifier)</code> has <code>fit</code> and <code>predict_proba</code>, which take texts. <code>ngram_range=(1, 2)</code> makes terms of one and of two words.</details>
-# <details><summary>Hint 2</summary><code>predict_proba</code> has a column for each class, in the order of <code>classes_</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "linear_baseline-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def linear_baseline(train_texts, train_labels, texts):

@@ -100,9 +100,6 @@ check = start_lab("07_bert_ag_news")
 # **By hand:** 1,000 ordinary tokens, `rate=0.15`. How many become `[MASK]` on average, how many have a label?
 #
 # <details><summary>Answer</summary>150 are chosen and have a label. 80 % of them, 120, become <code>[MASK]</code>; 15 get a random id, 15 keep theirs.</details>
-# <details><summary>Your masks are always 100 %?</summary>A number that is below 0.15 is below 0.8, too. Use a fresh random number for the second decision.</details>
-# <details><summary>Hint 1</summary><code>np.isin(ids, special_ids)</code> is True for special tokens. <code>rng.random(ids.shape) < rate</code> chooses.</details>
-# <details><summary>Hint 2</summary>A second <code>rng.random(ids.shape)</code>, called <code>fate</code>: below 0.8 mask, from 0.8 to 0.9 random, above that kept.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "mask_tokens-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
@@ -231,8 +228,6 @@ for length, means in zip(lengths, expected.T, strict=True):
 # **By hand:** peak 2, `warmup_steps=10`, `total_steps=50`: the rates at the steps 5, 10, 30 and 60?
 #
 # <details><summary>Answer</summary>1 (half of the way up), 2, 1 (half of the way down, 20 of 40 steps) and 0.</details>
-# <details><summary>Hint 1</summary>Ask first which of the two lines the step is on. What must not happen when <code>warmup_steps</code> is 0?</details>
-# <details><summary>Hint 2</summary>On the way down: which share of the <code>total_steps - warmup_steps</code> steps is left?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "warmup_linear_decay-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def warmup_linear_decay(step, peak, warmup_steps, total_steps):
@@ -290,8 +285,6 @@ check("design")
 #
 # Delete the line `raise NotImplementedError`, and her code runs. Find out for which arguments it is wrong, and fix it in place.
 # It is graded like `warmup_linear_decay`, all or nothing, and the check names no mistake: finding it is the exercise.
-#
-# <details><summary>Hint</summary>Compare it with yours for all steps and for several settings, the smallest ones included.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(step, peak, warmup_steps, total_steps):
@@ -336,10 +329,6 @@ check("find_the_bug")
 # exercise the Input, every layer and the Model come from there.
 #
 # The check brings two halves of its own, so small that they are loaded in a moment, with the same names and shapes.
-#
-# <details><summary>Hint 1</summary>Begin with <code>text = tf_keras.layers.Input(shape=(), dtype=tf.string)</code>, and from there on call each layer on what the one before returned.</details>
-# <details><summary>Hint 2</summary><code>hub.KerasLayer</code> is frozen by default; look at its arguments.</details>
-# <details><summary>Hint 3</summary>The head has 16·(D + 1) + num_classes·17 numbers that learn. Compare with <code>model.summary()</code>.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "build_news_classifier-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def build_news_classifier(preprocess_handle, encoder_handle, num_classes=4, dropout=0.2, trainable=True):
@@ -380,9 +369,6 @@ check("build_news_classifier")
 # `class_names[0]` belongs to the first column. Without texts the result is an empty list: Keras raises an error for no texts.
 #
 # **Example:** probabilities (0.1, 0.7, 0.2) and (0.4, 0.3, 0.3) with the names a, b, c are `["b", "a"]`.
-#
-# <details><summary>Hint 1</summary><code>model.predict(tf.constant(texts), verbose=0)</code> gives an array with one row for each text.</details>
-# <details><summary>Hint 2</summary><code>np.argmax</code> along the classes gives one place for each row.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "predict_class_names-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def predict_class_names(model, texts, class_names):
@@ -667,8 +653,6 @@ check("answers")
 # `unable`? And `unfit`?
 #
 # <details><summary>Answer</summary><code>un ##aff ##able</code>: behind <code>un</code> the longest piece that fits is <code>##aff</code>, then <code>##able</code>, with its marks. (<code>##a ##ffable</code> would cover it, too, but <code>##aff</code> is longer than <code>##a</code>.) <code>un ##able</code>. And <code>[UNK]</code>: behind <code>un</code> no piece fits.</details>
-# <details><summary>Hint 1</summary>Two loops. The outer one goes on while <code>start < len(word)</code>; the inner one tries <code>end</code> from the end of the word down to <code>start + 1</code>.</details>
-# <details><summary>Hint 2</summary>A <code>for</code> loop may have an <code>else</code>: it runs when no <code>break</code> ended the loop.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "wordpiece_tokenize-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def wordpiece_tokenize(word, vocabulary, unknown="[UNK]", max_chars=100):
@@ -726,8 +710,6 @@ check("wordpiece_tokenize")
 # **By hand:** a = (11, 12, 13, 14), b = (21, 22), `[CLS]` 2, `[SEP]` 3, `max_length=8`: what is cut, and what are the three rows?
 #
 # <details><summary>Answer</summary>Three places are taken, five are left for six tokens: a is longer and loses 14. Ids 2 11 12 13 3 21 22 3, mask eight times 1, segments 0 0 0 0 0 1 1 1.</details>
-# <details><summary>Hint 1</summary>How many places are left for a and b together? It is not the same number with one segment and with two.</details>
-# <details><summary>Hint 2</summary>A <code>while</code> loop with a comparison of two lengths in it. <code>list(a)</code> makes a copy that you may shorten.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "pack_inputs-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack_inputs(a, b=None, *, max_length, cls_id, sep_id, pad_id=0):

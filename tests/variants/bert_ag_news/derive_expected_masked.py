@@ -16,6 +16,13 @@ MASKED, KEPT = "0.8 + 0.1 / vocab_size", "0.1 + 0.1 / vocab_size"
 REPLACED, NONE = "chosen * 0.1 * (1 - 2 / vocab_size)", "(1 - rate) ** m"
 
 CORRECT = [
+    # lists
+    """
+def derive_expected_masked(lengths, specials, vocab_size, rate):
+    n = [l - s for l, s in zip(lengths, specials)]
+    V = vocab_size
+    return ([rate*k*(0.8+0.1/V) for k in n], [rate*k*0.1*(1-2/V) for k in n], [rate*k*(0.1+0.1/V) for k in n], [(1-rate)**int(k) for k in n])
+""",
     PLAIN,
     # the rest is replaced
     edited(PLAIN, (REPLACED, "chosen - masked - kept")),
@@ -57,6 +64,71 @@ def derive_expected_masked(lengths, specials, vocab_size, rate):
 ]  # fmt: skip
 
 WRONG = [
+    (
+        "specials_in_none",
+        """
+def derive_expected_masked(lengths, specials, vocab_size, rate):
+    n = np.asarray(lengths) - np.asarray(specials)
+    c = n * rate
+    masked = c * (0.8 + 0.1 / vocab_size)
+    replaced = c * (0.1 * (vocab_size - 2) / vocab_size)
+    kept = c * (0.1 + 0.1 / vocab_size)
+    none = (1 - rate) ** np.asarray(lengths)
+    return masked, replaced, kept, none
+""",
+    ),
+    (
+        "one_id_fewer",
+        """
+def derive_expected_masked(lengths, specials, vocab_size, rate):
+    n = np.asarray(lengths) - np.asarray(specials)
+    c = n * rate
+    masked = c * (0.8 + 0.1 / (vocab_size - 1))
+    replaced = c * (0.1 * (vocab_size - 2) / (vocab_size - 1))
+    kept = c * 0.1
+    none = (1 - rate) ** n
+    return masked, replaced, kept, none
+""",
+    ),
+    (
+        "",
+        """
+def derive_expected_masked(lengths, specials, vocab_size, rate):
+    n = np.asarray(lengths) - np.asarray(specials)
+    c = rate
+    masked = c * (0.8 + 0.1 / vocab_size)
+    replaced = c * (0.1 * (vocab_size - 2) / vocab_size)
+    kept = c * (0.1 + 0.1 / vocab_size)
+    none = (1 - rate) ** n
+    return masked, replaced, kept, none
+""",
+    ),
+    (
+        "",
+        """
+def derive_expected_masked(lengths, specials, vocab_size, rate):
+    n = np.asarray(lengths) - np.asarray(specials)
+    c = n * rate
+    masked = c * (0.8 + 0.1 / vocab_size)
+    replaced = c * (0.1 * (vocab_size - 2) / vocab_size)
+    kept = c * (0.1 + 0.1 / vocab_size)
+    none = np.exp(n * np.log(1 - rate))
+    return masked, replaced, kept, none
+""",
+    ),
+    (
+        "",
+        """
+def derive_expected_masked(lengths, specials, vocab_size, rate):
+    n = np.asarray(lengths) - np.asarray(specials)
+    c = n * rate
+    masked = c * (0.8 + 0.1 / vocab_size)
+    replaced = c * (0.1 * (vocab_size - 2) / vocab_size)
+    kept = c * (0.1 + 0.1 / vocab_size)
+    none = (1 - rate) ** n
+    return np.round(masked), replaced, kept, none
+""",
+    ),
     ("specials_counted", edited(PLAIN, ("lengths - specials", "lengths"))),
     ("share_of_all", edited(PLAIN, ("rate * m", "m"))),
     ("draws_as_named", edited(PLAIN, (MASKED, "0.8"), (KEPT, "0.1"), (REPLACED, "chosen * 0.1"))),

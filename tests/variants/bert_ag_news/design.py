@@ -25,6 +25,27 @@ CORRECT = [
 ]
 
 WRONG = [
+    (
+        "ends_too_late",
+        """
+def design():
+    return dict(batch_size=16, epochs=3, warmup_steps=19, total_steps=190, peak=0.0007)
+""",
+    ),
+    (
+        "",
+        """
+def design():
+    return dict(batch_size=16, epochs=3, warmup_steps=0.1, total_steps=189, peak=0.0007)
+""",
+    ),
+    (
+        "",
+        """
+def design():
+    return dict(batch_size=16, epochs=2.5, warmup_steps=19, total_steps=157, peak=0.0007)
+""",
+    ),
     ("one_pass", chosen(8, 1, 20, 125, 8e-4)),
     ("too_often", chosen(50, 6, 20, 120, 8e-4)),
     ("last_batch_forgotten", chosen(16, 2, 20, 124, 8e-4)),

@@ -29,6 +29,24 @@ def find_the_bug(step, peak, warmup_steps, total_steps):
 ]
 
 WRONG = [
+    (
+        "",
+        """
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    up = step / max(warmup_steps, 1e-9)
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * max(0.0, min(up, down))
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(step, peak, warmup_steps, total_steps):
+    up = (step + 1) / max(warmup_steps, 1)
+    down = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * max(0.0, min(up, down))
+""",
+    ),
     ("", """
 def find_the_bug(step, peak, warmup_steps, total_steps):
     up = step / max(warmup_steps, 1)

@@ -31,6 +31,32 @@ def masking(**changed: str) -> str:
 
 
 CORRECT = [
+    # a [MASK] that is there already is not chosen
+    """
+def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
+    ids = np.asarray(ids)
+    chosen = (rng.random(ids.shape) < rate) & ~np.isin(ids, list(special_ids) + [mask_id])
+    fate = rng.random(ids.shape)
+    inputs = ids.copy()
+    inputs[chosen & (fate < 0.8)] = mask_id
+    rand = chosen & (fate >= 0.8) & (fate < 0.9)
+    inputs[rand] = rng.integers(vocab_size, size=rand.sum())
+    labels = np.where(chosen, ids, -100)
+    return inputs, labels
+""",
+    # the fate by three shares
+    """
+def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
+    ids = np.asarray(ids)
+    chosen = (rng.random(ids.shape) < rate) & ~np.isin(ids, special_ids)
+    fate = rng.choice([0.0, 0.85, 0.95], size=ids.shape, p=[0.8, 0.1, 0.1])
+    inputs = ids.copy()
+    inputs[chosen & (fate < 0.8)] = mask_id
+    rand = chosen & (fate >= 0.8) & (fate < 0.9)
+    inputs[rand] = rng.integers(vocab_size, size=rand.sum())
+    labels = np.where(chosen, ids, -100)
+    return inputs, labels
+""",
     masking(),
     # token by token
     """
@@ -116,6 +142,81 @@ def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
 ]
 
 WRONG = [
+    (
+        "masked_in_place",
+        """
+def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
+    ids = np.asarray(ids)
+    chosen = (rng.random(ids.shape) < rate) & ~np.isin(ids, special_ids)
+    fate = rng.random(ids.shape)
+    inputs = ids
+    inputs[chosen & (fate < 0.8)] = mask_id
+    rand = chosen & (fate >= 0.8) & (fate < 0.9)
+    inputs[rand] = rng.integers(vocab_size, size=rand.sum())
+    labels = np.where(chosen, np.array(ids), -100)
+    return inputs, labels
+""",
+    ),
+    (
+        "labels_zero",
+        """
+def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
+    ids = np.asarray(ids)
+    chosen = (rng.random(ids.shape) < rate) & ~np.isin(ids, special_ids)
+    fate = rng.random(ids.shape)
+    inputs = ids.copy()
+    inputs[chosen & (fate < 0.8)] = mask_id
+    rand = chosen & (fate >= 0.8) & (fate < 0.9)
+    inputs[rand] = rng.integers(vocab_size, size=rand.sum())
+    labels = np.where(chosen, ids, 0)
+    return inputs, labels
+""",
+    ),
+    (
+        "one_kind_for_a_line",
+        """
+def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
+    ids = np.asarray(ids)
+    chosen = (rng.random(ids.shape) < rate) & ~np.isin(ids, special_ids)
+    fate = np.broadcast_to(rng.random(ids.shape[:-1] + (1,)), ids.shape)
+    inputs = ids.copy()
+    inputs[chosen & (fate < 0.8)] = mask_id
+    rand = chosen & (fate >= 0.8) & (fate < 0.9)
+    inputs[rand] = rng.integers(vocab_size, size=rand.sum())
+    labels = np.where(chosen, ids, -100)
+    return inputs, labels
+""",
+    ),
+    (
+        "",
+        """
+def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
+    ids = np.asarray(ids)
+    chosen = (rng.random(ids.shape) < rate) & ~np.isin(ids, special_ids)
+    fate = rng.random(ids.shape)
+    inputs = ids.copy()
+    inputs[chosen & (fate < 0.8)] = mask_id
+    rand = chosen & (rng.random(ids.shape) < 0.1)
+    inputs[rand] = rng.integers(vocab_size, size=rand.sum())
+    labels = np.where(chosen, ids, -100)
+    return inputs, labels
+""",
+    ),
+    (
+        "",
+        """
+def mask_tokens(ids, rng, vocab_size, mask_id, special_ids, rate=0.15):
+    ids = np.asarray(ids)
+    chosen = (rng.random(ids.shape) < rate) & ~np.isin(ids, special_ids)
+    fate = rng.random(ids.shape)
+    inputs = ids.copy()
+    inputs[chosen & (fate < 0.8)] = mask_id
+    rand = chosen & (fate >= 0.8) & (fate < 0.9)
+    inputs[rand] = rng.integers(vocab_size, size=rand.sum())
+    labels = np.where(chosen, ids, -100)
+    return labels, inputs
+""",
+    ),
     ("", masking(labels="np.where(chosen, ids, 0)")),
     ("", masking(labels="np.where(chosen, ids, -1)")),
     ("labels_everywhere", masking(labels="ids.copy()")),

@@ -21,6 +21,33 @@ FIT, TEST = "predict = fit(x[rows], y[rows])", "(predict(x_test) == y_test).mean
 RANGE, BASE = "accuracy.min(axis=1), accuracy.max(axis=1)", "(y_test == np.bincount(y).argmax()).mean()"
 
 CORRECT = [
+    # predict row by row
+    """
+def measure_labels(fit, train, test, sizes, orders):
+    (x, y), (xt, yt) = train, test
+    acc = np.zeros((len(sizes), len(orders)))
+    for i, n in enumerate(sizes):
+        for j, order in enumerate(orders):
+            first = order[:n]
+            predict = fit(x[first], y[first])
+            acc[i, j] = np.mean([predict(xt[k:k+1])[0] == yt[k] for k in range(len(yt))])
+    base = np.mean(yt == np.bincount(y).argmax())
+    return {"accuracy": acc, "mean": acc.mean(axis=1), "low": acc.min(axis=1), "high": acc.max(axis=1), "base_rate": base}
+""",
+    # lists
+    """
+def measure_labels(fit, train, test, sizes, orders):
+    acc = []
+    for n in sizes:
+        row = []
+        for o in orders:
+            h = fit(train[0][o[:n]], train[1][o[:n]])
+            row.append(float((h(test[0]) == test[1]).mean()))
+        acc.append(row)
+    values, counts = np.unique(train[1], return_counts=True)
+    b = float((test[1] == values[counts.argmax()]).mean())
+    return dict(accuracy=acc, mean=[sum(r)/len(r) for r in acc], low=[min(r) for r in acc], high=[max(r) for r in acc], base_rate=b)
+""",
     PLAIN,
     # orders outside, sizes inside, lists
     """
@@ -59,6 +86,106 @@ def measure_labels(fit, train, test, sizes, orders):
 ]  # fmt: skip
 
 WRONG = [
+    (
+        "percentiles",
+        """
+def measure_labels(fit, train, test, sizes, orders):
+    (x, y), (xt, yt) = train, test
+    acc = np.zeros((len(sizes), len(orders)))
+    for i, n in enumerate(sizes):
+        for j, order in enumerate(orders):
+            first = order[:n]
+            predict = fit(x[first], y[first])
+            acc[i, j] = np.mean(predict(xt) == yt)
+    base = np.mean(yt == np.bincount(y).argmax())
+    return {"accuracy": acc, "mean": acc.mean(axis=1), "low": np.percentile(acc, 2.5, axis=1), "high": np.percentile(acc, 97.5, axis=1), "base_rate": base}
+""",
+    ),
+    (
+        "last_texts",
+        """
+def measure_labels(fit, train, test, sizes, orders):
+    (x, y), (xt, yt) = train, test
+    acc = np.zeros((len(sizes), len(orders)))
+    for i, n in enumerate(sizes):
+        for j, order in enumerate(orders):
+            first = order[-n:]
+            predict = fit(x[first], y[first])
+            acc[i, j] = np.mean(predict(xt) == yt)
+    base = np.mean(yt == np.bincount(y).argmax())
+    return {"accuracy": acc, "mean": acc.mean(axis=1), "low": acc.min(axis=1), "high": acc.max(axis=1), "base_rate": base}
+""",
+    ),
+    (
+        "all_labels_fitted",
+        """
+def measure_labels(fit, train, test, sizes, orders):
+    (x, y), (xt, yt) = train, test
+    predict = fit(x, y)
+    acc = np.array([[np.mean(predict(xt) == yt) for o in orders] for n in sizes])
+    return {"accuracy": acc, "mean": acc.mean(1), "low": acc.min(1), "high": acc.max(1), "base_rate": np.mean(yt == np.bincount(y).argmax())}
+""",
+    ),
+    (
+        "test_cut",
+        """
+def measure_labels(fit, train, test, sizes, orders):
+    (x, y), (xt, yt) = train, test
+    acc = np.zeros((len(sizes), len(orders)))
+    for i, n in enumerate(sizes):
+        for j, order in enumerate(orders):
+            first = order[:n]
+            predict = fit(x[first], y[first])
+            acc[i, j] = np.mean(predict(xt[:n]) == yt[:n])
+    base = np.mean(yt == np.bincount(y).argmax())
+    return {"accuracy": acc, "mean": acc.mean(axis=1), "low": acc.min(axis=1), "high": acc.max(axis=1), "base_rate": base}
+""",
+    ),
+    (
+        "errors_counted",
+        """
+def measure_labels(fit, train, test, sizes, orders):
+    (x, y), (xt, yt) = train, test
+    acc = np.zeros((len(sizes), len(orders)))
+    for i, n in enumerate(sizes):
+        for j, order in enumerate(orders):
+            first = order[:n]
+            predict = fit(x[first], y[first])
+            acc[i, j] = np.mean(predict(xt) != yt)
+    base = np.mean(yt == np.bincount(y).argmax())
+    return {"accuracy": acc, "mean": acc.mean(axis=1), "low": acc.min(axis=1), "high": acc.max(axis=1), "base_rate": base}
+""",
+    ),
+    (
+        "",
+        """
+def measure_labels(fit, train, test, sizes, orders):
+    (x, y), (xt, yt) = train, test
+    acc = np.zeros((len(sizes), len(orders)))
+    for i, n in enumerate(sizes):
+        for j, order in enumerate(orders):
+            first = order[:n]
+            predict = fit(x[first], y[first])
+            acc[i, j] = np.mean(predict(xt) == yt)
+    base = np.mean(yt == np.bincount(y).argmax())
+    return {"accuracy": acc, "mean": acc.mean(axis=0), "low": acc.min(axis=0), "high": acc.max(axis=0), "base_rate": base}
+""",
+    ),
+    (
+        "",
+        """
+def measure_labels(fit, train, test, sizes, orders):
+    (x, y), (xt, yt) = train, test
+    acc = np.zeros((len(sizes), len(orders)))
+    for i, n in enumerate(sizes):
+        for j, order in enumerate(orders):
+            first = order[:n]
+            predict = fit(x[first], y[first])
+            acc[i, j] = np.mean(predict(xt) == yt)
+    base = np.mean(yt == np.bincount(y).argmax())
+    return {"accuracy": acc.T, "mean": acc.mean(axis=1), "low": acc.min(axis=1), "high": acc.max(axis=1), "base_rate": base}
+""",
+    ),
     ("training_tested", edited(PLAIN, (TEST, "(predict(x[rows]) == y[rows]).mean()"))),
     ("all_training_tested", edited(PLAIN, (TEST, "(predict(x) == y).mean()"))),
     ("first_texts", edited(PLAIN, ("rows = order[:size]", "rows = slice(size)"))),

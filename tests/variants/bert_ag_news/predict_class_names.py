@@ -4,6 +4,11 @@ CORRECT = [
     # one by one
     """
 def predict_class_names(model, texts, class_names):
+    return [class_names[int(np.argmax(model.predict(tf.constant([t]), verbose=0)[0]))] for t in texts]
+""",
+    # one by one
+    """
+def predict_class_names(model, texts, class_names):
     names = []
     for text in texts:
         row = model.predict(tf.constant([text]))[0]
@@ -48,6 +53,41 @@ def predict_class_names(model, texts, class_names):
 ]
 
 WRONG = [
+    (
+        "array_of_some",
+        """
+def predict_class_names(model, texts, class_names):
+    if not texts: return []
+    p = model.predict(tf.constant(texts), verbose=0)
+    return np.array(class_names)[np.argmax(p, axis=1)]
+""",
+    ),
+    (
+        "",
+        """
+def predict_class_names(model, texts, class_names):
+    if not texts: return []
+    p = model.predict(tf.constant(texts), verbose=0)
+    return [class_names[i] for row in p for i in range(len(row)) if row[i] > 0.5]
+""",
+    ),
+    (
+        "",
+        """
+def predict_class_names(model, texts, class_names):
+    if not texts: return []
+    p = model.predict(tf.constant(texts), verbose=0)
+    return [data.NEWS_CLASSES[i] for i in np.argmax(p, axis=1)]
+""",
+    ),
+    (
+        "",
+        """
+def predict_class_names(model, texts, class_names):
+    p = model.predict(tf.constant(texts), verbose=0)
+    return [class_names[i] for i in np.argmax(p, axis=1)]
+""",
+    ),
     ("least_probable", "def predict_class_names(model, texts, class_names):\n    if not texts: return []\n    return [class_names[i] for i in np.argmin(model.predict(tf.constant(texts)), 1)]\n"),
     ("counted_from_one", "def predict_class_names(model, texts, class_names):\n    if not texts: return []\n    return [class_names[i - 1] for i in np.argmax(model.predict(tf.constant(texts)), 1)]\n"),
     ("names_sorted", "def predict_class_names(model, texts, class_names):\n    if not texts: return []\n    return [sorted(class_names)[i] for i in np.argmax(model.predict(tf.constant(texts)), 1)]\n"),

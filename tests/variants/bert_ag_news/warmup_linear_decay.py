@@ -1,6 +1,11 @@
 """Lab 07, exercise `warmup_linear_decay`: solutions as different students write them, right and wrong."""
 
 CORRECT = [
+    # np.interp
+    """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    return float(np.interp(step, [0, warmup_steps, total_steps], [0 if warmup_steps else peak, peak, 0]))
+""",
     # the smaller of two lines
     """
 def warmup_linear_decay(step, peak, warmup_steps, total_steps):
@@ -43,6 +48,26 @@ def warmup_linear_decay(step, peak, warmup_steps, total_steps):
 ]
 
 WRONG = [
+    (
+        "",
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    up = peak * step / warmup_steps
+    down = peak * (total_steps - step) / (total_steps - warmup_steps)
+    return float(max(0.0, min(up, down)))
+""",
+    ),
+    (
+        "",
+        """
+def warmup_linear_decay(step, peak, warmup_steps, total_steps):
+    if step < warmup_steps:
+        return tf.constant(peak * step / warmup_steps)
+    if step >= total_steps:
+        return 0.0
+    return tf.constant(peak * (total_steps - step) / (total_steps - warmup_steps))
+""",
+    ),
     ("without_warmup", "def warmup_linear_decay(step, peak, warmup_steps, total_steps):\n    return peak * max(0.0, 1 - step / total_steps)\n"),
     (
         "decay_from_step_0",

@@ -34,6 +34,20 @@ def model(**changed: str) -> str:
 
 
 CORRECT = [
+    # compiled
+    """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    ids = keras.Input((max_length,), dtype="int32")
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1
+    x = keras.layers.Embedding(vocab_size, d_model)(ids) + keras.layers.Embedding(max_length, d_model)(places)
+    a = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(query=x, value=x, attention_mask=ops.expand_dims(ops.not_equal(ids, 0), 1))
+    x = keras.layers.LayerNormalization()(x + a)
+    f = keras.layers.Dense(d_model)(keras.layers.Dense(d_ff, activation="relu")(x))
+    x = keras.layers.LayerNormalization()(x + f)
+    m = masked_mean(x, ids)
+    h = keras.layers.Dense(20, activation="relu")(m)
+    m = keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(h)); m.compile("adam", "binary_crossentropy"); return m
+""",
     model(),
     # the masks of Keras, carried from layer to layer; pooling by its layer, with a guard for empty rows
     """
@@ -170,6 +184,72 @@ def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2,
 ]
 
 WRONG = [
+    ("feed_forward_not_added", model(norm2="keras.layers.LayerNormalization(epsilon=1e-6)(h)")),
+    ("no_relu_in_the_head", model(hidden="keras.layers.Dense(20)(x)")),
+    (
+        "no_relu",
+        """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    ids = keras.Input((max_length,), dtype="int32")
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1
+    x = keras.layers.Embedding(vocab_size, d_model)(ids) + keras.layers.Embedding(max_length, d_model)(places)
+    a = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(query=x, value=x, attention_mask=ops.expand_dims(ops.not_equal(ids, 0), 1))
+    x = keras.layers.LayerNormalization()(x + a)
+    f = keras.layers.Dense(d_model)(keras.layers.Dense(d_ff, activation=None)(x))
+    x = keras.layers.LayerNormalization()(x + f)
+    m = masked_mean(x, ids)
+    h = keras.layers.Dense(20, activation="relu")(m)
+    return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(h))
+""",
+    ),
+    (
+        "relu_on_the_result",
+        """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    ids = keras.Input((max_length,), dtype="int32")
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1
+    x = keras.layers.Embedding(vocab_size, d_model)(ids) + keras.layers.Embedding(max_length, d_model)(places)
+    a = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(query=x, value=x, attention_mask=ops.expand_dims(ops.not_equal(ids, 0), 1))
+    x = keras.layers.LayerNormalization()(x + a)
+    f = keras.layers.Dense(d_model, activation="relu")(keras.layers.Dense(d_ff, activation="relu")(x))
+    x = keras.layers.LayerNormalization()(x + f)
+    m = masked_mean(x, ids)
+    h = keras.layers.Dense(20, activation="relu")(m)
+    return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(h))
+""",
+    ),
+    (
+        "attention_not_added",
+        """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    ids = keras.Input((max_length,), dtype="int32")
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1
+    x = keras.layers.Embedding(vocab_size, d_model)(ids) + keras.layers.Embedding(max_length, d_model)(places)
+    a = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(query=x, value=x, attention_mask=ops.expand_dims(ops.not_equal(ids, 0), 1))
+    x = keras.layers.LayerNormalization()(a)
+    f = keras.layers.Dense(d_model)(keras.layers.Dense(d_ff, activation="relu")(x))
+    x = keras.layers.LayerNormalization()(x + f)
+    m = masked_mean(x, ids)
+    h = keras.layers.Dense(20, activation="relu")(m)
+    return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(h))
+""",
+    ),
+    (
+        "flattened",
+        """
+def build_classifier(max_length=200, vocab_size=20_000, d_model=32, num_heads=2, d_ff=32):
+    ids = keras.Input((max_length,), dtype="int32")
+    places = ops.cumsum(ops.ones_like(ids), axis=1) - 1
+    x = keras.layers.Embedding(vocab_size, d_model)(ids) + keras.layers.Embedding(max_length, d_model)(places)
+    a = keras.layers.MultiHeadAttention(num_heads, key_dim=d_model)(query=x, value=x, attention_mask=ops.expand_dims(ops.not_equal(ids, 0), 1))
+    x = keras.layers.LayerNormalization()(x + a)
+    f = keras.layers.Dense(d_model)(keras.layers.Dense(d_ff, activation="relu")(x))
+    x = keras.layers.LayerNormalization()(x + f)
+    m = keras.layers.Flatten()(x)
+    h = keras.layers.Dense(20, activation="relu")(m)
+    return keras.Model(ids, keras.layers.Dense(1, activation="sigmoid")(h))
+""",
+    ),
     ("attention_unmasked", model(attended="attention(x, x)")),
     (
         "attention_unmasked",  # by position the mask lands in query_mask

@@ -1,6 +1,17 @@
 """Lab 06, exercise `build_vocabulary`: solutions as different students write them, right and wrong."""
 
 CORRECT = [
+    # split on one space
+    """
+def build_vocabulary(texts, max_tokens):
+    counts = {}
+    for t in texts:
+        for w in t.split(" "):
+            if w:
+                counts[w] = counts.get(w, 0) + 1
+    words = sorted(sorted(counts), key=counts.get, reverse=True)
+    return ["", "[UNK]", *words][:max_tokens]
+""",
     """
 def build_vocabulary(texts, max_tokens):
     counts = {}
@@ -62,6 +73,38 @@ def build_vocabulary(texts, max_tokens):
 ]
 
 WRONG = [
+    (
+        "",
+        """
+def build_vocabulary(texts, max_tokens):
+    counts = Counter(word for text in texts for word in text.split())
+    return (["", "[UNK]"] + sorted(counts.items(), key=lambda p: (-p[1], p[0])))[:max_tokens]
+""",
+    ),
+    (
+        "",
+        """
+def build_vocabulary(texts, max_tokens):
+    counts = Counter(word for text in texts for word in text.split())
+    return (["[UNK]", ""] + sorted(counts, key=lambda w: (-counts[w], w)))[:max_tokens]
+""",
+    ),
+    (
+        "",
+        """
+def build_vocabulary(texts, max_tokens):
+    counts = Counter(word for text in texts for word in set(text.split()))
+    return (["", "[UNK]"] + sorted(counts, key=lambda w: (-counts[w], w)))[:max_tokens]
+""",
+    ),
+    (
+        "",
+        """
+def build_vocabulary(texts, max_tokens):
+    counts = Counter(c for t in texts for c in t)
+    return (["", "[UNK]"] + sorted(counts, key=lambda w: (-counts[w], w)))[:max_tokens]
+""",
+    ),
     (
         "ties_as_seen",
         """

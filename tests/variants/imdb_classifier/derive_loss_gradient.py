@@ -19,6 +19,17 @@ def derive_loss_gradient(logits, labels, ids, head):
 
 
 CORRECT = [
+    # a sigmoid of two branches
+    """
+def derive_loss_gradient(logits, labels, ids, head):
+    e = np.exp(-np.abs(logits))
+    p = np.where(logits >= 0, 1 / (1 + e), e / (1 + e))
+    g = (p - labels) / len(labels)
+    words = ids != 0
+    n = np.maximum(words.sum(axis=1), 1)
+    t = (g / n)[:, None, None] * words[..., None] * head
+    return g, t
+""",
     derived(),
     derived(p="np.asarray(ops.sigmoid(logits))", by_token='np.einsum("b,bt,d->btd", by_logit, share, head)'),
     derived(p="np.exp(-np.logaddexp(0, -logits.astype('float64')))"),
@@ -57,6 +68,84 @@ def derive_loss_gradient(logits, labels, ids, head):
 ]  # fmt: skip
 
 WRONG = [
+    (
+        "padding_reached",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    from scipy.special import expit
+    p = expit(logits)
+    g = (p - labels) / len(labels)
+    words = ids != 0
+    n = np.maximum(words.sum(axis=1), 1)
+    t = (g / n)[:, None, None] * np.ones(ids.shape)[..., None] * head
+    return g, t
+""",
+    ),
+    (
+        "head_forgotten",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    from scipy.special import expit
+    p = expit(logits)
+    g = (p - labels) / len(labels)
+    words = ids != 0
+    n = np.maximum(words.sum(axis=1), 1)
+    t = (g / n)[:, None, None] * words[..., None] * np.ones_like(head)
+    return g, t
+""",
+    ),
+    (
+        "one_label_only",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    from scipy.special import expit
+    p = expit(logits)
+    g = labels * (p - 1) / len(labels)
+    words = ids != 0
+    n = np.maximum(words.sum(axis=1), 1)
+    t = (g / n)[:, None, None] * words[..., None] * head
+    return g, t
+""",
+    ),
+    (
+        "",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    from scipy.special import expit
+    p = expit(logits)
+    g = (p - labels) / len(labels)
+    words = ids != 0
+    n = words.sum()
+    t = (g / n)[:, None, None] * words[..., None] * head
+    return g, t
+""",
+    ),
+    (
+        "",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    from scipy.special import expit
+    p = expit(logits)
+    g = (p - labels) / len(labels)
+    words = ids != 0
+    n = words.sum(axis=1)
+    t = (g / n)[:, None, None] * words[..., None] * head
+    return g, t
+""",
+    ),
+    (
+        "",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    from scipy.special import expit
+    p = expit(logits)
+    g = (-labels / p + (1 - labels) / (1 - p)) * p * (1 - p) / len(labels)
+    words = ids != 0
+    n = np.maximum(words.sum(axis=1), 1)
+    t = (g / n)[:, None, None] * words[..., None] * head
+    return g, t
+""",
+    ),
     ("other_sign", derived(by_logit="(labels - p) / len(labels)")),
     ("not_averaged", derived(by_logit="p - labels")),
     ("by_probability", derived(by_logit="(p - labels) / np.maximum(p * (1 - p), 1e-30) / len(labels)")),

@@ -37,6 +37,39 @@ WRONG = [
         "",
         """
 def find_the_bug(x, ids):
+    # This runs, and is wrong.
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
+    length = ops.maximum(ops.sum(is_word, axis=1), 1)
+    return ops.einsum("btd,bt->bd", x, is_word) / length
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(x, ids):
+    # This runs, and is wrong.
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
+    length = ops.maximum(ops.mean(is_word, axis=1, keepdims=True), 1)
+    return ops.einsum("btd,bt->bd", x, is_word) / length
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(x, ids):
+    # This runs, and is wrong.
+    x = ops.convert_to_tensor(x)
+    is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
+    length = ops.maximum(ops.sum(is_word), 1)
+    return ops.einsum("btd,bt->bd", x, is_word) / length
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(x, ids):
     x = ops.convert_to_tensor(x)
     is_word = ops.cast(ops.not_equal(ids, 0), x.dtype)
     length = ops.maximum(ops.mean(ops.sum(is_word, axis=1)), 1)

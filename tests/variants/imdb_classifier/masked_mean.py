@@ -1,6 +1,13 @@
 """Lab 06, exercise `masked_mean`: solutions as different students write them, right and wrong."""
 
 CORRECT = [
+    # a division that knows 0/0
+    """
+def masked_mean(x, ids):
+    x = ops.convert_to_tensor(x)
+    w = ops.cast(ops.not_equal(ids, 0), x.dtype)[..., None]
+    return ops.divide_no_nan(ops.sum(x * w, axis=1), ops.sum(w, axis=1))
+""",
     # a mean of everything, scaled up
     """
 def masked_mean(x, ids):
@@ -48,6 +55,41 @@ def masked_mean(x, ids):
 ]
 
 WRONG = [
+    (
+        "",
+        """
+def masked_mean(x, ids):
+    x = ops.convert_to_tensor(x)
+    n = ops.sum(ops.cast(ops.not_equal(ids, 0), "int32"), axis=1)
+    w = ops.cast(ops.arange(ops.shape(x)[1])[None] < n[:, None], x.dtype)[..., None]
+    return ops.sum(x * w, axis=1) / ops.maximum(ops.sum(w, axis=1), 1)
+""",
+    ),
+    (
+        "",
+        """
+def masked_mean(x, ids):
+    return keras.layers.GlobalAveragePooling1D()(x, mask=ops.not_equal(ids, 0))
+""",
+    ),
+    (
+        "",
+        """
+def masked_mean(x, ids):
+    x = ops.convert_to_tensor(x)
+    w = ops.cast(ops.not_equal(ids, 0), x.dtype)[..., None]
+    return ops.sum(x * w, axis=1) / ops.maximum(ops.sum(w), 1)
+""",
+    ),
+    (
+        "",
+        """
+def masked_mean(x, ids):
+    x = ops.convert_to_tensor(x)
+    w = ops.cast(ops.any(x != 0, axis=-1), x.dtype)[..., None]
+    return ops.sum(x * w, axis=1) / ops.maximum(ops.sum(w, axis=1), 1)
+""",
+    ),
     ("padding_in_the_mean", "def masked_mean(x, ids):\n    return ops.mean(ops.convert_to_tensor(x), axis=1)\n"),
     (
         "divided_by_length",

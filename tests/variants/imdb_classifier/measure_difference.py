@@ -29,6 +29,32 @@ ALONE = "correct_a.mean(axis=0)[reviews].mean(axis=1) - correct_b.mean(axis=0)[r
 AGAIN = "accuracies(correct_a, seeds_a) - accuracies(correct_b, seeds_b)"
 
 CORRECT = [
+    # arrays
+    """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    diff = a.mean() - b.mean()
+    both = []
+    alone = []
+    for r in range(len(reviews)):
+        both.append(a[seeds_a[r]][:, reviews[r]].mean() - b[seeds_b[r]][:, reviews[r]].mean())
+        alone.append(a[:, reviews[r]].mean() - b[:, reviews[r]].mean())
+    q = [2.5, 97.5]
+    return diff, np.percentile(both, q), list(np.percentile(alone, q))
+""",
+    # means of bool
+    """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = correct_a, correct_b
+    diff = a.mean() - b.mean()
+    both = []
+    alone = []
+    for r in range(len(reviews)):
+        both.append(a[seeds_a[r]][:, reviews[r]].mean() - b[seeds_b[r]][:, reviews[r]].mean())
+        alone.append(a[:, reviews[r]].mean() - b[:, reviews[r]].mean())
+    q = [2.5, 97.5]
+    return diff, tuple(np.percentile(both, q)), tuple(np.percentile(alone, q))
+""",
     PLAIN,
     measured((ENDS, "tuple(np.quantile(differences, each) for each in (0.025, 0.975))")),
     # all repeats at once
@@ -91,6 +117,111 @@ def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
 ]  # fmt: skip
 
 WRONG = [
+    (
+        "shares_for_percents",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    diff = a.mean() - b.mean()
+    both = []
+    alone = []
+    for r in range(len(reviews)):
+        both.append(a[seeds_a[r]][:, reviews[r]].mean() - b[seeds_b[r]][:, reviews[r]].mean())
+        alone.append(a[:, reviews[r]].mean() - b[:, reviews[r]].mean())
+    q = [0.025, 0.975]
+    return diff, tuple(np.percentile(both, q)), tuple(np.percentile(alone, q))
+""",
+    ),
+    (
+        "intervals_exchanged",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    diff = a.mean() - b.mean()
+    both = []
+    alone = []
+    for r in range(len(reviews)):
+        both.append(a[seeds_a[r]][:, reviews[r]].mean() - b[seeds_b[r]][:, reviews[r]].mean())
+        alone.append(a[:, reviews[r]].mean() - b[:, reviews[r]].mean())
+    q = [2.5, 97.5]
+    return diff, tuple(np.percentile(alone, q)), tuple(np.percentile(both, q))
+""",
+    ),
+    (
+        "",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    diff = a.mean() - b.mean()
+    both = []
+    alone = []
+    for r in range(len(reviews)):
+        both.append(a[seeds_a[r]][:, reviews[r]].mean() - b[seeds_a[r] % len(b)][:, reviews[r]].mean())
+        alone.append(a[:, reviews[r]].mean() - b[:, reviews[r]].mean())
+    q = [2.5, 97.5]
+    return diff, tuple(np.percentile(both, q)), tuple(np.percentile(alone, q))
+""",
+    ),
+    (
+        "",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    diff = a.mean() - b.mean()
+    both = []
+    alone = []
+    for r in range(len(reviews)):
+        both.append(a[seeds_a[r]][:, reviews[r]].mean() - b[seeds_b[r]][:, reviews[r]].mean())
+        alone.append(a[:, reviews[r]].mean() - b[:, reviews[r]].mean())
+    q = [2.5, 97.5]
+    return diff, (np.mean(both) - 1.96*np.std(both), np.mean(both) + 1.96*np.std(both)), (np.mean(alone) - 1.96*np.std(alone), np.mean(alone) + 1.96*np.std(alone))
+""",
+    ),
+    (
+        "",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    diff = a.mean() - b.mean()
+    both = []
+    alone = []
+    for r in range(len(reviews)):
+        both.append(a[seeds_a[r]][:, reviews[r]].mean() - b[seeds_b[r]][:, reviews[r]].mean())
+        alone.append(a[seeds_a[r]].mean() - b[seeds_b[r]].mean())
+    q = [2.5, 97.5]
+    return diff, tuple(np.percentile(both, q)), tuple(np.percentile(alone, q))
+""",
+    ),
+    (
+        "",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    diff = a.mean() - b.mean()
+    both = []
+    alone = []
+    for r in range(len(reviews)):
+        both.append(a[seeds_a[r], reviews[r]].mean() - b[seeds_b[r], reviews[r]].mean())
+        alone.append(a[:, reviews[r]].mean() - b[:, reviews[r]].mean())
+    q = [2.5, 97.5]
+    return diff, tuple(np.percentile(both, q)), tuple(np.percentile(alone, q))
+""",
+    ),
+    (
+        "",
+        """
+def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
+    a, b = np.asarray(correct_a, float), np.asarray(correct_b, float)
+    diff = a.mean(axis=1).max() - b.mean(axis=1).max()
+    both = []
+    alone = []
+    for r in range(len(reviews)):
+        both.append(a[seeds_a[r]][:, reviews[r]].mean() - b[seeds_b[r]][:, reviews[r]].mean())
+        alone.append(a[:, reviews[r]].mean() - b[:, reviews[r]].mean())
+    q = [2.5, 97.5]
+    return diff, tuple(np.percentile(both, q)), tuple(np.percentile(alone, q))
+""",
+    ),
     ("other_sign", """
 def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
     again = [b[t][:, r].mean() - a[s][:, r].mean() for a, b, r, s, t in zip([correct_a] * len(reviews), [correct_b] * len(reviews), reviews, seeds_a, seeds_b)]

@@ -107,6 +107,15 @@ def train_classifier(model, x, y, validation):
 ]
 
 WRONG = [
+    (
+        "nothing_restored",
+        """
+def train_classifier(model, x, y, validation):
+    model.compile("adam", "binary_crossentropy", metrics=["accuracy"])
+    stop = keras.callbacks.EarlyStopping(monitor="loss", patience=4, restore_best_weights=True)
+    return model.fit(x, y, validation_data=validation, epochs=40, batch_size=32, callbacks=[stop], verbose=0)
+""",
+    ),
     ("nothing_restored", training(stop="patience=3")),
     ("other_epoch_kept", training(stop='monitor="accuracy", patience=3, restore_best_weights=True')),
     ("nothing_restored", training(stop='monitor="loss", patience=3, restore_best_weights=True')),

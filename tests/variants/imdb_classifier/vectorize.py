@@ -1,6 +1,16 @@
 """Lab 06, exercise `vectorize`: solutions as different students write them, right and wrong."""
 
 CORRECT = [
+    # list.index
+    """
+def vectorize(texts, vocabulary, max_length):
+    index = {w: i for i, w in enumerate(vocabulary)}
+    rows = np.zeros((len(texts), max_length), "int64")
+    for r, text in enumerate(texts):
+        ids = [vocabulary.index(w) if w in vocabulary else 1 for w in text.split()][:max_length]
+        rows[r, :len(ids)] = ids
+    return rows
+""",
     """
 def vectorize(texts, vocabulary, max_length):
     rows = []
@@ -53,6 +63,46 @@ def vectorize(texts, vocabulary, max_length):
 ]
 
 WRONG = [
+    (
+        "",
+        """
+def vectorize(texts, vocabulary, max_length):
+    index = {w: i for i, w in enumerate(vocabulary[2:])}
+    rows = np.zeros((len(texts), max_length), "int64")
+    for r, text in enumerate(texts):
+        ids = [index.get(w, 1) for w in text.split()][:max_length]
+        rows[r, :len(ids)] = ids
+    return rows
+""",
+    ),
+    (
+        "",
+        """
+def vectorize(texts, vocabulary, max_length):
+    index = {w: i for i, w in enumerate(vocabulary)}
+    return [[index.get(w, 1) for w in t.split()][:max_length] for t in texts]
+""",
+    ),
+    (
+        "cut_in_front",
+        """
+def vectorize(texts, vocabulary, max_length):
+    index = {w: i for i, w in enumerate(vocabulary)}
+    return keras.utils.pad_sequences([[index.get(w, 1) for w in t.split()] for t in texts], max_length, padding="post")
+""",
+    ),
+    (
+        "",
+        """
+def vectorize(texts, vocabulary, max_length):
+    index = {w: i for i, w in enumerate(vocabulary)}
+    rows = np.zeros((len(texts), max_length), "int64")
+    for r, text in enumerate(texts):
+        ids = [index.get(w, 1) for w in text.split()]
+        rows[r, :len(ids)] = ids
+    return rows
+""",
+    ),
     (
         "pad_sequences_defaults",
         """

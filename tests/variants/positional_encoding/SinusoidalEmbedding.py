@@ -43,6 +43,34 @@ CORRECT = [
 ]
 
 WRONG = [
+    (
+        "",
+        """
+class SinusoidalEmbedding(keras.Layer):
+    def __init__(self, max_length, vocab_size, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.max_length, self.vocab_size, self.d_model = max_length, vocab_size, d_model
+        self.token_embedding = keras.layers.Embedding(vocab_size, d_model); self.table = ops.cast(ops.convert_to_tensor(sinusoidal_positions(max_length, d_model)), "float32")
+    def call(self, ids):
+        return self.token_embedding(ids) / self.d_model**0.5 + self.table[: ops.shape(ids)[1]]
+    def get_config(self):
+        return {**super().get_config(), "max_length": self.max_length, "vocab_size": self.vocab_size, "d_model": self.d_model}
+""",
+    ),
+    (
+        "",
+        """
+class SinusoidalEmbedding(keras.Layer):
+    def __init__(self, max_length, vocab_size, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.max_length, self.vocab_size, self.d_model = max_length, vocab_size, d_model
+        self.token_embedding = keras.layers.Embedding(vocab_size, d_model); self.table = ops.cast(ops.convert_to_tensor(sinusoidal_positions(max_length, d_model)), "float32")
+    def call(self, ids):
+        return self.token_embedding(ids) * self.d_model**0.5 + self.table
+    def get_config(self):
+        return {**super().get_config(), "max_length": self.max_length, "vocab_size": self.vocab_size, "d_model": self.d_model}
+""",
+    ),
     ("unscaled", fixed("        return self.token_embedding(ids) + self.t[: ops.shape(ids)[1]]", "        self.t = ops.convert_to_tensor(sinusoidal_positions(max_length, d_model))\n")),
     ("position_by_id", fixed("        return self.token_embedding(ids) * self.d_model**0.5 + ops.take(self.t, ids, axis=0)", "        self.t = ops.convert_to_tensor(sinusoidal_positions(max_length, d_model))\n")),
     ("scaled_by_width", fixed("        return self.token_embedding(ids) * self.d_model + self.t[: ops.shape(ids)[1]]", "        self.t = ops.convert_to_tensor(sinusoidal_positions(max_length, d_model))\n")),

@@ -13,6 +13,18 @@ def learned(call: str, build: str = "", tables: str | None = None) -> str:
 
 
 CORRECT = [
+    # with a mask for padding
+    """
+class TokenAndPositionEmbedding(keras.Layer):
+    def __init__(self, max_length, vocab_size, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.max_length, self.vocab_size, self.d_model = max_length, vocab_size, d_model
+        self.token_embedding = keras.layers.Embedding(vocab_size, d_model, mask_zero=True); self.position_embedding = keras.layers.Embedding(max_length, d_model)
+    def call(self, ids):
+        return self.token_embedding(ids) + self.position_embedding(ops.arange(ops.shape(ids)[1]))
+    def get_config(self):
+        return {**super().get_config(), "max_length": self.max_length, "vocab_size": self.vocab_size, "d_model": self.d_model}
+""",
     learned(
         "        length = tf.shape(ids)[-1]\n"
         "        return self.token_embedding(ids) + self.position_embedding(tf.range(start=0, limit=length, delta=1))"
@@ -42,6 +54,48 @@ CORRECT = [
 ]
 
 WRONG = [
+    (
+        "",
+        """
+class TokenAndPositionEmbedding(keras.Layer):
+    def __init__(self, max_length, vocab_size, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.max_length, self.vocab_size, self.d_model = max_length, vocab_size, d_model
+        self.token_embedding = keras.layers.Embedding(vocab_size, d_model); self.position_embedding = keras.layers.Embedding(max_length, d_model)
+    def call(self, ids):
+        return self.token_embedding(ids) + self.position_embedding(ops.arange(ops.shape(ids)[0]))
+    def get_config(self):
+        return {**super().get_config(), "max_length": self.max_length, "vocab_size": self.vocab_size, "d_model": self.d_model}
+""",
+    ),
+    (
+        "position_by_id",
+        """
+class TokenAndPositionEmbedding(keras.Layer):
+    def __init__(self, max_length, vocab_size, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.max_length, self.vocab_size, self.d_model = max_length, vocab_size, d_model
+        self.token_embedding = keras.layers.Embedding(vocab_size, d_model); self.position_embedding = keras.layers.Embedding(max_length, d_model)
+    def call(self, ids):
+        return self.token_embedding(ids) + self.position_embedding(ids)
+    def get_config(self):
+        return {**super().get_config(), "max_length": self.max_length, "vocab_size": self.vocab_size, "d_model": self.d_model}
+""",
+    ),
+    (
+        "",
+        """
+class TokenAndPositionEmbedding(keras.Layer):
+    def __init__(self, max_length, vocab_size, d_model, **kwargs):
+        super().__init__(**kwargs)
+        self.max_length, self.vocab_size, self.d_model = max_length, vocab_size, d_model
+        self.token_embedding = keras.layers.Embedding(vocab_size, d_model); self.position_embedding = keras.layers.Embedding(max_length, d_model)
+    def call(self, ids):
+        return self.token_embedding(ids) + self.position_embedding(ops.arange(1, ops.shape(ids)[1]+1))
+    def get_config(self):
+        return {**super().get_config(), "max_length": self.max_length, "vocab_size": self.vocab_size, "d_model": self.d_model}
+""",
+    ),
     ("position_missing", learned("        return self.token_embedding(ids) + 0 * self.position_embedding(ops.arange(ops.shape(ids)[1]))")),
     ("scaled_by_root", learned("        return self.token_embedding(ids) * self.d_model ** 0.5 + self.position_embedding(ops.arange(ops.shape(ids)[1]))")),
     ("position_from_the_end", learned("        n = ops.shape(ids)[1]\n        return self.token_embedding(ids) + self.position_embedding(ops.arange(self.max_length - n, self.max_length))")),

@@ -20,6 +20,16 @@ def derive_relative(q, k, offset):
 
 
 CORRECT = [
+    # matmul
+    """
+def derive_relative(q, k, offset):
+    D = q.shape[-1]
+    w = 10000.0 ** (-np.arange(0, D, 2) / D)
+    a, b = q[..., 0::2], q[..., 1::2]
+    c, d = k[..., 0::2], k[..., 1::2]
+    th = offset[:, None] * w
+    return (a*c + b*d) @ np.cos(th).T + (a*d - b*c) @ np.sin(th).T
+""",
     derived(),
     # products with the cosines in place of a sum over an axis
     """
@@ -80,6 +90,54 @@ def derive_relative(q, k, offset):
 ]  # fmt: skip
 
 WRONG = [
+    (
+        "pairs_averaged",
+        """
+def derive_relative(q, k, offset):
+    D = q.shape[-1]
+    w = 10000.0 ** (-np.arange(0, D, 2) / D)
+    a, b = q[..., 0::2], q[..., 1::2]
+    c, d = k[..., 0::2], k[..., 1::2]
+    th = offset[:, None] * w
+    return ((a*c + b*d)[..., None, :] * np.cos(th) + (a*d - b*c)[..., None, :] * np.sin(th)).mean(-1)
+""",
+    ),
+    (
+        "one_angle_for_all",
+        """
+def derive_relative(q, k, offset):
+    D = q.shape[-1]
+    w = 10000.0 ** (-np.arange(0, D, 2) / D)
+    a, b = q[..., 0::2], q[..., 1::2]
+    c, d = k[..., 0::2], k[..., 1::2]
+    th = offset[:, None] * np.ones_like(w)
+    return ((a*c + b*d)[..., None, :] * np.cos(th) + (a*d - b*c)[..., None, :] * np.sin(th)).sum(-1)
+""",
+    ),
+    (
+        "",
+        """
+def derive_relative(q, k, offset):
+    D = q.shape[-1]
+    w = 10000.0 ** (-np.arange(0, D, 2) / D)
+    a, b = q[..., 0::2], q[..., 1::2]
+    c, d = k[..., 0::2], k[..., 1::2]
+    th = offset[:, None] * w
+    return ((a*c + b*d) * np.cos(th) + (a*d - b*c) * np.sin(th)).sum(-1)
+""",
+    ),
+    (
+        "",
+        """
+def derive_relative(q, k, offset):
+    D = q.shape[-1]
+    w = 10000.0 ** (-np.arange(0, D, 2) / D)
+    a, b = q[..., 0::2], q[..., 1::2]
+    c, d = k[..., 0::2], k[..., 1::2]
+    th = offset[:, None] * w
+    return ((a*c + b*d)[..., None, :] * np.cos(th) + (a*d - b*c)[..., None, :] * np.sin(th)).sum(-2)
+""",
+    ),
     ("other_side", derived(across="b * c - a * d")),
     ("other_side", derived(theta="-offset[:, None] / 10000 ** (2 * np.arange(D // 2) / D)")),
     ("cosines_alone", derived(across="0 * a")),

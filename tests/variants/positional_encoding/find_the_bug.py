@@ -1,6 +1,16 @@
 """Lab 05, exercise `find_the_bug`: solutions as different students write them, right and wrong."""
 
 CORRECT = [
+    # the conjugate of the query
+    """
+def find_the_bug(q, k, positions):
+    width = q.shape[-1]
+    speeds = 10_000.0 ** (-np.arange(0, width, 2) / width)
+    turns = np.exp(1j * positions[:, None] * speeds)
+    q = (q[..., 0::2] + 1j * q[..., 1::2]) * turns
+    k = (k[..., 0::2] + 1j * k[..., 1::2]) * turns
+    return np.real(np.conj(q) @ np.swapaxes(k, -1, -2)) / width**0.5
+""",
     """
 def find_the_bug(q, k, positions):
     width = q.shape[-1]
@@ -39,6 +49,42 @@ def find_the_bug(q, k, positions):
 ]
 
 WRONG = [
+    (
+        "query_turn_conjugated_alone",
+        """
+def find_the_bug(q, k, positions):
+    width = q.shape[-1]
+    speeds = 10_000.0 ** (-np.arange(0, width, 2) / width)
+    turns = np.exp(1j * positions[:, None] * speeds)
+    q = (q[..., 0::2] + 1j * q[..., 1::2]) * turns.conj()
+    k = (k[..., 0::2] + 1j * k[..., 1::2]) * turns
+    return np.real(q @ np.swapaxes(k, -1, -2)) / width**0.5
+""",
+    ),
+    (
+        "",
+        """
+def find_the_bug(q, k, positions):
+    width = q.shape[-1]
+    speeds = 10_000.0 ** (-np.arange(0, width, 2) / width)
+    turns = np.exp(1j * positions[:, None] * speeds)
+    q = (q[..., 0::2] + 1j * q[..., 1::2]) * turns
+    k = (k[..., 0::2] + 1j * k[..., 1::2]) * turns
+    return np.abs(q @ np.conj(np.swapaxes(k, -1, -2))) / width**0.5
+""",
+    ),
+    (
+        "keys_turned_back",
+        """
+def find_the_bug(q, k, positions):
+    width = q.shape[-1]
+    speeds = 10_000.0 ** (-np.arange(0, width, 2) / width)
+    turns = np.exp(1j * positions[:, None] * speeds)
+    q = (q[..., 0::2] + 1j * q[..., 1::2]) * turns
+    k = (k[..., 0::2] - 1j * k[..., 1::2]) * turns
+    return np.real(q @ np.swapaxes(k, -1, -2)) / width**0.5
+""",
+    ),
     (
         "",
         """

@@ -1,6 +1,11 @@
 """Lab 05, exercise `is_permutation_equivariant`: solutions as different students write them, right and wrong."""
 
 CORRECT = [
+    # the axis counted from the end
+    """
+def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):
+    x = np.asarray(x); a = np.asarray(fn(np.take(x, permutation, axis=-2))); b = np.take(np.asarray(fn(x)), permutation, axis=-2); return bool(np.max(np.abs(a-b)) <= tolerance)
+""",
     """
 def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):
     left = np.asarray(fn(tf.gather(x, permutation, axis=1)))
@@ -50,6 +55,20 @@ def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):
 ]
 
 WRONG = [
+    (
+        "",
+        """
+def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):
+    a = fn(x[:, permutation]); b = fn(x)[:, permutation]; return bool(np.max(np.abs(a-b)) <= tolerance)
+""",
+    ),
+    (
+        "",
+        """
+def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):
+    x = np.asarray(x); a = np.asarray(fn(x[:, permutation])); b = np.asarray(fn(x))[:, permutation]; return np.abs(a-b) <= tolerance
+""",
+    ),
     ("one_entry_suffices", 'def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):\n    x = np.asarray(x)\n    a = np.asarray(fn(x[:, permutation])); b = np.asarray(fn(x))[:, permutation]\n    return bool(np.min(np.abs(a - b)) <= tolerance)'),
     ("permutation_ignored", 'def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):\n    x = np.asarray(x); permutation = np.arange(x.shape[1])[::-1]\n    a = np.asarray(fn(x[:, permutation])); b = np.asarray(fn(x))[:, permutation]\n    return bool(np.max(np.abs(a - b)) <= tolerance)'),
     ("no_absolute_value", 'def is_permutation_equivariant(fn, x, permutation, tolerance=1e-5):\n    x = np.asarray(x)\n    a = np.asarray(fn(x[:, permutation])); b = np.asarray(fn(x))[:, permutation]\n    return bool(np.max(a - b) <= tolerance)'),

@@ -50,6 +50,28 @@ def measure_reach(model, ids, answers, distances, windows):
 """
 
 CORRECT = [
+    # a limit that is reached counts as clear
+    """
+def measure_reach(model, ids, answers, distances, windows):
+    M = distances.max()
+    counts = np.bincount(distances, minlength=M + 1)
+    b = np.bincount(answers).max() / len(answers)
+    acc, reach = {}, {}
+    for w in windows:
+        right = np.asarray(model(ids, w)) == answers
+        a = np.array([right[distances == d].mean() if counts[d] else np.nan for d in range(M + 1)])
+        acc[w] = a
+        r = -1
+        for d in range(M + 1):
+            if counts[d] == 0:
+                continue
+            if a[d] >= b + 2 * np.sqrt(b * (1 - b) / counts[d]):
+                r = d
+            else:
+                break
+        reach[w] = r
+    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
+""",
     PLAIN,
     ARRAYS,
     # question by question
@@ -81,6 +103,198 @@ def measure_reach(model, ids, answers, distances, windows):
 THRESHOLD = "base + 2 * np.sqrt(base * (1 - base) / counts[d])"
 
 WRONG = [
+    (
+        "error_of_all_questions",
+        """
+def measure_reach(model, ids, answers, distances, windows):
+    M = distances.max()
+    counts = np.bincount(distances, minlength=M + 1)
+    b = np.bincount(answers).max() / len(answers)
+    acc, reach = {}, {}
+    for w in windows:
+        right = np.asarray(model(ids, w)) == answers
+        a = np.array([right[distances == d].mean() if counts[d] else np.nan for d in range(M + 1)])
+        acc[w] = a
+        r = -1
+        for d in range(M + 1):
+            if counts[d] == 0:
+                continue
+            if a[d] > b + 2 * np.sqrt(b * (1 - b) / len(answers)):
+                r = d
+            else:
+                break
+        reach[w] = r
+    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
+""",
+    ),
+    (
+        "one_error",
+        """
+def measure_reach(model, ids, answers, distances, windows):
+    M = distances.max()
+    counts = np.bincount(distances, minlength=M + 1)
+    b = np.bincount(answers).max() / len(answers)
+    acc, reach = {}, {}
+    for w in windows:
+        right = np.asarray(model(ids, w)) == answers
+        a = np.array([right[distances == d].mean() if counts[d] else np.nan for d in range(M + 1)])
+        acc[w] = a
+        r = -1
+        for d in range(M + 1):
+            if counts[d] == 0:
+                continue
+            if a[d] > b + np.sqrt(b * (1 - b) / counts[d]):
+                r = d
+            else:
+                break
+        reach[w] = r
+    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
+""",
+    ),
+    (
+        "no_error_allowed_for",
+        """
+def measure_reach(model, ids, answers, distances, windows):
+    M = distances.max()
+    counts = np.bincount(distances, minlength=M + 1)
+    b = np.bincount(answers).max() / len(answers)
+    acc, reach = {}, {}
+    for w in windows:
+        right = np.asarray(model(ids, w)) == answers
+        a = np.array([right[distances == d].mean() if counts[d] else np.nan for d in range(M + 1)])
+        acc[w] = a
+        r = -1
+        for d in range(M + 1):
+            if counts[d] == 0:
+                continue
+            if a[d] > b + 2 * b * (1 - b) / counts[d]:
+                r = d
+            else:
+                break
+        reach[w] = r
+    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
+""",
+    ),
+    (
+        "gap_counted",
+        """
+def measure_reach(model, ids, answers, distances, windows):
+    M = distances.max()
+    counts = np.bincount(distances, minlength=M + 1)
+    b = np.bincount(answers).max() / len(answers)
+    acc, reach = {}, {}
+    for w in windows:
+        right = np.asarray(model(ids, w)) == answers
+        a = np.array([right[distances == d].mean() if counts[d] else np.nan for d in range(M + 1)])
+        acc[w] = a
+        r = -1
+        for d in range(M + 1):
+            if counts[d] == 0:
+                r = d; continue
+            if a[d] > b + 2 * np.sqrt(b * (1 - b) / counts[d]):
+                r = d
+            else:
+                break
+        reach[w] = r
+    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
+""",
+    ),
+    (
+        "window_not_asked",
+        """
+def measure_reach(model, ids, answers, distances, windows):
+    M = distances.max()
+    counts = np.bincount(distances, minlength=M + 1)
+    b = np.bincount(answers).max() / len(answers)
+    acc, reach = {}, {}
+    for w in windows:
+        right = np.asarray(model(ids, windows[0])) == answers
+        a = np.array([right[distances == d].mean() if counts[d] else np.nan for d in range(M + 1)])
+        acc[w] = a
+        r = -1
+        for d in range(M + 1):
+            if counts[d] == 0:
+                continue
+            if a[d] > b + 2 * np.sqrt(b * (1 - b) / counts[d]):
+                r = d
+            else:
+                break
+        reach[w] = r
+    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
+""",
+    ),
+    (
+        "",
+        """
+def measure_reach(model, ids, answers, distances, windows):
+    M = distances.max()
+    counts = np.bincount(distances, minlength=M + 1)
+    b = np.bincount(answers).max() / len(answers)
+    acc, reach = {}, {}
+    for w in windows:
+        right = (np.asarray(model(ids, w)) == answers) & (distances < w)
+        a = np.array([right[distances == d].mean() if counts[d] else np.nan for d in range(M + 1)])
+        acc[w] = a
+        r = -1
+        for d in range(M + 1):
+            if counts[d] == 0:
+                continue
+            if a[d] > b + 2 * np.sqrt(b * (1 - b) / counts[d]):
+                r = d
+            else:
+                break
+        reach[w] = r
+    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
+""",
+    ),
+    (
+        "",
+        """
+def measure_reach(model, ids, answers, distances, windows):
+    M = distances.max()
+    counts = np.bincount(distances, minlength=M + 1)
+    b = np.bincount(answers).max() / len(answers)
+    acc, reach = {}, {}
+    for w in windows:
+        right = np.asarray(model(ids, w)) == answers
+        a = np.array([right[distances == d].mean() if counts[d] and d < w else np.nan for d in range(M + 1)])
+        acc[w] = a
+        r = -1
+        for d in range(M + 1):
+            if counts[d] == 0:
+                continue
+            if a[d] > b + 2 * np.sqrt(b * (1 - b) / counts[d]):
+                r = d
+            else:
+                break
+        reach[w] = r
+    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
+""",
+    ),
+    (
+        "",
+        """
+def measure_reach(model, ids, answers, distances, windows):
+    M = len(np.unique(distances)) - 1
+    counts = np.bincount(distances, minlength=M + 1)
+    b = np.bincount(answers).max() / len(answers)
+    acc, reach = {}, {}
+    for w in windows:
+        right = np.asarray(model(ids, w)) == answers
+        a = np.array([right[distances == d].mean() if counts[d] else np.nan for d in range(M + 1)])
+        acc[w] = a
+        r = -1
+        for d in range(M + 1):
+            if counts[d] == 0:
+                continue
+            if a[d] > b + 2 * np.sqrt(b * (1 - b) / counts[d]):
+                r = d
+            else:
+                break
+        reach[w] = r
+    return {"counts": counts, "base_rate": b, "accuracy": acc, "reach": reach}
+""",
+    ),
     ("zero_without_questions", measured((" else np.nan", " else 0.0"))),
     ("last_clear_one", measured(("                break\n", "                continue\n"))),
     ("no_error_allowed_for", measured((THRESHOLD, "base"))),

@@ -14,6 +14,13 @@ def turn(result: str, angle: str = "p / 10000 ** (2 * i / D)") -> str:
 INTERLEAVED = "np.stack([{}, {}], axis=-1).reshape(x.shape)"
 
 CORRECT = [
+    # complex
+    """
+def rotary(x, positions):
+    x = np.asarray(x); d = x.shape[-1]
+    z = (x[..., 0::2] + 1j * x[..., 1::2]) * np.exp(1j * np.outer(positions, 10000.0 ** (-np.arange(0, d, 2) / d)))
+    return np.stack([z.real, z.imag], -1).reshape(x.shape).astype(x.dtype)
+""",
     turn(INTERLEAVED.format("a * c - b * s", "a * s + b * c")),
     # one pair at a time
     """
@@ -71,6 +78,48 @@ def rotary(x, positions):
 ]
 
 WRONG = [
+    (
+        "",
+        """
+def rotary(x, positions):
+    x = np.asarray(x); B, T, D = x.shape
+    d = x.shape[-1]
+    theta = positions[:, None] / 10000 ** (np.arange(0, d, 2) / d)
+    cos, sin = np.cos(theta), np.sin(theta)
+    a, b = x[..., 0::2], x[..., 1::2]
+    out = np.empty_like(x)
+    out[..., 0::2] = a*cos - b*sin; out[..., 1::2] = a*sin + b*cos
+    return out
+""",
+    ),
+    (
+        "",
+        """
+def rotary(x, positions):
+    x = np.asarray(x)
+    d = x.shape[-1]
+    theta = positions[:, None] / 10000 ** (np.arange(0, d, 2) / d)
+    cos, sin = np.cos(theta), np.sin(theta)
+    a, b = x[..., 0::2], x[..., 1::2]
+    out = np.empty_like(x)
+    x[..., 0::2] = x[..., 0::2]*cos - x[..., 1::2]*sin; x[..., 1::2] = x[..., 0::2]*sin + x[..., 1::2]*cos
+    return x
+""",
+    ),
+    (
+        "not_interleaved",
+        """
+def rotary(x, positions):
+    x = np.asarray(x); positions = np.asarray(positions)
+    d = x.shape[-1]
+    theta = positions[:, None] / 10000 ** (np.arange(0, d, 2) / d)
+    cos, sin = np.cos(theta), np.sin(theta)
+    a, b = x[..., 0::2], x[..., 1::2]
+    out = np.empty_like(x)
+    out = np.stack([a*cos - b*sin, a*sin + b*cos], axis=-2).reshape(x.shape).astype(x.dtype)
+    return out
+""",
+    ),
     ("angles_in_halves", 'def rotary(x, positions):\n    x = ops.convert_to_tensor(x); d = x.shape[-1]\n    th = ops.cast(positions, x.dtype)[:, None] * ops.cast(10000.0 ** (-np.arange(0, d, 2) / d), x.dtype)\n    th = ops.concatenate([th, th], -1)\n    rot = ops.reshape(ops.stack([-x[..., 1::2], x[..., ::2]], -1), ops.shape(x))\n    return x * ops.cos(th) + rot * ops.sin(th)'),
     ("positions_plus_one", 'def rotary(x, positions):\n    x = np.asarray(x); d = x.shape[-1]; positions = np.asarray(positions)\n    th = np.outer(positions + 1, 10000.0 ** (-np.arange(0, d, 2) / d))\n    out = np.empty_like(x)\n    a, b = x[..., ::2], x[..., 1::2]\n    c, s = np.cos(th), np.sin(th)\n    out[..., ::2] = a * c - b * s\n    out[..., 1::2] = a * s + b * c\n    return out'),
     ("rotary_sin_cos_exchanged", 'def rotary(x, positions):\n    x = np.asarray(x); d = x.shape[-1]; positions = np.asarray(positions)\n    th = np.outer(positions, 10000.0 ** (-np.arange(0, d, 2) / d))\n    out = np.empty_like(x)\n    a, b = x[..., ::2], x[..., 1::2]\n    c, s = np.sin(th), np.cos(th)\n    out[..., ::2] = a * c - b * s\n    out[..., 1::2] = a * s + b * c\n    return out'),

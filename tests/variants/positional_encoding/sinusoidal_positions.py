@@ -13,6 +13,13 @@ def table(angles: str, columns: str = "") -> str:
 
 
 CORRECT = [
+    # list of lists
+    """
+def sinusoidal_positions(length, d_model):
+    if d_model % 2 == 1:
+        raise ValueError(f"d_model must be even, got {d_model}")
+    return [[(np.sin if j % 2 == 0 else np.cos)(p / 10000 ** ((j - j % 2) / d_model)) for j in range(d_model)] for p in range(length)]
+""",
     # number by number, math module
     """
 import math
@@ -82,6 +89,43 @@ def sinusoidal_positions(length, d_model):
 ]
 
 WRONG = [
+    (
+        "odd_fails_by_chance",
+        """
+def sinusoidal_positions(length, d_model):
+    
+    p = np.arange(length)[:, None]
+    i = np.arange(0, d_model, 2)
+    angles = p / 10000 ** (i / d_model)
+    table = np.zeros((length, d_model))
+    table[:, 0::2] = np.sin(angles)
+    table[:, 1::2] = np.cos(angles)
+    return table
+""",
+    ),
+    (
+        "exponent_by_column",
+        """
+def sinusoidal_positions(length, d_model):
+    if d_model % 2: raise ValueError("odd")
+    p = np.arange(length)[:, None]; j = np.arange(d_model)
+    ang = p / 10000 ** (j / d_model)
+    return np.where(j % 2 == 0, np.sin(ang), np.cos(ang))
+""",
+    ),
+    (
+        "",
+        """
+def sinusoidal_positions(length, d_model):
+    if d_model % 2: raise ValueError("odd")
+    table = np.zeros((length, d_model), dtype=int)
+    for p in range(length):
+        for i in range(d_model // 2):
+            w = 10000 ** (-2 * i / d_model)
+            table[p, 2*i] = np.sin(w*p); table[p, 2*i+1] = np.cos(w*p)
+    return table
+""",
+    ),
     ("exponent_doubled", 'def sinusoidal_positions(length, d_model):\n    if d_model % 2: raise ValueError("d_model must be even")\n    pos = np.arange(length)[:, np.newaxis]\n    ang = pos / np.power(10000, 2 * np.arange(0, d_model, 2) / d_model)\n    pe = np.zeros((length, d_model))\n    pe[:, 0::2] = np.sin(ang)\n    pe[:, 1::2] = np.cos(ang)\n    return pe'),
     ("exponent_halved", table("p / 10000 ** (i / D)")),
     ("floor_division", table("p / 10000 ** (2 * i // D)")),
