@@ -316,18 +316,33 @@ def judge(
         )
         text = f"tried {case.description}: {message}" if case.description else message
         return Judgement(spec.name, "error", groups, (), _sentences(text, failures.meaning(message)))
-    found = diagnose(
-        list(spec.sentences),
-        [attempt.outputs for attempt in attempts],
-        [case.expected for case in expectations],
-        [case.wrong for case in expectations],
-        [case.tolerance for case in expectations],
-        [case.group for case in expectations],
-    )
+    found = _mistakes(spec, expectations, attempts)
     if found:
         groups = tuple(_group(group, expectations, attempts, problems, found) for group in spec.groups)
         return Judgement(spec.name, "graded", groups, found)
     return Judgement(spec.name, "graded", groups, (), remark=_remark(spec, expectations, attempts, problems))
+
+
+def _mistakes(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Sequence[Attempt]) -> Mistakes:
+    """The mistakes that explain the results. Questions of one dictionary are looked at one by one: an answer says
+    nothing of the others, however many are wrong."""
+    apart = all("entry" in case.inputs for case in expectations)
+    found: list[str] = []
+    for group in dict.fromkeys(case.group for case in expectations) if apart else [None]:
+        chosen = [
+            (case, attempt.outputs)
+            for case, attempt in zip(expectations, attempts, strict=True)
+            if group in (None, case.group)
+        ]
+        found += diagnose(
+            list(spec.sentences),
+            [outputs for _, outputs in chosen],
+            [case.expected for case, _ in chosen],
+            [case.wrong for case, _ in chosen],
+            [case.tolerance for case, _ in chosen],
+            [case.group for case, _ in chosen],
+        )
+    return tuple(found)
 
 
 def _remark(
