@@ -22,7 +22,7 @@
 #
 # <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
 #
-# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 130 minutes.
+# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 140 minutes.
 # The end of each part is a good place to stop.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
@@ -45,7 +45,7 @@
 # | | 5 | `find_the_bug` | 3 | ●○○○○ | 5 |
 # | | 6 | `predict` | 1 | ●○○○○ | 5 |
 # | | 6 | `derive_smoothing_floor` | 5 | ●●○○○ | 10 |
-# | C · the measurement | 7 | `measure_exposure` | 5 | ●●●○○ | 15 |
+# | C · the measurement | 7 | `measure_exposure` | 5 | ●●●○○ | 20 |
 # | D · optional | 8 | `answers` (optional) | 0 | ●●○○○ | 10 |
 # | | 9 | `cross_entropy` (optional) | 0 | ●○○○○ | 5 |
 # | | 9 | `js_divergence` (optional) | 0 | ●●○○○ | 10 |
