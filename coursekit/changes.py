@@ -45,7 +45,7 @@ PHRASES = {
     "condition": "a condition is not asked for",
     "sign": "a minus sign is missing",
     "inverted": "a condition is turned round",
-    "boundary": "the limit itself falls on the wrong side",
+    "boundary": "a comparison leaves out equality, or has it in addition (`<` and `<=`)",
     "flag": "a switch is set the other way",
     "one_off": "a number is too large or too small by one",
     "constant": "a constant is another number",

@@ -83,7 +83,7 @@ def _phrases(case: Wrong) -> Iterator[str]:
     case = case._replace(actual=np.where(free, 0.0, case.actual), right=np.where(free, 0.0, case.right))
     yield from _moved(case)
     if right.dtype.kind != "b":
-        yield from _scaled(case)
+        yield from _scaled(case, is_count=right.dtype.kind in "iu" and not right.ndim)
     yield from _right_in_part(case)
     if right.dtype.kind == "f" and right.ndim:
         yield from _row_by_row(case)
@@ -164,7 +164,8 @@ def _moved(case: Wrong) -> Iterator[str]:
         yield "it has the right numbers in other places"
 
 
-def _scaled(case: Wrong) -> Iterator[str]:
+def _scaled(case: Wrong, *, is_count: bool) -> Iterator[str]:
+    """Factors and offsets; of a count only a factor that looks like a size, for any other says nothing."""
     _, actual, right, tolerance = case
     length = float(np.sum(right * right))
     if not length:
@@ -173,7 +174,7 @@ def _scaled(case: Wrong) -> Iterator[str]:
     if abs(factor) > 1e-6 and _same(actual, factor * right, tolerance * max(1.0, abs(factor))):
         for name, size in _sizes(case.inputs):
             yield from _looks_like(factor, size, name)
-        if right.size > 1 or right.dtype.kind == "f":
+        if not is_count:
             yield f"it is the right one times {factor:.4g}"
     if right.size > 1:
         offset = float(np.mean(actual - right))

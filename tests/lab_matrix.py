@@ -61,7 +61,7 @@ PRELUDE = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras
 
 
 def variants(lab: str, name: str) -> ModuleType:
-    """The module with the variants of an exercise: `CORRECT` sources, and `WRONG` ones as (mistake or "", source)."""
+    """The module with the variants of an exercise: `CORRECT` sources, and `WRONG` ones as (mistakes or "", source)."""
     return importlib.import_module(f"variants.{lab.partition('_')[2]}.{name}")
 
 
@@ -247,9 +247,8 @@ class LabTests:
             )
             assert not judgement.passed and judgement.share < 1, source
             if misconception:
-                assert judgement.misconceptions == (misconception,), (
-                    f"{judgement.misconceptions} {told(judgement)}\n{source}"
-                )
+                expected = (misconception,) if isinstance(misconception, str) else misconception
+                assert judgement.misconceptions == expected, f"{judgement.misconceptions} {told(judgement)}\n{source}"
 
     def test_every_mistake_and_every_pair_fails_and_is_named(self, name):
         exercise = exercises_of(self.lab)[name]

@@ -246,6 +246,11 @@ def test_a_relation_is_said(actual, inputs, said):
     assert said in related(actual, RIGHT, **inputs)
 
 
+def test_a_count_is_explained_by_a_size_or_not_at_all():
+    assert related(1009, 1000) == "" and related(np.int64(1009), np.int64(1000)) == ""
+    assert "times `heads`" in related(4000, 1000, heads=4) and "times 1.5" in related(1.5, 1.0)
+
+
 def test_a_relation_holds_wherever_the_result_is_wrong():
     double = {"y": 2 * RIGHT}
     assert relation([{}, {}], [double, {"y": RIGHT}], [{"y": RIGHT}] * 2, [{"y": 1e-5}] * 2)

@@ -438,6 +438,9 @@ exercise.mistakes(
         ("d_model // num_heads", "d_model"),
         see="03#key-dim",
     ),
+    multiplied_by_d=wrong(
+        "The embeddings are multiplied by D. The factor is its root, √D.", (ROOT, "* d_model"), see="08#decoder-block"
+    ),
 )
 
 

@@ -109,7 +109,8 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Two masks are joined by a logical and, which broadcasts. How do you get from two to any number?",
+    "`masks` is a tuple. Take out what is None, turn numbers into truth values, and join two masks by a logical and."
+    " How do you get from two to any number?",
     "Start with the first mask and join the others to it, one after the other.",
 )
 exercise.hints(

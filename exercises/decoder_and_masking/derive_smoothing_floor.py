@@ -146,6 +146,40 @@ exercise.mistakes(
         "The gap has the wrong sign: the right word has the larger logit.",
         (GAP, "np.where(other > 0, log_other - np.log(right), -np.inf)"),
     ),
+    own_share_missing=wrong(
+        "Your right word has 1 − ε alone. ε is spread over all V words, so its own share ε/V comes back to it.",
+        (TARGET, "1 - epsilon, epsilon / words"),
+        hint="Add up the probabilities of your target. Is the sum 1?",
+        see="08#loss-floor",
+    ),
+    shares_too_large=wrong(
+        "Your target sums to more than 1: each other word has ε/(V − 1), and the right word still has its share ε/V.",
+        (TARGET, "1 - epsilon + epsilon / words, epsilon / (words - 1)"),
+        hint="Over how many words is ε spread?",
+        see="08#loss-floor",
+    ),
+    right_word_twice=wrong(
+        "The share ε/V is counted V times. The right word has a term of its own, so V − 1 are left.",
+        (FLOOR, "costs - vocab_size * other * log_other"),
+    ),
+    minus_missing=wrong(
+        "The right word's term has the wrong sign: −p ln p is positive for both kinds of words.",
+        (FLOOR, "-costs - (vocab_size - 1) * other * log_other"),
+    ),
+    ratio=wrong(
+        "This gap is the quotient of the two probabilities. Logits that differ by s make a quotient of eˢ.",
+        (GAP, "np.where(other > 0, right / np.where(other > 0, other, 1), np.inf)"),
+        hint="Write the softmax of the logits (s, 0) and divide its two entries.",
+    ),
+    log_of_zero=wrong(
+        "Where ε is 0 the floor is NaN, because a computer says so of 0 · ln 0. That term counts as 0.",
+        ("np.log(np.where(other > 0, other, 1))", "np.log(other)"),
+        hint="`np.where(x > 0, x, 1)` inside the logarithm keeps it finite; where ε is 0 its factor is 0 anyway.",
+    ),
+    exchanged=wrong(
+        "Floor and gap are exchanged: the floor comes first.",
+        ("return np.asarray(floor), np.asarray(gap)", "return np.asarray(gap), np.asarray(floor)"),
+    ),
 )
 
 exercise.hints(

@@ -94,7 +94,11 @@ exercise.mistakes(
 
 
 exercise.hints("It is the cross-entropy of p and q minus that of p with itself.")
-exercise.hints("p·log(p/q) entry by entry, over the entries where p is positive.", group="zeros_in_p")
+exercise.hints(
+    "`p[p > 0]` and `q[p > 0]` are arrays of the same length. NumPy warns at a division by 0 and returns inf, which is"
+    " right here.",
+    group="zeros_in_p",
+)
 exercise.hints(
     "`np.asarray` turns a tensor into a NumPy array, and `float` turns the result into a Python number.", group="types"
 )

@@ -211,6 +211,23 @@ exercise.mistakes(
     minus_missing=wrong(
         "The minus sign is missing.", ("-(wanted * log_p).sum(axis=-1)", "(wanted * log_p).sum(axis=-1)")
     ),
+    smoothing_without_right_word=wrong(
+        "Your right word gets 1 − ε alone. ε belongs to all V words, so its own share ε/V comes on top.",
+        (SMOOTHED, "np.where(one_hot == 1, 1 - epsilon, epsilon / size)"),
+        hint="Add up your target distribution. Is the sum 1?",
+        see="08#loss-floor",
+    ),
+    smoothing_too_large=wrong(
+        "Your target sums to more than 1: all V words get ε/(V − 1).",
+        (SMOOTHED, "one_hot * (1 - epsilon) + epsilon / (size - 1)"),
+        hint="Over how many words is ε spread?",
+        see="08#loss-floor",
+    ),
+    small_number_added=wrong(
+        "A small number is added before the logarithm, so no word costs more than −ln of it. Large logits cost more.",
+        (LOG_P, "np.log(softmax(logits) + 1e-9)"),
+        hint="Which one function computes the logarithm of a softmax without computing the softmax?",
+    ),
 )
 
 

@@ -193,6 +193,40 @@ exercise.mistakes(
         "The root is that of all sentences. At each step divide by the root of the number that is left there.",
         ("np.sqrt(count)", "np.sqrt(len(lost))"),
     ),
+    padding_counted=wrong(
+        "Padding counts as a token that the model should write. A target ends before its first 0.",
+        ("at < len(ids) and ids[at] != 0", "at < len(ids)"),
+        hint="What does a sentence of 3 tokens have at the positions 3 and 4?",
+    ),
+    one_token_more=wrong(
+        "The token comes after `targets[n][p]`. It has to stand in its position: the prefix before it has p tokens.",
+        (PREFIX, "prefix = [*ids[: place + 1], int(token[row])]"),
+        hint="How many tokens does the prefix have before the first step?",
+    ),
+    token_alone=wrong(
+        "The prefix begins with the token. The p tokens of the target before it are missing.",
+        (PREFIX, "prefix = [int(token[row])]"),
+        hint="What should `next_token` read at the first step, if p is 2?",
+    ),
+    no_base=wrong(
+        "Your base is the share after the false token. It is asked for after the right one, `targets[n][p]`.",
+        ("base = np.nanmean(clean, axis=0)", "base = np.nanmean(false, axis=0)"),
+        ("lost = clean - false", "lost = false - false"),
+    ),
+    exchanged=wrong(
+        "`after` and `base` are exchanged: the share after the false token comes first.",
+        ("base = np.nanmean(clean, axis=0)", "base = np.nanmean(false, axis=0)"),
+        ("after = np.nanmean(false, axis=0)", "after = np.nanmean(clean, axis=0)"),
+    ),
+    standard_error=wrong(
+        "This is one standard error. The margin is 1.96 of them.",
+        (MARGIN, "np.nanstd(lost, axis=0, ddof=1) / np.sqrt(count)"),
+    ),
+    margin_after=wrong(
+        "The margin is that of the share after the false token. It is asked for the difference of the two shares.",
+        (MARGIN, "1.96 * np.nanstd(false, axis=0, ddof=1) / np.sqrt(count)"),
+        hint="Of which one number for each sentence do you need the standard deviation?",
+    ),
 )  # fmt: skip
 
 exercise.hints(

@@ -36,5 +36,10 @@ exercise.mistakes(
         "end there.",
         seen=float(np.log(WORDS)),
     ),
+    two_outcomes=wrong(
+        "This is the entropy of two outcomes, 0.9 and 0.1. The target spreads the 0.1 over 14 words, which costs more.",
+        seen=float(-0.9 * np.log(0.9) - 0.1 * np.log(0.1)),
+        see="08#loss-floor",
+    ),
     in_bits=wrong("This is in bits. The loss is in nats: natural logarithms.", seen=FLOOR / float(np.log(2))),
 )

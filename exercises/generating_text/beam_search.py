@@ -462,6 +462,18 @@ exercise.mistakes(
         "Start id and end id are missing in the result.",
         (TOKENS, "str(best[0][1:-1] if is_finished(best[0], end_id) else best[0][1:])"),
     ),
+    finished_dropped=wrong(
+        "Finished hypotheses fall out of the beam in the next round. They stay as they are, and compete.",
+        ("[hypothesis] if is_finished(hypothesis[0], end_id) else", "[] if is_finished(hypothesis[0], end_id) else"),
+        hint="Which list holds a finished hypothesis after the next round?",
+    ),
+    finished_lengthened=wrong(
+        "A finished hypothesis is lengthened as long as others are not finished. Nothing may follow the end id.",
+        (
+            "[hypothesis] if is_finished(hypothesis[0], end_id) else lengthened(hypothesis, step)",
+            "lengthened(hypothesis, step)",
+        ),
+    ),
 )
 
 

@@ -156,6 +156,16 @@ exercise.mistakes(
         "is given. Make a new pair instead.",
         ("attend_at(length - 1, query, key, value, cache)", "attend_at(length - 1, query, key, value, _extended)"),
     ),
+    divided_by_tokens=wrong(
+        "The scores are divided by the root of the number of tokens. The divisor is √K, the width of a head.",
+        (ROOT, "math.sqrt(keys.shape[2])"),
+        hint="Which axis of (B, H, t, K) do the products of a score run over?",
+        see="02#why-sqrt-dk",
+    ),
+    keys_newest_first=wrong(
+        "The new key is put before the old ones, and the new value behind them, so keys and values do not match.",
+        ("[cache[0], new_key]", "[new_key, cache[0]]"),
+    ),
 )
 
 

@@ -147,6 +147,30 @@ exercise.mistakes(
         (ACCEPTED, "1 - np.abs(target - draft).sum(axis=-1)"),
         hint="How large are the positive differences together, compared with the negative ones?",
     ),
+    unweighted_sum=wrong(
+        "Σ min(1, p/q) counts every token fully, and is larger than 1. A token counts as often as it is proposed.",
+        (ACCEPTED, "(both / np.where(draft > 0, draft, 1)).sum(axis=-1)"),
+        hint="With which probability is x the drafted token?",
+    ),
+    difference=wrong(
+        "Σ|p − q| measures what differs, twice. The share of what is accepted is asked for.",
+        (ACCEPTED, "np.abs(target - draft).sum(axis=-1)"),
+        hint="What should the share be where p = q?",
+    ),
+    small_number_added=wrong(
+        "Where p = q the residual is 0, because a small number stands in the divisor. There r is p, by agreement.",
+        (RESIDUAL, "lacking / (left + 1e-9)"),
+        hint="`np.where(left > 0, …, p)` decides row by row.",
+    ),
+    zero_by_zero=wrong(
+        "Where p = q the residual is 0/0. There nothing is rejected, and r is p, by agreement.",
+        (RESIDUAL, "lacking / left"),
+        hint="`np.where(left > 0, …, p)` decides row by row, and computes both sides: its divisor has to be 1 there.",
+    ),
+    exchanged=wrong(
+        "Share and residual are exchanged: the share comes first.",
+        ("return np.asarray(accepted), residual", "return residual, np.asarray(accepted)"),
+    ),
 )
 
 exercise.hints(

@@ -125,6 +125,10 @@ exercise.mistakes(
         seen={"asked": True},
         hint="Look whether there is a place before you ask.",
     ),
+    end_appended=wrong(
+        "A sentence that is cut at max_length has no end id. Yours gets one all the same.",
+        ("str(tokens)", "str(tokens if is_finished(tokens, end_id) else [*tokens, end_id])"),
+    ),
 )
 
 

@@ -100,6 +100,13 @@ def _drawn(rng: Generator, *names: str, count: int, **settings) -> dict:
     return until(partial(_inputs, rng, names, count, **settings), _is_clear)
 
 
+def _with_ties(rng: Generator) -> dict:
+    """Searched sentences that were drawn as well. Logarithms are whole eighths: sums are exact in every order."""
+    inputs = _drawn(rng, "greedy", "beam", count=17, words=5, max_length=7)
+    inputs["drawn"][3], inputs["drawn"][8] = inputs["sentences"]
+    return inputs | {"table": np.round(8 * inputs["table"]) / 8}
+
+
 def _case(inputs: dict, text: str, mode: str = "call") -> Case:
     return Case({key: value for key, value in inputs.items() if key != "end_id"}, mode=mode, description=text)
 
@@ -137,6 +144,7 @@ def shares(rng: Generator) -> list[Case]:
     return [
         _case(_drawn(rng, "greedy", "beam", count=23, words=5, max_length=7), "two sentences, 23 seeds"),
         _case(_drawn(rng, "a", "b", "c", count=19, words=7, max_length=9), "three sentences, 19 seeds"),
+        _case(_with_ties(rng), "two sentences that are among the 17 drawn ones"),
     ]
 
 
@@ -201,6 +209,45 @@ exercise.mistakes(
         "All sentences are drawn with one seed, so they are one sentence.",
         ("list(drawn)", "drawn[:1]"),
         seen={"calls": "one seed only"},
+    ),
+    total_reversed=wrong(
+        "`ahead` counts the drawn sentences that are less probable. It asks for the more probable ones.",
+        ("base > each", "base < each"),
+        hint="For the most probable sentence of all, which share of the drawn ones is ahead?",
+    ),
+    not_per_token=wrong(
+        "The second share is the first one again: nothing is divided by the number of tokens.",
+        ("base_rates > rate).mean() for rate in rates", "base > each).mean() for each in found"),
+    ),
+    drawn_alone_divided=wrong(
+        "Per token, a whole searched sentence is compared with drawn ones per token. Divide both sides by their"
+        " lengths.",
+        ("rates = found / np.array([length(tokens) for tokens in sentences])", "rates = found"),
+        hint="Two sentences of different lengths: which two numbers do you compare?",
+    ),
+    start_in_drawn_length=wrong(
+        "The lengths of the drawn sentences count the start id. It was not written.",
+        (
+            "base / np.array([length(tokens) for tokens in others])",
+            "base / np.array([len(tokens) for tokens in others])",
+        ),
+        hint="How many logarithms does the sum have?",
+    ),
+    probabilities_added=wrong(
+        "These are sums of probabilities. `step_fn` returns logarithms, and these are added as they are.",
+        (LOG_P, "sum(float(np.exp(step(tokens[:place])[tokens[place]])) for place in places)"),
+    ),
+    last_token_alone=wrong(
+        "`step_fn` gets one token. It needs all tokens before the one whose log p is read.",
+        ("tokens[:place]", "tokens[place - 1 : place]"),
+        hint="What does a decoder need to know to go on: the last word, or the sentence so far?",
+        see="08#teacher-forcing",
+    ),
+    ties_ahead=wrong(
+        "A drawn sentence that is as probable as the searched one counts as ahead. Ahead means more probable.",
+        ("base > each", "base >= each"),
+        ("base_rates > rate", "base_rates >= rate"),
+        hint="The model draws the searched sentence itself. Is it ahead of itself?",
     ),
 )
 

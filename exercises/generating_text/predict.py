@@ -18,7 +18,8 @@ exercise.mistakes(
         "This is the share for one token. A sentence of twelve has twelve chances to go wrong.", seen=0.95
     ),
     errors_added=wrong(
-        "Twelve times 5 % are the errors that you expect on average. Some sentences have two, and some have none.",
+        "0.46 is the share of sentences *with* an error. If you took twelve times 5 % away from 1: those are the errors"
+        " that you expect on average, and some sentences have two. The share without any is asked for.",
         seen=1 - 12 * 0.05,
         hint="In how many of 100 sentences are the first two tokens right, and in how many of those the third?",
         see="08#exposure-bias",

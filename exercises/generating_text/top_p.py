@@ -22,6 +22,15 @@ def top_p(probabilities: np.ndarray, p: float) -> np.ndarray:
     return output
 
 
+def all_ties(probabilities: np.ndarray, p: float) -> np.ndarray:
+    """The lecture's cut: whatever is as probable as the last token that is needed stays, and nothing for p = 0."""
+    falling = np.sort(probabilities)[::-1]
+    before = np.cumsum(falling) - falling
+    least = np.min(np.where(before < p - 1e-9, falling, 1))
+    kept = np.where(probabilities >= least, probabilities, 0)
+    return kept / kept.sum()
+
+
 def _cut(
     rng: Generator, words: int, kept: int, place: Callable[[float, float], float] = lambda low, high: (low + high) / 2
 ) -> dict:
@@ -79,6 +88,7 @@ def exactly(rng: Generator) -> list[Case]:
         Case({"probabilities": exact, "p": 0.75}, description="probabilities of ½, ¼, ⅛, …, p=0.75"),
         Case({"probabilities": tied, "p": 0.45}, description="three tokens of ¼, p=0.45"),
         Case({"probabilities": exact, "p": 0.5}, description="probabilities of ½, ¼, ⅛, …, p=0.5"),
+        Case({"probabilities": np.tile([1, 2, 1], 64) / 256, "p": 0.1875}, description="64 equal tokens, p=24/128"),
     ]
 
 
@@ -149,6 +159,18 @@ exercise.mistakes(
             "output = nucleus / nucleus.sum()",
             "powers = np.where(nucleus > 0, np.exp(nucleus), 0)\noutput = powers / powers.sum()",
         ),
+    ),
+    one_left_out_and_none_kept=wrong(
+        "The token that makes the sum reach p is left out, and for a small p no token is kept. It belongs to the set.",
+        (KEPT, "sums < p"),
+        hint="Take ½, ¼, ¼ and p = 0.6: which tokens reach 0.6 together?",
+    ),
+    lecture_cut=wrong(
+        "At the cut all equally probable tokens stay, as in the lecture's code. Here only as many as it takes to reach"
+        " p, the lower ids first; and one stays for p = 0.",
+        instead=all_ties,
+        hint="The lecture compares each probability with the smallest one that is kept. Which ids are kept instead?",
+        see="08b#choosing",
     ),
 )
 

@@ -162,6 +162,11 @@ exercise.mistakes(
         " positions are learned.",
         (PROJECTED, f"({PROJECTED}) * len(bias) ** 0.5"),
     ),
+    all_tokens_scaled=wrong(
+        "The tokens are multiplied by √D before the positions are added. Here nothing is scaled: positions are"
+        " learned.",
+        (JOINED, "np.concatenate([front, tokens], axis=1) * len(bias) ** 0.5 + positions"),
+    ),
     patches_by_columns=wrong(
         "The patches are counted column by column: see `extract_patches`.",
         (PIECES, f"{IMAGE_AXES}.transpose(0, 3, 1, 2, 4, 5)"),
@@ -181,7 +186,8 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "The class token is (1, 1, D) and has to become (B, 1, D) before it can be joined to the patches.",
+    "The class token is (1, 1, D) and has to become (B, 1, D) before it can be joined to the patches:"
+    " `ops.broadcast_to` or `ops.repeat`.",
     "Join first, then add the whole position table, (1, N + 1, D), which broadcasts over the batch.",
 )
 exercise.hints(

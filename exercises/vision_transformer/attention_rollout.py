@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.declaring import Case, Exercise, wrong
+from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.formulas.attention import softmax
 from exercises.vision_transformer.shared import Draw
@@ -57,7 +57,14 @@ def heads_one_by_one(attentions: np.ndarray) -> np.ndarray:
     return np.mean([attention_rollout(attentions[:, :, [head]]) for head in range(attentions.shape[2])], axis=0)
 
 
-@exercise.group("right values", points=2, advice="Try it on the two layers of the text first.")
+@exercise.group(
+    "right values",
+    points=2,
+    advice=Advice(
+        value="Try it on the two layers of the text first.",
+        shape="The result has a whole matrix for each image, (B, T, T), and no axis of heads.",
+    ),
+)
 def values(rng: Generator) -> list[Case]:
     return _rollouts((3, 2, 5, 7), (5, 3, 2, 4))(rng)
 
@@ -141,6 +148,12 @@ exercise.mistakes(
         hint="Which share has the attention, and which the residual path?",
         see="09#rollout",
     ),
+    attention_not_halved=wrong(
+        "The attention is added whole, and the identity half: each should count one half.",
+        (MIXED, "heads + eye / 2"),
+        hint="Which share has the attention, and which the residual path?",
+        see="09#rollout",
+    ),
     columns_normalised=wrong(
         "Columns are normalised. Rows should be: there is one row per query.",
         (NORMALISED, NORMALISED.replace("-1", "-2")),
@@ -156,6 +169,10 @@ exercise.mistakes(
     heads_summed=wrong(
         "The heads are added up, so they outweigh the identity. They should be averaged.",
         (MEAN, "heads = attentions.sum(axis=2)"),
+    ),
+    images_averaged=wrong(
+        "The mean is taken over the images, axis 1. The heads are on axis 2: (L, B, H, T, T).",
+        (MEAN, "heads = attentions.mean(axis=1)"),
     ),
     first_head_only=wrong(
         "Only the first head counts; the heads should be averaged.", (MEAN, "heads = attentions[:, :, 0]")

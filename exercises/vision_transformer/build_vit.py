@@ -352,11 +352,25 @@ exercise.mistakes(
         "Only the embedded tokens are dropped in training. The blocks should get the rate `dropout`, too.",
         (SEEN, "[1, 0, 0]"),
     ),
+    norm_in_every_block=wrong(
+        "A norm comes after every block, on the tokens that go on. The last norm comes once, after the loop.",
+        ("x = h + transform(norm(h))", "x = norm(h + transform(norm(h)))"),
+        (READ, "x[:, 0]"),
+        ("last_norm = 2 * d_model", "last_norm = 2 * d_model * num_layers"),
+        hint="Which lines are in the loop, and which one should stand below it?",
+        see="09#whole-vit",
+    ),
+    every_token_read=wrong(
+        "Every token gets logits. The head should read the class token alone.",
+        (READ, "norm(x)"),
+        hint="Tokens are (B, T, D). How do you take the first one of each image?",
+        see="09#class-token",
+    ),
 )
 
 
 exercise.hints(
-    "Start with `keras.Input(image_shape)`, and pass it through layers until logits come out.",
+    "Call one layer after the other, each on what the last one returned; the end is `keras.Model(images, logits)`.",
     "In every round of a loop over num_layers, `encoder_block` reads the tokens that the round before has returned.",
     "After the loop: the final norm, the first token alone, and a Dense layer without activation.",
 )

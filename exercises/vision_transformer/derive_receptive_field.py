@@ -135,10 +135,30 @@ exercise.mistakes(
         ("return 1 + np.cumsum(added), steps", "return 1 + np.cumsum(added), below"),
         hint="What is the step of a single layer with stride 2?",
     ),
+    stride_as_step=wrong(
+        "The step of each layer is its own stride alone. A step of one layer is s steps of the layer below, and these "
+        "have a length, too.",
+        ("np.cumprod(strides)", "strides"),
+        hint="Two layers of stride 2: how many pixels does the field of the second one move?",
+    ),
+    dilation_left_out=wrong(
+        "With dilation d two neighbours of a window are counted as d + 1 entries apart. They are d apart.",
+        (ADDED, "(kernel_sizes - 1) * (dilations + 1) * below"),
+        hint="With d = 1 nothing is left out. How far apart are the neighbours then?",
+    ),
+    results_exchanged=wrong(
+        "Sizes and steps are exchanged: the sizes come first.",
+        ("return 1 + np.cumsum(added), steps", "return steps, 1 + np.cumsum(added)"),
+    ),
     one_missing=wrong(
         "The sizes count the distance from the first pixel to the last, which is one less than the pixels.",
         ("1 + np.cumsum(added)", "np.cumsum(added)"),
         hint="How many pixels does an output of a layer with kernel size 1 see?",
+    ),
+    strides_added_to_one=wrong(
+        "The strides are added up. A step of one layer is s steps of the layer below, so they multiply.",
+        ("np.cumprod(strides)", "1 + np.cumsum(strides)"),
+        hint="Two layers of stride 2 and then one of stride 3: how far apart in the image are two outputs of each?",
     ),
 )
 

@@ -144,12 +144,14 @@ def change(rng: Generator) -> list[Case]:
 )
 def along(rng: Generator) -> list[Case]:
     return [
-        _case(_drawn(rng, 41, (4, 8, 1), 2, [-4, -2, -1, 2, 4]), "along"),
+        _case(_drawn(rng, 41, (4, 8, 1), 2, [-4, 3, 0, -1, 2]), "along"),
         _case(_drawn(rng, 37, (6, 9, 2), 3, [3, 2, -3, 6]), "along"),
     ]
 
 
 PADDED = "np.pad(images, ((0, 0), (0, 0), (width, width), (0, 0)))"
+MOVED = "np.array([correct(moved_right(images, shift), labels, weights, 0) for shift in shifts])"
+EDGE = "np.pad(images, ((0, 0), (0, 0), (width, width), (0, 0)), mode='edge')"
 CUT = "padded[:, :, width - shift : 2 * width - shift]"
 ROWS = "[shift // patch_size for shift in whole]"
 DOWN = "np.pad(images, ((0, 0), (images.shape[1],) * 2, (0, 0), (0, 0)))"
@@ -209,6 +211,51 @@ exercise.mistakes(
         "The rows are moved at shifts that are no whole patches, too. There the last entry is None.",
         seen={"rows": "at other shifts as well"},
         hint="What is left over when the shift is divided by the patch size?",
+    ),
+    sample_variances=wrong(
+        "The errors are those of two accuracies from different images. Here each image is its own comparison: take "
+        "the difference for each image first.",
+        ("change.std(axis=1, ddof=1)", "(hits.var(axis=1, ddof=1) + base.var(ddof=1)) ** 0.5"),
+        hint="You need n differences, each −1, 0 or 1. What is the standard error of their mean?",
+        see="06b#seeds",
+    ),
+    moved_alone=wrong(
+        "The error is that of the accuracy of the moved images. The error of the change is asked for.",
+        ("change.std(axis=1, ddof=1)", "hits.std(axis=1, ddof=1)"),
+        hint="Which n numbers is the change the mean of?",
+    ),
+    whole_population=wrong(
+        "The standard deviation divides by n. These images are a sample: with `ddof=1` it divides by n − 1.",
+        ("change.std(axis=1, ddof=1)", "change.std(axis=1)"),
+    ),
+    deviation=wrong(
+        "The error is the standard deviation of one difference. That of the mean of n differences is √n times smaller.",
+        ("change.std(axis=1, ddof=1) / len(images) ** 0.5", "change.std(axis=1, ddof=1)"),
+    ),
+    interval=wrong(
+        "The error is 1.96 standard errors, half of an interval. One standard error is asked for.",
+        ("change.std(axis=1, ddof=1)", "1.96 * change.std(axis=1, ddof=1)"),
+    ),
+    border_repeated=wrong(
+        "The outermost column of an image comes in where background should. Background is 0.",
+        (PADDED, EDGE),
+        hint="Move an image whose first column is not 0. What stands there now?",
+    ),
+    percent=wrong(
+        "These are percentages. A share lies between 0 and 1.",
+        (MOVED, f"100 * {MOVED}"),
+        (
+            "hits_at(images, labels, shifts, weights), correct(images, labels, weights, 0)",
+            "hits_at(images, labels, shifts, weights), 100 * correct(images, labels, weights, 0)",
+        ),
+    ),
+    rows_without_image=wrong(
+        "The rows move, and the images do not. Ask about the moved images, with their rows moved along.",
+        (
+            "correct(moved_right(images, shift), labels, weights, row * patch_size)",
+            "correct(images, labels, weights, row * patch_size)",
+        ),
+        hint="Which images do you give to `predict` with the moved rows?",
     ),
 )
 

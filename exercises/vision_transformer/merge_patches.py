@@ -99,7 +99,7 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "The patch size is not an argument, but a patch has P·P·C numbers.",
+    "The patch size is not an argument, but a patch has P·P·C numbers. `math.isqrt` is the root of a whole number.",
     "Undo the steps of `extract_patches` one by one, the last one first.",
     "A reshape to (B, h/P, w/P, P, P, C), one exchange of two axes, a reshape to (B, h, w, C).",
 )

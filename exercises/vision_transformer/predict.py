@@ -16,7 +16,9 @@ exercise.question(
 
 exercise.mistakes(
     mean_in_its_place=wrong(
-        "0 is the mean of the cosine. How far from 0 are single cosines?", seen=0.0, see="09#position-map"
+        "Near 0 lies the mean of the cosine, and its variance, too. How far from 0 are single cosines?",
+        seen=0.0,
+        see="09#position-map",
     ),
     length_of_a_row=wrong(
         "This is √D, the length of a row, or the standard deviation of the dot product. A cosine lies between −1"

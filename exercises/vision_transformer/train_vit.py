@@ -69,7 +69,8 @@ exercise.mistakes(
 
 
 exercise.hints(
-    "Three steps: build_vit, compile, fit. Labels are whole numbers: which cross-entropy takes those?",
+    "Three steps: build_vit, compile, fit. `keras.losses.SparseCategoricalCrossentropy(from_logits=True)` takes labels"
+    " that are whole numbers.",
     "With patches of 2 × 2 pixels an image has 16. Two blocks of width 32 are enough.",
     "Adam with a learning rate around 0.002 and batches of 32 is well above the required accuracy after ten epochs.",
 )

@@ -117,6 +117,10 @@ exercise.mistakes(
         ("num_layers * (attention + feed_forward + norms)", "attention + feed_forward + norms"),
     ),
     head_missing=wrong("num_classes changes nothing: the head is missing.", (HEAD, "0")),
+    norms_of_one_block=wrong(
+        "The norms of one block are counted. Each of the num_layers blocks has its own.",
+        ("num_layers * (attention + feed_forward + norms)", "num_layers * (attention + feed_forward) + norms"),
+    ),
 )
 
 

@@ -22,7 +22,7 @@
 #
 # <details><summary>If you come from PyTorch</summary>A mask says True for <i>may attend</i>; in <code>nn.MultiheadAttention</code> True means blocked. Pass masks by name: <code>attention_mask=</code>. Sizes that are unknown in a graph come from <code>ops.shape(x)</code>.</details>
 #
-# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 130 minutes.
+# **Before you start:** read [lecture 08](../../lectures/08_decoder_and_masking.ipynb). **Time:** about 140 minutes.
 # The end of each part is a good place to stop.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
@@ -45,7 +45,7 @@
 # | | 5 | `find_the_bug` | 3 | ●○○○○ | 5 |
 # | | 6 | `predict` | 1 | ●○○○○ | 5 |
 # | | 6 | `derive_smoothing_floor` | 5 | ●●○○○ | 10 |
-# | C · the measurement | 7 | `measure_exposure` | 5 | ●●●○○ | 15 |
+# | C · the measurement | 7 | `measure_exposure` | 5 | ●●●○○ | 20 |
 # | D · optional | 8 | `answers` (optional) | 0 | ●●○○○ | 10 |
 # | | 9 | `cross_entropy` (optional) | 0 | ●○○○○ | 5 |
 # | | 9 | `js_divergence` (optional) | 0 | ●●○○○ | 10 |
@@ -83,6 +83,8 @@ import tensorflow as tf
 from keras import ops
 
 warnings.filterwarnings("ignore", message="`build\\(\\)` was called")  # of an attention that is never used
+plots.use_course_style()
+
 check = start_lab("08_decoder_and_masking")
 
 
@@ -96,8 +98,6 @@ check = start_lab("08_decoder_and_masking")
 # means: may attend**, here and everywhere in this course, and in Keras.
 #
 # By hand, for length 3: the rows are (True, False, False), (True, True, False), (True, True, True).
-#
-# <details><summary>Hint</summary>Row t, column s: the entry is a comparison of t and s. A column of positions compared with a row of positions broadcasts to a matrix.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "causal_mask-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(length):
@@ -152,8 +152,6 @@ check("padding_mask")
 # - masks may be boolean or hold the integers 0 and 1, also mixed;
 # - `None` stands for "nothing is blocked" and is left out;
 # - when no mask is left, or none was given, the result is `None`.
-#
-# <details><summary>Hint</summary>Inside the function, <code>masks</code> is a tuple. Take out what is None first, and turn numbers into truth values: <code>&amp;</code> does not take a bool and an int32 together in TensorFlow.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "combine_masks-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def combine_masks(*masks):
@@ -214,12 +212,13 @@ check("shift_right")
 target_ids = np.array([[5, 9, 6, 7, 3], [8, 4, 3, 0, 0]])  # (B, T)
 words = [["the", "cat", "sat", "down", "[END]"], ["it", "slept", "[END]", "[PAD]", "[PAD]"]]
 masks = combine_masks(causal_mask(5), padding_mask(target_ids))  # (B, T, T)
-figure, panels = plt.subplots(1, 2, figsize=(8, 3.6))
+figure, panels = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
 for panel, mask, names in zip(panels, np.asarray(masks), words, strict=True):
-    plots.attention_map(mask, names, names, mask=mask, title="1: may attend", ax=panel)
+    plots.attention_map(mask, names, names, mask=mask, title="dark: may attend", values=False, ax=panel)
 plots.show(
     figure,
-    alt="Two masks of five by five. Left: ones on and below the diagonal. Right: the same, with the last two columns empty.",
+    alt="""The last two rows differ: their queries may not look at the padding. Two masks of five by five. Left: dark on and
+below the diagonal. Right: the same, with the last two columns empty.""",
 )
 
 
@@ -242,10 +241,6 @@ plots.show(
 # - Keras takes `memory_mask` as it is, by the name `attention_mask=`. Passed by position, it would go into `query_mask`.
 # - There is no mask for padding in x. It stands at the end, where no real token looks, and the loss leaves it out.
 # - `training` decides whether dropout is on. Pass it to all three.
-#
-# <details><summary>Hint 1</summary><code>MultiHeadAttention</code> has an argument of its call that makes it causal, and it takes a mask of your own as well.</details>
-# <details><summary>Hint 2</summary>Write the three lines with the names of the parts; each line overwrites x.</details>
-# <details><summary>Hint 3</summary>The result of an attention has as many rows as its query. What would the shape be if the memory were the query?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "DecoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(keras.Layer):
@@ -328,7 +323,8 @@ print("padding changes nothing:", np.allclose(block(tokens, visible)[1, :2], blo
 # This is the whole model of 2017, at any size. It takes source ids and target ids and returns logits over the
 # vocabulary. Below is its skeleton; you write `embed` and `decode`. What the model computes:
 #
-# 1. **One table** E, (V, D), serves three times: for the source, for the target and for the output.
+# 1. **One table** E, (V, D), serves three times: for the source, for the target and for the output. It is
+#    `self.embedding.embeddings`, once the layer has been called.
 # 2. A sentence of ids becomes E[ids]·√D + positions, then dropout; source and target alike. The skeleton has the table of
 #    positions, as a tensor: unlike an array, it can be sliced by a length that is not known yet.
 # 3. The **encoder**: `num_layers` blocks of `EncoderBlock`, with weights of their own. Padding (id 0) of the source is
@@ -340,9 +336,6 @@ print("padding changes nothing:", np.allclose(block(tokens, visible)[1, :2], blo
 #
 # There is no norm outside of the blocks. `num_layers` may be 0: then the logits are (E[ids]·√D + positions) Eᵀ. If the first
 # group of the check passes, `embed` is right, and so are the logits.
-#
-# <details><summary>Hint 1</summary>The padding mask of the source goes to every decoder block as memory mask.</details>
-# <details><summary>Hint 2</summary><code>embedding.embeddings</code> is the table of a <code>keras.layers.Embedding</code> once it has been called.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "Transformer-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Transformer(keras.Model):
@@ -430,8 +423,6 @@ check("Transformer")
 # Where p is 0 the term is 0, whatever q is there. Where q is 0 and p is not, the result is `inf`.
 #
 # By hand: p = (½, ½, 0) and q = (¼, ½, ¼) give ½ ln 2 = 0.347.
-#
-# <details><summary>Hint</summary><code>p[p &gt; 0]</code> and <code>q[p &gt; 0]</code> are arrays of the same length. NumPy warns at a division by 0 and returns inf, which is right here.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "kl_divergence-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kl_divergence(p, q):
@@ -473,10 +464,6 @@ check("kl_divergence")
 #
 # By hand: one position, V = 2, logits (0, ln 3), target 1: the prediction is (¼, ¾), the loss ln(4/3) = 0.288. With ε
 # = 0.2 it is 0.9 · 0.288 + 0.1 · ln 4 = 0.398.
-#
-# <details><summary>Hint 1</summary>Logarithms of probabilities first, (B, T, V), by a function that takes logits and does not overflow.</details>
-# <details><summary>Hint 2</summary>The smoothed loss is (1 − ε) times the loss of the right word plus ε times the mean of the losses of all V words.</details>
-# <details><summary>Hint 3</summary>Multiply the losses (B, T) by 1 at real tokens and 0 at padding, sum everything, divide by the sum of the ones.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "masked_cross_entropy-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_cross_entropy(logits, targets, pad_id=0, label_smoothing=0.0):
@@ -513,8 +500,6 @@ check("masked_cross_entropy")
 #
 # Delete the line `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in
 # place, with as few changes as possible. It is graded all or nothing, and the check names no mistake.
-#
-# <details><summary>Hint</summary>What should happen to the loss when a batch gets one more column, of padding? Try it.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(logits, targets, pad_id=0, label_smoothing=0.0):
@@ -543,8 +528,6 @@ check("find_the_bug")
 # its source token. The loss has **label smoothing 0.1**, and the vocabulary has **V = 14 words**. Suppose that the model
 # becomes perfect: how low does this loss go? Put the number, in nats, in place of `None`, and delete the last line of
 # the cell. It has to be within 0.05.
-#
-# <details><summary>Hint</summary>Which distribution q makes the cross-entropy H(p, q) as small as possible, and how small is it then? The p is the smoothed target.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number, in nats
@@ -626,11 +609,11 @@ def with_false_digits(reads, rng, share=0.1):
 
 
 # %% nbgrader={"grade": false, "grade_id": "training-loop", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-def trained(share, steps=500):
+def trained(share, steps=350):
     keras.utils.set_random_seed(8)
     rng, noise = np.random.default_rng(8), np.random.default_rng(9)
     model = Transformer(num_layers=1, d_model=64, num_heads=4, d_ff=128, vocab_size=14, max_length=8)
-    rate = keras.optimizers.schedules.CosineDecay(0.0, steps, warmup_target=6e-3, warmup_steps=150)
+    rate = keras.optimizers.schedules.CosineDecay(0.0, steps, warmup_target=6e-3, warmup_steps=100)
     optimizer = keras.optimizers.Adam(rate, beta_2=0.98, epsilon=1e-9)
 
     @tf.function
@@ -650,11 +633,11 @@ def trained(share, steps=500):
     return model, losses
 
 
-models, (figure, ax) = {}, plt.subplots(figsize=(6, 3.2))
-for name, share in (("correct prefixes", 0.0), ("a tenth false", 0.1)):
+models, (figure, ax) = {}, plt.subplots(figsize=(6.5, 3.2))
+for line, (name, share) in enumerate({"correct prefixes": 0.0, "a tenth false": 0.1}.items()):
     models[name], losses = trained(share)
-    ax.plot(losses, label=name)
-ax.axhline(float(derive_smoothing_floor(14, 0.1)[0]), linestyle=":", color="black")
+    ax.plot(losses, label=name, markevery=50, **plots.LINES[line])
+ax.axhline(float(derive_smoothing_floor(14, 0.1)[0]), linestyle=":", color="gray", label="your floor")
 ax.set(xlabel="step", ylabel="loss", ylim=(0, None))
 ax.legend()
 plots.show(figure, alt="Both losses fall and level off just above a dotted line, the floor that you derived.")

@@ -18,7 +18,7 @@
 # You cut images into patches, build a Vision Transformer, count its parameters, and train it on handwritten digits. Then you look at
 # which patches its answer comes from, and measure what happens when the digits move.
 #
-# **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb). **Time:** about 130 minutes.
+# **Before you start:** read [lecture 09](../../lectures/09_vision_transformer.ipynb). **Time:** about 140 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line `raise
 # NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake it
@@ -43,7 +43,7 @@
 # | 8 | `answers` | 3 | ●●○○○ | 10 |
 # | 9 | `merge_patches`, optional | 0 | ●●○○○ | 10 |
 # | 9 | `extract_tubelets`, optional | 0 | ●●●○○ | 15 |
-# | 10 | `measure_shift` | 6 | ●●●○○ | 15 |
+# | 10 | `measure_shift` | 6 | ●●●○○ | 20 |
 #
 # The exercises of section 9 are optional: they earn no points, and their minutes are not in the total.
 #
@@ -105,9 +105,7 @@ check = start_lab("09_vision_transformer")
 # **Try it on paper first:** which of the numbers 0 to 23 does `reshape` alone put into "patch" 0?
 # <details><summary>Answer</summary>0, 1, 2 and 3. In memory the pixels follow each other row by row, and a reshape moves nothing.</details>
 #
-# <details><summary>Hint 1</summary>A reshape can split one axis in two without moving anything: h rows are h/P groups of P rows. Do it to the height and to the width. How many axes are there now, and what does each count?</details>
-# <details><summary>Hint 2</summary>Two axes number the patches, three lie inside a patch. Between them an exchange of axes is needed: <code>ops.transpose(x, axes)</code>.</details>
-# <details><summary>Hint 3</summary>In a reshape one size may be −1. It is the right one for the batch, whose size may not be known.</details>
+# <details><summary>Hint</summary>In a reshape one size may be −1. It is the right one for the batch, whose size may not be known.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "extract_patches-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def extract_patches(images, patch_size):
@@ -164,9 +162,6 @@ plots.show(figure, alt="A handwritten zero, 8 by 8 pixels, and its 16 patches in
 #
 # Inside `tf.function` the batch size is not known: there `images.shape[0]` is None, and `ops.shape(images)[0]` is a number
 # that becomes known when the function runs.
-#
-# <details><summary>Hint 1</summary>The class token has one row for the whole batch, and each image needs its own copy: <code>ops.broadcast_to</code> or <code>ops.repeat</code>.</details>
-# <details><summary>Hint 2</summary><code>ops.concatenate([first, second], axis=…)</code> joins along an axis. Which axis counts the tokens?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "PatchEmbedding-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PatchEmbedding(keras.Layer):
@@ -281,9 +276,6 @@ for name, layers in stacks.items():
 # - What comes out are **logits**, (B, K): no softmax. The loss applies it; `from_logits=True` tells it to.
 # - The checks find the layers by their kinds and sizes. What you make must be a `keras.Model` that can be saved and loaded: a slice
 #   such as `x[:, 0]` can be saved, a `Lambda` layer cannot be loaded safely.
-#
-# <details><summary>Hint 1</summary>One layer after the other, each called on what the last one gave, and at the end <code>return keras.Model(images, logits)</code>.</details>
-# <details><summary>Hint 2</summary>The last LN comes once, after the loop.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "build_vit-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encoder_block(x, num_heads, d_ff, dropout):
@@ -341,8 +333,6 @@ check("build_vit")
 # one for 1,000 classes.
 #
 # Predict first: by how much does the count change when the same model reads images of 448 × 448?
-#
-# <details><summary>Hint</summary>Look at `encoder_block`: how many norms does a block have, and which vectors does a norm learn?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "vit_parameter_count-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def vit_parameter_count(image_size, patch_size, channels, d_model, num_layers, d_ff, num_classes=None):
@@ -396,9 +386,6 @@ print(f"counted by you: {vit_parameter_count(32, 4, 3, 48, 2, 96, 10):,}; counte
 # - Sizes, optimizer, batch size and epochs are yours to choose. Two blocks of width 32 on patches of 2 × 2 pixels are enough.
 #
 # If the loss stands still near 2.3 = ln 10, the model guesses: look at the loss function and the learning rate first.
-#
-# <details><summary>Hint 1</summary><code>keras.losses.SparseCategoricalCrossentropy(from_logits=True)</code> is the loss. <code>metrics=["accuracy"]</code> and <code>verbose=2</code> let you watch.</details>
-# <details><summary>Hint 2</summary>Accuracy still rises when the training stops? Then it stops too early: more epochs, smaller batches, or a larger learning rate.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "train_vit-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_vit(images, labels, num_classes):
@@ -461,15 +448,10 @@ print("for comparison: the course's solution, trained with five seeds, is right 
 #
 # The weights are an array or a tensor (L, B, H, T, T).
 #
-# <details><summary>Hint 1</summary>Steps 1 to 3 can be done to all layers at once. Mind the float type of the identity: TensorFlow does not combine a tensor of float64 with one of float32.</details>
-# <details><summary>Hint 2</summary>A loop over the layers, with the result so far in a variable. Which stands on the left of the product, the new matrix or the result so far?</details>
-#
 # **Find the bug.** A colleague has written `find_the_bug`, which should do the same. She has left out the halves, because step 3 divides
 # by the row's sum anyway. That is right. Something else is wrong, although her rows sum to 1. Delete the line
 # `raise NotImplementedError`, and her code runs. Find out for which inputs it is wrong, and fix it in place. It is graded all or
 # nothing, and the check names no mistake.
-#
-# <details><summary>Hint</summary>Compare it with yours on the two layers of the text, and then on one layer.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "attention_rollout-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_rollout(attentions):
@@ -613,9 +595,6 @@ check("answers")
 # These two exercises earn no points. `merge_patches` undoes what `extract_patches` did; a model that repairs or draws images ends with it. The
 # patch size is not an argument: it follows from the number of entries of a patch and the number of channels. You may assume that all
 # sizes fit. Ready-made functions are forbidden here, too.
-#
-# <details><summary>Hint 1</summary>A patch has P·P·C entries. <code>math.isqrt</code> is the root of a whole number.</details>
-# <details><summary>Hint 2</summary>Three steps, those of exercise 1 in reverse. Which exchange of axes undoes an exchange of two axes?</details>
 
 # %% nbgrader={"grade": false, "grade_id": "merge_patches-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_patches(patches, height, width, channels):
@@ -646,8 +625,6 @@ check("merge_patches")
 # in the order (frames, P, P, C). Where `frames` does not divide f, or P does not divide h and w, raise a `ValueError`.
 #
 # With `frames=1` this is exercise 1, frame after frame.
-#
-# <details><summary>Hint</summary>Three axes are split in two, so there are eight. Write their names down before you write numbers.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "extract_tubelets-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def extract_tubelets(video, frames, patch_size):
@@ -695,8 +672,6 @@ check("extract_tubelets")
 #
 # The model is the function `predict(images, rows)`. It returns the classes (n,) that a model predicts whose position rows have moved to the
 # right by `rows` patches: 0 for none, negative numbers for the left.
-#
-# <details><summary>Hint</summary>Write the move first, and try it on one image of numbered columns, in both directions.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "measure_shift-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def measure_shift(predict, images, labels, shifts, patch_size):
@@ -748,7 +723,7 @@ for shift, (accuracy, change, error, along) in found.items():
 figure = looking.shift_figure(found, predict, unseen[0], true[0], 2)
 plots.show(
     figure,
-    alt="""The further the digits move, the fewer are recognised, and the position rows bring most of it back at whole patches. Above a
+    alt="""The further the digits move, the fewer are recognised. Moved by one patch, the position rows bring most of it back. Above a
 digit at five shifts with what the model says; below accuracy by shift, with and without the position rows moved along.""",
 )
 

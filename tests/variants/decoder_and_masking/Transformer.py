@@ -237,6 +237,7 @@ WRONG = [
         "scaled_after_positions",
         model(**rows("(self.table(ids) + self.waves[: ops.shape(ids)[1]]) * self.d_model**0.5")),
     ),
+    ("multiplied_by_d", model(**rows("self.table(ids) * self.d_model + self.waves[: ops.shape(ids)[1]]"))),
     ("embedding_divided", model(**rows("self.table(ids) / self.d_model**0.5 + self.waves[: ops.shape(ids)[1]]"))),
     ("positions_missing", model(**rows("self.table(ids) * self.d_model**0.5"))),
     ("positions_in_source_only", model(target="self.table(target) * self.d_model**0.5")),

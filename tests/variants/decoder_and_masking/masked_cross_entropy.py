@@ -116,6 +116,12 @@ def masked_cross_entropy(logits, targets, pad_id=0, label_smoothing=0.0):
     ("minus_missing", loss(losses="ops.sum(wanted * log_p, axis=-1)")),
     # a small number inside the logarithm; the ready-made loss on probabilities; no gradient
     (None, loss(log_p="ops.log(ops.softmax(logits) + 1e-7)")),
+    ("small_number_added", loss(log_p="ops.log(ops.softmax(logits) + 1e-9)")),
+    ("smoothing_too_large", loss(spread="label_smoothing / (size - 1)")),
+    (
+        "smoothing_without_right_word",
+        loss(wanted="hot * (1 - label_smoothing) + (1 - hot) * label_smoothing / size"),
+    ),
     (None, loss(losses="keras.losses.sparse_categorical_crossentropy(targets, logits)")),
     (None, loss(end="float(ops.sum(losses * real) / ops.sum(real))")),
     (None, loss(end="losses * real")),

@@ -13,6 +13,8 @@ WRONG = [
     ("right_word_alone", "predict = 0.1"),
     ("untrained", "predict = np.log(14)"),
     ("in_bits", "predict = 0.79"),
+    ("two_outcomes", "predict = 0.325"),
+    ("", "predict = 0.1 * np.log(14) - 0.03"),
     ("", "predict = 1"),
     ("", "predict = [0.5, 0.6]"),
 ]

@@ -44,6 +44,10 @@ WRONG = [
         RIGHT.replace("/ np.sqrt(np.shape(query)[-1])", ""),
     ),
     (
+        "divided_by_tokens",
+        RIGHT.replace("np.sqrt(np.shape(query)[-1])", "np.sqrt(1 if cache is None else np.shape(cache[0])[2] + 1)"),
+    ),
+    (
         "divided_by_width",
         RIGHT.replace("np.sqrt(np.shape(query)[-1])", "np.shape(query)[-1]"),
     ),

@@ -82,6 +82,7 @@ WRONG = [
     ("end_not_returned", greedy(end="tokens[:-1] if tokens[-1] == end_id else tokens")),
     ("bare", greedy(end="[t for t in tokens[1:] if t != end_id]")),
     ("asked_at_once", greedy().replace("    while", "    log_p = step_fn([start_id])\n    while")),
+    ("end_appended", greedy(end="tokens if tokens[-1] == end_id else [*tokens, end_id]")),
     (None, greedy(limit="max_length - 1")),
     (None, greedy(best="np.argsort(log_p)[-2]")),
     (None, greedy(best="np.random.default_rng(1).choice(len(log_p), p=np.exp(log_p) / np.exp(log_p).sum())")),

@@ -11,6 +11,8 @@ CORRECT = [
 WRONG = [
     ("as_for_one_token", "predict = 0.95"),
     ("errors_added", "predict = 1 - 12 * 0.05"),
+    ("errors_added", "predict = 1 - 0.95**12"),
+    ("", "predict = 12 * 0.95"),
     ("", "predict = 54"),
     ("", "predict = 1"),
 ]

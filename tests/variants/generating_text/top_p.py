@@ -67,6 +67,33 @@ def top_p(probabilities, p):
 ]
 
 WRONG = [
+    # the lecture's code, pasted
+    (
+        "lecture_cut",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    falling = np.flip(np.sort(q))
+    before = np.cumsum(falling) - falling
+    least = np.min(np.where(before < p - 1e-9, falling, 1))
+    q = np.where(q >= least, q, 0)
+    return q / q.sum()
+""",
+    ),
+    (
+        "one_left_out_and_none_kept",
+        """
+def top_p(probabilities, p):
+    q = np.asarray(probabilities)
+    order = np.argsort(-q, kind="stable")
+    kept = order[: np.searchsorted(np.cumsum(q[order]), p)]
+    left = np.zeros_like(q)
+    left[kept] = q[kept]
+    return left / left.sum()
+""",
+    ),
+    # NumPy's usual sort does not keep the order of equal numbers
+    ("", RIGHT.replace(', kind="stable"', "")),
     (
         "not_renormalised",
         RIGHT.replace("left / left.sum()", "left"),

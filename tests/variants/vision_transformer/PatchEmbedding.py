@@ -140,6 +140,8 @@ WRONG = [
     ("no_position_for_class_token", embedding(result="ops.concatenate([front, x + table[:, 1:]], axis=1)")),
     ("positions_before_class_token", embedding(result="ops.concatenate([front, x + table[:, :-1]], axis=1)")),
     ("positions_multiplied", embedding(result="ops.concatenate([front, x], axis=1) * table")),
+    ("all_tokens_scaled", embedding(result="ops.concatenate([front, x], axis=1) * self.d_model**0.5 + table")),
+    (None, embedding(result="ops.concatenate([ops.mean(x, axis=1, keepdims=True), x], axis=1) + table")),
     ("scaled_by_root_d", embedding(result="ops.concatenate([front, x * self.d_model**0.5], axis=1) + table")),
     (None, embedding(dense=", activation='relu'")),
     (None, embedding(dense=", activation='gelu'")),

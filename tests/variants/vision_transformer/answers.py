@@ -26,4 +26,13 @@ WRONG = [
     ("shuffling_thought_to_permute", answered(shuffled_patches="c")),
     ("shuffling_thought_forbidden", answered(shuffled_patches="D")),
     (None, answered(rollout_patch=6)),
+    # several wrong answers: each is named by itself
+    (
+        ("class_token_per_class", "class_token_chosen", "shuffling_thought_harmless"),
+        answered(class_token_numbers=768_000, rollout_patch=[0, 0], shuffled_patches="a"),
+    ),
+    (
+        ("class_token_counted_as_patch", "shuffling_thought_to_permute"),
+        answered(class_token_numbers=769, rollout_patch=[1, 3], shuffled_patches="c"),
+    ),
 ]

@@ -133,7 +133,8 @@ WRONG = [
         .replace("a.sum(-1, keepdims=True)", "tf.reduce_sum(a, -1, keepdims=True)"),
     ),
     # axes
-    (None, roll(heads="a.mean(1)")),
+    ("images_averaged", roll(heads="a.mean(1)")),
+    ("attention_not_halved", roll(step="a + 0.5 * eye")),
     (None, roll().replace("return result", "return result[:, 0]")),
     (None, roll().replace("return result", "return np.stack(list(a))")),
 ]

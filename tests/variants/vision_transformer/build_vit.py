@@ -225,6 +225,15 @@ WRONG = [
     ("final_norm_missing", vit(end="logits = L.Dense(num_classes)(x[:, 0])")),
     ("mean_pooled", vit(end="logits = L.Dense(num_classes)(L.GlobalAveragePooling1D()(norm()(x)))")),
     ("patches_pooled", vit(end="logits = L.Dense(num_classes)(ops.mean(norm()(x)[:, 1:], axis=1))")),
+    ("every_token_read", vit(end="logits = L.Dense(num_classes)(norm()(x))")),
+    (
+        "norm_in_every_block",
+        vit(
+            second=NORMED + "x = norm()(x + drop(dense_out()(dense_in()(h))))",
+            end="logits = L.Dense(num_classes)(x[:, 0])",
+        ),
+    ),
+    (None, vit(dropped_tokens="(lambda x: L.Dropout(dropout)(x, training=True))")),
     ("last_token_read", vit(end="logits = L.Dense(num_classes)(norm()(x)[:, -1])")),
     ("first_patch_read", vit(end="logits = L.Dense(num_classes)(norm()(x)[:, 1])")),
     (None, vit(first=NORMED + "x = x + drop(attention()(query=h, value=x))")),

@@ -12,5 +12,5 @@ WRONG = [
     ("mean_in_its_place", "predict = 0"),
     ("length_of_a_row", "predict = 8"),
     ("", "predict = 1"),
-    ("", "predict = 0.0156"),
+    ("mean_in_its_place", "predict = 1 / 64"),
 ]

@@ -106,6 +106,10 @@ WRONG = [
     ("two_vectors_missing", count(last="0")),
     ("no_norms_at_all", count(last="0", norms="0")),
     (None, count(head="d_model * num_classes")),
+    # the norms of one block only; a norm learns one number, or one for each token
+    ("norms_of_one_block", count(norms="4 * d_model / num_layers")),
+    (None, count(norms="2", last="1")),
+    (None, count(norms="4 * ((image_size // patch_size) ** 2 + 1)")),
     ("head_missing", count(head="0")),
     (None, count(head="d_model * d_model + d_model + d_model * num_classes + num_classes")),
     (None, count().replace("return total if", "return 85_798_656 if")),
