@@ -1,7 +1,8 @@
-"""What a student's object is called with: copies of the inputs, and what every function owes to its caller."""
+"""What a student's object is called with, what a function owes to its caller, and whether an error was meant."""
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,3 +46,11 @@ def shorter(tensor: Any) -> Any:
     """Sequences (B, T) or (B, T, D) without their last token; anything else as it is."""
     shape = tuple(getattr(tensor, "shape", ()))
     return tensor[:, :-1] if len(shape) in (2, 3) and shape[1] > 1 else tensor
+
+
+def is_deliberate(error: BaseException) -> bool:
+    """Whether a ``raise`` statement made the error, and not an operation that happened to fail."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is None or place.tb_frame.f_code.co_code[place.tb_lasti] == dis.opmap["RAISE_VARARGS"]

@@ -12,7 +12,6 @@ Modes of a layer: ``call``, ``graph`` (inside `tf.function` with unknown batch s
 from __future__ import annotations
 
 import difflib
-import dis
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.guard import ForbiddenCall
-from coursekit.probes.arguments import ContractError, copied, refuse_changed, shorter, tensors
+from coursekit.probes.arguments import ContractError, copied, is_deliberate, refuse_changed, shorter, tensors
 from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import LayerKey, current_cache, mark_as_built
 
@@ -203,20 +202,12 @@ def refusing(probe: Probe) -> Probe:
         except (NotFound, ContractError, NotImplementedError, ForbiddenCall):
             raise
         except ValueError as error:
-            return {"raised": "ValueError" if _is_deliberate(error) else "ValueError by chance"}
+            return {"raised": "ValueError" if is_deliberate(error) else "ValueError by chance"}
         except Exception as error:
             return {"raised": type(error).__name__}
         return {"raised": "no error"}
 
     return wrapped
-
-
-def _is_deliberate(error: BaseException) -> bool:
-    """Whether a ``raise`` statement made the error, and not an operation that happened to fail."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    return place is None or place.tb_frame.f_code.co_code[place.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 def layer(

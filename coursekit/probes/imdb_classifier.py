@@ -332,10 +332,13 @@ def _inside(built: _Classifier, inputs: Mapping[str, Any], longer: Callable[[], 
     alike = _first_alike(results)
     if not alike.any():  # every review has the same result, so nothing inside can be heard
         return {"first review with the same result": alike, **relus.RIGHT}
-    shaken = (built.shake([inputs["weights"], look]) for look in range(LOOKS))
+
+    def shake(look: int) -> None:
+        built.shake([inputs["weights"], look])
+
     return {
         "first review with the same result": alike,
-        **relus.inside(built.model.trainable_variables, *sizes, lambda: built(ids), shaken, APART),
+        **relus.inside(built.model.trainable_variables, *sizes, lambda: built(ids), map(shake, range(LOOKS)), APART),
     }
 
 
