@@ -5,6 +5,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from coursekit.probes.language_model import PARSES, WANTED_GRID
+from exercises.drawing import drawn_until
 
 exercise = Exercise(
     "measure_temperature",
@@ -65,6 +66,14 @@ def _enough(rng: Generator, prompts: int, temperatures: list[float], seeds: int)
             return inputs
 
 
+def _beyond(rng: Generator) -> dict:
+    """Outcomes of few bodies, so that the interval of a small share reaches below 0."""
+    return drawn_until(
+        lambda inputs: bool((shares_with_intervals(inputs["outcomes"])["low"] < -0.05).any()),
+        lambda: _inputs(rng, 4, [0.3, 1.0], 2),
+    )
+
+
 @exercise.group(
     "share and interval",
     points=3,
@@ -75,6 +84,7 @@ def values(rng: Generator) -> list[Case]:
     return [
         _case(_enough(rng, 7, [0.3, 1.0], 3), "seven prompts, two temperatures, three seeds"),
         _case(_enough(rng, 5, [0.5, 0.8, 1.3], 4), "five prompts, three temperatures, four seeds"),
+        _case(_beyond(rng), "four prompts, two temperatures, two seeds: an interval that reaches below 0"),
     ]
 
 

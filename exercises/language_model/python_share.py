@@ -53,7 +53,7 @@ def share_of(kept: Sequence[bool]) -> float:
 WORDS = ("width", "height", "value", "total", "path", "name", "count", "limit", "start", "step", "text", "mode")
 READ = [
     ("def {f}(self, {a}, {b}):", "\n    {c} = {a} * {b}\n\n    return {c}\n"),
-    ("def {f}({a}, {b}=None):", "\n    if {a} is None:\n        return {d}\n    return {a} + {d}({a})\n"),
+    ("def {f}({a}, {b}=None):", "\n    if {a} is None:\n        return {d}\n    return {a} + toText({a})\n"),
     ("def {f}(self, *{a}, **{b}):", "\n    for {c} in {a}:\n        print({c}, self.{d})\n"),
     (
         "def {f}({a}, {b}={d}):",

@@ -82,6 +82,7 @@ WRONG = [
     ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share - 1.96 * error, share, share + 1.96 * error)"))),
     ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share, np.quantile(rows, 0.025), np.quantile(rows, 0.975))"))),
     ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share, min(rows), max(rows))"))),
+    ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share, max(0, share - 1.96 * error), min(1, share + 1.96 * error))"))),
     ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "share"))),
     ("", edited(PLAIN, ("np.mean(good)", "max(good)"))),
     ("", edited(PLAIN, ("np.mean(good)", "min(good)"))),

@@ -83,6 +83,7 @@ WRONG = [
     ("", edited(PLAIN, ("np.full(n, np.nan), np.full(n, np.nan)", "np.ones(n), np.ones(n)"))),
     ("", edited(PLAIN, ('name not in ("self", "cls")', 'name != "self"'))),
     ("", edited(PLAIN, (" if name[0].islower()]", "]"))),
+    ("", edited(PLAIN, ("name[0].islower()", "name.islower()"))),
     ("", edited(PLAIN, ("name[0].islower()", "name[0].isupper()"))),
     ("", edited(PLAIN, ('if line.strip() != "":', "if True:"))),
     ("", edited(PLAIN, ("bodies[i].splitlines()", "(prompts[i] + bodies[i]).splitlines()"))),
