@@ -282,7 +282,7 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 # %% [markdown]
 # With K = D/H the number of heads does not change the number of parameters: H only divides the width. The paper tried
 # it (table 3, rows A): one head was 0.9 BLEU worse than the best setting, and 32 heads of width 16 were worse than 8
-# or 16.
+# or 16 heads.
 #
 # **Heads divide the width; in Keras `key_dim` is the width of one head, and only K = D/H is the paper's layer.**
 
@@ -425,8 +425,9 @@ for job, name in enumerate(("above", "wanted")):
 # %% [markdown]
 # The mean is not milder than zero: the two agree within 0.03. Without the head that looks above the error exceeds 1,
 # because part of what this head adds depends on the row and not on the number. With the mean of each row this part
-# stays, and the error is 1.00. For the other head the mean of each row changes little: besides the number it writes
-# something for each *name* (figure of section 7), and a name stands in another row in each table. The answer of the
+# stays, and the error is 1.00. For the other head the mean of each row changes little. Besides the number it writes
+# something for each *name* (figure of section 7), and a name stands in another row in each table; a mean of each
+# name was not tried. The answer of the
 # head that stays has at most 0.04 unexplained.
 #
 # **Ablation shows whether the model needs a head; how large the error is depends on what takes the head's place.**
@@ -485,7 +486,8 @@ diagonal. In the narrow matrices the last row, number, is strong for one answer 
 # %% [markdown]
 # Each *token* has exactly one position, one name and one want. So a constant added to a row of a block changes all
 # scores of a query alike, and the softmax ignores it. A constant added to a column favours one key, whatever the query
-# is. The figure takes both away, so what is left depends on query *and* key.
+# is. The figure takes both away, so what is left depends on query *and* key. (Purple is
+# positive, orange negative; full colour is 10 in the square panels and 1 in the narrow ones, whose rows are the same.)
 #
 # Is this enough to answer? Of each QK circuit keep only the 6 × 6 block that the head's job predicts, and set the
 # other 325 entries to zero. The OV circuits stay. Now the model answers again:
@@ -501,8 +503,8 @@ for seed, run in enumerate(runs["two heads"]):
 # %% [markdown]
 # It is enough: with the two blocks alone at most 0.004 of an answer's variance is unexplained. Reading is this easy in
 # a model of one layer, without a norm and a feed-forward network. With two layers a head can use what an earlier head
-# wrote. In the best-known pair a previous-token head comes first. The second one, an **induction head**, looks at the
-# token that came after an earlier copy of the present token, and copies it (Olsson et al., 2022).
+# wrote. The best-known example is an **induction head**: with the help of a previous-token head before it, it looks at
+# the token that came after an earlier copy of the present token, and copies it (Olsson et al., 2022).
 #
 # **A head is two matrices: where it looks, and what it writes.**
 

@@ -24,7 +24,11 @@ def paths(page: Page) -> None:
     fall = [near / far for near, far in zip(near, far, strict=True)]
     page.says("falling lines, the simple RNN steeper than the LSTM", holds=fall[0] > fall[1] > 1e3)
     page.says("so its curve is flat", holds=fall[2] < 3)
-    page.given("equal weights over 59 tokens", "step 100 waits for step 99", because="the sizes of the cell")
+    page.given(
+        "and equal weights would pass 1/59 of it to each token",
+        "step 100 waits for step 99",
+        because="the sizes of the cell",
+    )
     page.given("| 1 | 1 |", "| 1 a layer |", because="counted")
     page.given("Keras starts the bias of this gate at 1", because="Keras's default, unit_forget_bias")
     page.given("The recurrence takes 512 small steps", because="T = 512")

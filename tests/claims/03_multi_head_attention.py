@@ -174,7 +174,7 @@ def ablation(page, runs) -> None:
         because="what zero knowledge leaves",
     )
     changes = abs(left["wanted", "zero"] - left["wanted", "row mean"]).max()
-    page.says("For the other head the mean of each row changes little:", holds=changes < 0.03)
+    page.says("For the other head the mean of each row changes little.", holds=changes < 0.03)
 
 
 def circuits(page, runs) -> None:
@@ -189,6 +189,7 @@ def circuits(page, runs) -> None:
         "(six each)",
         "keep only the 6 × 6 block",
         "the other 325 entries",
+        "full colour is 10 in the square panels and 1 in the narrow ones",
         "a matrix of 19 by 19",
         "one of 19 by 2",
         because=SHAPE,
