@@ -91,8 +91,8 @@ words = scenes.CAPTION.split()
 #
 # <details><summary>Answer</summary>
 #
-# For p = ½ both are ½. For p = 0.8, of $a$ the share 0.64/(0.64 + 0.04) = 0.941 is explained, so 0.059 remains, and
-# 0.941 of $b$ remains. For p = 1 it is 0 and 1. The sum is 1 each time, so no p is better than any other.
+# For p = ½ both are ½. For p = 0.8 the share 0.64/(0.64 + 0.04) = 0.941 of $a$ is explained, so 0.059 of $a$ and
+# 0.941 of $b$ remain. For p = 1 the two are 0 and 1. The sum is 1 each time, so no p is better than any other.
 #
 # </details>
 
@@ -280,8 +280,8 @@ theirs = np.asarray(keras_layer(query=x[None], value=x[None]))[0]
 print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), theirs, atol=1e-5))
 
 # %% [markdown]
-# With K = D/H the number of heads does not change the number of parameters: H only divides the width. The paper tried
-# it (table 3, rows A): one head was 0.9 BLEU worse than the best setting, and 32 heads of width 16 were worse than 8
+# With K = D/H the number of heads does not change the number of parameters: H only divides the width. The paper varied
+# H (table 3, rows A): one head was 0.9 BLEU worse than the best setting, and 32 heads of width 16 were worse than 8
 # or 16 heads.
 #
 # **Heads divide the width; in Keras `key_dim` is the width of one head, and only K = D/H is the paper's layer.**
@@ -299,7 +299,7 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 # pass from row to row only through attention.
 
 # %% [markdown]
-# **Predict.** Five versions, five seeds each. The number is the mean share of the variance that is left unexplained: 0
+# **Predict.** Five versions, five seeds each. We measure the mean share of the variance that is left unexplained: 0
 # is perfect, ½ is one question of two. What do one head of width 16, one head of width 64, and two heads of width 8
 # reach? (The other two versions have four heads, and one head in each of two layers: "one head, twice".)
 #

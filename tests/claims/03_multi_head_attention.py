@@ -54,7 +54,7 @@ def one_average(page) -> None:
     )
     page.given(
         "For p = ½ both are ½. For p = 0.8",
-        "so 0.059 remains, and 0.941 of $b$ remains. For p = 1 it is 0 and 1",
+        "so 0.059 of $a$ and 0.941 of $b$ remain. For p = 1 the two are 0 and 1",
         because=BY_HAND,
     )
     page.given("with mean 0 and variance 1", "1 − p on its verb", "so together they are at most 1", because=SHAPE)
