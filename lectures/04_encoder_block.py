@@ -600,7 +600,8 @@ for sentence in (
 # %% [markdown]
 # Before the first block only the positions tell the dogs apart: the cosine is 0.60 in all four sentences. Block by
 # block the two become more alike. But after three blocks they are less alike where their colours differ (0.87, 0.86)
-# than where both have the same colour (0.90, 0.93), so the two streams have taken up different shares of the colours.
+# than where both have the same colour (0.90, 0.93). So in these four sentences the colours have left a trace in the
+# two streams.
 #
 # **In this trained stack the two dogs become more alike block by block, and different colours keep them further apart.**
 

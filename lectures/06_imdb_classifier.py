@@ -356,7 +356,7 @@ for word in ("excellent", "boring", "was"):
 # better on its training reviews and worse on others. Our training has three regularisers, *brakes* for short: dropout
 # 0.1, a learning rate that falls to 0, and hidden words (in each epoch 30 % of each review's words, drawn anew, become
 # padding). What are the brakes worth, and what is stopping worth? The recorded runs change the two separately: 3,000
-# training reviews, three seeds each, judged on films that training has not seen.
+# training reviews, three seeds each, judged on films that training has not seen. (Without brakes the rate is constant, so two epochs are the first two of the six.)
 
 # %% [markdown]
 # **Predict.** Train for six epochs without brakes. What happens to the loss on training reviews, and on held-back reviews? And with all three brakes?
