@@ -72,7 +72,7 @@ exchanged: a black dog runs after a brown dog.""",
 # ## 1 · One word looks for another
 #
 # A small translator has read most of the 29,000 pairs of sentences, French and English, of Multi30k (Elliott et al. 2016 and 2017). To predict an English
-# word, it computes an average of the vectors of all French words. The **weights** of this average are numbers from 0 to 1 that sum to 1. They say how much it takes of each French word.
+# word, it computes an average of the vectors of all French words. The **weights** of this average are numbers from 0 to 1 that sum to 1, one for each French word.
 
 # %% [markdown]
 # **Predict.** A test sentence is *Un homme en T-shirt rouge …* The translator is given the first English words, *A man in a*. Which French word gets the largest weight when it predicts the next one?
@@ -267,7 +267,7 @@ error falls all the way to the smallest bandwidth; leaving each point out, it ha
 #
 # ## 5 · Six scores
 #
-# Expand the square: $-(q-k)^2/2\sigma^2 = qk/\sigma^2 - k^2/2\sigma^2 - q^2/2\sigma^2$. The last term is the same for all keys, so it cancels in the softmax. If all keys have the same length, the middle one cancels too. What is left is the **dot product** of query and key, divided by $\sigma^2$. Here are six scores from the literature; the rest of attention stays as it is.
+# Expand the square, now for vectors: $-\lVert q-k\rVert^2/2\sigma^2 = q\cdot k/\sigma^2 - \lVert k\rVert^2/2\sigma^2 - \lVert q\rVert^2/2\sigma^2$. The last term is the same for all keys, so it cancels in the softmax. If all keys have the same length, the middle one cancels too. What is left is the **dot product** of query and key, divided by $\sigma^2$. Here are six scores from the literature; the rest of attention stays as it is.
 #
 # | name | score | who | learned |
 # |---|---|---|---|
@@ -298,8 +298,8 @@ Two tables of six scores by three tasks; guessing is 0.20. Cosine picks the corr
 )
 
 # %% [markdown]
-# Cosine lies between −1 and 1, so its weights differ little; Graves et al. (2014) multiply it by a learned sharpness. Dividing by $\sqrt d$ also makes the weights softer. It brings nothing here; lecture 2 shows where it is needed. Dot, scaled dot and cosine have nothing to learn. A Transformer multiplies queries and keys
-# by learned matrices first, and then takes the scaled dot product: $(W_q x)\cdot(W_k y)$ is "general" in two halves.
+# Cosine lies between −1 and 1, so its weights differ little; Graves et al. (2014) multiply it by a learned sharpness. Dividing by $\sqrt d$ makes the weights softer, too, and brings nothing here; lecture 2 shows where it is needed. Dot, scaled dot and cosine have nothing to learn. So a Transformer first multiplies queries and keys
+# by learned matrices: $(W_q x)\cdot(W_k y) = x^\top (W_q^\top W_k)\,y$ is the general score, with $W$ in two factors.
 #
 # **A score without parameters can only compare; to connect what does not look alike, something must be learned.**
 
@@ -366,7 +366,7 @@ for name, runs in by_seed.items():
     print(name, *(" ".join(f"{share:.2f}" for count in "123" for share in run["correct"][count]) for run in runs), sep=" | ")
 
 # %% [markdown]
-# Cho et al. (2014) and Bahdanau et al. (2015) saw the quality fall with the length of a sentence; here, without attention, the position of the date in its line matters ([evidence](evidence/01.ipynb#one-date)). Attention adds a direct path between each written token and each source position: the values take it forwards, the gradients backwards. The next figure shows how much each path is used.
+# Cho et al. (2014) and Bahdanau et al. (2015) saw the quality fall with the length of a sentence; here, without attention, the position of the date in its line matters ([evidence](evidence/01.ipynb#one-date)). Attention adds a direct path between each written token and each source position: values pass it forwards, gradients backwards. The next figure shows how much each path is used.
 
 # %% tags=["drawing"]
 weights, read, written = translators.weights_for(attentive, "friday 14 july 2023;5/23/1988", "20230714;19880523")
@@ -380,9 +380,9 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # %% [markdown]
 # A translator that copies token by token, moving only forwards, could not write this order.
 #
-# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. It need not be the one at *brun* itself, for an annotation has read its neighbours, too: one translator wrote "brown" of our caption while it looked at *chien* ([evidence](evidence/01.ipynb#caption)). So a bright cell says where a vector was taken from, not what it is about.
+# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. An annotation has read its neighbours, too, so this need not be the one at *brun*: for our caption, one translator wrote "brown" while it looked mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a bright cell says where a vector was taken from, not what it is about.
 #
-# A learned alignment has its limits: of *four* dates in a line, one more than ever trained, the third is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)). On lines as trained the result is clear:
+# A learned alignment has its limits: lines of *four* dates were never trained, and their third date is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)). On lines as trained the result is clear:
 #
 # **Without attention, training finds one date of a line; with it, all of them.**
 
@@ -447,7 +447,7 @@ print("softmax over the queries, row sums", softmax(scores, axis=0).sum(axis=-1)
 # * E. Nadaraya, *On Estimating Regression*, 1964; G. Watson, *Smooth Regression Analysis*, 1964
 # * A. Graves, G. Wayne, I. Danihelka, *Neural Turing Machines*, 2014: section 3.3. Before it, A. Graves 2013 ([arXiv:1308.0850](https://arxiv.org/abs/1308.0850)) moved a soft window over a text.
 # * Networks that choose where to look: H. Larochelle, G. Hinton 2010; V. Mnih et al. 2014 ([arXiv:1406.6247](https://arxiv.org/abs/1406.6247))
-# * I. Sutskever, O. Vinyals, Q. Le 2014; K. Cho et al. 2014: encoder and decoder. A. Vaswani et al. 2017: the scaled dot product.
+# * I. Sutskever, O. Vinyals, Q. Le 2014 ([arXiv:1409.3215](https://arxiv.org/abs/1409.3215)); K. Cho et al. 2014 ([arXiv:1406.1078](https://arxiv.org/abs/1406.1078), and on the length of sentences [arXiv:1409.1259](https://arxiv.org/abs/1409.1259)): encoder and decoder. A. Vaswani et al. 2017: the scaled dot product.
 # * D. Elliott et al., *Multi30K*, 2016 (the caption: validation, line 7), and the French of D. Elliott et al. 2017
 # * *Sequence Models*, week 3, Coursera (deeplearning.ai): the task of the dates
 # * A. Zhang et al., *Dive into Deep Learning*, [sections 11.1 to 11.4](https://d2l.ai/chapter_attention-mechanisms-and-transformers/index.html)

@@ -112,7 +112,7 @@ for seed in range(3):
 #
 # <details><summary>Answer</summary>
 #
-# Of the map of *flower* 96, 93 and 89 % lies in the square (three seeds), of the map of *china* less than 1 %. Equal weights would put 4.7 % there. It is less than 6 % because only the positions of the map that lie wholly inside the square are counted.
+# In the square lie 96, 93 and 89 % of the map of *flower* (three seeds), and less than 1 % of the map of *china*. Equal weights would put 4.7 % there. That is less than 6 % because only the positions of the map that lie wholly inside the square are counted.
 #
 # </details>
 
@@ -148,7 +148,7 @@ square and nearly dark elsewhere; and with the map of class china, bright in the
 # %% [markdown]
 # The map shows what speaks for the class *in this network*. It has learned to tell two photographs apart, and their colours may be enough for that: a faint part of the map of *flower* lies on dark trees at the lower right.
 #
-# **A class activation map is the logit before its average: it shows where the evidence for one class stands.**
+# **A class activation map is the logit before its average: it shows where the evidence for one class lies.**
 
 # %% [markdown]
 # <a id="grad-cam"></a>
@@ -190,7 +190,7 @@ print("CAM / Grad-CAM where neither is zero:", np.unique(np.round(maps[2][..., 1
 #
 # ## 3 · Attention as a part of the network
 #
-# Both maps are drawn afterwards, **post hoc**; the network never used them. *Trainable attention* is a part of the network: the map is computed in the forward pass, multiplies the features, and is learned with everything else. Yan, Kawahara and Hamarneh (2019) built it into VGG-16 for photographs of skin lesions, after Jetley et al. (2018): two such modules add 459,778 parameters to the 14,714,688 of its convolutions ([evidence](evidence/01.ipynb#vgg)).
+# Both maps are drawn afterwards, **post hoc**; the network never used them. *Trainable attention* is a part of the network: the map is computed in the forward pass, multiplies the features, and is learned with everything else. Yan, Kawahara and Hamarneh (2019) built it into VGG-16 for photographs of skin lesions, after Jetley et al. (2018). In our version, two such modules add 459,778 parameters to the 14,714,688 of its convolutions ([evidence](evidence/01.ipynb#vgg)).
 #
 # The middle features F are fine, but each sees only a part of the image. The last features g are coarse, but each sees nearly all of it. So **g is the query, and the positions of F are the keys and the values**. It is the additive attention of lecture 1, with a ReLU in place of the tanh:
 
@@ -388,7 +388,7 @@ below. The soft caption is correct. The hard one names a zero (in another colour
 )
 
 # %% [markdown]
-# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. How REINFORCE estimates a gradient, X-rays on which the maps of five seeds disagree, and VGG-16 with attention counted are in the [evidence](evidence/01.ipynb#visual-attention).
+# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. The [evidence](evidence/01.ipynb#visual-attention) shows more: how REINFORCE estimates a gradient, X-rays on which the maps of five seeds disagree, and VGG-16 with attention counted.
 #
 # **Soft attention learned where to look without being told a position; draws alone did so with one seed of three.**
 

@@ -70,7 +70,7 @@ a brown dog; the caption below differs only in the order of two words.""",
 #
 # ## 1 · The formula and the class
 #
-# Every token has three vectors. Its *query* says what it looks for. Its *key* says by what it can be found. Its *value* is what
+# Every token (on this page, every word) has three vectors. Its *query* says what it looks for. Its *key* says by what it can be found. Its *value* is what
 # it hands over. Each of the three is the token's embedding times a matrix that training finds:
 #
 # $$Q = XW_q,\quad K = XW_k,\quad V = XW_v,\qquad Z = \operatorname{softmax}\!\Big(\frac{QK^\top}{\sqrt{d_k}}\Big)\,V$$
@@ -169,7 +169,7 @@ print("loops and product agree:", np.allclose(z, z_loops))
 print(dict(zip(FEATURES, z[2].round(3).tolist(), strict=True)))
 
 # %% [markdown]
-# The dog finds dogs. This layer has three limits. Training cannot lift them, because there is nothing to train:
+# The dog finds dogs. This layer has three limits, and no parameters that training could change:
 #
 # * The rule is fixed: *look at what is similar to you*. "dog" cannot look for a colour, because its row has nothing in common with a colour's row.
 # * The scores are symmetric: $x_i\cdot x_j = x_j\cdot x_i$. So "brown" scores "dog" exactly as "dog" scores "brown".
@@ -228,7 +228,7 @@ in each, the highlighted dog sends two equally thick lines, one to brown and one
 #
 # **(c)** Equal embeddings have equal queries. They meet the same keys, so they get the same weights, and they average the same values. This holds
 # for all matrices of all sizes, and so for all training. Shuffling the words does not change it either: the rows of $Z$ are then shuffled in the same
-# order (*equivariance*), and none gets another value. Texts that say "the output stays the same" mean this.
+# order (*equivariance*), and none gets another value.
 #
 # </details>
 
@@ -385,7 +385,7 @@ stays below 0.2.""",
 
 # %% [markdown]
 # Does a sharp softmax hurt the training? Two things differ without the division. The weights are sharp at the *start*. And one *step* moves the
-# scores $\sqrt{d_k}$ times as far: Adam moves $W_q$ and $W_k$ about as far, however large the gradient is. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
+# scores $\sqrt{d_k}$ times as far, for Adam's steps in $W_q$ and $W_k$ have about the same size, however large the gradient is. We changed each alone, and both together, in the small model of section 6, with $d_k = 64$.
 
 # %% tags=["drawing"]
 design = recorded.load("reader_design")["results"]["runs"]
@@ -508,7 +508,7 @@ print("mask after the softmax, row sums:           ", late.sum(axis=-1).round(2)
 #
 # * $Z=\operatorname{softmax}(QK^\top/\sqrt{d_k})\,V$: project, score, scale, softmax, average.
 # * Without matrices a token finds what resembles it. With them each "dog" finds colours, but both dogs find the same two.
-# * The division keeps the start soft and the steps small; the training is better for each.
+# * The division keeps the start soft and the steps small; in our model each of the two helps the training.
 # * A mask acts on the scores. The causal one is one line.
 #
 # Next: [lab 2](../labs/02_self_attention/02_self_attention.ipynb) starts from this page's class; then [lecture 2b](02b_what_attention_costs.ipynb)

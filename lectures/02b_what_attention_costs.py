@@ -122,7 +122,7 @@ arrow, the recurrence by a chain of six steps, the convolution by three layers."
 
 
 # %% [markdown]
-# A long path shows in the gradient. We take untrained layers and ask how strongly the last output depends on the token $d$ steps back.
+# A long path shows in the gradient. We take untrained layers and measure how strongly the last output depends on the token $d$ steps back.
 
 # %% [markdown]
 # **Predict.** Which curve falls with the distance?
@@ -134,7 +134,7 @@ arrow, the recurrence by a chain of six steps, the convolution by three layers."
 # <details><summary>Answer</summary>
 #
 # **(b)** For each token further back, the gradient passes one more step of the recurrence, and here every step makes it smaller. Attention reaches each token in one step, so its curve is flat. It
-# is also low: equal weights over 59 tokens would give each about $\sqrt{32}/59 = 0.096$.
+# is also low: the gradient at the last output has here a norm of about $\sqrt{32}$, and equal weights would pass 1/59 of it to each token: $\sqrt{32}/59 = 0.096$.
 #
 # </details>
 
@@ -165,8 +165,8 @@ falling lines, the simple RNN steeper than the LSTM, and one flat line for atten
 # Bengio et al. (1994) described this fading. The gradient of the LSTM fades more slowly. The LSTM has a forget gate, which decides how much of its state it keeps; Keras
 # starts the bias of this gate at 1, so that it keeps more (Gers et al. 2000; Jozefowicz et al. 2015).
 #
-# Now the price. We time one forward pass of each layer on one sequence, $D = 64$, in turns; attention comes without its projections. We take the
-# fastest of thirty calls, because other programs only make a call slower.
+# Now the price. We time one forward pass of each layer on one sequence, $D = 64$, and let them take turns; attention comes without its projections. We take the
+# fastest of thirty calls, because other programs can only make a call slower.
 
 # %%
 attend = layers.Attention()  # dot products, softmax, average: no parameters
@@ -255,12 +255,15 @@ print("by hand:", round(sum_in_blocks(np.array([1.0, 2.0, 3.0]), size=2)[1], 3))
 #
 # ## 4 · Why that is faster, too
 #
-# FlashAttention does more arithmetic and still takes less time on a GPU. Dao et al. (2022, figure 2) give the numbers of one forward and backward pass on an A100 (64 sequences of 1,024 tokens, 16 heads):
+# FlashAttention does more arithmetic and still takes less time on a GPU. Dao et al. (2022, figure 2) give the numbers of one forward and backward pass on an A100 (64 sequences of 1,024 tokens, 16 heads of width 64):
 #
 # | | arithmetic | moved to and from the main memory | time |
 # |---|---|---|---|
 # | standard attention | 66.6 GFLOPs | 40.3 GB | 41.7 ms |
 # | FlashAttention | 75.2 GFLOPs | 4.4 GB | 7.3 ms |
+#
+# (Compare the two rows, but do not rely on the level of the first column: by the count of section 1, the two products of the
+# forward pass alone take 137 billion multiply–adds at this size.)
 #
 # Standard attention writes $T^2$ scores, reads them for the softmax, writes $T^2$ weights, and reads them again. Its time follows the bytes that it moves, not the arithmetic: it is **memory-bound**.
 # FlashAttention computes each block of scores in the small, fast memory of the chip and never writes it to the main memory.
@@ -289,7 +292,7 @@ print(f"the first call takes {first / later:.0f} times as long as a later one")
 # **1.** $D = 512$. From which $T$ on do the two products of attention take more multiply–adds than a recurrence's $2TD^2$?
 # <details><summary>Answer</summary>$2T^2D = 2TD^2$ at $T = D = 512$. With its projections attention takes more at every length: $3TD^2$ alone exceeds $2TD^2$.</details>
 #
-# **2.** Why is attention faster at $T = 512$ although it multiplies more?
+# **2.** In section 2 attention is faster at $T = 512$, although it multiplies more. Why?
 # <details><summary>Answer</summary>Its products do not wait for each other, so the machine can do many at the same time. The recurrence takes 512 small steps, one after another.</details>
 #
 # **3.** Does FlashAttention change the number of multiplications from $T^2$ to $T$?

@@ -91,8 +91,8 @@ words = scenes.CAPTION.split()
 #
 # <details><summary>Answer</summary>
 #
-# For p = ½ both are ½. For p = 0.8, of $a$ the share 0.64/(0.64 + 0.04) = 0.941 is explained, so 0.059 remains, and
-# 0.941 of $b$ remains. For p = 1 it is 0 and 1. The sum is 1 each time, so no p is better than any other.
+# For p = ½ both are ½. For p = 0.8 the share 0.64/(0.64 + 0.04) = 0.941 of $a$ is explained, so 0.059 of $a$ and
+# 0.941 of $b$ remain. For p = 1 the two are 0 and 1. The sum is 1 each time, so no p is better than any other.
 #
 # </details>
 
@@ -280,9 +280,9 @@ theirs = np.asarray(keras_layer(query=x[None], value=x[None]))[0]
 print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), theirs, atol=1e-5))
 
 # %% [markdown]
-# With K = D/H the number of heads does not change the number of parameters: H only divides the width. The paper tried
-# it (table 3, rows A): one head was 0.9 BLEU worse than the best setting, and 32 heads of width 16 were worse than 8
-# or 16.
+# With K = D/H the number of heads does not change the number of parameters: H only divides the width. The paper varied
+# H (table 3, rows A): one head was 0.9 BLEU worse than the best setting, and 32 heads of width 16 were worse than 8
+# or 16 heads.
 #
 # **Heads divide the width; in Keras `key_dim` is the width of one head, and only K = D/H is the paper's layer.**
 
@@ -299,7 +299,7 @@ print("our class equals Keras:", np.allclose(PlainHeads(*matrices, heads=2)(x), 
 # pass from row to row only through attention.
 
 # %% [markdown]
-# **Predict.** Five versions, five seeds each. The number is the mean share of the variance that is left unexplained: 0
+# **Predict.** Five versions, five seeds each. We measure the mean share of the variance that is left unexplained: 0
 # is perfect, ½ is one question of two. What do one head of width 16, one head of width 64, and two heads of width 8
 # reach? (The other two versions have four heads, and one head in each of two layers: "one head, twice".)
 #
@@ -425,8 +425,9 @@ for job, name in enumerate(("above", "wanted")):
 # %% [markdown]
 # The mean is not milder than zero: the two agree within 0.03. Without the head that looks above the error exceeds 1,
 # because part of what this head adds depends on the row and not on the number. With the mean of each row this part
-# stays, and the error is 1.00. For the other head the mean of each row changes little: besides the number it writes
-# something for each *name* (figure of section 7), and a name stands in another row in each table. The answer of the
+# stays, and the error is 1.00. For the other head the mean of each row changes little. Besides the number it writes
+# something for each *name* (figure of section 7), and a name stands in another row in each table; a mean of each
+# name was not tried. The answer of the
 # head that stays has at most 0.04 unexplained.
 #
 # **Ablation shows whether the model needs a head; how large the error is depends on what takes the head's place.**
@@ -485,7 +486,8 @@ diagonal. In the narrow matrices the last row, number, is strong for one answer 
 # %% [markdown]
 # Each *token* has exactly one position, one name and one want. So a constant added to a row of a block changes all
 # scores of a query alike, and the softmax ignores it. A constant added to a column favours one key, whatever the query
-# is. The figure takes both away, so what is left depends on query *and* key.
+# is. The figure takes both away, so what is left depends on query *and* key. (Purple is
+# positive, orange negative; full colour is 10 in the square panels and 1 in the narrow ones, whose rows are the same.)
 #
 # Is this enough to answer? Of each QK circuit keep only the 6 × 6 block that the head's job predicts, and set the
 # other 325 entries to zero. The OV circuits stay. Now the model answers again:
@@ -501,8 +503,8 @@ for seed, run in enumerate(runs["two heads"]):
 # %% [markdown]
 # It is enough: with the two blocks alone at most 0.004 of an answer's variance is unexplained. Reading is this easy in
 # a model of one layer, without a norm and a feed-forward network. With two layers a head can use what an earlier head
-# wrote. In the best-known pair a previous-token head comes first. The second one, an **induction head**, looks at the
-# token that came after an earlier copy of the present token, and copies it (Olsson et al., 2022).
+# wrote. The best-known example is an **induction head**: with the help of a previous-token head before it, it looks at
+# the token that came after an earlier copy of the present token, and copies it (Olsson et al., 2022).
 #
 # **A head is two matrices: where it looks, and what it writes.**
 

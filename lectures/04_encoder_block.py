@@ -157,8 +157,8 @@ def pre_norm_block(width, heads, hidden):
 
 
 # %% [markdown]
-# The shape that goes in comes out, so blocks stack like bricks. Two of them, with an embedding in front and a `Dense`
-# layer behind, learn to sort eight digits:
+# The shape that goes in comes out, so blocks stack like bricks. Two of them, between an embedding and a last norm
+# with a `Dense` layer, learn to sort eight digits:
 
 # %%
 model = sorting.sorter(lambda: pre_norm_block(32, heads=4, hidden=64), depth=2)
@@ -173,8 +173,8 @@ print(f"loss {losses[0]:.2f} in the first 25 steps, {losses[-1]:.2f} in the last
 #
 # ## 2 · Without the residual connections
 #
-# Now take the sums away: each sub-layer *replaces* the token. The norms stay. Here is what they learn
-# of sorting, with the same data and three seeds each ([evidence](evidence/04.ipynb#without-residual)):
+# Now take the sums away: each sub-layer *replaces* the token. The norms stay. Here is how well such stacks learn to
+# sort, with the same data and three seeds each ([evidence](evidence/04.ipynb#without-residual)):
 
 # %%
 for name in ("whole, 2 blocks", "no residual, 2 blocks", "no residual, 12 blocks"):
@@ -418,8 +418,8 @@ dark diagonal, and paler entries everywhere else.""",
 # ones. This gap is **overfitting**, and what reduces it is
 # **regularisation**. **Dropout** (Srivastava et al., 2014) sets each number to 0 with probability p, and divides the
 # others by 1 − p, so that the expected value stays. With p = 0.5, the token (2, 4, 6, 8) may become (4, 0, 0, 16).
-# At inference dropout does nothing. In the block it acts on the output of each sub-layer, before the sum, so what
-# the stream carries already is left whole. (The paper also applies it once to the embeddings; Vaswani et al., 2017,
+# At inference dropout does nothing. In the block it acts on the output of each sub-layer, before the sum, and never
+# on the stream itself. (The paper also applies it once to the embeddings; Vaswani et al., 2017,
 # section 5.4.)
 #
 # Train two blocks on 300 rows only, drawn again and again for 700 steps, with three seeds:
@@ -436,7 +436,7 @@ for rate in (0.0, 0.2):
 # dropout and without it. Sorting follows one rule, and 300 rows are enough to learn it. [Lecture
 # 6](06_imdb_classifier.ipynb) has film reviews, where the gap is larger.
 #
-# Whether dropout is on is decided by the argument `training` of a layer's call. Keras hands it down to inner layers;
+# The argument `training` of a layer's call decides whether dropout is on. Keras hands it down to inner layers;
 # the lab passes it on explicitly.
 #
 # **Dropout is noise in training only; whether it helps is measured on new examples.**
@@ -527,9 +527,9 @@ step before the warm-up it falls later; with ten full steps it stays near 2.3.""
 #
 # Why does post-norm need this? Xiong et al. (2020) bound the gradients near the output at the start of training: the
 # bound does not depend on the depth in post-norm, and falls with depth in pre-norm. Liu et al. (2020) answer that
-# unbalanced gradients are not the root of it: a post-norm stack depends more on its residual branches, and this
-# amplifies small changes of the parameters. Our stack also starts differently, and whether
-# that is a cause we did not test: after twelve post-norm blocks the cosine of two tokens is 0.99, close to the collapse
+# unbalanced gradients are not the root cause: a post-norm stack depends more on its residual branches, and this
+# amplifies small changes of the parameters. Our two stacks also differ at the start, which we did not test as a
+# cause: after twelve post-norm blocks the cosine of two tokens is 0.99, close to the collapse
 # of section 2, against 0.76 in pre-norm ([evidence](evidence/04.ipynb#start)).
 #
 # **Deep post-norm needs small first steps, from a smaller rate or from a warm-up; ten full steps at the start spoil
@@ -568,7 +568,8 @@ for name, (width, heads, hidden, key_dim) in {
 
 # %% [markdown]
 # In a block with F = 4D two thirds of the parameters are in the feed-forward network. Language models of the LLaMA
-# kind keep this block and replace two of its parts. **RMSNorm** (Zhang and Sennrich, 2019) divides by the root of the
+# kind keep the pre-norm block, and replace its norm and its feed-forward network. **RMSNorm** (Zhang and Sennrich,
+# 2019) divides by the root of the
 # mean square and leaves the mean alone. **SwiGLU** (Shazeer, 2020) multiplies two hidden layers, so that one is a gate
 # for the other ([evidence](evidence/04.ipynb#newer-parts)).
 #
@@ -599,7 +600,8 @@ for sentence in (
 # %% [markdown]
 # Before the first block only the positions tell the dogs apart: the cosine is 0.60 in all four sentences. Block by
 # block the two become more alike. But after three blocks they are less alike where their colours differ (0.87, 0.86)
-# than where both have the same colour (0.90, 0.93), so the two streams have taken up different shares of the colours.
+# than where both have the same colour (0.90, 0.93). So in these four sentences the colours have left a trace in the
+# two streams.
 #
 # **In this trained stack the two dogs become more alike block by block, and different colours keep them further apart.**
 
@@ -621,7 +623,7 @@ for name, weights in {"attention_mask=…": by_keyword, "by position": by_positi
 
 # %% [markdown]
 # **A norm over the wrong axis.** `axis=1` normalises each feature over the tokens. The shapes agree, and now a token
-# depends on all others, also where a mask should hide them.
+# depends on all others, even on those that a mask should hide.
 
 # %%
 x = np.asarray(keras.random.normal((2, 5, 32)))  # (B, T, D)

@@ -281,7 +281,8 @@ for name, runs in accuracies.items():
 live.positions()
 
 # %% [markdown]
-# A matrix between the two positions can tell the side. As a point, pair $i$ sits on a circle at the angle $\omega_i p$. One position further the angle
+# A matrix between the two vectors can tell before from after. As a point, pair $i$ sits on a circle at the angle
+# $\omega_i p$. One position further the angle
 # has grown by $\omega_i$: moving by $k$ positions turns each pair by $\omega_i k$, *wherever it was*. So one fixed
 # matrix $M$ shifts all rows: $PE[p]\,M = PE[p+k]$.
 #
@@ -329,9 +330,10 @@ for ax, vectors, title in zip(panels, (unit, waves), ("learned by the small BERT
     ax.set(xlabel="position", ylabel="position", xticks=range(0, 64, 16), yticks=range(0, 64, 16))
 plots.show(
     figure,
-    alt="""In the learned table neighbouring positions are alike, and far ones are not: training found the order
-of the positions. Two maps of cosines between 64 position vectors, their mean taken away: the learned table of the
-small BERT and the sinusoidal one. Both show a band along the diagonal; the learned one is less regular.""",
+    alt="""In the learned table neighbouring positions are the most alike: training found the order of the
+positions. Two maps of cosines between 64 position vectors, their mean taken away: the learned table of the small BERT
+and the sinusoidal one. Both show a band along the diagonal; far from it the learned map has irregular patches of both
+signs.""",
 )
 
 # %% [markdown]
@@ -387,7 +389,7 @@ for m, n in ((3, 1), (53, 51), (1, 3)):
 
 # %% [markdown]
 # Three facts to keep: the length of a vector does not change; *values* are not turned, because what is handed over
-# should not depend on where it stood; and it happens in every layer, after the projections.
+# should not depend on where it stood; and the rotation happens in every layer, after the projections.
 #
 # **ALiBi** (Press et al., 2022) is simpler: subtract $s_h\,(m - n)$ from the score of an earlier key, with a
 # slope $s_h = 2^{-8h/H}$ for head $h = 1 \dots H$. Far keys fade. The maps show the scores of one query with one key, placed at all pairs of 48 positions.
@@ -512,14 +514,14 @@ for method, view in (
 # With the window the rotary model is correct again, at every position. With as many keys, but four of them far away,
 # it is not: 0.59 to 0.67 between 32 and 63, and 0.82 to 0.90 beyond. With all keys, but no distance above 32, it
 # reaches 0.91 to 0.92, against 0.93 to 0.94 on the first 32 positions. So the long distances spoil it; the number of
-# keys costs little. The window does not help the sinusoidal model between 32 and 63: far keys are not what it fails on
-# there, and its rows are as new as before. Beyond 64 two of its three seeds gain about 0.1.
+# keys costs little. The window does not help the sinusoidal model between 32 and 63: the far keys are not the
+# problem there; its rows are still new. Beyond 64 two of its three seeds gain about 0.1.
 #
 # Large language models that are trained on long texts show one more effect: they put weight that they do not need on
 # the first tokens, the **attention sinks**, and a window that loses these tokens fails (Xiao et al., 2024).
 #
 # Our task rewards recent keys, which favours ALiBi. On reasoning and mathematical tasks, Kazemnejad et al. (2023) find
-# ALiBi, rotary and absolute positions *not* well suited to longer inputs, and models without positions ahead of them.
+# ALiBi, rotary and absolute positions *not* well suited to longer inputs; models without positions do better.
 #
 # **Here a model holds beyond its length only if far keys are weakened, cut or brought nearer.**
 
@@ -585,7 +587,7 @@ for name, rows in tables.items():
 #
 # | method | where | parameters | the score depends on distance alone | beyond the training length |
 # |---|---|---|---|---|
-# | none | – | 0 | – | falls slowly here, from a low start: only the causal mask tells a little |
+# | none | – | 0 | – | low from the start and falling slowly here: only the causal mask tells it about order |
 # | sinusoidal | added to √D times the tokens | 0 | its own products do; a shift is a rotation | rows exist, the model never saw them |
 # | learned | added to the tokens | length · D | no | no rows |
 # | rotary | turns q and k in every layer | 0 | yes | fails here, unless far keys are cut or brought nearer |

@@ -78,8 +78,7 @@ tf.get_logger().setLevel("ERROR")  # rows of many widths are meant
 # the numbers stored in this page are from the real reviews.
 #
 # Three parts have three uses. Parameters are fitted to the *training* part. Choices are made on the *validation* part, a tenth of the
-# training split, drawn at random. The *test* split answers at the end. Of a review that occurs twice one copy is kept, and a review of the test split is left out
-# of both other parts: otherwise the model would be tested on reviews that it has seen with their labels. (Different reviews of one film can still be in training *and* validation;
+# training split, drawn at random. The *test* split answers at the end. Of a review that occurs twice we keep one copy, and what is in the test split is taken out of the other two parts: otherwise the model would be tested on reviews that it has seen with their labels. (Different reviews of one film can still be in training *and* validation;
 # [lecture 6b](06b_judging_a_classifier.ipynb#three-splits) measures what that costs.)
 
 # %%
@@ -103,7 +102,7 @@ print("most negative:", ", ".join(entries[order[:7]]))
 print("most positive:", ", ".join(entries[order[:-8:-1]]))
 
 # %% [markdown]
-# On the real reviews that is correct for nine validation reviews in ten. (The smaller C is, the stronger is the
+# On the real reviews this baseline is correct for nine validation reviews in ten. (The smaller C is, the stronger is the
 # penalty on large weights; [lecture 6b](06b_judging_a_classifier.ipynb#calibration) compares two.) The strongest
 # entries are the words that you would have chosen; *710* is “7/10”, since some reviewers write their rating into the
 # text. The review at the top is labelled positive.
@@ -125,7 +124,7 @@ print("most positive:", ", ".join(entries[order[:-8:-1]]))
 # | **vectorise** | each word becomes its number in that list | which word it was, if unknown: all become 1, `[UNK]` |
 # | **pad and cut** | rows of equal length; 0 is padding | the words that are cut off |
 #
-# Splitting at spaces gives whole words. Most models today split into **sub-words**, so that no word is unknown; lecture 7 uses them, and in lecture 10 you train your own.
+# Splitting at spaces gives whole words. Most models today split into **sub-words**, so that hardly any word is unknown; lecture 7 uses them, and in lecture 10 you train your own.
 
 # %% [markdown]
 # **By hand.** Three texts: "The quick brown fox", "jumps over the lazy dog!", "the fox is quick". Write down the vocabulary, the most frequent word first, ties in alphabetical order, from 2 on. Then write the three rows, padded at the end to five.
@@ -279,7 +278,7 @@ print(f"{model.count_params():,} parameters, {640_000 / model.count_params():.0%
 # | model | parameters |
 # |---|---|
 # | this one: last 200 words, positions, mean | 657,737 |
-# | 600 words, no positions, *maximum* over the words, one output | 650,689 |
+# | 600 words, no positions, *maximum* over the words, no hidden layer in the head | 650,689 |
 # | the same with an LSTM in place of the block | 648,353 |
 # | this one with an LSTM of 50 units in place of block and mean | 657,641 |
 #
@@ -357,7 +356,7 @@ for word in ("excellent", "boring", "was"):
 # better on its training reviews and worse on others. Our training has three regularisers, *brakes* for short: dropout
 # 0.1, a learning rate that falls to 0, and hidden words (in each epoch 30 % of each review's words, drawn anew, become
 # padding). What are the brakes worth, and what is stopping worth? The recorded runs change the two separately: 3,000
-# training reviews, three seeds each, judged on films that training has not seen.
+# training reviews, three seeds each, judged on films that training has not seen. (Without brakes the rate is constant, so two epochs are the first two of the six.)
 
 # %% [markdown]
 # **Predict.** Train for six epochs without brakes. What happens to the loss on training reviews, and on held-back reviews? And with all three brakes?
@@ -389,7 +388,7 @@ plots.show(figure, alt="Without brakes the model learns its training reviews by 
 #
 # The accuracy on held-back reviews tells another story. After six epochs it ends at 0.825 without brakes and at 0.833
 # with them, and the ranges of the seeds overlap. Training for two epochs does not raise it: with brakes it then ends
-# at 0.807. So after epoch 2 the loss rises, and the accuracy ends no lower: the probabilities get worse, and not the
+# at 0.807. So after epoch 2 the loss rises, and the accuracy ends no lower: the probabilities get worse, but not the
 # decisions. This happens when a model becomes surer of its errors ([lecture
 # 6b](06b_judging_a_classifier.ipynb#calibration)).
 #
@@ -504,9 +503,9 @@ for name in ("words, last 200", "words and pairs, last 200"):
 # %% [markdown]
 # Begin at the third row, since between the second and the third more than one part changes. The mean of word vectors
 # (no block, no positions) is at 0.8705. The encoder block adds 0.3 points: it is ahead with each of the three seeds,
-# by 0.2, 0.6 and 0.2 points. Positions add nothing that three seeds show, and an LSTM in place of block and mean makes
-# no difference that they show. The convolution is behind. (All networks are trained with the encoder's recipe; the
-# others might gain from recipes of their own.)
+# by 0.2, 0.6 and 0.2 points. Three seeds show no gain from positions, and no difference with an LSTM in place of
+# block and mean. The convolution is behind. (All networks are trained with the encoder's recipe; the others might
+# gain from recipes of their own.)
 #
 # No network reaches the accuracy of single words, 0.890, and pairs of words reach 0.904. The linear models read whole
 # reviews; on the last 200 words alone they still have 0.8825 and 0.8985.
@@ -563,7 +562,7 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 #
 # </details>
 #
-# <details><summary>3. “Attention ignores padding, since padding vectors are zero.” Two errors?</summary>
+# <details><summary>3. “Attention ignores padding, since padding vectors are zero.” Which two errors are in this sentence?</summary>
 #
 # They are not zero: id 0 has a row of the table, plus a position. And a score of zero is not a weight of zero: the softmax gives it its share.
 #
@@ -582,7 +581,7 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 # | text to ids | text → (B, T) | vocabulary from all texts; wrong end cut |
 # | word + position | (B, T) → (B, T, D) | a mask lost at a bare `+` |
 # | encoder block, mean | (B, T, D) → (B, D) | mask forgotten in one of them |
-# | head, cross-entropy | (B, D) → (B, 1) | stopped too late, tested on what chose |
+# | head, cross-entropy | (B, D) → (B, 1) | stopped too late; tested on the data that chose the model |
 # | verdict | | no baseline |
 #
 # Next: [lab 6](../labs/06_imdb_classifier/06_imdb_classifier.ipynb), where you build all of it for any texts. Then [6b](06b_judging_a_classifier.ipynb): how sure are we?
@@ -606,6 +605,6 @@ print("mean of an empty review:", float(mean(np.ones((1, 4, 1), "float32"), mask
 # **Slow machine:** shorter rows, for example of 100 words. **GPU:** a larger `batch_size`.
 #
 # **More:** the [Keras example](https://keras.io/examples/nlp/text_classification_with_transformer/); Google's [guide to text
-# classification](https://developers.google.com/machine-learning/guides/text-classification), with the experiments behind the rule. BigBird, Linformer and Performer compute fewer scores for long texts.
+# classification](https://developers.google.com/machine-learning/guides/text-classification), with the experiments behind the rule. BigBird, Linformer and Performer avoid the T² scores of long texts.
 #
 # </details>

@@ -90,7 +90,7 @@ print(f"words and pairs {pairs.mean():.4f}, words {words.mean():.4f}; chance ±{
 
 # %% [markdown]
 # The margin of ±0.009 answers the question "what if there had been other reviews?" for *one* model. But both models read the *same* reviews. A review that
-# both classify correctly, or neither, does not tell which model is better. Count the others: **b** reviews that only the first model classifies correctly, **c** reviews that only the second does. If the models are equally good, each of these b + c reviews is the toss of a coin. A comparison on the same reviews is a **paired test**; this one is **McNemar's test** (McNemar, 1947):
+# both classify correctly, or neither, does not tell which model is better. Count the others: **b** reviews that only the first model classifies correctly, **c** reviews that only the second does. If the models are equally good, each of these b + c reviews is like the toss of a coin. A comparison on the same reviews is a **paired test**; this one is **McNemar's test** (McNemar, 1947):
 #
 # $$\chi^2 = \frac{(b-c)^2}{b+c},\qquad\text{and a value of 3.84 or more occurs by chance in one case of 20.}$$
 
@@ -190,7 +190,7 @@ for name, one, other in (("pairs minus words", pairs, words), ("last minus first
 # <details><summary>Answer</summary>
 #
 # Drawing reviews changes next to nothing here. Nobody knows that beforehand, so films are the safe choice. With averaged seeds the interval of “last minus first” becomes narrower and no longer contains zero:
-# it leaves the chance in the training out.
+# it leaves out the chance in the training.
 #
 # </details>
 
@@ -216,7 +216,7 @@ plots.show(figure, alt="Three differences are far from zero; which end of a revi
 # %% [markdown]
 # Three of the four intervals are far from zero: pairs beat words, and both beat the encoder. (Here the counting models read whole reviews, and the encoder the last 200 words. Where all read the last 200 words only, words have 0.8825 on the test split, pairs 0.8985, the encoder 0.8768: the order is the same.)
 #
-# The fourth interval, the end of the review, reaches from −0.0005 to +0.0181. The last 200 words are probably better, but this is not certain. With one chance at a time the difference looked certain: Welch's test had p = 0.024, and with averaged seeds the interval began at +0.0010. With both it does not, and with only three seeds even this interval is probably too narrow.
+# The fourth interval, the end of the review, reaches from −0.0005 to +0.0181. The last 200 words are probably better, but this is not certain. With one kind of chance at a time the difference looked certain: Welch's test had p = 0.024, and with averaged seeds the interval began at +0.0010. With both kinds it does not, and with only three seeds even this interval is probably too narrow.
 #
 # **Pair the reviews, repeat the seeds, report one interval.**
 
@@ -259,7 +259,7 @@ ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plots.show(figure, alt="By title, held-back reviews and the test split agree; the other two splits promise too much or too little. For each of three splits the accuracy of the same kind of model on held-back reviews and on the test split: at random 0.902 and 0.890, by file number 0.863 and 0.887, by title 0.890 and 0.889.")
 
 # %% [markdown]
-# Each row is the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may give the verdict away. By file number it promises 2.4 points too little. There most negative reviews are about a film that training knows with the other label, and it is they that are misclassified more often: 0.837 of the negative reviews are correct and 0.889 of the positive ones, against 0.894 and 0.885 by title.
+# Each row is the same kind of model, trained on all reviews that are not held back; only the split differs. At random it promises 1.2 points too much: nearly every film is known, and the name of an actor may give the verdict away. By file number it promises 2.4 points too little. There most negative reviews are about a film that training knows with the other label, and the negative reviews are misclassified more often: 0.837 of the negative reviews are correct and 0.889 of the positive ones, against 0.894 and 0.885 by title.
 # By title no film is shared, and the two agree to a tenth of a point. Chance moves such a difference by about one point, so 1.2 is only just beyond it.
 #
 # A wrong split can also mislead choices: of two searches on the first two splits one preferred the first words of a review, the other the last ([evidence](evidence/06.ipynb#search), one seed each).

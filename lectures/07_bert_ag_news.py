@@ -93,7 +93,7 @@ x_few, x_test, y_test = packed(few_texts), packed(test_texts[:600]), test_labels
 #
 # ## 1 · Pre-train, then fine-tune
 #
-# In lecture 6 the encoder began with random numbers, and 25,000 labels had to teach it everything: what words mean, and what is praise. BERT (Devlin et al., 2019) splits the work.
+# In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it everything: what words mean, and what is praise. BERT (Devlin et al., 2019) splits the work.
 #
 # * **Pre-training**: the encoder guesses hidden words in texts *without* labels. Such texts are cheap.
 # * **Fine-tuning**: a small new **head** is put on the encoder, and both are trained a little more on the texts *with* labels.
@@ -303,7 +303,7 @@ print(f"always the commonest of these words: {np.bincount(true[:, 0]).max() / le
 # Without one label the encoder has learned what may stand in a gap: it finds 21 % of these words, and the commonest of them would be correct in 2 %. Wrong guesses are often of the correct kind: names that follow *new*, or countries in a report on a tour. (The 31.5 % above count all pieces, short words and commas included.)
 
 # %% [markdown]
-# **Predict.** Where does it look? Every head of the small BERT is below. Choose a head by a click and a row with the pointer; in Jupyter put in sentences of your own. In the last block, most heads put a quarter or more of their weight on one token. Which one?
+# **Predict.** Where does it look? Every head of the small BERT is below. Choose a head by a click and a row with the pointer; in Jupyter you can enter sentences of your own. In the last block, most heads put a quarter or more of their weight on one token. Which one?
 #
 # - (a) the token that looks
 # - (b) `[SEP]`
@@ -386,7 +386,7 @@ for kind in ("fine-tuned", "no warm-up", "LoRA", "frozen", "scratch"):
 #
 # Does our small encoder need it? Section 1 trained without it, and the rows *fine-tuned* and *no warm-up* above differ in nothing else. With a warm-up the encoder is 0.9 points better, with an interval from −0.4 to +2.4, and most of it comes from one seed: these runs do not show a need.
 #
-# **With 0.6 % of the numbers LoRA comes within two points of full fine-tuning; without pre-training the same network loses more than thirty.**
+# **With 0.6 % of the numbers LoRA comes within two points of full fine-tuning; without pre-training the same network is more than thirty points behind.**
 
 # %% [markdown]
 # <a id="number-of-labels"></a>
@@ -439,7 +439,7 @@ for pair in study["pairs"]:
     print(f"fine-tuned minus {pair['second']:11} {100 * pair['difference']:+5.1f} ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# Against the same network from scratch, pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Is it the network, or the unlabelled texts? LSA had the news among them too, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone it has 64.0 %, against 58.8 % for *linear* and 70.5 % with all texts ([evidence](evidence/07.ipynb#lsa)).
+# Against the same network from scratch, pre-training is worth 26.0 points with 100 labels and 1.4 with 10,000. Is it the network, or the unlabelled texts? LSA had the unlabelled news as well, and with 100 labels it is only 4.9 points behind the fine-tuned encoder, while *linear* is 16.6 behind. Not all of LSA's lead over *linear* comes from the unlabelled texts: fitted on the 100 labelled texts alone it has 64.0 %, against 58.8 % for *linear* and 70.5 % with all texts ([evidence](evidence/07.ipynb#lsa)).
 #
 # Two models that read the same test texts are compared in pairs, as in lecture 6b. With 240 labels the fine-tuned encoder is 3.7 points ahead of LSA and 9.3 ahead of *linear*, and both intervals are far from zero. So 240 labels go as far as 82.1 % (mean of three seeds), and a model without a network reaches 78.4 %.
 #
@@ -483,7 +483,7 @@ with 240 labels Sports is taken for World as well. Right: share of correct answe
 )
 
 # %% [markdown]
-# Most of these titles could carry either label: the quarterly loss of a technology firm is business news too. (`&lt;p&gt;` is a remnant of HTML in AG News itself.) The model is overconfident: on average it is sure of 0.876 and correct on 0.810. In the recorded runs the calibration error is 0.091, 0.102, 0.056 and 0.035 with 100, 500, 2,000 and 10,000 labels; the number of epochs changed as well, so the decrease from 500 labels on has two possible reasons ([evidence](evidence/07.ipynb#by-size)).
+# Most of these titles could carry either label: the quarterly loss of a technology firm is business news too. (`&lt;p&gt;` is a remnant of HTML in AG News itself.) The model is overconfident: on average it is sure of 0.876 and correct on 0.810. The diagram shows one recorded seed; over all of them the calibration error is 0.091, 0.102, 0.056 and 0.035 with 100, 500, 2,000 and 10,000 labels; the number of epochs changed as well, so the decrease from 500 labels on has two possible reasons ([evidence](evidence/07.ipynb#by-size)).
 #
 # Two articles, written for this page. A maker of self-driving cars shows a humanoid robot; footballers change clubs.
 
@@ -547,7 +547,7 @@ print(f"another vocabulary: {np.mean(tuned.predict(mixed, batch_size=100, verbos
 #
 # <details><summary>3. “We trained for ten epochs; the best test accuracy was that of epoch 7.” What is wrong?</summary>
 #
-# The test set chose the epoch, so it served as a validation set. A set that helped to choose tests nothing any more.
+# The test set chose the epoch, so it served as a validation set. A set that has helped to choose is no longer a test.
 #
 # </details>
 #

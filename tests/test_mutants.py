@@ -83,6 +83,11 @@ def test_an_operator_changes_one_thing(text, kind, changed):
     assert (kind, f"y = {changed}") in found
 
 
+def test_no_mutant_leaves_the_order_of_ties_to_the_machine():
+    found = [mutant.text for mutant in mutants("y = np.argsort(-x, kind='stable')")]
+    assert found and all("kind='stable'" in text or "argsort" not in text for text in found)
+
+
 def test_every_mutant_is_python_once_and_has_a_sentence():
     source = (
         "def f(a, b=2, mask=None):\n    '''f.'''\n    c = a / b\n    c = c + 1\n"

@@ -280,6 +280,8 @@ _WITHOUT_EFFECT = {
     "range",
 }
 _COUNTING = {"range", "arange"}
+# Dropping these is a change of another kind, or none; without `kind` the order of ties is the machine's.
+_KEPT_KEYWORDS = {"axis", "dtype", "kind", "name", None}
 
 
 def _name_of(call: ast.Call) -> str:
@@ -316,7 +318,7 @@ def _call(node: ast.Call, place: Place) -> Iterator[Changed]:
     for index in range(len(positional) - 1) if len(positional) == len(node.args) else ():
         yield "arguments", name, ast.Call(node.func, _exchanged(node.args, index), node.keywords)
     for index, given in enumerate(node.keywords):
-        if given.arg not in ("axis", "dtype", "name", None):
+        if given.arg not in _KEPT_KEYWORDS:
             kept = [*node.keywords[:index], *node.keywords[index + 1 :]]
             kind = "keepdims" if given.arg == "keepdims" else "argument"
             yield kind, given.arg or "", ast.Call(node.func, node.args, kept)

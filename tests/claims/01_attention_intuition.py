@@ -93,12 +93,12 @@ def translators(page: Page) -> None:
     page.given("It sees one state of 128 numbers", because="an LSTM of 64 units has two states")
     last = [run["correct"]["4"][2] for run in runs["with attention"]]
     page.says(
-        "of four dates in a line, one more than ever trained, the third is nearly always wrong", holds=max(last) < 0.1
+        "lines of four dates were never trained, and their third date is nearly always wrong", holds=max(last) < 0.1
     )
     caption = page.recorded("caption_alignment")["results"]["caption"]
     row = caption["weights"][caption["english"].index("brown")]
-    on_dog = caption["french"][row.index(max(row))] == "chien"
-    page.says('one translator wrote "brown" of our caption while it looked at chien', holds=[
+    on_dog = caption["french"][row.index(max(row))] == "chien" and max(row) > 0.5
+    page.says('for our caption, one translator wrote "brown" while it looked mostly at chien', holds=[
         on_dog, caption["written"].startswith("A brown dog")
     ])  # fmt: skip
 

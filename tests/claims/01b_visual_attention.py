@@ -20,8 +20,8 @@ def photograph(page: Page) -> None:
         page.numbers("b1b-cam", r"flower (\d+)%, map of china ([\d.]+)%; equal weights ([\d.]+)%"), (3, 3)
     ).T
     page.says(
-        "Of the map of flower {:.0f}, {:.0f} and {:.0f} % lies in the square (three seeds), "
-        "of the map of china less than 1 %. Equal weights would put {:.1f} % there.",
+        "In the square lie {:.0f}, {:.0f} and {:.0f} % of the map of *flower* (three seeds), "
+        "and less than 1 % of the map of *china*. Equal weights would put {:.1f} % there.",
         *flower, equal[0],
         holds=china.max() < 1,
     )  # fmt: skip
@@ -141,7 +141,7 @@ def given(page: Page) -> None:
         "both CC BY 2.0.",
         "Grad-CAM at F1 and at g, all of seed 2.",
         "In the image we set the 8 × 8 window that holds most of a map to zero",
-        "It is less than 6 % because only the positions of the map that lie wholly inside the square are counted.",
+        "That is less than 6 % because only the positions of the map that lie wholly inside the square are counted.",
         "Grad-CAM at g has only three by three positions",
         "and VGG-16 with attention counted",
         "The scores of a map have the shape (B, h, w, 1)",

@@ -54,7 +54,7 @@ def one_average(page) -> None:
     )
     page.given(
         "For p = ½ both are ½. For p = 0.8",
-        "so 0.059 remains, and 0.941 of $b$ remains. For p = 1 it is 0 and 1",
+        "so 0.059 of $a$ and 0.941 of $b$ remain. For p = 1 the two are 0 and 1",
         because=BY_HAND,
     )
     page.given("with mean 0 and variance 1", "1 − p on its verb", "so together they are at most 1", because=SHAPE)
@@ -174,7 +174,7 @@ def ablation(page, runs) -> None:
         because="what zero knowledge leaves",
     )
     changes = abs(left["wanted", "zero"] - left["wanted", "row mean"]).max()
-    page.says("For the other head the mean of each row changes little:", holds=changes < 0.03)
+    page.says("For the other head the mean of each row changes little.", holds=changes < 0.03)
 
 
 def circuits(page, runs) -> None:
@@ -189,6 +189,7 @@ def circuits(page, runs) -> None:
         "(six each)",
         "keep only the 6 × 6 block",
         "the other 325 entries",
+        "full colour is 10 in the square panels and 1 in the narrow ones",
         "a matrix of 19 by 19",
         "one of 19 by 2",
         because=SHAPE,

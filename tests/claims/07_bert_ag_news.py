@@ -118,7 +118,7 @@ def three_ways(page: Page) -> None:
     page.says("and most of it comes from one seed", holds=apart[-1] > 2 * abs(apart[:-1]).sum())
     page.says(
         "With {:.1f} % of the numbers LoRA comes within two points of full fine-tuning; "
-        "without pre-training the same network loses more than thirty.",
+        "without pre-training the same network is more than thirty points behind.",
         100 * low_rank / everything,
         holds=[pairs["LoRA"][0] < 2, mean["fine-tuned"] - mean["scratch"] > 30],
     )
@@ -234,7 +234,7 @@ def given(page: Page) -> None:
         "240 news items into four classes for you. Another 9,760 are unsorted.",
         "mask tokens 80/10/10",
         "Right, fine-tuning: 240 news items with labels",
-        "In lecture 6 the encoder began with random numbers, and 25,000 labels had to teach it",
+        "In lecture 6 the encoder began with random numbers, and 22,300 labels had to teach it",
         "on film reviews and on the 10,000 news items without their labels, never on a test text",
         "240 labelled texts, four classes: a blind guess is correct in 25 % of the cases.",
         "(a) about 40 % - (b) about 60 % - (c) about 80 % - (d) about 95 %",

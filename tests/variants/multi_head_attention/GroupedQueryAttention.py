@@ -166,10 +166,12 @@ class GroupedQueryAttention(keras.Layer):
         v = split_heads(self.w_v(value), self.g)
         k = ops.repeat(k, self.h // self.g, axis=1)
         v = ops.tile(v, (1, self.h // self.g, 1, 1))
-        if attention_mask is not None and len(attention_mask.shape) == 3:
-            attention_mask = attention_mask[:, None]
-        out, w = scaled_dot_product_attention(q, k, v, attention_mask)
-        out = self.w_o(merge_heads(out))
+        scores = ops.matmul(q, ops.transpose(k, (0, 1, 3, 2))) / q.shape[-1] ** 0.5
+        if attention_mask is not None:
+            mask = attention_mask[:, None] if len(attention_mask.shape) == 3 else attention_mask
+            scores = ops.where(mask, scores, -1e9)
+        w = ops.softmax(scores, axis=-1)
+        out = self.w_o(merge_heads(ops.matmul(w, v)))
         return (out, w) if return_weights else out
 """,
     ),
