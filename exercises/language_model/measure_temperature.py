@@ -70,7 +70,7 @@ def _beyond(rng: Generator) -> dict:
     """Outcomes of few bodies, so that the interval of a small share reaches below 0."""
     return drawn_until(
         lambda inputs: bool((shares_with_intervals(inputs["outcomes"])["low"] < -0.05).any()),
-        lambda: _inputs(rng, 4, [0.3, 1.0], 2),
+        lambda: _inputs(rng, 5, [0.4, 1.2], 3),
     )
 
 
@@ -84,7 +84,7 @@ def values(rng: Generator) -> list[Case]:
     return [
         _case(_enough(rng, 7, [0.3, 1.0], 3), "seven prompts, two temperatures, three seeds"),
         _case(_enough(rng, 5, [0.5, 0.8, 1.3], 4), "five prompts, three temperatures, four seeds"),
-        _case(_beyond(rng), "four prompts, two temperatures, two seeds: an interval that reaches below 0"),
+        _case(_beyond(rng), "five prompts, two temperatures, three seeds: an interval that reaches below 0"),
     ]
 
 
