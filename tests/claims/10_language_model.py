@@ -160,13 +160,17 @@ def recorded(page: Page) -> None:
             sum(low <= lines <= high for run in runs["at 0.7"] for lines in run[f"lines of {kind}"])
             for kind in ("parsed", "ended")
         ]
-        for low, high in ((1, 1), (7, 1000))
+        for low, high in ((1, 1), (2, 3), (4, 6), (7, 1000))
     ]
     page.says(
         "Of the bodies at 0.7 that ended, {:.0f} of {:.0f} with one line parse, "
         "and {:.0f} of {:.0f} with seven lines or more.",
-        *(count for pair in by_lines for count in pair),
+        *by_lines[0],
+        *by_lines[-1],
     )
+    counts = [f"{fine} of {all_}" for fine, all_ in by_lines]
+    shares = "{} with one line parse, {} with two or three, {} with four to six and {} with seven or more"
+    assert shares.format(*counts) in page.evidence("10").prose
     scale = {
         (run["seed"], run["parameters"], run["tokens"]): run["held-out bits a byte"] for run in results["scale"]["runs"]
     }
