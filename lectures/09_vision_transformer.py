@@ -305,7 +305,7 @@ for name, (patch, width, heads, hidden, blocks) in variants.items():
 # %% [markdown]
 # Compare B/32 with B/16. B/32 has more parameters: its projection is larger, 32 · 32 · 3 · 768 numbers against 16 · 16 · 3 · 768, and its smaller position table saves only 147 · 768. And B/16 costs about four times as much, because 197 tokens pass every block instead of 50.
 #
-# For Base, Large and Huge the paper's table 1 gives 86, 307 and 632 million. No column of our table gives all three: 86 is B/16 *without* its head, 632 is H/14 *with* it, and 307 fits only L/32. One rule does fit: B/16, L/32 and H/14 without classifier, but with the hidden layer that the head has in pre-training (section 3.1), D² + D numbers if it is D wide. L/16 has 303 or 304, so "ViT-L/16 has 307 million parameters" mixes two models.
+# For Base, Large and Huge the paper's table 1 gives 86, 307 and 632 million. No column of our table gives all three: 86 is B/16 *without* its head, 632 is H/14 *with* it, and 307 fits only L/32. One rule does fit: B/16, L/32 and H/14 without classifier, but with the hidden layer of D² + D numbers that the head has in pre-training (section 3.1; [its width](https://github.com/google-research/vision_transformer/issues/124)). L/16 has 303 or 304, so "ViT-L/16 has 307 million parameters" mixes two models.
 #
 # **In a ViT the number of parameters says little about the cost; the number of tokens says more.**
 
