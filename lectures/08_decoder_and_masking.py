@@ -336,7 +336,7 @@ print("parameters:", f"{model.count_params():,}", "  loss by epoch:", np.array(h
 
 
 # %% [markdown]
-# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has all positions from the start. What stands in those that are not written yet does not matter: the look-ahead mask hides it.
+# To write, begin with the start token. Take the most probable token, put it into the prefix, and go on: **greedy** decoding. The array `written` has all positions from the start; the look-ahead mask hides those that are not written yet.
 
 # %%
 def write_greedily(model, source, start, length):
@@ -411,7 +411,7 @@ for used in ("mask on", "mask off"):
     print(f"trained without mask, {used:8} writes:", *dict.fromkeys(lines), sep="\n    ")
 
 # %% [markdown]
-# The first row is the correct model. In the second its mask is taken away: the same weights now write 0 to 15 % of the dates, so the mask is a part of the model. The fourth row is the leak:
+# The first row is the correct model. (As long as each digit is correct, it reads the same prefix either way, so both columns agree.) In the second its mask is taken away: the same weights now write 0 to 15 % of the dates, so the mask is a part of the model. The fourth row is the leak:
 # perfect on unseen days while it reads the target, and not one date correct on its own, with each of three seeds. In the third row the mask is added to the leaky weights afterwards. That does not help: no date is correct, even while the model reads the target.
 #
 # What does the leaky model copy? Put a *false* digit where it can read the digit that it has to predict, one position to the right. Then count how often it predicts this false digit (1,000 unseen dates; [evidence](evidence/08.ipynb#leak)).
@@ -440,7 +440,7 @@ for seed, run in leaks.items():
 
 
 # %% [markdown]
-# Without the mask the model copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 % (the range of three seeds). The base rate comes from the model with the mask: it cannot see the false digit, and predicts it in at most 0.4 %. So from the third digit on the leaky model copies. No loss that reads the target can show this. Two tests do: let it write, or change a later token (section 3).
+# Without the mask the model copies the first digit in 7 to 17 % of the dates, the second in 18 to 53 %, and each later one in 91 to 100 % (the range of three seeds). The base rate comes from the model with the mask: it cannot see the false digit, and predicts it in at most 0.4 %. So from the third digit on the leaky model copies. No loss on the correct target can show this. Two tests do: let it write, or change a later token (section 3).
 #
 # **A model that leaks can be perfect while it reads the target, and wrong when it writes.**
 
@@ -617,7 +617,7 @@ print("shapes", meant.shape, by_position.shape, "  equal:", np.allclose(meant, b
 #
 # <details><summary>3. “The look-ahead mask is only needed in training.” What is wrong?</summary>
 #
-# The mask is part of the model. Section 5, second row of the table: good weights that are used without it write few dates correctly, or none.
+# The mask is part of the model. In section 5 (second row) good weights that are used without it write few dates correctly, or none.
 #
 # </details>
 #

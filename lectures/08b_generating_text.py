@@ -172,7 +172,7 @@ print(reshaped(np.log([[0.5, 0.25, 0.15, 0.1]]), top_p=0.8)[0], reshaped(np.log(
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** It leaves one word wherever the best word alone has 0.8 or more. Elsewhere it leaves up to hundreds. Top-k leaves k everywhere, but for ties.
+# **(b)** It leaves one word wherever the best word alone has 0.8 or more. Elsewhere it leaves up to hundreds. Top-k leaves k everywhere, apart from ties.
 #
 # </details>
 
@@ -294,7 +294,7 @@ def most_probable(model, limit):
 
 
 # %% [markdown]
-# **Predict.** A beam of 64 beginnings, and the exact search. Does the beam find the most probable caption? And how does log p of the best caption compare with that of the captions which the model draws?
+# **Predict.** You run a beam of 64 and the exact search. Does the beam find the most probable caption? And how does log p of the best caption compare with that of the captions which the model draws?
 #
 # <details><summary>Answer</summary>
 #
@@ -432,7 +432,7 @@ triangle. Encoder–decoder: every target token on all four source tokens and on
 # | decoder-only | predict the next token | GPT-2, Llama, our caption model | write; a source is the beginning of the text |
 # | encoder–decoder | write a target for a source | Vaswani et al., 2017; T5 | translate, summarise |
 #
-# A **prefix mask** lies between the last two: open among the source tokens, a triangle after them (Raffel et al., 2020, compare all three).
+# A **prefix mask** lies between the last two: open among the source tokens, a triangle after them (Raffel et al., 2020, compare it with both).
 #
 # What changes from field to field is what a token is: amino acids (Jumper et al., 2021), short windows of a spectrogram (Radford et al., 2023), states and actions (Chen et al., 2021), patches of an image (lecture 9). Reading them all does not make a Transformer the best: on nine sets of time series linear models forecast better than the Transformers of the time
 # (Zeng et al., 2023; more fields in the [evidence](evidence/08.ipynb#fields)).
@@ -444,8 +444,7 @@ triangle. Encoder–decoder: every target token on all four source tokens and on
 #
 # ## 5 · Where it looks, and what chance would give
 #
-# The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so take the mean
-# over heads, blocks and those of 1,000 unseen dates that it writes correctly. Which share of their weight do the digits of the year put on the year of the source, those of the month on the month, and those of the day on the day (recorded, three seeds)?
+# The weights of the cross-attention say, for each token written, where in the source the decoder looks: an alignment, as in [lecture 1](01_attention_intuition.ipynb). Take lecture 8's date translator. Single maps prove little, so take the mean over heads, blocks and dates (those of 1,000 unseen ones that it writes correctly). Which share of their weight do the digits of the year put on the year of the source, those of the month on the month, and those of the day on the day (recorded, three seeds)?
 
 # %% tags=["drawing"]
 dates = recorded.load("date_alignment")["results"]

@@ -305,7 +305,7 @@ for name, (patch, width, heads, hidden, blocks) in variants.items():
 # %% [markdown]
 # Compare B/32 with B/16. B/32 has more parameters: its projection is larger, 32 · 32 · 3 · 768 numbers against 16 · 16 · 3 · 768, and its smaller position table saves only 147 · 768. And B/16 costs about four times as much, because 197 tokens pass every block instead of 50.
 #
-# For Base, Large and Huge the paper's table 1 gives 86, 307 and 632 million. Our count agrees, but from two columns: 86 is B/16 *without* its head, 632 is H/14 *with* it. And 307 is L/32 with its head; L/16 has 304. "ViT-L/16 has 307 million parameters" mixes two models.
+# For Base, Large and Huge the paper's table 1 gives 86, 307 and 632 million. No column of our table gives all three: 86 is B/16 *without* its head, 632 is H/14 *with* it, and 307 fits only L/32. One rule does fit: B/16, L/32 and H/14 without classifier, but with the hidden layer of D² + D numbers that the head has in pre-training (section 3.1; [its width](https://github.com/google-research/vision_transformer/issues/124)). L/16 has 303 or 304, so "ViT-L/16 has 307 million parameters" mixes two models.
 #
 # **In a ViT the number of parameters says little about the cost; the number of tokens says more.**
 
@@ -410,7 +410,7 @@ for name, (before, after) in tables.items():
 
 
 # %% [markdown]
-# Single maps look noisy, so read the averages. With all five seeds the cosine of neighbours rises above zero, and that of the others stays below it. Models trained on millions of images show rows and columns clearly (figure 7 of the paper). It did not help them to be told rows and columns: on ImageNet, with five labelled images a class, one learned row for each position reaches 64.2 %, and a row put together from the patch's row and column 64.0 % (without positions 61.4 %; table 8).
+# Single maps look noisy, so read the averages. With all five seeds the cosine of neighbours rises above zero, and that of the others stays below it. Models trained on millions of images show rows and columns clearly (figure 7 of the paper). Telling a ViT rows and columns did not help: on ImageNet, with five labelled images a class, one learned row for each position reaches 64.2 %, and a row put together from the patch's row and column 64.0 % (without positions 61.4 %; table 8).
 #
 # **The table starts as noise, and training writes a little of the image's geometry into it.**
 
@@ -464,7 +464,7 @@ ax.set(ylim=(0, 1.28), yticks=np.linspace(0, 1, 6))
 ax.legend(loc="upper center", ncols=3, fontsize=8)
 plots.show(
     figure,
-    alt="""Sideways the position table explains the whole loss of the ViT. Bars of test accuracy after a move by two pixels to the right, to the left, up and down.
+    alt="""Sideways the position table explains nearly the whole loss of the ViT. Bars of test accuracy after a move by two pixels to the right, to the left, up and down.
 To the right and to the left the ViT falls far below the ConvNet, and with its position rows moved along it is above the ConvNet. Up and down the rows bring back a part, because ink leaves the image.""",
 )
 
@@ -603,7 +603,7 @@ for name, scale in {"0 to 1": 1, "0 to 255": 255}.items():
 #
 # <details><summary>4. You shuffle the pixels of all images by one fixed permutation and train anew. Which model suffers, a ConvNet or a ViT with P = 1?</summary>
 #
-# The ConvNet: pixels that were neighbours are neighbours no longer. For the ViT only the order of the tokens is another, and its position rows start as noise anyway.
+# The ConvNet: pixels that were neighbours are neighbours no longer. For the ViT only the order of the tokens changes, and its position rows start as noise anyway.
 #
 # </details>
 #

@@ -220,7 +220,7 @@ dots of the table enlarged in two dimensions lie far to the right of all others.
 )
 
 # %% [markdown]
-# The shuffled table is the control: it holds the *same* rows, and only their order is another. Before training it does no better than noise, and after five epochs it ends below noise with every seed. So the model relies on which row stands where. (Enlarged digits hold no new detail: what a photograph gains by 384 pixels cannot be seen here.)
+# The shuffled table is the control: it holds the *same* rows, and only their order differs. Before training it does no better than noise, and after five epochs it ends below noise with every seed. So the model relies on which row stands where. (Enlarged digits hold no new detail: what a photograph gains by 384 pixels cannot be seen here.)
 #
 # **Only the position table depends on the image's size, and it can be enlarged as a picture.**
 
@@ -282,7 +282,7 @@ panels[0].set_ylabel("test accuracy")
 panels[1].legend(fontsize=8, loc="lower right")
 plots.show(
     figure,
-    alt="""The ViT needs four to sixteen times the images for the same accuracy. Two panels, Fashion-MNIST and CIFAR-10: test accuracy against the number of labelled images, 500 to 32,000, for ConvNet and ViT, each with and without augmentation. All rise; the ConvNet
+    alt="""To match the ConvNet with 2,000 images the ViT needs four to sixteen times as many. Two panels, Fashion-MNIST and CIFAR-10: test accuracy against the number of labelled images, 500 to 32,000, for ConvNet and ViT, each with and without augmentation. All rise; the ConvNet
 lies above the ViT everywhere. An arrow leads from the ConvNet with 2,000 images to the ViT of the same accuracy: with 8,000 on Fashion-MNIST and 32,000 on CIFAR-10. Means, with the range of up to three seeds.""",
 )
 
@@ -298,7 +298,7 @@ lies above the ViT everywhere. An arrow leads from the ConvNet with 2,000 images
 #
 # ## 4 · At full size
 #
-# The paper's own experiment went further: ViT-B/32 was far below a ResNet-50 after pre-training on 9 million images of JFT, and above it from 90 million on (Dosovitskiy et al., 2021, section 4.3). ViTs of different sizes show the same among themselves (their table 5, ImageNet accuracy after pre-training on three sets):
+# The paper's own experiment went further: ViT-B/32 was far below a ResNet-50 after pre-training on 9 million images of JFT, and above it from 90 million on (Dosovitskiy et al., 2021, section 4.3). Among ViTs of different sizes, too, the larger ones need more images (table 5, ImageNet accuracy after pre-training on three sets):
 
 # %% tags=["drawing"]
 published = {  # Dosovitskiy et al. 2021, table 5: top-1 on ImageNet, by pre-training set

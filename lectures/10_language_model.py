@@ -82,7 +82,7 @@ tf.get_logger().setLevel("ERROR")  # no advice on retracing
 #
 # $$-\log p(x_1 \dots x_T) = -\sum_{t=1}^{T} \log p(x_t \mid x_1 \dots x_{t-1})$$
 #
-# The oldest language model counts. Shannon (1948) drew letters by how often they follow the letters before. Here are his ten lines, on the source of one
+# The oldest language models count. Shannon (1948) drew letters by how often they follow the letters before. Here is his method in ten lines, on the source of one
 # Python module that you have.
 
 # %%
@@ -118,8 +118,7 @@ print("held out:", ", ".join(sorted(set(test_modules))))
 print(next(text for text in test_texts if text.startswith("def rmtree") or len(text) < 160))
 
 # %% [markdown]
-# Functions of one module resemble each other: a class has ten methods that begin alike. After a random split, the test could hold
-# near copies of training functions. So whole modules are held out.
+# Functions of one module resemble each other: a class has ten methods that begin alike. After a random split, the test could hold near copies of training functions.
 #
 # **Hold out whole modules, so that no test function has its neighbours in training.**
 
@@ -153,7 +152,7 @@ first_line = "    def __init__(self, value=None):"
 print([pairs.decode([number]) for number in pairs.encode([first_line])[0]])
 
 # %% [markdown]
-# The first merges are indentation and pieces of `self`: what Python repeats most.
+# Among the first merges are indentation and pieces of `self`, which Python often repeats.
 
 # %% [markdown]
 # **Predict.** A token of this vocabulary stands for about two bytes. Model A has a loss of 2 nats a token with it. Model B reads single bytes and has a loss of
@@ -179,8 +178,8 @@ test_part = test_stream[: 200 * training.LENGTH + 1]  # the part that all models
 
 # %% [markdown]
 # All documents stand in one row, each followed by an end token. The measure of this page is **bits per byte**: all bits that a model pays for a text, the
-# ends included, divided by the bytes of the text. In recorded runs of three seeds the model of the next section has 2.03 to 2.05 bits a byte with these pieces and 2.08 to 2.12 with single bytes, after equally many
-# tokens, which hold less text in bytes ([evidence](evidence/10.ipynb#table)).
+# ends included, divided by the bytes of the text. In recorded runs of three seeds the model of the next section has 2.03 to 2.05 bits a byte with these pieces and 2.08 to 2.12 with single
+# bytes, after as many tokens but less than half the text ([evidence](evidence/10.ipynb#table)).
 #
 # **Compare models per byte, not per token.**
 
@@ -190,8 +189,8 @@ test_part = test_stream[: 200 * training.LENGTH + 1]  # the part that all models
 # ## 4 · The model
 #
 # Everything in it comes from earlier lectures: causal attention with heads (lectures 2 and 3), the pre-norm block with RMS norm (lecture 4), rotary positions
-# (lecture 5), one table for embeddings and predictions (lecture 8b). The feed-forward network has a gate: $W_\text{down}\big(\operatorname{silu}(W_\text{gate}x) \odot W_\text{up}x\big)$ (**SwiGLU**, Shazeer
-# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. No layer has a bias. This is the form of Touvron et al. (2023), made small.
+# (lecture 5), one table for embeddings and predictions (lecture 8). The feed-forward network has a gate: $W_\text{down}\big(\operatorname{silu}(W_\text{gate}x) \odot W_\text{up}x\big)$ (**SwiGLU**, Shazeer
+# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. No layer has a bias. Apart from the shared table, this is the form of Touvron et al. (2023), made small.
 
 # %%
 class PlainRotaryAttention(keras.Layer):
@@ -254,8 +253,8 @@ class PlainLanguageModel(keras.Model):
 
 
 # %% [markdown]
-# A practical model adds two things for speed. It keeps keys and values while it writes, which changes no result (lecture 8b). And several query heads share one head of keys and values, which
-# makes it another model with fewer parameters (lecture 3).
+# A practical model adds two things of lecture 8b for speed. It keeps keys and values while it writes, which changes no result. And several query heads share one head of keys and values, which
+# makes it another model with fewer parameters.
 #
 # **Attention, a feed-forward network, norms, positions and one table: that is a language model.**
 
@@ -276,8 +275,7 @@ class PlainLanguageModel(keras.Model):
 #
 # <details><summary>Answer</summary>
 #
-# **(b)** after so short a training: see the table below. The comparison is of two models as they stand here: the counted model has read the whole text, the
-# Transformer has read half as many tokens.
+# **(b)** after so short a training: see the table below.
 #
 # </details>
 
@@ -327,7 +325,7 @@ plots.show(
 
 # %% [markdown]
 # Counting wins here. It has read the whole text, the network half as many tokens. (On all held-out text, as in the records, counting has 1.96.) In recorded runs of 1,960 steps the network passes it between steps 640 and 960 in each of three seeds
-# ([evidence](evidence/10.ipynb#checkpoints)). Against an LSTM with as many parameters, three seeds show no difference after 640 steps, but the LSTM takes twice the processor time; in equal time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)). (zlib packs each of 300 held-out functions alone, with 32 kB of training text as its dictionary.)
+# ([evidence](evidence/10.ipynb#checkpoints)). At the same learning rate an LSTM with as many parameters is 0.01 to 0.02 bits behind after 640 steps, which three seeds cannot tell from chance. It takes twice the processor time; in equal time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)). (zlib packs each of 300 held-out functions alone, with 32 kB of training text as its dictionary.)
 #
 # **Compare a network with counting: here the counts lead until the network has read enough.**
 
@@ -399,7 +397,7 @@ print("a body of one line, `pass`:   ", sum(parses(prompt, "\n    pass\n") for p
 
 # %% [markdown]
 # So the answer to the question at the top is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt. A model that writes shorter bodies can get a higher share without being better. So give the share together with the number of lines
-# and the bits a byte. In recorded runs (three seeds, 96 prompts) 4 to 15 bodies parse at temperature 1, and 31 to 43 at 0.7 with $p = 0.9$. Those bodies use at most 4 % of the parameters in their first line, real bodies 96 % ([evidence](evidence/10.ipynb#temperature)).
+# and the bits a byte. In recorded runs (three seeds, 96 prompts) 4 to 15 bodies parse at temperature 1, and 31 to 43 at 0.7 with $p = 0.9$. Of the bodies at 0.7 that ended, 44 of 50 with one line parse, and 12 of 72 with seven lines or more. Those that parse read at most 4 % of their parameters, real bodies 96 % ([evidence](evidence/10.ipynb#temperature)).
 #
 # **A share of samples that parse means nothing without their length.**
 
@@ -418,8 +416,7 @@ nats = ops.sparse_categorical_crossentropy(rows[:, 1:], logits_of(rows[:, :-1]),
 print(f"nats a token: {nats[:, :63].mean():.2f} the first time, {nats[:, 64:].mean():.2f} the second time")
 
 # %% [markdown]
-# Our model does not copy: the second time costs as much as the first. Nor does it within 4 million tokens, in three seeds: even then no head puts more than 0.011 of its weight on what followed last time, which is chance. A made-up name costs more than 26 nats at its
-# third occurrence, and a new name only about 0.9 more ([evidence](evidence/10.ipynb#copying)). What does copying need? Take the smallest models that could do it:
+# Our model does not copy: the second time costs as much as the first. Nor does it within 4 million tokens, in three seeds: even then no head puts more than 0.011 of its weight on what followed last time, which is chance. A made-up name costs more than 26 nats at its third occurrence, only about 0.9 less than another made-up name there ([evidence](evidence/10.ipynb#copying)). What does copying need? Take the smallest models that could do it:
 # attention alone, trained on nothing but rows that repeat. Each row has a period of its own, so a fixed distance does not help.
 
 # %% [markdown]
@@ -481,10 +478,10 @@ plots.show(
 )
 
 # %% [markdown]
-# The printed weights name the two jobs. In the first block a head looks one token back. In the second block a head puts more than half of its weight on what followed the
+# In the first block a head looks one token back. In the second block a head puts more than half of its weight on what followed the
 # same token last time: an **induction head** (lecture 3; Olsson et al. 2022).
 #
-# In each of three seeds only the model with two blocks reaches a small loss ([evidence](evidence/10.ipynb#two-blocks), which also says how one block gets below guessing).
+# In each of three seeds only the model with two blocks reaches a small loss ([evidence](evidence/10.ipynb#two-blocks)).
 #
 # **Here one block does not learn to copy by content, and two blocks do.**
 
@@ -505,7 +502,7 @@ plots.show(
 #
 # <details><summary>Answer</summary>
 #
-# $20 \cdot 10 = 200$ million tokens, and $200 / 2.6 \approx 77$ passes. The standard library is too small for it: repeated text is worth less with every pass
+# $20 \cdot 10 = 200$ million tokens, and $200 / 2.6 \approx 77$ passes. The standard library is too small for it: after about four passes, repeated text is worth less and less
 # (Muennighoff et al. 2023).
 #
 # </details>
@@ -515,7 +512,7 @@ ratio = tokens_read / model.count_params()
 print(f"this page: {ratio:.1f} tokens read for each parameter")
 
 # %% [markdown]
-# So our model has read too little for its size.
+# By that rule our model has read too little for its size.
 #
 # **The loss falls as a power of size and of text, and the two should grow together.**
 

@@ -206,7 +206,7 @@ def given(page: Page) -> None:
         "the share of different captions among 150",
         "for all words, top-k 20 and top-p 0.9",
         "It leaves one word wherever the best word alone has 0.8 or more.",
-        "take the mean over heads, blocks and those of 1,000 unseen dates that it writes correctly",
+        "take the mean over heads, blocks and dates (those of 1,000 unseen ones that it writes correctly)",
         because="the design of the page",
     )
     page.given(
@@ -219,7 +219,7 @@ def given(page: Page) -> None:
         "that is more as long as $p$ is below 0.72/1.12 = 0.643",
         "So between 0.444 and 0.643 greedy misses the most probable sentence, and a beam of 2 finds it.",
         "since no share exceeds 1",
-        "A beam of 64 beginnings, and the exact search.",
+        "You run a beam of 64 and the exact search.",
         "A text of 7 tokens is written.",
         "One token takes 2 · 80 · 8 · 128 = 163,840 numbers, so 327,680 bytes",
         "With 64 instead of 8 heads",

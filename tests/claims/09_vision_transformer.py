@@ -44,17 +44,24 @@ def counted(page: Page) -> None:
         if line.startswith("ViT")
     }  # tokens, without head, with it, billions
     million = {name: (round(row[1] / 1e6), round(row[2] / 1e6)) for name, row in table.items()}
+    widths = {"ViT-B/16": 768, "ViT-L/32": 1024, "ViT-H/14": 1280}  # D, also that of the pre-training head's layer
     page.says(
-        "86 is B/16 without its head, 632 is H/14 with it. And 307 is L/32 with its head; L/16 has 304.",
+        "No column of our table gives all three: 86 is B/16 without its head, 632 is H/14 with it, and 307 fits only "
+        "L/32.",
         holds=[
             million["ViT-B/16"][0] == 86,
             million["ViT-B/16"][1] != 86,
             million["ViT-H/14"][1] == 632,
             million["ViT-H/14"][0] != 632,
             million["ViT-L/32"][1] == 307,
-            million["ViT-L/16"][1] == 304,
+            307 not in million["ViT-L/16"],
         ],
     )
+    page.says(
+        "One rule does fit: B/16, L/32 and H/14 without classifier",
+        holds=[round((table[name][1] + d * d + d) / 1e6) for name, d in widths.items()] == [86, 307, 632],
+    )
+    page.says("L/16 has {:.0f} or {:.0f}, so", *million["ViT-L/16"])
     page.says(
         "B/32 has more parameters: its projection is larger",
         holds=[table["ViT-B/32"][2] > table["ViT-B/16"][2], 3.5 < table["ViT-B/16"][3] / table["ViT-B/32"][3] < 4.5],
