@@ -520,7 +520,7 @@ try:
     with bert.one_keras():
         dense(pooled)
 except bert.KerasMixError as error:
-    print(f"{type(error).__name__}: {str(error)[:35]} …")
+    print(f"{type(error).__name__}: {error}")
 
 # %% [markdown]
 # **Halves that do not belong together.** The ids of another vocabulary fit into the table, and mean other pieces there. Here the same pieces get other ids:

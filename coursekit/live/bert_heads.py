@@ -17,6 +17,7 @@ from coursekit.live.figure import LiveFigure, blues, figure, menu, places
 
 LONGEST = 20  # pieces of a sentence, [CLS] and [SEP] included; more of them cannot be read in a map
 _SMALL, _LARGE = 56, 220  # pixels of a map's side
+_FIRST = 10  # the head that is drawn large at first: head 3 of block 3, whose weight lies on the last piece
 
 
 def heads(*sentences: str) -> LiveFigure:
@@ -47,16 +48,16 @@ def heads(*sentences: str) -> LiveFigure:
     )
 
 
-_WORDS = """Small maps of the attention weights, query by key, one for each head of the small BERT: blocks from
-top to bottom, heads from left to right. The chosen head is drawn large with its pieces, and one row
-of it as bars. Some heads of the first block show a line beside the diagonal, which is one
-neighbour; heads of the last block show a dark column at the last piece. Head and row are chosen
-with the pointer or by the controls."""
+_WORDS = """In the last block some heads put most of their weight on the last piece, [SEP]. Small maps of the attention
+weights, query by key, one for each head of the small BERT: blocks from top to bottom, heads from
+left to right. The chosen head is drawn large with its pieces, and one row of it as bars. Some heads
+of the first block show a line beside the diagonal, which is one neighbour; heads of the last block
+show a dark column at the last piece. Head and row are chosen with the pointer or by the controls."""
 
 
 def _panels(rows: list[dict[str, Any]], pieces: str, names: list[str], longest: int) -> list[Any]:
     head = alt.selection_point(
-        name="head", fields=["head"], on="click", clear=False, empty=False, value=[{"head": names[2]}],
+        name="head", fields=["head"], on="click", clear=False, empty=False, value=[{"head": names[_FIRST]}],
         bind=alt.binding_select(options=names, name="head "),
     )  # fmt: skip
     row = alt.selection_point(
@@ -69,7 +70,7 @@ def _panels(rows: list[dict[str, Any]], pieces: str, names: list[str], longest: 
     place: dict[str, Any] = {"axis": None, "scale": alt.Scale(paddingInner=0, paddingOuter=0)}
     colour = alt.Color("weight:Q", scale=blues(0, 1), legend=None)
     small = base.mark_rect(aria=False).encode(x=alt.X("j:O", **place), y=alt.Y("i:O", **place), color=colour)
-    small = small.encode(opacity=alt.when(head).then(alt.value(1)).otherwise(alt.value(0.4)))
+    small = small.encode(opacity=alt.when(head).then(alt.value(1)).otherwise(alt.value(0.75)))
     header = alt.Header(title=None, labelFontSize=9, labelPadding=2)
     overview = small.properties(width=_SMALL, height=_SMALL).add_params(head)
     overview = overview.facet(alt.Facet("head:N", sort=names, header=header), columns=4, spacing=8)

@@ -46,9 +46,10 @@ def layer_norm(token: Sequence[float], *, power: float = 0) -> LiveFigure:
         bars("y", "output y = γ x̂ + β", PALETTE["output"], [-6, 6]),
         controls=[length, shift, epsilon, which, gamma, beta],
         columns=3,
-        words="""Three bar charts of the features of one token: as it is, after layer norm, and after the learned
-        scale and shift. Length and mean of the token do not change the second chart until the variance is as small
-        as epsilon; then its bars shrink towards zero. Gamma and beta stretch and move one feature of the third.""",
+        words="""Layer norm forgets the length and the mean of a token. Three bar charts of the features of one
+        token: as it is, after layer norm, and after the learned scale and shift. Length and mean of the token do
+        not change the second chart until the variance is as small as epsilon; then its bars shrink towards zero.
+        Gamma and beta stretch and move one feature of the third.""",
     )
 
 
@@ -101,10 +102,10 @@ def positions(longest: int = 60) -> LiveFigure:
         left,
         right,
         controls=[place, offset, width, column],
-        words="""Left: the dot product of the vectors of two positions against their offset. It is largest at offset
-        zero, the same on both sides, and falls with ripples; moving the first position leaves the curve as it is.
-        Right: sine and cosine of one pair of columns against the position, slower for later columns, with dots at
-        the two positions.""",
+        words="""The dot product of two positions depends on their offset alone. Left: the dot product of the
+        vectors of two positions against their offset. It is largest at offset zero, the same on both sides, and
+        falls with ripples; moving the first position leaves the curve as it is. Right: sine and cosine of one pair
+        of columns against the position, slower for later columns, with dots at the two positions.""",
     )
 
 
@@ -134,7 +135,8 @@ def warm_up(steps: int = 20_000) -> LiveFigure:
     return figure(
         layers.properties(width=280, height=210, title="dashed: the base model, D = 512, W = 4,000"),
         controls=[width, warmup],
-        words="""The learning rate against the step: straight up to the warm-up step, then falling with the root of
-        the step. A longer warm-up moves the peak right and down, a larger width lowers the whole curve. After the
-        longer of two warm-ups the curves of equal width are one. A dashed line shows the base model of the paper.""",
+        words="""A warm-up climbs in a straight line, then the rate falls. The learning rate against the step:
+        straight up to the warm-up step, then falling with the root of the step. A longer warm-up moves the peak
+        right and down, a larger width lowers the whole curve. After the longer of two warm-ups the curves of equal
+        width are one. A dashed line shows the base model of the paper.""",
     )

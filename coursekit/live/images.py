@@ -51,10 +51,11 @@ def rollout(images: np.ndarray, weights: Sequence[np.ndarray], names: Sequence[s
     return figure(
         *_panels(rows, pixels, side, images.shape[-1], tokens, query),
         controls=[which, block_, what_],
-        words="""An image of a digit, and the same image under its patches, darker blue for a larger share of what
-        one token has read. A field above stands for the class token. Controls choose the image, the block, and
-        whether the block's own attention is shown or the rollout, which follows it down to the patches; the query
-        is chosen with the pointer or in a menu.""",
+        words="""What a token has read spreads over the patches from block to block. An image of a digit, and the
+        same image under its patches, darker blue for a larger share of what one token has read. A field above
+        stands for the class token. Controls choose the image, the block, and whether the block's own attention is
+        shown or the rollout, which follows it down to the patches; the query is chosen with the pointer or in a
+        menu.""",
     )
 
 

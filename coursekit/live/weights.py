@@ -80,9 +80,10 @@ def sharpness(scores: np.ndarray, words: Sequence[str], *, query: str | None = N
         map_,
         panel,
         controls=[divided, chosen],
-        words="""A map of attention weights, query by key, and one of its rows as bars. A slider divides the scores
-        before the softmax: a small divisor leaves nearly all weight on the keys with the largest score, a large one
-        makes all weights nearly equal. The row is chosen with the pointer or in a menu.""",
+        words="""A small divisor makes the softmax sharp, a large one makes it flat. A map of attention weights,
+        query by key, and one of its rows as bars. A slider divides the scores before the softmax: a small divisor
+        leaves nearly all weight on the keys with the largest score, a large one makes all weights nearly equal. The
+        row is chosen with the pointer or in a menu.""",
     )
 
 
@@ -128,9 +129,10 @@ def bandwidth(keys: np.ndarray, values: np.ndarray, *, low: float, high: float) 
         upper,
         lower,
         controls=[sigma, asked],
-        words="""Left: noisy measurements and the curve of their weighted averages. Right: the weights of the
-        measurements for one query, a bell around it. A small bandwidth gives a curve that jumps from point to point
-        and a weight on one or two measurements; a large one gives a nearly flat curve and nearly equal weights.""",
+        words="""A small bandwidth copies the nearest measurement, a large one averages them all. Left: noisy
+        measurements and the curve of their weighted averages. Right: the weights of the measurements for one query,
+        a bell around it. A small bandwidth gives a curve that jumps from point to point and a weight on one or two
+        measurements; a large one gives a nearly flat curve and nearly equal weights.""",
     )
 
 
@@ -169,9 +171,9 @@ def side_by_side(weights: np.ndarray, words: Sequence[str], *, query: str | None
         *maps,
         panel,
         controls=[chosen],
-        words="""Maps of attention weights, query by key, one for each head, and below them the framed row of all
-        heads as bars, key by key. The same query has different weights in different heads. The row is chosen with
-        the pointer or in a menu.""",
+        words="""The same query looks elsewhere in each head. Maps of attention weights, query by key, one for each
+        head, and below them the framed row of all heads as bars, key by key. The same query has different weights
+        in different heads. The row is chosen with the pointer or in a menu.""",
     )
 
 
@@ -217,8 +219,8 @@ def masks(scores: np.ndarray, words: Sequence[str], *, padding: int = 2) -> Live
         left,
         right,
         controls=[ahead, padded, moment],
-        words="""Two maps, query by key: the scores with the blocked cells crossed out, and the weights after the
-        softmax with the sum of each row. Switches turn the look-ahead mask and the padding mask on and off. When
-        scores are blocked before the softmax, every row sums to one; when weights are blocked after it, rows sum to
-        less.""",
+        words="""Blocked before the softmax, every row still sums to one. Two maps, query by key: the scores with
+        the blocked cells crossed out, and the weights after the softmax with the sum of each row. Switches turn the
+        look-ahead mask and the padding mask on and off. When scores are blocked before the softmax, every row sums
+        to one; when weights are blocked after it, rows sum to less.""",
     )

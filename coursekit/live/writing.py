@@ -56,10 +56,10 @@ def sampling(logits: Sequence[float], words: Sequence[str]) -> LiveFigure:
             width=280, height=200, title="bars: drawn from; lines: the model's own"
         ),
         controls=[heat, cut, k, p],
-        words="""Bars of the probabilities that the next word is drawn from, with a line where the model's own
-        probability lies. A low temperature makes the largest bar larger, a high one makes all bars more equal.
-        Top-k keeps a fixed number of words; top-p keeps fewer words when the distribution is sharp. The bars that
-        are left sum to one again.""",
+        words="""Temperature and cuts change which words can be drawn. Bars of the probabilities that the next word
+        is drawn from, with a line where the model's own probability lies. A low temperature makes the largest bar
+        larger, a high one makes all bars more equal. Top-k keeps a fixed number of words; top-p keeps fewer words
+        when the distribution is sharp. The bars that are left sum to one again.""",
     )
 
 
@@ -141,10 +141,10 @@ def beam(tree: Mapping[str, tuple[float, Mapping[str, float]]]) -> LiveFigure:
             width=320, height=270, title="★ marks the most probable sentence"
         ),
         controls=[width, share],
-        words="""A tree of two-word sentences with the probabilities of its branches. The sentence that the beam
-        writes is red, what the beam keeps is blue, what it drops is grey, and a star marks the most probable
-        sentence. Width one is greedy search: it follows the more probable first word and can miss the star. A wider
-        beam keeps several beginnings.""",
+        words="""Greedy search can miss the most probable sentence. A tree of two-word sentences with the
+        probabilities of its branches. The sentence that the beam writes is red, what the beam keeps is blue, what
+        it drops is grey, and a star marks the most probable sentence. Width one is greedy search: it follows the
+        more probable first word and can miss the star. A wider beam keeps several beginnings.""",
     )
 
 
@@ -211,8 +211,8 @@ def cache(words: Sequence[str]) -> LiveFigure:
         left,
         right,
         controls=[step, how],
-        words="""Left: the scores of the tokens written so far, query by key. Right: which keys and values are
-        computed and which come from the cache, and the work of each step as bars. Without the cache every step
-        computes all keys, values and scores again, and the work grows with the square of the length; with it a step
-        computes one key, one value and one row of scores.""",
+        words="""With a cache each step computes one row of scores. Left: the scores of the tokens written so far,
+        query by key. Right: which keys and values are computed and which come from the cache, and the work of each
+        step as bars. Without the cache every step computes all keys, values and scores again, and the work grows
+        with the square of the length; with it a step computes one key, one value and one row of scores.""",
     )
