@@ -297,6 +297,7 @@ def tidy_message(text: str) -> str:
     text = re.sub(r"\x1b\[[0-9;]*m", "", text[:20_000])
     text = re.split(r"(Call a|A)rguments received by", text)[0]
     text = re.sub(r"\{\{function_node[^{}]{0,300}\}\}\s*|\[Op:\w+\]\s*(name:\s*)?", "", text)
+    text = re.sub(r"(In\[1\]: \[[\d,]{0,60}\]) [01] [01]\b", r"\1", text)  # flags that only oneDNN adds
     for added in (
         "; NodeDef:",
         "A KerasTensor is a symbolic placeholder",

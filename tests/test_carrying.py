@@ -17,7 +17,7 @@ from test_submission_run import LIMITS, Machine, cell
 from this_course import exercises_of
 
 from autograder.declaring import Case, Exercise, wrong
-from autograder.grading.carrying import Tried, judged_together
+from autograder.grading.carrying import JudgedAlone, judged_together
 from autograder.grading.submission_run import PreparedExercise, SubmissionRun
 from autograder.submission import Plan, ProbeStep, Rules
 from autograder.submission.lab_reader import with_rules
@@ -85,10 +85,10 @@ def answer(function: Callable) -> Callable[[Mapping], Attempt]:
     return attempt
 
 
-def tried(exercise: Exercise, function: Callable) -> Tried:
+def tried(exercise: Exercise, function: Callable) -> JudgedAlone:
     cases = exercise.expectations(SEED)
     attempts = [answer(function)(case.inputs) for case in cases]
-    return Tried(exercise, cases, attempts, judge(exercise.spec, cases, attempts))
+    return JudgedAlone(exercise, cases, attempts, judge(exercise.spec, cases, attempts))
 
 
 def together(part: Callable, whole: Callable, uses=("shares",), called=("shares",)):
@@ -163,7 +163,7 @@ def test_where_any_number_is_right_nothing_speaks_for_a_mistake():
     attempts[1].outputs["output"][1] = np.nan
     found = {
         "shares": tried(exercise_of_shares(), over_columns),
-        "mixture": Tried(exercise, cases, attempts, judge(exercise.spec, cases, attempts)),
+        "mixture": JudgedAlone(exercise, cases, attempts, judge(exercise.spec, cases, attempts)),
     }
     judgement = judged_together(found, {"mixture": frozenset({"shares"})})["mixture"]
     assert [group.passed for group in judgement.groups] == [True, False] and judgement.remark == CARRIES
@@ -186,8 +186,8 @@ def test_a_mistake_that_gives_nan_is_carried_by_nan_alone():
             of_whole[0].outputs["output"][0, 0] = 7
         specs = replace(exercise.spec, groups=exercise.spec.groups[:1])
         found = {
-            "shares": Tried(part, inner, of_part, judge(part.spec, inner, of_part)),
-            "mixture": Tried(exercise, cases, of_whole, judge(specs, cases, of_whole)),
+            "shares": JudgedAlone(part, inner, of_part, judge(part.spec, inner, of_part)),
+            "mixture": JudgedAlone(exercise, cases, of_whole, judge(specs, cases, of_whole)),
         }
         assert found["shares"].judgement.misconceptions == ("no_number",)
         assert judged_together(found, {"mixture": frozenset({"shares"})})["mixture"].passed == gained
@@ -287,8 +287,8 @@ def settled(lab: str, name: str, other: str, id: str, attempts: list[Attempt]) -
     wrong_part = SimpleNamespace(is_wrong=True, misconceptions=(id,))
     alone = judge(exercise.spec, cases, attempts)
     parts = {each: SimpleNamespace(is_wrong=False) for each in declared(lab, name)} | {other: wrong_part}
-    found = {each: Tried(exercises_of(lab)[each], (), (), judgement) for each, judgement in parts.items()}
-    found[name] = Tried(exercise, cases, attempts, alone)
+    found = {each: JudgedAlone(exercises_of(lab)[each], (), (), judgement) for each, judgement in parts.items()}
+    found[name] = JudgedAlone(exercise, cases, attempts, alone)
     return alone, judged_together(found, {name: frozenset({other})})[name]
 
 
@@ -360,7 +360,7 @@ def test_one_wrong_character_in_lab_02_costs_the_points_of_one_exercise():
     for name in names:
         exercise, cases = exercises_of(lab)[name], expectations(lab, name)
         attempts = run_cases(lab, name, cases, objects, exercise.probe)
-        found[name] = Tried(exercise, cases, attempts, judge(exercise.spec, cases, attempts))
+        found[name] = JudgedAlone(exercise, cases, attempts, judge(exercise.spec, cases, attempts))
     called = {name: rules.called(cells, name, exercises_of(lab)) for name in names}
     after = judged_together(found, called)
     points = load_reference(lab).points

@@ -225,6 +225,8 @@ def test_messages_leave_out_what_tensorflow_says_to_itself():
     assert len(tidy_message("x" * 10_000)) == 400
     text = "EagerTensor object has no attribute 'T'.\n  If you are looking for numpy-related methods, please run\n np()"
     assert tidy_message(text) == "EagerTensor object has no attribute 'T'."
+    shapes = "Matrix size-incompatible: In[0]: [2,3,5], In[1]: [2,3,7]"
+    assert tidy_message(f"{shapes} 0 0 [Op:BatchMatMulV2]") == tidy_message(f"{shapes} [Op:BatchMatMulV2]") == shapes
 
 
 @pytest.mark.parametrize(

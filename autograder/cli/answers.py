@@ -13,7 +13,7 @@ from rich.markup import escape
 from autograder.course.printable import printable
 
 if TYPE_CHECKING:
-    from autograder.grading.answers import Question
+    from autograder.grading.answers import QuestionInWords
 
 SAID_IN_TERMINAL = 10
 FIRST_WORDS = 70
@@ -64,7 +64,7 @@ def answers(
     out.print(escape(f"{page}: the answers side by side, for you only"), highlight=False, soft_wrap=True)
 
 
-def _show(question: Question, lab: str, out: Console) -> None:
+def _show(question: QuestionInWords, lab: str, out: Console) -> None:
     def say(text: str) -> None:
         out.print(escape(text), highlight=False, soft_wrap=True)
 

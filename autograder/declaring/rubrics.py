@@ -24,7 +24,7 @@ FILE_NAME = "rubrics.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class RubricItem:
     """One line of a rubric: what a good answer says, and what that is worth in points."""
 
     says: str
@@ -41,7 +41,7 @@ class Rubric:
         half_meets: the numbers of the items that it meets, from 1.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[RubricItem, ...]
     half: str = ""
     half_meets: tuple[int, ...] = ()
 
@@ -135,7 +135,7 @@ def _rubric(written: _Written, worth: float, where: str) -> Rubric:
     if not math.isclose(math.fsum(points), worth, abs_tol=1e-9) or min(points) < 0:
         raise CourseError(f"{where}: points: they have to add up to the cell's points, which are {worth:g}")
     check_items(written.half_meets, count, f"{where}: half_meets")
-    items = tuple(Item(_line(text), worth) for text, worth in zip(written.items, points, strict=True))
+    items = tuple(RubricItem(_line(text), worth) for text, worth in zip(written.items, points, strict=True))
     return Rubric(items, written.half.strip(), tuple(written.half_meets))
 
 

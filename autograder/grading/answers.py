@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionInWords:
     """One answer in words of a lab, with what was asked, how it is marked, and what the class wrote.
 
     Attributes:
@@ -67,7 +67,7 @@ class Question:
         return " ".join(["course mark", lab, shlex.quote(answer.student), self.part, *how, '--because "…"'])
 
 
-def questions(course: Course, lab: str, marks: Sequence[Mark], part: str | None = None) -> list[Question]:
+def questions(course: Course, lab: str, marks: Sequence[Mark], part: str | None = None) -> list[QuestionInWords]:
     """The answers in words of a lab, or the one called `part`, as the marks of a gradebook have them.
 
     The texts are those of the notebooks that grading left in ``autograded/``.
@@ -90,7 +90,7 @@ def questions(course: Course, lab: str, marks: Sequence[Mark], part: str | None 
                 text = _answer(written, each.name, cells[each.name])
                 found[each.name].append(Answer(mark.student, each, text))
     return [
-        Question(
+        QuestionInWords(
             name,
             float(details(cells[name])["points"] or 0.0),
             _above(released, name),

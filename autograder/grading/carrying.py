@@ -20,7 +20,7 @@ from coursekit.judge import Attempt, Expectation, Judgement
 
 
 @dataclass(frozen=True)
-class Tried:
+class JudgedAlone:
     """An exercise of a submission: its declaration and cases, what came back from them, and what was found alone."""
 
     exercise: Declaration
@@ -29,7 +29,7 @@ class Tried:
     judgement: Judgement
 
 
-def judged_together(tried: Mapping[str, Tried], called: Mapping[str, frozenset[str]]) -> dict[str, Judgement]:
+def judged_together(tried: Mapping[str, JudgedAlone], called: Mapping[str, frozenset[str]]) -> dict[str, Judgement]:
     """The judgements by exercise, once it is looked at which exercises call one that is wrong.
 
     An exercise passes if its results are those of its formula where the exercises that it declares to use, and calls,
@@ -55,7 +55,7 @@ def judged_together(tried: Mapping[str, Tried], called: Mapping[str, frozenset[s
     return found
 
 
-def _used(name: str, tried: Mapping[str, Tried]) -> set[str]:
+def _used(name: str, tried: Mapping[str, JudgedAlone]) -> set[str]:
     """The exercises that one declares to use, and those that they use."""
     used: set[str] = set()
     waiting = [name]
@@ -66,7 +66,7 @@ def _used(name: str, tried: Mapping[str, Tried]) -> set[str]:
     return used
 
 
-def _carried(tried: Tried, wrong: Mapping[str, tuple[Exercise, Mistakes]]) -> tuple[list[str], set[str]]:
+def _carried(tried: JudgedAlone, wrong: Mapping[str, tuple[Exercise, Mistakes]]) -> tuple[list[str], set[str]]:
     """Which exercises, with their mistakes, explain the results of one that calls them, and the failed groups that
     they explain. No group, unless they explain every case in which something can be compared."""
     exercise = tried.exercise

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from autograder.declaring.declaration import Declaration
-from autograder.grading.carrying import Tried, judged_together
+from autograder.grading.carrying import JudgedAlone, judged_together
 from autograder.grading.lab_files import writing
 from autograder.grading.results import ExerciseResult, GroupResult
 from autograder.sandbox import CellError, CellReply, Limits, ProbeReply, Sandbox, Session, SessionLost, WorkerLost
@@ -96,7 +96,7 @@ class SubmissionRun:
         self._sandbox = sandbox
         self._files = files
         self._finished: dict[str, ExerciseResult] = {}
-        self._tried: dict[str, Tried] = {}
+        self._tried: dict[str, JudgedAlone] = {}
         self._left_out = {
             index
             for index, step in enumerate(plan.steps)
@@ -232,7 +232,7 @@ class SubmissionRun:
         if judgement.status == "missing" and error is not None and STUB not in error.message:
             text = f"The cell stops with {error.type}: {tidy_message(error.message)}"
             judgement = Judgement(name, "error", judgement.groups, (), text)
-        self._tried[name] = Tried(prepared.exercise, prepared.cases, attempts, judgement)
+        self._tried[name] = JudgedAlone(prepared.exercise, prepared.cases, attempts, judgement)
         self._finish(judgement, self._spent[name].cpu)
         return is_short
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from autograder.course.printable import printable
 from autograder.course.settings import Course
-from autograder.grading.answers import Question
+from autograder.grading.answers import QuestionInWords
 from autograder.pages.rendering import render
 
 MOST_CHARACTERS = 20_000  # of one answer
 
 
-def answers_page(course: Course, lab: str, questions: Sequence[Question]) -> bytes:
+def answers_page(course: Course, lab: str, questions: Sequence[QuestionInWords]) -> bytes:
     """The page as HTML, for the instructor. Every text of a student is escaped; the page holds no script."""
     return render("answers.html.j2", course=course, lab=course.lab(lab), questions=questions, shown=_shown)
 

@@ -484,8 +484,7 @@ exercise.hints(
 )
 exercise.hints("Print the beam after each round. Is the final winner still in it?", group="trapped")
 exercise.hints(
-    "With one hypothesis a round has V candidates, and the best one stays. Where does yours differ from "
-    "`greedy_decode`?",
+    "With one hypothesis the best of V candidates stays. Where does yours differ from `greedy_decode`?",
     group="width_one",
 )
 exercise.hints(

@@ -153,8 +153,8 @@ def firsts(rng: Generator) -> list[Case]:
     must_fail_for=("base_of_queries",),
 )
 def base(rng: Generator) -> list[Case]:
-    """The number of keys is drawn: fewer than in the other groups, and never as many as a width."""
-    inputs = _inputs(rng, [11, 13], 3, 0.0)
+    """The number of keys is drawn: fewer than in the other groups, and never as many as a width, or as seeds."""
+    inputs = _inputs(rng, [11, 13], 1, 0.0)
     count = int(rng.integers(2, KEYS))
     inputs["keys"] = inputs["keys"][:, :, :count]
     return [Case(inputs, mode="base", description="equal weights")]
