@@ -15,7 +15,7 @@
 # %% [markdown]
 # # Evidence for lecture 1
 #
-# What stands in one line of [lecture 1](../01_attention_intuition.ipynb) has its runs here, all of them recorded. Below them stand those of [lecture 1b](#visual-attention); some of these are live.
+# What stands in one line of [lecture 1](../01_attention_intuition.ipynb) has its runs here, all of them recorded. Below them stand those of lecture 1b; some of these are live.
 
 # %% tags=["setup"]
 import numpy as np
