@@ -19,7 +19,7 @@ LABS = '[[labs]]\nname = "a"\n'
         ('[course]\ntitle = "t"\nid = "two words"', r"course\.id: should be"),
         (COURSE + 'packages = ["a b"]', r"course\.packages: needs requirements as pip takes them"),
         (COURSE + 'packages = ["a; sys_platform == 1"]', r"course\.packages: needs requirements"),
-        (COURSE + 'packages = ["a @ https://example.org/a.whl"]', r"course\.packages: needs requirements"),
+        (COURSE + 'packages = ["a @ file:a.whl"]', r"course\.packages: needs requirements"),
         (HEAD, "labs: there are none"),
         (HEAD + LABS + "typo = 1", r"labs\.typo: is not a known key"),
         (HEAD + LABS + "due = 2026-01-01", r"labs\.due: needs"),
