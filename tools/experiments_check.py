@@ -100,7 +100,7 @@ CHECKS = (
     Check("decoder_leak", (*ONE_SEED, "--only", "mask"), r"1/mask/(losses|mask on)", TRAINED, seconds=61),
     Check("positions", ("--seeds", "0"), r"0/.*/by 8 positions", TRAINED, seconds=52),
     Check("caption_alignment", ("--seconds", "45"), r"validation loss", TIMED, ENGLISH + FRENCH, seconds=185),
-    Check("moving_digits", ONE_SEED, r"runs/.*", TRAINED),
+    Check("moving_digits", ONE_SEED, r"runs/.*", TRAINED, seconds=138),
     Check("xray_attention", ONE_SEED, r"runs/.*/(accuracy|AUC)$", TRAINED, XRAYS),
     Check("caption_model", ONE_SEED, r"unseen", TRAINED, ENGLISH + FRENCH, seconds=109),
     Check("show_attend_tell", ONE_SEED, r"runs/soft.*/exact$", TRAINED),
