@@ -101,7 +101,7 @@ CHECKS = (
     Check("positions", ("--seeds", "0"), r"0/.*/by 8 positions", TRAINED, seconds=52),
     Check("caption_alignment", ("--seconds", "45"), r"validation loss", TIMED, ENGLISH + FRENCH, seconds=185),
     Check("moving_digits", ONE_SEED, r"runs/.*", TRAINED, seconds=138),
-    Check("xray_attention", ONE_SEED, r"runs/.*/(accuracy|AUC)$", TRAINED, XRAYS),
+    Check("xray_attention", ONE_SEED, r"runs/.*/(accuracy|AUC)$", TRAINED, XRAYS, seconds=128),
     Check("caption_model", ONE_SEED, r"unseen", TRAINED, ENGLISH + FRENCH, seconds=109),
     Check("show_attend_tell", ONE_SEED, r"runs/soft.*/exact$", TRAINED),
     Check("lecture_seeds", ("09_vision_transformer", *ONE_SEED), r".*/test accuracy", 0.03),
