@@ -6,7 +6,7 @@ from pathlib import Path
 _root = Path(__file__).resolve().parent
 sys.path.insert(0, str(_root))
 
-from autograder.course.nbgrader_settings import configure_course  # noqa: E402
+from autograder.nbgrader_settings import configure_course  # noqa: E402
 
 c = get_config()  # noqa: F821
 configure_course(c, _root)

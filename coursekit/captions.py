@@ -20,7 +20,11 @@ def waves(length: int, width: int) -> np.ndarray:
 
 
 def normed(x: np.ndarray) -> np.ndarray:
-    """Vectors (…, D) divided by their root mean square (RMS norm without a gain, Zhang and Sennrich 2019)."""
+    """Vectors (…, D) divided by their root mean square (RMS norm without a gain, Zhang and Sennrich 2019).
+
+    >>> normed(np.array([[3.0, 4.0]])).round(3)
+    array([[0.849, 1.131]])
+    """
     return x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + 1e-6)
 
 

@@ -37,6 +37,10 @@ def questions(
 
     Returns:
         ids (count, length), the last letters (count,), and their distances (count,), all equally probable.
+
+    >>> ids, letters, distances = questions(count=3, length=10, farthest=4, seed=0)
+    >>> bool((ids[np.arange(3), 9 - distances] == 2 + letters).all())  # there the last letter stands
+    True
     """
     ids, _ = rows(count, length, seed)
     rng = np.random.default_rng([seed, 1])

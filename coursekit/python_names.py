@@ -9,7 +9,11 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def parameter_names(function: Function) -> list[str]:
-    """The parameters of a parsed function in their order, `*args` and `**options` included."""
+    """The parameters of a parsed function in their order, `*args` and `**options` included.
+
+    >>> parameter_names(ast.parse("lambda x, *rest, scale=1, **more: x").body[0].value)
+    ['x', 'rest', 'scale', 'more']
+    """
     given = function.args
     named = [*given.posonlyargs, *given.args, *filter(None, [given.vararg]), *given.kwonlyargs]
     return [each.arg for each in [*named, *filter(None, [given.kwarg])]]
@@ -21,6 +25,10 @@ def bound_names(function: Function) -> set[str]:
     They are its parameters and those of functions inside it, the names that it assigns (loops, `with` and
     comprehensions included), the functions and classes that it defines, what it imports, what `except … as` names, and
     Python's built-in names.
+
+    >>> read = ast.parse("def f(x):\n    import math\n    return math.sqrt(x) + y").body[0]
+    >>> sorted(bound_names(read) - set(dir(builtins)))
+    ['math', 'x']
     """
     bound = set(dir(builtins))
     for node in ast.walk(function):
@@ -38,6 +46,10 @@ def bound_names(function: Function) -> set[str]:
 
 
 def names_read(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """The names that the statements of a function read, once for each reading; its first line does not count."""
+    r"""The names that the statements of a function read, once for each reading; its first line does not count.
+
+    >>> names_read(ast.parse("def f(x):\n    return x * x + y").body[0])
+    ['x', 'x', 'y']
+    """
     nodes = [node for statement in function.body for node in ast.walk(statement)]
     return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]

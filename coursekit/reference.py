@@ -157,7 +157,8 @@ class _WrongReferences(Mapping[Mistakes, Mapping[str, Any]]):
         fingerprinted = self._case["expected_arrays"]
         store = self._arrays[f"{self._prefix}.wrong"].astype("float64")
         found, start = {}, 0
-        for mistakes, deviations in self._case["wrong"].items():
+        listed = self._case["wrong"].items()
+        for mistakes, deviations in ((each, said) for some, said in listed for each in some.split()):
             results = dict(deviations)
             for key in fingerprinted:
                 shape = tuple(deviations.get(key, self._expected[key].shape))

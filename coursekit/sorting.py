@@ -26,7 +26,11 @@ def glorot(width: int) -> keras.initializers.Initializer:
 
 
 def digits(steps: int, seed: int = 0) -> NDArray[np.int64]:
-    """Draw the inputs of a training run: (steps, BATCH, LENGTH), digits from 0 to 9."""
+    """Draw the inputs of a training run: (steps, BATCH, LENGTH), digits from 0 to 9.
+
+    >>> digits(steps=100).shape == (100, BATCH, LENGTH)
+    True
+    """
     return np.random.default_rng(seed).integers(0, 10, size=(steps, BATCH, LENGTH))
 
 
@@ -41,6 +45,10 @@ def sorter(block: Callable[[], Any], depth: int, *, final_norm: bool = True, wid
 
     Returns:
         A model from ids (B, 8) to scores (B, 8, 10).
+
+    >>> model = sorter(lambda: keras.layers.Dense(32, activation="relu"), depth=2)
+    >>> model(digits(steps=1)[0]).shape[1:]
+    TensorShape([8, 10])
     """
     ids = keras.Input((LENGTH,), dtype="int32")  # (B, T)
     positions = keras.ops.cumsum(keras.ops.ones_like(ids), axis=1) - 1  # (B, T): 0 to 7 in every row

@@ -28,7 +28,11 @@ class Measured(NamedTuple):
 
 
 def mean_cosine(x: NDArray[np.float64]) -> float:
-    """Mean cosine between different tokens of each sentence; x (B, T, D)."""
+    """Mean cosine between different tokens of each sentence; x (B, T, D).
+
+    >>> mean_cosine(np.array([[[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]]))  # one pair of three points the same way
+    0.3333333333333333
+    """
     unit = x / np.linalg.norm(x, axis=-1, keepdims=True)  # (B, T, D)
     cosines = np.einsum("btd,bsd->bts", unit, unit)  # (B, T, T)
     length = x.shape[1]

@@ -5,7 +5,8 @@
 One translator of `recurrent_translation.py` (the same pieces, model, batches and schedule) is trained for so many
 PROCESSOR seconds on one thread, and then reads line 7 of the validation set and its twin, in which the colours have
 changed places. Weights are recorded word by word: summed over the pieces of a French word, averaged over the pieces of
-an English one. Lecture 1 shows them.
+an English one. Lecture 1 shows them. No two runs agree to the digit: how many steps fit into the seconds, and the
+learning rate of each step, follow the processor's clock.
 """
 
 from __future__ import annotations

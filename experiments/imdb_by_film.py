@@ -16,7 +16,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Annotated
 
@@ -310,13 +310,13 @@ def planned(split: Split) -> Iterator[tuple[str, str, Callable]]:
     groups = {"ladder": LADDER, "search": SEARCH, "maximum": MAXIMUM}
     for group, name in ORDER:
         for seed in SEEDS:
-            compute = lambda s=groups[group][name], seed=seed, t=group != "search": network(split, s, seed, t)  # noqa: E731
+            compute = partial(network, split, groups[group][name], seed, group != "search")
             yield group, f"{name}; seed {seed}", compute
     for labels, epochs in LABELS.items():
         for seed in SEEDS:
             for name in ("mean of embeddings", ENCODER):
                 settings = replace(LADDER[name], decay_epochs=epochs)
-                compute = lambda s=settings, labels=labels, seed=seed: network(split, s, seed, False, labels)  # noqa: E731
+                compute = partial(network, split, settings, seed, False, labels)
                 yield "labels", f"{name}, {labels}; seed {seed}", compute
     for start, changed in STARTS.items():
         for labels, epochs in LABELS.items():

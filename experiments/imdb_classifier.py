@@ -344,7 +344,7 @@ def main(
     parts = (kept, (test_texts, test_labels), held)
     for ngrams, length in ((2, None), (2, 200), (1, None), (1, 200)):
         name = f"{'words and pairs' if ngrams == 2 else 'words'}, {'last 200' if length else 'whole review'}"
-        compute = lambda n=ngrams, length=length: linear(*((words(some), its) for some, its in parts), n, length)  # noqa: E731
+        compute = lambda n=ngrams, length=length: linear(*((words(x), y) for x, y in parts), n, length)  # noqa: E731
         record.get("linear", name, compute)
     study.final(replace(best, max_length=LONG), seed=0)
     study.final(replace(best, model="lstm"), seed=0)

@@ -15,6 +15,10 @@ import psutil
 
 BIN = Path(sys.executable).parent
 HERE = Path(__file__).parent
+CODE = (
+    str(HERE),
+    str(HERE.parent),
+)  # workers take the code that is tested, wherever the environment was installed from
 STAND_IN = HERE / "stand_in_sandbox.py"
 
 
@@ -98,7 +102,7 @@ class Processes:
                 [word for part in words for word in part],
                 stdout=log,
                 stderr=log,
-                env=os.environ | {"PYTHONPATH": str(HERE)} | self.settings | (settings or {}),
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(CODE)} | self.settings | (settings or {}),
                 start_new_session=True,
             )
         self._all.append(process)

@@ -19,7 +19,7 @@ from rich.console import Console
 from tiny_course import LAB, TOML, released
 
 from autograder.cli import app as cli
-from autograder.grading.results import write_atomically
+from autograder.course.files import write_atomically
 from autograder.sandbox import SandboxUnavailable
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,8 +18,8 @@ from sqlalchemy.exc import DataError, OperationalError
 from tiny_course import LAB, TOML, released
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grading import marking as command
 from autograder.grading.results import ExerciseResult, LabResult
+from autograder.marking import run as command
 from autograder.sandbox import SandboxUnavailable
 
 SECOND = "02_tiny"

@@ -34,7 +34,7 @@ from autograder.grading.results import (
     LabResult,
     round_score,
 )
-from autograder.grading.results_folder import write_tables
+from autograder.marking.results_folder import write_tables
 from autograder.releasing.release import release
 
 

@@ -17,7 +17,7 @@ from autograder.cli import app as cli
 from autograder.course.settings import load_course
 from autograder.grading.gradebook import GradebookWriter, recorded_marks
 from autograder.grading.results import LabResult
-from autograder.grading.results_folder import bring_up_to_date
+from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
 
 PAGE = f"grades/feedback/{{}}/{LAB}.html"

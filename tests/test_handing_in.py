@@ -16,10 +16,10 @@ from test_command import course  # noqa: F401  a course of two labs; every submi
 from tiny_course import LAB, TOML
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grading import marking as command
 from autograder.grading.gradebook import recorded_marks
 from autograder.grading.lab_grader import of_submission
 from autograder.grading.results import ExerciseResult, LabResult
+from autograder.marking import run as command
 from autograder.submission import FoundSubmission, find_submissions
 from autograder.submission.handing_in import dated, later, read_times
 

@@ -17,7 +17,7 @@ from autograder.declaring import Case, OwnExercise
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lab_grader import LabGrader
 from autograder.grading.results import ExerciseResult, GroupResult
-from autograder.grading.results_folder import bring_up_to_date
+from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
 
 NOW = datetime.now(UTC)

@@ -22,8 +22,8 @@ from typer.testing import CliRunner
 from autograder.cli.app import app
 from autograder.course.settings import load_course
 from autograder.grading.gradebook import GradebookWriter, recorded_marks
-from autograder.grading.results_folder import bring_up_to_date
 from autograder.integrations.exporting.tables import Cell, plain_table
+from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
 
 DUE = datetime(2026, 11, 2, 12, tzinfo=UTC)

@@ -26,12 +26,12 @@ from tiny_course import LAB, TOML, released, write_notebook
 from traitlets.config import PyFileConfigLoader
 
 from autograder.course.settings import CourseError, load_course
-from autograder.grading import marking as command
 from autograder.grading.lab_grader import GradingFailed
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.integrations.watching import watcher as watcher_module
 from autograder.integrations.watching.arrivals import Arrived
 from autograder.integrations.watching.watcher import Watcher
+from autograder.marking import run as command
 from autograder.submission import PassedOver
 
 START = datetime(2026, 11, 2, 12, tzinfo=UTC)

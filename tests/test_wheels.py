@@ -33,7 +33,8 @@ pytestmark = [pytest.mark.long, pytest.mark.slow, pytest.mark.sandbox]
 
 def run(*command: str | Path, cwd: Path, code: int = 0) -> str:
     words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+    settings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(words, cwd=cwd, env=settings, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == code, f"{words}\n{done.stdout}{done.stderr}"
     return done.stdout
 

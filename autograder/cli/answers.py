@@ -42,11 +42,11 @@ def answers(
 
     The rubric stands in rubrics.toml beside the lab's exercises.
     """
+    from autograder.course.files import write_atomically
     from autograder.course.settings import CourseError, load_course
     from autograder.grading.answers import questions
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import recorded_marks
-    from autograder.grading.results import write_atomically
     from autograder.pages.answers import answers_page
 
     course = load_course()

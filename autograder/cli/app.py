@@ -40,9 +40,9 @@ from autograder.grading.results import STATUSES
 from coursekit import terminal
 
 if TYPE_CHECKING:
-    from autograder.grading.marking import Marking
     from autograder.grading.marks import Mark
     from autograder.integrations.cluster.client import Cluster
+    from autograder.marking.run import Marking
     from autograder.submission.handing_in import PlatformTimes
 
 LONGEST_TABLE = 60
@@ -209,8 +209,8 @@ def grade(
         _stop("--workers and --unsafe are for this machine; --cluster grades in the sandboxes of its workers", 2)
     try:
         with _on_cluster(cluster, cluster_wait) if cluster else start_sandbox(course, lab, unsafe=unsafe) as warm:
-            from autograder.grading.marking import Marking  # slow to import: meanwhile the sandbox warms up
             from autograder.grading.people import course_roster
+            from autograder.marking.run import Marking  # slow to import: meanwhile the sandbox warms up
 
             marking = Marking(course, lab, out_dir, db_url=course.gradebook_at(db), seed=seed, again=again)
             found = marking.find(paths, course_roster(course) if only_roster else None, platform)
@@ -389,7 +389,7 @@ def publish(
         if course.repository:
             out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
     if archive:
-        from autograder.grading.results import write_atomically
+        from autograder.course.files import write_atomically
         from autograder.releasing.colab_archive import ARCHIVE, coursekit_archive
         from autograder.releasing.publish import student_files
 
@@ -452,7 +452,7 @@ def report(
     from autograder.grading.gradebook import known_students
     from autograder.grading.marks import sentences_on_waiting
     from autograder.grading.people import unknown_names
-    from autograder.grading.results_folder import current_marks
+    from autograder.marking.results_folder import current_marks
     from autograder.pages.class_report import write_report
 
     course = load_course()

@@ -224,8 +224,8 @@ def gradescope(
     more. The walls around student code are weaker on Gradescope: read SECURITY.md, "On Gradescope", first. The archive
     holds the hidden cases and, for exercises of your own, the solution: give it to nobody else.
     """
+    from autograder.course.files import write_atomically
     from autograder.course.settings import CourseError, load_course
-    from autograder.grading.results import write_atomically
     from autograder.integrations.exporting.gradescope import autograder_archive
     from autograder.integrations.gradescope.results import VISIBILITIES
 
@@ -265,8 +265,8 @@ class _Export:
         from autograder.course.settings import CourseError, load_course
         from autograder.grading.database import shown_url
         from autograder.grading.people import course_roster, unknown_names
-        from autograder.grading.results_folder import current_marks
         from autograder.integrations.exporting.tables import Cell
+        from autograder.marking.results_folder import current_marks
 
         self.course: Course = load_course()
         self.cell = Cell(zeros)
@@ -342,8 +342,8 @@ class _Export:
     def write(
         self, table: Table, target: Path, archive: tuple[bytes, int] | None = None, feedback: Path | None = None
     ) -> None:
+        from autograder.course.files import write_atomically
         from autograder.grading.marks import sentences_on_waiting
-        from autograder.grading.results import write_atomically
 
         out = Console()
         write_atomically(target, table.as_csv())

@@ -76,7 +76,7 @@ def mark(
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import GradebookWriter, recorded_marks
     from autograder.grading.people import unknown_names
-    from autograder.grading.results_folder import bring_up_to_date
+    from autograder.marking.results_folder import bring_up_to_date
     from autograder.pages.feedback import feedback_path
 
     course = load_course()

@@ -81,7 +81,7 @@ def _remove(student: str, lab: str | None, asked: _Asked, folder: Path, db: str 
     from autograder.grading.database import shown_url
     from autograder.grading.gradebook import GradebookWriter, known_students
     from autograder.grading.removing import left_behind, remove_files
-    from autograder.grading.results_folder import bring_up_to_date
+    from autograder.marking.results_folder import bring_up_to_date
 
     course = load_course()
     name = course.lab(lab).name if lab is not None else None

@@ -43,13 +43,13 @@ def similar(
     The command runs no student's code and sends nothing to another machine. It compares earlier submissions with this
     year's, but not with each other.
     """
+    from autograder.course.files import write_atomically
     from autograder.course.released import read_released
     from autograder.course.settings import CourseError, load_course
     from autograder.grading.lab_grader import grade_ids
-    from autograder.grading.results import write_atomically
     from autograder.integrations.similarity.comparing import compare
     from autograder.integrations.similarity.documents import Document, Documents
-    from autograder.pages.similar import similar_page
+    from autograder.integrations.similarity.page import similar_page
     from autograder.submission import Unreadable, find_submissions
 
     course = load_course()

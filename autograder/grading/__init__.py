@@ -1,1 +1,1 @@
-"""From submissions to marks: one submission, one lab, one command; results, the gradebook, nbgrader's plugin."""
+"""From submissions to marks: one submission, one lab; results, the gradebook, nbgrader's plugin."""

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from autograder.course.files import write_atomically
 from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError
+from autograder.grading.autograded_notebook import check_path_part
 from autograder.grading.lab_grader import LabGrader, content_hash
 from autograder.grading.marks import Mark
-from autograder.grading.results import ExerciseResult, write_atomically
+from autograder.grading.results import ExerciseResult
 from autograder.grading.submission_run import PreparedExercise
-from autograder.pages.autograded_notebook import check_path_part
 from autograder.sandbox import Sandbox
 from autograder.submission import Unreadable, find_submissions
 from coursekit.judge import Attempt, Expectation, problem

@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 from autograder.course.cells import cells_by_id
 from autograder.course.near import did_you_mean
 from autograder.course.settings import Course
+from autograder.grading.autograded_notebook import check_path_part, write_autograded
 from autograder.grading.course_tables import metadata, result_table
 from autograder.grading.database import GradebookError, explained, open_engine, reading, schema_head
 from autograder.grading.gradebook_cells import (
@@ -35,7 +36,6 @@ from autograder.grading.lateness import LatePenalties
 from autograder.grading.marks import Mark, MarkReader
 from autograder.grading.removing import labs_of, remove_student, remove_submission
 from autograder.grading.results import LabResult, cut, round_score
-from autograder.pages.autograded_notebook import check_path_part, write_autograded
 
 ATTEMPTS = 5
 SERVER_ATTEMPTS = 14  # almost a minute, in which a server that went down can come back

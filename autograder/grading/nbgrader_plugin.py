@@ -22,9 +22,9 @@ from autograder.course.cells import points as points_of
 from autograder.course.released import read_released
 from autograder.course.settings import Course, load_course
 from autograder.grading import lab_grader
+from autograder.grading.autograded_notebook import with_verdicts
 from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.results import ExerciseResult, LabResult
-from autograder.pages.autograded_notebook import with_verdicts
 from autograder.submission import Children, FileSource, NotebookReader, Unreadable
 from autograder.submission.times import as_time
 

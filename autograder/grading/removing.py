@@ -12,8 +12,8 @@ from nbgrader import api
 from sqlalchemy import Connection, delete, insert, select
 
 from autograder.course.settings import Course
+from autograder.grading.autograded_notebook import check_path_part
 from autograder.grading.course_tables import change_table, result_table
-from autograder.pages.autograded_notebook import check_path_part
 
 
 def labs_of(connection: Connection, student: str) -> list[str]:

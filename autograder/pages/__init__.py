@@ -1,1 +1,1 @@
-"""Pages and notebooks for people to read: feedback, the class report, autograded notebooks."""
+"""Pages for people to read: feedback, the class report, answers in words."""

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from autograder.course.files import write_atomically
 from autograder.course.settings import Course, CourseLab
 from autograder.declaring.course_exercises import declared_exercises
 from autograder.declaring.declaration import Declaration, describe
 from autograder.declaring.exercise import VISIBLE_SEED, Exercise
 from autograder.grading.marks import Mark
-from autograder.grading.results import write_atomically
 from autograder.pages import class_figures
 from autograder.pages.class_numbers import MistakeCount, items, mistakes, outcomes
 from autograder.pages.rendering import render

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from autograder.course.files import write_atomically
 from autograder.course.settings import Course, CourseLab
 from autograder.declaring.course_exercises import declared_exercises
 from autograder.grading.marks import Mark, sentences_on_waiting
-from autograder.grading.results import write_atomically
 from autograder.pages import class_figures, class_tables
 from autograder.pages.class_numbers import (
     LEAST_FOR_CORRELATION,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.grading.results import plain_cell, write_csv
+from autograder.course.files import plain_cell, write_csv
 from autograder.pages.class_numbers import Standing, hours_after, quartiles
 
 if TYPE_CHECKING:

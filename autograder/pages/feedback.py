@@ -15,9 +15,10 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder.course.cells import grade_id, is_solution
+from autograder.course.files import write_atomically
 from autograder.course.settings import Course
 from autograder.grading.marks import ExerciseMark, Mark
-from autograder.grading.results import GroupResult, LabResult, round_score, write_atomically
+from autograder.grading.results import GroupResult, LabResult, round_score
 from autograder.pages.rendering import render
 from coursekit.statuses import STATUS_WORDS
 

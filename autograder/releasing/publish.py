@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 import nbformat
 
 import coursekit
+from autograder.course.files import write_atomically
 from autograder.course.settings import Course
-from autograder.grading.results import write_atomically
 from autograder.releasing.absent_links import without_absent_links
 from autograder.releasing.leaks import find_leaks
 from autograder.releasing.planned_files import NOTHING_PLANNED, Planned, contents, files_in

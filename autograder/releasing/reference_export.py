@@ -8,6 +8,8 @@ import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -50,7 +52,7 @@ def export(
         spec = replace(declared[name].spec, sections=sections.get(name, {}), changes=_changes(declared[name], cases))
         entries.append(_exercise(spec, cases, arrays))
     description = {"lab": lab, "title": title, "points": dict(points), "exercises": entries}
-    text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    text = json.dumps(description, ensure_ascii=False, indent=0, allow_nan=False) + "\n"
     return {f"{lab}.json": text.encode("utf-8"), f"{lab}.npz": _pack(arrays)}
 
 
@@ -167,23 +169,28 @@ def _case(case: Expectation, arrays: dict[str, np.ndarray], prefix: str) -> dict
     entry["tolerance"] = _nine_digits(case.tolerance)
     entry["dtype"] = case.dtype
     entry["property"] = case.property
-    entry["wrong"] = {}
+    stated: list[tuple[str, str]] = []
     wrong: list[np.ndarray] = []
     for mistakes, results in case.wrong.items():
         prints = {key: value for key, value in results.items() if isinstance(value, Fingerprint)}
         usual = {key: np.shape(case.expected.get(key, 0)) for key in prints}
-        entry["wrong"]["+".join(mistakes)] = {
+        said = {
             key: list(value.shape) if isinstance(value, Fingerprint) else _nine_digits(value)
             for key, value in results.items()
             if not (isinstance(value, Fingerprint) and value.shape == usual[key])
         }
+        stated.append(("+".join(mistakes), json.dumps(said)))
         if prints.keys() != set(entry["expected_arrays"]):
             arrays_are = ", ".join(entry["expected_arrays"])
             raise ValueError(
                 f"{prefix}: {', '.join(prints)} are arrays with {'+'.join(mistakes)}, and {arrays_are} without"
             )
         wrong.extend(prints[key].values for key in entry["expected_arrays"])  # the order in which they are read
-    if entry["wrong"]:
+    # Neighbours that say the same share an entry: most are arrays of the usual shape, and say nothing.
+    entry["wrong"] = {
+        " ".join(id for id, _ in some): json.loads(said) for said, some in groupby(stated, key=itemgetter(1))
+    }
+    if stated:
         with np.errstate(over="ignore"):  # what is too large for float32 is infinite in a student's result, too
             arrays[f"{prefix}.wrong"] = np.concatenate(wrong or [np.zeros(0)]).astype("float32")
     return entry

@@ -18,6 +18,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.course.cells import points
+from autograder.course.files import write_atomically
 from autograder.course.released import read_released
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
 from autograder.course.text_pairs import PairError, check_pair, paired_notebooks, read_pair, text_of
@@ -27,7 +28,6 @@ from autograder.declaring.exercise import VISIBLE_SEED
 from autograder.declaring.rubrics import rubrics
 from autograder.grading.lab_files import data_files
 from autograder.grading.preloading import limits_of, preload_of
-from autograder.grading.results import write_atomically
 from autograder.grading.solution_mutants import too_good
 from autograder.grading.solution_run import own_expectations
 from autograder.releasing import reference_export, verify_solution

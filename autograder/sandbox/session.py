@@ -28,7 +28,7 @@ HELLO_SECONDS = 120.0
 _TEXT_CHARACTERS = 8192
 _MIN_POLL_SECONDS = 0.02
 _LONGEST_LOOK = 0.25
-_LAST_BREATH = 10.0  # seconds from the end of a connection to the end of its process, where that is the reason
+_ENDING_SECONDS = 10.0  # seconds from the end of a connection to the end of its process, where that is the reason
 _MOST_COUNTED = 1.0  # of the seconds between two looks; when more have passed, the grader itself was not running
 _CHUNK_BYTES = 1 << 18
 _CREDENTIALS = struct.Struct("iII")
@@ -265,7 +265,7 @@ class Session:
         if self._tree.ran_out_of_memory():
             limit = self._limits.memory_bytes / (1 << 30)
             self._raise_lost("memory", f"more than {limit:.3g} GiB of memory", used)
-        if not self._tree.ends_within(_LAST_BREATH):
+        if not self._tree.ends_within(_ENDING_SECONDS):
             self._raise_lost("crashed", "the process hung up", used)
         try:
             killed = self._signal_that_ended() == signal.SIGKILL

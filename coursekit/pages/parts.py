@@ -18,7 +18,11 @@ def rotated(x, positions):
 
 
 def nucleus(probabilities, p):  # (V,)
-    """The most probable tokens until their mass reaches p, scaled to sum to 1; all others get 0."""
+    """The most probable tokens until their mass reaches p, scaled to sum to 1; all others get 0.
+
+    >>> nucleus(np.array([0.5, 0.25, 0.125, 0.125]), p=0.75).round(3)
+    array([0.667, 0.333, 0.   , 0.   ])
+    """
     order = np.argsort(-probabilities)
     kept = order[np.cumsum(probabilities[order]) - probabilities[order] < p]
     cut = np.zeros_like(probabilities)

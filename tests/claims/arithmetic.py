@@ -10,7 +10,8 @@ from dataclasses import dataclass
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _TERM = rf"[-−+]?[(]*\s*[-−+]?{_NUMBER}\s*[)]*(?:²|³)?"
 _CALCULATION = re.compile(
-    rf"(?<![\w.^_/])({_TERM}(?:\s*[-−+·×/]\s*{_TERM})+)\s*([=≈])\s*([-−]?{_NUMBER})(\s?%|\s(?:M\b|million))?(?![\w/·×^]|\s*[·×/]\s*\d)"
+    rf"(?<![\w.^_/])({_TERM}(?:\s*[-−+·×/]\s*{_TERM})+)\s*([=≈])\s*([-−]?{_NUMBER})"
+    r"(\s?%|\s(?:M\b|million))?(?![\w/·×^]|\s*[·×/]\s*\d)"
 )
 _WRITTEN = str.maketrans({"−": "-", "·": "*", "×": "*", ",": None, "²": "**2", "³": "**3"})
 _OPERATIONS = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)

@@ -15,8 +15,8 @@ from autograder.course.settings import CourseError
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, of_submission
 from autograder.grading.results import LabResult
 from autograder.integrations.cluster import records
-from autograder.integrations.cluster.connection import Connection, Lost, Seen, WorkerSeen
-from autograder.integrations.cluster.dispatch import Dispatch, Parcel
+from autograder.integrations.cluster.connection import Connection, SchedulerLost, SchedulerView, WorkerView
+from autograder.integrations.cluster.dispatch import Dispatch, WorkItem
 from autograder.integrations.cluster.job import Job
 from autograder.sandbox import SandboxUnavailable
 from autograder.submission import FoundSubmission, Unreadable
@@ -34,7 +34,7 @@ class ClusterUnavailable(SandboxUnavailable):
 
 
 @dataclass(frozen=True)
-class _Sent:
+class _Readable:
     """A submission that can be read: its bytes as they travel, and its notebook, which stays here."""
 
     found: FoundSubmission
@@ -71,11 +71,13 @@ class Cluster:
             while not dispatch.is_done():
                 try:
                     with Connection(self.address, job, self._wait_seconds) as connection:
-                        yield from _Shift(connection, dispatch, run, self._wait_seconds, self._tell, told).verdicts()
-                except Lost as lost:
+                        yield from _ConnectedRun(
+                            connection, dispatch, run, self._wait_seconds, self._tell, told
+                        ).verdicts()
+                except SchedulerLost as lost:
                     for address in dispatch.holders:
-                        for parcel in dispatch.held(address):
-                            dispatch.lose(parcel, counts=False)
+                        for item in dispatch.held(address):
+                            dispatch.lose(item, counts=False)
                     if not lost.was_connected:
                         yield run.local()
                         raise ClusterUnavailable(str(lost)) from lost
@@ -105,18 +107,18 @@ class _Run:
         self._local: list[Verdict] = []  # those that no worker gave
         self._points = grader.points
 
-    def readable(self, submissions: Iterable[FoundSubmission]) -> Iterator[_Sent]:
+    def readable(self, submissions: Iterable[FoundSubmission]) -> Iterator[_Readable]:
         """The submissions that can be read; the verdicts on others need no worker."""
         for found in submissions:
             try:
                 data = found.read()
-                yield _Sent(found, data, self._grader.plan(data).notebook)
+                yield _Readable(found, data, self._grader.plan(data).notebook)
             except Unreadable as error:
                 self._local.append(of_submission(self._unreadable(found, error), found))
             except Exception as error:
                 self._local.append(GradingFailed(found.student, f"{type(error).__name__}: {error}"))
 
-    def give_up(self, sent: _Sent, reason: str) -> None:
+    def give_up(self, sent: _Readable, reason: str) -> None:
         """There is no verdict on this submission."""
         self._local.append(GradingFailed(sent.found.student, reason))
 
@@ -125,7 +127,7 @@ class _Run:
         taken, self._local = self._local, []
         return taken
 
-    def verdict(self, sent: _Sent, record: records.Record) -> LabResult:
+    def verdict(self, sent: _Readable, record: records.Record) -> LabResult:
         """The verdict in a worker's record, whose every claim is checked that can be.
 
         Raises:
@@ -146,13 +148,13 @@ class _Run:
         return result
 
 
-class _Shift:
+class _ConnectedRun:
     """What happens between connecting to a scheduler and losing it."""
 
     def __init__(
         self,
         connection: Connection,
-        dispatch: Dispatch[_Sent],
+        dispatch: Dispatch[_Readable],
         run: _Run,
         wait_seconds: float,
         tell: Callable[[str], None],
@@ -164,7 +166,7 @@ class _Shift:
         self._wait_seconds = wait_seconds
         self._tell = tell
         self._told = told
-        self._parcels: dict[str, tuple[Parcel[_Sent], str]] = {}  # by task: what, and with whom
+        self._items: dict[str, tuple[WorkItem[_Readable], str]] = {}  # by task: what, and with whom
         self._benched: dict[str, float] = {}
         self._fit: dict[str, int] = {}
         self._names: dict[str, str] = {}
@@ -173,7 +175,7 @@ class _Shift:
         self._fit_until = time.monotonic()
 
     def verdicts(self) -> Iterator[list[Verdict]]:
-        """Hand out and collect until everything is done. Raises Lost, ClusterUnavailable and CourseError."""
+        """Hand out and collect until everything is done. Raises SchedulerLost, ClusterUnavailable and CourseError."""
         while not self._dispatch.is_done():
             if (seen := self._connection.seen()) is not None:
                 self._look(seen)
@@ -187,22 +189,22 @@ class _Shift:
 
     def _send(self) -> None:
         """Hand out what the workers can take: to each of them all at once, which costs Dask less."""
-        parcels: defaultdict[str, list[Parcel[_Sent]]] = defaultdict(list)
-        for parcel, address in self._dispatch.assign(self._fit):
-            parcels[address].append(parcel)
-        for address, some in parcels.items():
-            tasks = self._connection.send([parcel.content.data for parcel in some], address)
-            self._parcels.update((task, (parcel, address)) for task, parcel in zip(tasks, some, strict=True))
+        items: defaultdict[str, list[WorkItem[_Readable]]] = defaultdict(list)
+        for item, address in self._dispatch.assign(self._fit):
+            items[address].append(item)
+        for address, some in items.items():
+            tasks = self._connection.send([item.content.data for item in some], address)
+            self._items.update((task, (item, address)) for task, item in zip(tasks, some, strict=True))
 
-    def _look(self, seen: Seen) -> None:
+    def _look(self, seen: SchedulerView) -> None:
         now = time.monotonic()
         self._names = {worker.address: worker.name for worker in seen.workers}
         alive = {worker.address for worker in seen.workers if worker.silent < SILENT_SECONDS}
-        for task, (parcel, address) in list(self._parcels.items()):
+        for task, (item, address) in list(self._items.items()):
             if address not in alive:
-                del self._parcels[task]
+                del self._items[task]
                 self._connection.forget(task)
-                self._lose(parcel)
+                self._lose(item)
         self._fit = {
             worker.address: worker.slots
             for worker in seen.workers
@@ -221,7 +223,7 @@ class _Shift:
                 self._told.add((name, reason))
                 self._tell(f"{name} gets no submissions: {reason}")
 
-    def _reason(self, worker: WorkerSeen, now: float) -> str:
+    def _reason(self, worker: WorkerView, now: float) -> str:
         """Why a worker is not fit; empty where it may become so in a moment."""
         since = self._first_seen.setdefault(worker.address, now)
         if worker.silent >= SILENT_SECONDS:
@@ -233,36 +235,36 @@ class _Shift:
     def _collected(self) -> list[Verdict]:
         batch: list[Verdict] = []
         for task, data in self._connection.collect():
-            if task not in self._parcels:
+            if task not in self._items:
                 continue  # was lost, and is with another worker now
-            parcel, address = self._parcels.pop(task)
+            item, address = self._items.pop(task)
             if data is None:
-                self._lose(parcel)
+                self._lose(item)
                 continue
             try:
                 record = records.read(data)
                 if record.kind == "unfit":
                     self._bench(address)
-                    self._dispatch.lose(parcel, counts=False)
+                    self._dispatch.lose(item, counts=False)
                     continue
                 if record.kind == "failed":
-                    self._run.give_up(parcel.content, record.reason)
+                    self._run.give_up(item.content, record.reason)
                 else:
-                    batch.append(self._run.verdict(parcel.content, record))
-                self._dispatch.finish(parcel)
+                    batch.append(self._run.verdict(item.content, record))
+                self._dispatch.finish(item)
             except records.RecordError as error:
                 self._bench(address)
                 self._tell(f"{self._names.get(address, address)} sent a record that cannot be right: {error}")
-                self._lose(parcel)
+                self._lose(item)
         return batch
 
     def _bench(self, address: str) -> None:
         self._benched[address] = time.monotonic() + BENCH_SECONDS
         self._fit.pop(address, None)
 
-    def _lose(self, parcel: Parcel[_Sent]) -> None:
-        if not self._dispatch.lose(parcel):
-            self._run.give_up(parcel.content, f"its worker was lost {parcel.losses} times")
+    def _lose(self, item: WorkItem[_Readable]) -> None:
+        if not self._dispatch.lose(item):
+            self._run.give_up(item.content, f"its worker was lost {item.losses} times")
 
     def _nobody(self) -> str:
         reasons = "; ".join(f"{name}: {reason or 'it is not ready'}" for name, reason in self._reasons.items())

@@ -40,7 +40,7 @@ TLS = (
 )
 
 
-class Lost(Exception):
+class SchedulerLost(Exception):
     """There is no scheduler, or no longer. `was_connected` says which."""
 
     def __init__(self, message: str, *, was_connected: bool):
@@ -49,7 +49,7 @@ class Lost(Exception):
 
 
 @dataclass(frozen=True)
-class WorkerSeen:
+class WorkerView:
     """A worker as the scheduler knows it: heard of `silent` seconds ago, with `state` and `why` of its plugin."""
 
     address: str
@@ -61,10 +61,10 @@ class WorkerSeen:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SchedulerView:
     """One look at the scheduler."""
 
-    workers: list[WorkerSeen]
+    workers: list[WorkerView]
 
 
 def scheduler_address(named: str) -> str:
@@ -119,7 +119,7 @@ class Connection:
         self._looked = self._answered = time.monotonic()
 
     def __enter__(self) -> Connection:
-        """Connect, and hand the job to the workers. Raises Lost where there is no scheduler."""
+        """Connect, and hand the job to the workers. Raises SchedulerLost where there is no scheduler."""
         deadline = time.monotonic() + self._wait_seconds
         while True:
             _silence()
@@ -133,7 +133,7 @@ class Connection:
                 if time.monotonic() > deadline:
                     why = str(error) or type(error).__name__
                     text = f"No scheduler answers at {self.address} ({why}). Start one there: dask scheduler"
-                    raise Lost(text, was_connected=False) from error
+                    raise SchedulerLost(text, was_connected=False) from error
                 time.sleep(0.5)
         self._answered = time.monotonic()
         self._looked = 0.0
@@ -150,11 +150,11 @@ class Connection:
         with suppress(Exception):
             self._client.close(timeout=CLOSE_SECONDS)
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> SchedulerView | None:
         """What the scheduler knows of its workers, once a second; None in between.
 
         Raises:
-            Lost: the scheduler does not answer, or the connection to it has ended.
+            SchedulerLost: the scheduler does not answer, or the connection to it has ended.
             CourseError: the scheduler's own Python lacks this package.
         """
         now = time.monotonic()
@@ -169,7 +169,7 @@ class Connection:
             self._answered = now
             if not answer["has_job"]:
                 self._register()
-            return Seen([WorkerSeen(*fields) for fields in answer["workers"]])
+            return SchedulerView([WorkerView(*fields) for fields in answer["workers"]])
         self._check(now - self._answered)
         if self._look is None and now - self._looked > LOOK_SECONDS:
             self._looked = now
@@ -204,7 +204,7 @@ class Connection:
     def collect(self) -> Iterator[tuple[str, bytes | None]]:
         """Yield the records that have come, by task; None where a task was lost with its worker.
 
-        Waits for half a second at most. Raises Lost.
+        Waits for half a second at most. Raises SchedulerLost.
         """
         for kind, subject, fetched in self._happened():
             if kind == "done":
@@ -218,7 +218,7 @@ class Connection:
                     self.forget(subject)
                     yield subject, None
                 else:  # Dask cancels what it waits for when it loses the scheduler
-                    raise Lost("the scheduler is lost", was_connected=True)
+                    raise SchedulerLost("the scheduler is lost", was_connected=True)
             else:
                 self._fetching.discard(subject)
                 for task, record in (fetched or {}).items():
@@ -267,7 +267,7 @@ class Connection:
 
     def _check(self, blind: float = 0.0) -> None:
         if self._client.status != "running" or blind > BLIND_SECONDS:
-            raise Lost("the scheduler is lost", was_connected=True)
+            raise SchedulerLost("the scheduler is lost", was_connected=True)
 
 
 def _silence() -> None:

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 @dataclass(eq=False)
-class Parcel(Generic[T]):
+class WorkItem(Generic[T]):
     """Something to be done by a worker, and how often it was lost with one."""
 
     content: T
@@ -23,7 +23,7 @@ class Parcel(Generic[T]):
 
 
 class Dispatch(Generic[T]):
-    """Hands out parcels, `DEPTH` for each slot, to the worker that has the fewest for its slots.
+    """Hands out items, `DEPTH` for each slot, to the worker that has the fewest for its slots.
 
     What is lost with a worker goes to another one, before anything new. What was lost `SUSPECT` times travels alone, so
     that a submission that takes workers down costs no other one its turn.
@@ -34,31 +34,31 @@ class Dispatch(Generic[T]):
 
     def __init__(self, contents: Iterator[T]):
         self._contents = contents
-        self._again: deque[Parcel[T]] = deque()
-        self._held: dict[str, set[Parcel[T]]] = {}
+        self._again: deque[WorkItem[T]] = deque()
+        self._held: dict[str, set[WorkItem[T]]] = {}
         self._exhausted = False
 
     def is_done(self) -> bool:
         """Whether nothing waits and nothing is in anybody's hands."""
         if self._again or self.holders:
             return False
-        if (parcel := self._next()) is not None:
-            self._again.append(parcel)
+        if (item := self._next()) is not None:
+            self._again.append(item)
         return not self._again
 
-    def assign(self, slots: Mapping[str, int]) -> Iterator[tuple[Parcel[T], str]]:
+    def assign(self, slots: Mapping[str, int]) -> Iterator[tuple[WorkItem[T], str]]:
         """Hand out what the workers can take.
 
         Args:
             slots: threads of each worker that is fit, by address.
         """
         suspects = [each for each in self._again if each.losses >= SUSPECT]
-        for parcel in suspects:
+        for item in suspects:
             idle = [address for address in slots if not self._held.get(address)]
             if not idle:
                 break
-            self._again.remove(parcel)
-            yield self._give(parcel, idle[0])
+            self._again.remove(item)
+            yield self._give(item, idle[0])
         free = {address: count for address, count in slots.items() if not self._is_reserved(address)}
         while free:
             address = min(free, key=lambda each: len(self._held.get(each, ())) / free[each])
@@ -69,27 +69,27 @@ class Dispatch(Generic[T]):
                 return
             yield self._give(next_, address)
 
-    def finish(self, parcel: Parcel[T]) -> None:
-        """Take a parcel out of its worker's hands: it is done."""
+    def finish(self, item: WorkItem[T]) -> None:
+        """Take an item out of its worker's hands: it is done."""
         for held in self._held.values():
-            held.discard(parcel)
+            held.discard(item)
 
-    def lose(self, parcel: Parcel[T], *, counts: bool = True) -> bool:
-        """Take a parcel out of its worker's hands, to be done again; return whether it will be.
+    def lose(self, item: WorkItem[T], *, counts: bool = True) -> bool:
+        """Take an item out of its worker's hands, to be done again; return whether it will be.
 
         Args:
-            parcel: what was lost.
-            counts: whether it was lost with its worker, and may be the reason; a parcel lost `MOST_LOSSES` times is
+            item: what was lost.
+            counts: whether it was lost with its worker, and may be the reason; an item lost `MOST_LOSSES` times is
                 given up.
         """
-        self.finish(parcel)
-        parcel.losses += counts
-        if parcel.losses >= MOST_LOSSES:
+        self.finish(item)
+        item.losses += counts
+        if item.losses >= MOST_LOSSES:
             return False
-        self._again.append(parcel)
+        self._again.append(item)
         return True
 
-    def held(self, address: str) -> Collection[Parcel[T]]:
+    def held(self, address: str) -> Collection[WorkItem[T]]:
         """What a worker has in its hands."""
         return tuple(self._held.get(address, ()))
 
@@ -98,20 +98,20 @@ class Dispatch(Generic[T]):
         """The workers that have something in their hands."""
         return tuple(address for address, held in self._held.items() if held)
 
-    def _give(self, parcel: Parcel[T], address: str) -> tuple[Parcel[T], str]:
-        self._held.setdefault(address, set()).add(parcel)
-        return parcel, address
+    def _give(self, item: WorkItem[T], address: str) -> tuple[WorkItem[T], str]:
+        self._held.setdefault(address, set()).add(item)
+        return item, address
 
     def _is_reserved(self, address: str) -> bool:
         return any(each.losses >= SUSPECT for each in self._held.get(address, ()))
 
-    def _next(self) -> Parcel[T] | None:
-        for parcel in self._again:
-            if parcel.losses < SUSPECT:
-                self._again.remove(parcel)
-                return parcel
+    def _next(self) -> WorkItem[T] | None:
+        for item in self._again:
+            if item.losses < SUSPECT:
+                self._again.remove(item)
+                return item
         content = None if self._exhausted else next(self._contents, None)
         if content is None:
             self._exhausted = True
             return None
-        return Parcel(content)
+        return WorkItem(content)

@@ -32,7 +32,7 @@ class _Kept:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-class Shelf:
+class SandboxPool:
     """Sandboxes by kind (limits, and what they import). One that is idle goes when another kind is asked for."""
 
     def __init__(self) -> None:

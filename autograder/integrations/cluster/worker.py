@@ -16,13 +16,13 @@ from autograder.grading.lab_grader import LabGrader
 from autograder.grading.preloading import preload_of
 from autograder.integrations.cluster import records
 from autograder.integrations.cluster.job import Job, differences, installed, name_of
-from autograder.integrations.cluster.warm import Shelf
+from autograder.integrations.cluster.warm import SandboxPool
 from autograder.sandbox import Sandbox, SandboxUnavailable, WorkerLost
 
 log = logging.getLogger(__name__)
 
 PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)  # seconds, before a worker that was unfit tries again
-_shelf = Shelf()
+_pool = SandboxPool()
 
 
 class Refused(Exception):
@@ -107,7 +107,7 @@ class GradingPlugin(WorkerPlugin):
 
     def _warm(self, grader: LabGrader) -> AbstractContextManager[Sandbox]:
         preload = preload_of(grader.course, grader.lab)
-        return _shelf.warm((grader.limits, preload), lambda: Sandbox(grader.limits, preload=preload))
+        return _pool.warm((grader.limits, preload), lambda: Sandbox(grader.limits, preload=preload))
 
     def _tell(self, state: str, why: str) -> None:
         self.state, self.why = state, why

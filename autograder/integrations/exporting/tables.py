@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from autograder.course.files import plain_cell
 from autograder.course.roster import Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.marks import Mark
-from autograder.grading.results import plain_cell, round_score
+from autograder.grading.results import round_score
 
 Row = Mapping[str, str]
 Marks = Mapping[str, Mapping[str, Mark]]  # lab -> student -> mark

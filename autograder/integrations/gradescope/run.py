@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.cells import details
+from autograder.course.files import write_atomically
 from autograder.course.settings import load_course
 from autograder.grading.lab_grader import LabGrader
 from autograder.grading.preloading import limits_of, preload_of
-from autograder.grading.results import write_atomically
 from autograder.integrations.gradescope.results import results_json
 from autograder.sandbox import Sandbox
 from autograder.sandbox.other_user import OtherUser

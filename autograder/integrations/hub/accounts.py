@@ -14,9 +14,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.course.files import write_atomically
 from autograder.course.printable import printable
 from autograder.course.settings import CourseError
-from autograder.grading.results import write_atomically
 from autograder.integrations.hub.settings import HubSettings
 
 ROLES = ("student", "instructor")

@@ -11,8 +11,8 @@ import secrets
 import stat
 from pathlib import Path
 
+from autograder.course.files import write_atomically
 from autograder.course.settings import CourseError, load_course
-from autograder.grading.results import write_atomically
 from autograder.integrations.hub.settings import HubSettings
 from autograder.releasing import validation
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder.course.files import write_atomically
 from autograder.course.released import parse_notebook
 from autograder.course.settings import FILE_NAME, Course, CourseError
 from autograder.course.text_pairs import write_pair
 from autograder.declaring.course_exercises import lab_folder
-from autograder.grading.results import write_atomically
 from autograder.integrations.importing.assignment import Assignment, Given, Question, Written
 from autograder.integrations.importing.cases import Target, Tried, targets, tried
 from autograder.integrations.importing.from_nbgrader import is_nbgrader, read_nbgrader

@@ -11,10 +11,10 @@ from nbformat.v4 import new_notebook
 
 import coursekit
 from autograder.course.cells import cells_by_id, is_test, points
+from autograder.course.files import write_atomically
 from autograder.course.settings import FILE_NAME, Course, CourseError, load_course
 from autograder.course.text_pairs import read_pair, text_of, write_pair
 from autograder.declaring.course_exercises import FOLDER, lab_folder
-from autograder.grading.results import write_atomically
 from autograder.integrations.scaffold.templating import cells, filled
 from autograder.releasing.course_cells import tags
 

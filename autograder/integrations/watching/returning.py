@@ -8,8 +8,8 @@ from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 
+from autograder.course.files import write_atomically
 from autograder.course.settings import Course, load_nbgrader_config
-from autograder.grading.results import write_atomically
 from autograder.integrations.watching.arrivals import SECRET, HandedIn
 
 

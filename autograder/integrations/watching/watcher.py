@@ -14,19 +14,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.course.files import write_atomically
 from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError
 from autograder.grading.lab_grader import grade_ids
-from autograder.grading.marking import Marking
 from autograder.grading.marks import Mark
 from autograder.grading.people import course_roster, stranger
 from autograder.grading.preloading import start_sandbox
-from autograder.grading.results import write_atomically
 from autograder.integrations.watching.arrivals import SECRET, Arrived, HandedIn, in_exchange, in_folder
 from autograder.integrations.watching.journal import Journal
 from autograder.integrations.watching.returning import Exchange, written_time
+from autograder.integrations.watching.status import status_page
+from autograder.marking.run import Marking
 from autograder.pages.feedback import feedback_path
-from autograder.pages.status import status_page
 from autograder.submission import PassedOver, Unreadable
 from autograder.submission.file_names import LabNames, shown_place, stem_of
 from autograder.submission.handing_in import dated, later

@@ -8,11 +8,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.course.files import plain_cell, write_csv
 from autograder.course.settings import Course
 from autograder.grading.gradebook import GradebookWriter, recorded_marks
 from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.marks import Mark
-from autograder.grading.results import plain_cell, write_csv
 from autograder.pages.feedback import feedback_path, is_current, write_feedback
 
 RESULTS_COLUMNS = (

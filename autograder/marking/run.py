@@ -24,7 +24,7 @@ from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash
 from autograder.grading.marks import Mark, automatic_mark
 from autograder.grading.people import of_roster, unknown_names
 from autograder.grading.results import LabResult, write_passed_over_csv
-from autograder.grading.results_folder import bring_up_to_date
+from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.submission import FoundSubmission, PassedOver, find_submissions

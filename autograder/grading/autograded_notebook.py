@@ -12,9 +12,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
 from autograder.course.cells import grade_id, is_test
+from autograder.course.files import write_atomically
 from autograder.course.released import read_released
 from autograder.course.settings import Course
-from autograder.grading.results import ExerciseResult, LabResult, write_atomically
+from autograder.grading.results import ExerciseResult, LabResult
 from coursekit.statuses import STATUS_WORDS
 
 NOTE_ID = "autograder-note"
