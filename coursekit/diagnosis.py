@@ -139,9 +139,6 @@ def diagnose(
     the one that explains most of the wrong cases is taken, if it explains any. Among equals the one declared first is
     taken.
 
-    A set that explains only some of the wrong cases is taken if they are enough (`_is_enough`): in one case the results
-    of quite another mistake may coincide with it.
-
     No set is taken that speaks against a group: one that would have failed a group whose results are all right, or
     changed nothing in the wrong cases of a group (`_would_fail_these`). A case that is wrong only where any number is
     right, with NaN there, speaks neither for a mistake nor against it.
@@ -184,40 +181,12 @@ def diagnose(
         if rank <= best_rank or not _would_fail_these(mistakes, by_group, telling, wrong):
             continue
         evidence = [(expected[index], wrong[index], tolerances[index]) for index in explained]
-        if not (_is_enough(explained, telling, groups) or _is_told_in_words(mistakes, evidence)):
-            continue
         if len(mistakes) == 2 and not _both_are_seen(mistakes, evidence, complete=len(explained) == len(failing)):
             continue
         best, best_rank = mistakes, rank
         if len(explained) == len(failing) and not contradicted:
             break  # the sets that follow are no smaller, and cannot explain more
     return best
-
-
-def _is_enough(explained: Sequence[int], wrong: Sequence[int], groups: Sequence[str]) -> bool:
-    """Whether mistakes that explain some of the wrong cases explain half of them, with at least one in every group that
-    fails, or two thirds. Cases of `STRUCTURE` that they do not explain are not counted.
-
-    Not all are asked for: a second mistake may be there, and a formula that divides by something small, or overflows,
-    gives other numbers in each way of writing it.
-    """
-    counted = [index for index in wrong if index in explained or groups[index] not in STRUCTURE]
-    number = sum(index in explained for index in counted)
-    in_every_group = {groups[index] for index in counted} <= {groups[index] for index in explained}
-    return 3 * number >= 2 * len(counted) or (in_every_group and 2 * number >= len(counted))
-
-
-def _is_told_in_words(
-    mistakes: Mistakes,
-    cases: Sequence[tuple[Mapping[str, Any], Mapping[Mistakes, Mapping[str, Any]], Mapping[str, float]]],
-) -> bool:
-    """Whether in one of these cases the result is a sentence in which a probe says what the mistakes do: that is no
-    coincidence. The cases are as in `_both_are_seen`."""
-    return any(
-        isinstance(value, str) and " " in value and value != expected.get(key)
-        for expected, wrong, _ in cases
-        for key, value in wrong[mistakes].items()
-    )
 
 
 def _would_fail_these(

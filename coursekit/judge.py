@@ -402,10 +402,9 @@ def _named(spec: ExerciseSpec, expectations: Sequence[Expectation], attempts: Se
 
     def mistakes(members: Sequence[int]) -> Mistakes:
         cases = [expectations[index] for index in members]
-        computed = [index for index in members if expectations[index].mode not in UNNAMED_MODES]
         return diagnose(
             list(spec.sentences),
-            [attempts[index].outputs if index in computed else None for index in members],
+            [attempts[index].outputs for index in members],
             [case.expected for case in cases],
             [case.wrong for case in cases],
             [case.tolerance for case in cases],

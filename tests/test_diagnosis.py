@@ -49,12 +49,6 @@ def seen(pair, cases) -> bool:
     return (first and second) or (complete and (first or second or not (adds_up or multiples)))
 
 
-def explains_enough(mistakes, cases) -> bool:
-    """Two thirds of the wrong cases; in half of them, each of which is a group, one group would be left."""
-    wrong = [given.get(mistakes) == returned for returned, given in cases if returned != RIGHT]
-    return 3 * sum(wrong) >= 2 * len(wrong)
-
-
 def agrees_with_all(mistakes, cases) -> bool:
     """Whether the mistakes would have failed the cases that are wrong, and no other: each case is a group."""
     return all((mistakes in wrong) == (returned != RIGHT) for returned, wrong in cases)
@@ -70,11 +64,7 @@ def test_the_best_explanation_is_found(cases):
 
     speaking = {each: score(each) for each in SETS if score(each)[0] and (len(each) == 1 or seen(each, cases))}
     rank = {each: (explained - contradicted, -len(each)) for each, (explained, contradicted) in speaking.items()}
-    allowed = {
-        each: key
-        for each, key in rank.items()
-        if key[0] >= 0 and agrees_with_all(each, cases) and explains_enough(each, cases)
-    }
+    allowed = {each: key for each, key in rank.items() if key[0] >= 0 and agrees_with_all(each, cases)}
     best = [each for each in SETS if each in allowed and allowed[each] == max(allowed.values())]
     assert diagnosis(cases) == (best[0] if best else ())
 
@@ -100,46 +90,6 @@ def test_a_sum_is_not_taken_for_its_parts(first, second, cases):
     assert diagnosis([case] * cases) == diagnosis([case] * cases, kind=array) == ()
     alone = (first, {("c",): first, pair: first})
     assert diagnosis([case, alone]) == pair
-
-
-@pytest.mark.parametrize(
-    ("wrong", "groups", "named"),
-    [
-        ("xxx", "abc", ("c",)),
-        ("xxo", "abc", ("c",)),  # two of three
-        ("xo", "ab", ()),  # a coincidence in one group, other numbers in the other one
-        ("xo", "aa", ("c",)),  # half, and one in every group
-        ("xoo", "aaa", ()),
-        ("xxooo", "abbba", ()),
-        ("xxoo", "abba", ("c",)),
-        ("xooo", "a" + 3 * "s", ()),
-    ],
-)
-def test_a_coincidence_in_one_case_is_no_name(wrong, groups, named):
-    """All cases are wrong: x as the mistake makes them, o otherwise, though the mistake would change them, too."""
-    cases = [(2 if each == "x" else 3, {("c",): 2}) for each in wrong]
-    assert diagnosis(cases, groups=groups) == named
-
-
-def test_what_an_object_is_made_of_does_not_count():
-    """Wrong references know little of gradients, parameters and saving."""
-    cases = [(2, {("c",): 2}), *3 * [(3, {("c",): 2})]]
-    assert diagnosis(cases, groups=["values", "parameters", "training", "reload"]) == ("c",)
-
-
-def test_a_sentence_of_a_probe_names_a_mistake_by_itself():
-    def named(sentence):
-        return diagnose(
-            ["c"],
-            [{"calls": sentence}, *3 * [{"y": 3.0}]],
-            [{"calls": "each once"}, *3 * [{"y": 0.0}]],
-            [{("c",): {"calls": sentence}}, *3 * [{("c",): {"y": 2.0}}]],
-            4 * [{"y": 0.1}],
-            ["calls", "a", "b", "c"],
-        )
-
-    assert named("other prompts at each temperature") == ("c",)
-    assert named("0.25") == ()
 
 
 def test_a_name_speaks_against_no_group():
