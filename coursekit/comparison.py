@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+LONGEST_QUOTE = 200  # characters of a value in a sentence
 
 
 def difference(
@@ -74,9 +77,9 @@ def _plain_difference(name: str, actual: Any, expected: Any, tolerance: float, r
             return f"`{name}` is {_quoted(actual)}; expected a number."
         same = actual == expected or abs(actual - expected) <= tolerance
     elif isinstance(expected, list):
-        same = _listed(actual) == _listed(expected)
+        same = _equal(actual, expected)
     else:
-        same = type(actual) is type(expected) and _listed(actual) == _listed(expected)
+        same = type(actual) is type(expected) and _equal(actual, expected)
     if same:
         return None
     return f"`{name}` is {_quoted(actual)}" + (
@@ -84,22 +87,53 @@ def _plain_difference(name: str, actual: Any, expected: Any, tolerance: float, r
     )
 
 
-def _listed(value: Any) -> Any:
-    """`value` without arrays: these cannot be compared by `==` inside a list."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, list):
-        return [_listed(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _listed(item) for key, item in value.items()}
-    return value
+def _equal(actual: Any, expected: Any) -> bool:
+    """Whether two values are equal, arrays being lists. It looks at no more of `actual` than `expected` is large: what
+    came back may hold a million things, and each case is compared with the results of many mistakes."""
+    actual, expected = (value.item() if _is_number(value) else value for value in (actual, expected))
+    if isinstance(actual, (list, np.ndarray)) and isinstance(expected, (list, np.ndarray)):
+        return len(actual) == len(expected) and all(map(_equal, actual, expected))
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        return actual.keys() == expected.keys() and all(_equal(actual[key], expected[key]) for key in expected)
+    if isinstance(actual, np.ndarray) or isinstance(expected, np.ndarray):
+        return False
+    return bool(actual == expected)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
 
 
 def _quoted(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of shape {_shape(value)}"
-    text = _number(value) if isinstance(value, float) else repr(value)
-    return text if len(text) <= 200 else text[:197] + "…"
+    text = _number(value) if isinstance(value, float) else _beginning(value)
+    return text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 3] + "…"
+
+
+def _beginning(value: Any) -> str:
+    """What `repr` says of a value, whole or at least `LONGEST_QUOTE` characters and a few; it makes no more of it."""
+    match value:
+        case str():
+            return repr(value[: LONGEST_QUOTE + 1])
+        case list():
+            return f"[{_joined(map(_beginning, value))}]"
+        case dict():
+            return f"{{{_joined(f'{_beginning(key)}: {_beginning(item)}' for key, item in value.items())}}}"
+        case np.ndarray() if value.size > LONGEST_QUOTE:
+            return f"an array of shape {_shape(value)}"
+    return repr(value)
+
+
+def _joined(texts: Iterable[str]) -> str:
+    kept: list[str] = []
+    length = 0
+    for text in texts:
+        kept.append(text)
+        length += len(text) + 2
+        if length > LONGEST_QUOTE:
+            break
+    return ", ".join(kept)
 
 
 def _shape(array: np.ndarray) -> str:

@@ -78,3 +78,36 @@ def test_lists_are_compared_as_lists(actual):
     expected = [[1, 2], 3] if isinstance(actual, list) and len(np.shape(actual[0])) else list(actual)
     assert difference("y", actual, expected, 0.0) is None
     assert difference("y", actual, [*expected, 4], 0.0)
+
+
+class Watched:
+    """A thing that counts how often it is looked at."""
+
+    looks = 0
+
+    def __eq__(self, other):
+        Watched.looks += 1
+        return self is other
+
+    def __repr__(self):
+        Watched.looks += 1
+        return "a thing"
+
+    __hash__ = object.__hash__
+
+
+@pytest.mark.parametrize("expected", [1.5, "a word", [1, 2, 3], [[1, 2], [3]], [["a"]] * 100_000])
+def test_of_a_result_that_is_much_too_large_only_the_beginning_is_read(expected):
+    """A sentence is made, and every mistake's results are compared, for each case: that must not take hours."""
+    for large in ([Watched()] * 100_000, [[Watched()] * 1000] * 100, {"y": [Watched()] * 100_000}):
+        Watched.looks = 0
+        assert "a thing" in difference("y", large, expected, 0.0)
+        assert Watched.looks < 100
+
+
+@given(
+    st.recursive(st.integers() | st.text(max_size=9), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+)
+def test_a_value_is_quoted_as_python_shows_it(value):
+    text = repr([value])
+    assert (text if len(text) <= 200 else text[:197] + "…") in difference("y", [value], "no list", 0.0)

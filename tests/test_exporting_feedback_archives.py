@@ -9,6 +9,8 @@ from lms import CANVAS_FILES, MOODLE_FILES, packed, read_by_canvas, read_by_mood
 from test_exporting_tables import course, grade, run  # noqa: F401
 from tiny_course import LAB
 
+from autograder.course.roster import Roster
+from autograder.integrations.exporting.feedback_archives import moodle_names
 from autograder.submission import find_submissions
 from autograder.submission.file_names import student_by_lms
 
@@ -55,6 +57,15 @@ def test_pages_go_back_into_moodle(course, run):  # noqa: F811
     assert {each.student for each in again.submissions} | {
         (student_by_lms(Path(each.path).name) or [""])[0] for each in again.passed_over
     } >= {"Ada Lovelace_501", "George Boole_502"}
+
+
+@pytest.mark.parametrize("name", ["..\\..\\evil", "../../evil", ".", "a\nb", 'C:\\"x"|', "..\\_9_"])
+def test_a_full_name_leads_nowhere_on_any_system(tmp_path, name):
+    """Many platforms let students choose it, and whoever unpacks the archive may do so on another system."""
+    row = {"Identifier": "Participant 501", "Full name": name}
+    names = moodle_names(LAB, Roster(tmp_path / "w.csv", tuple(row), (row,)), {"ada": row})
+    assert not set(names["ada"]) & set('/\\:*?"<>|\n')
+    assert names["ada"].split("_")[1] == "501" and not names["ada"].startswith(".")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from lab_matrix import LABS
 from this_course import ROOT, exercises_of
 
 from autograder.course.cells import points
-from autograder.declaring import Case, Exercise, Questions
+from autograder.declaring import Case, Design, Exercise, Questions
 from autograder.declaring.exercise import VISIBLE_SEED
 from autograder.releasing.fixed_groups import fixed_groups
 from coursekit.judge import Attempt, Expectation, judge
@@ -73,19 +73,27 @@ def test_replaying_what_is_released_earns_nothing_else(lab):
     """Who looks inputs up in the reference file, and otherwise returns what it holds for the same visible case."""
     exercises = exercises_of(lab)
     fixed = {(group.exercise, group.group) for group in fixed_groups(exercises)}
+    worth = points(nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4))
+    total = 0.0
     for name, exercise in exercises.items():
         hidden = exercise.expectations(HIDDEN_SEED)
         attempts = replayed(exercise.expectations(VISIBLE_SEED), hidden)
-        groups = judge(exercise.spec, hidden, attempts).groups
-        earned = {(name, group.spec.name) for group in groups if group.passed}
+        judgement = judge(exercise.spec, hidden, attempts)
+        earned = {(name, group.spec.name) for group in judgement.groups if group.passed}
         assert earned <= fixed, earned - fixed
+        total += judgement.share * worth.get(name, 0)
+    assert total <= (0.35 if lab == "07_bert_ag_news" else 0.26) * sum(worth.values())  # as SECURITY.md says
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_values_are_worth_at_most_a_sixth_of_a_lab(lab):
+def test_values_are_worth_at_most_a_sixth_of_a_lab_and_a_quarter_with_a_design(lab):
+    """They are written down, so a copy earns them: answers, the prediction, the numbers of a design."""
     worth = points(nbformat.read(ROOT / "solutions" / lab / f"{lab}.ipynb", as_version=4))
-    values = [worth[name] for name in ("answers", "predict") if name in worth]
-    assert 6 * sum(values) <= sum(worth.values())
+    exercises = exercises_of(lab)
+    written = sum(worth.get(name, 0) for name, exercise in exercises.items() if type(exercise) is Questions)
+    chosen = sum(worth.get(name, 0) for name, exercise in exercises.items() if isinstance(exercise, Design))
+    assert 6 * written <= sum(worth.values())
+    assert 4 * (written + chosen) <= sum(worth.values())
 
 
 def replayed(visible: list[Expectation], hidden: list[Expectation]) -> list[Attempt]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.course.printable import printable
+from autograder.course.printable import on_one_line, printable
+from autograder.submission.file_names import shown_place
 
 ACTS = ("\x1b]0;title\x07", "\x1b[2J", "\x9b31m", "\u202e", "\u2066", "\u2028", "\u2029", "\u200b", "\ufeff", "\udce9")
 
@@ -28,3 +29,9 @@ def test_no_text_keeps_a_character_that_acts(text):
     shown = printable(text)
     assert len(shown) == len(text)
     assert all(unicodedata.category(each)[0] != "C" or each == "\n" for each in shown)
+
+
+def test_a_name_begins_no_line_of_its_own():
+    forged = "eve\nno verdict ada\x1b[2J"
+    assert on_one_line(forged) == "eve_no verdict ada_[2J"
+    assert "\n" not in shown_place(f"/class/{forged}")

@@ -128,6 +128,17 @@ def test_an_envelope_of_many_small_things_is_refused():
         protocol.decode(handmade(b"\x90" * (protocol.ENVELOPE_BYTES + 1)))
 
 
+def test_a_message_of_many_arrays_is_refused():
+    """A reader needs as long for an empty array, a few bytes of the envelope, as for one of a megabyte."""
+    most = [np.zeros(0, "bool")] * protocol.MOST_ARRAYS
+    assert len(protocol.decode(body(protocol.encode({"x": most})))["x"]) == protocol.MOST_ARRAYS
+    with pytest.raises(protocol.ProtocolError, match="arrays"):
+        protocol.encode({"x": [*most, most[0]]})
+    one = msgpack.ExtType(1, msgpack.packb(["bool", [0]]))
+    with pytest.raises(protocol.ProtocolError, match="arrays"):
+        protocol.decode(handmade(msgpack.packb({"x": [one] * (protocol.MOST_ARRAYS + 1)})))
+
+
 @pytest.mark.parametrize(
     "value",
     [2**70, object(), {1: 2}.keys(), b"x".decode("latin1") + "\ud800", np.zeros(2, "complex64"), np.array(["a"])],

@@ -12,6 +12,7 @@ from tiny_course import LAB, TOML, build, details, released, solution_notebook, 
 
 from autograder.course.settings import CourseError, load_course
 from autograder.course.text_pairs import check_pair, read_pair, write_pair
+from autograder.declaring import Case, Exercise
 from autograder.releasing.course_cells import badge_source, setup_source
 from autograder.releasing.release import ReleaseRefused, release
 from autograder.releasing.release_notes import check_changes
@@ -205,6 +206,28 @@ def test_a_solution_edited_as_text_is_a_secret_at_once(course):
     text.write_text(text.read_text().replace("# Square a number.", "#     made_twice_as_big = x + x"))
     with pytest.raises(ReleaseRefused, match="made_twice_as_big"):
         release(course)
+
+
+def test_a_group_that_expects_the_same_for_every_seed_needs_a_reason(course, monkeypatch):
+    """Whoever copies what a lab ships would earn its points."""
+
+    def declaring(fixed: str) -> None:
+        exercise = Exercise("double", oracle=lambda x: {"output": 2 * x})
+
+        @exercise.group("two zeros", points=2, name="zeros", fixed=fixed)
+        def zeros(rng):
+            return [Case({"x": np.zeros(2)})]
+
+        declared = {"double": exercise, "square": Exercise("square")}
+        monkeypatch.setattr("autograder.releasing.release.declared_exercises", lambda course, lab: declared)
+
+    declaring("")
+    before = tree(course)
+    with pytest.raises(ReleaseRefused, match="double: the group zeros expects the same for every seed"):
+        release(course)
+    assert tree(course) == before
+    declaring("zero is the same twice")
+    assert release(course).fixed == (f"{LAB}, double, group zeros, 2 points: zero is the same twice",)
 
 
 def test_a_missing_lab_and_an_unknown_lab_are_named(course):

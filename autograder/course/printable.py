@@ -20,6 +20,11 @@ def printable(text: str) -> str:
     return "".join("_" if _acts(character) else character for character in text.replace("\t", " "))
 
 
+def on_one_line(text: str) -> str:
+    """Return a printable name for a list or a log in which each has a line: whoever chose it begins no line there."""
+    return printable(text).replace("\n", "_")
+
+
 def _acts(character: str) -> bool:
     kind = unicodedata.category(character)
     return (kind[0] == "C" or kind in ("Zl", "Zp")) and character != "\n"

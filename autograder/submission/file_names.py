@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping
 
-from autograder.course.printable import printable
+from autograder.course.printable import on_one_line, printable
 from autograder.submission.tree import Item, Tree, is_notebook
 
 _MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
@@ -111,4 +111,4 @@ def place_of(tree: Tree, item: Item) -> str:
 def shown_place(place: str) -> str:
     """Return a place as an instructor types it: from the current folder where it lies below it."""
     below = os.path.relpath(place) if place else "."
-    return printable(place if below.startswith("..") else below)
+    return on_one_line(place if below.startswith("..") else below)

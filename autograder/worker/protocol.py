@@ -24,6 +24,7 @@ FRAME_BYTES = 64 * MEBIBYTE
 ENVELOPE_BYTES = 2 * MEBIBYTE
 DEPTH = 32
 DIMENSIONS = 32
+MOST_ARRAYS = 10_000  # of a message: an empty one takes a few bytes of a frame, and its reader the time of a large one
 LENGTH_BYTES = 8
 DTYPES = {
     name: np.dtype(name).newbyteorder("<")
@@ -53,6 +54,8 @@ def encode(message: dict[str, Value], *, limit: int = FRAME_BYTES) -> bytes:
         if not isinstance(value, np.ndarray) or value.dtype.name not in DTYPES:
             kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
             raise ProtocolError(f"{kind} cannot be sent")
+        if len(blobs) == MOST_ARRAYS:
+            raise ProtocolError(f"more than {MOST_ARRAYS} arrays cannot be sent")
         blobs.append(value.astype(DTYPES[value.dtype.name], copy=False).tobytes())
         return msgpack.ExtType(_ARRAY, msgpack.packb([value.dtype.name, list(value.shape)]))
 
@@ -137,10 +140,14 @@ class _Arrays:
     def __init__(self, body: bytes, position: int):
         self.body = body
         self.position = position
+        self.taken = 0
 
     def take(self, code: int, description: bytes) -> np.ndarray:
         if code != _ARRAY:
             raise ProtocolError(f"extension type {code}")
+        if self.taken == MOST_ARRAYS:
+            raise ProtocolError(f"more than {MOST_ARRAYS} arrays")
+        self.taken += 1
         try:
             name, shape = msgpack.unpackb(description, raw=False)
         except (ValueError, TypeError, msgpack.UnpackException) as error:

@@ -37,6 +37,14 @@ def _copies(source: str, count: int) -> Notebook:
 
 
 EXHAUSTION = [
+    _dying("main-thread-ends", "the main thread ends, and leaves another one computing", """
+        import ctypes, threading
+        def compute():
+            while True:
+                pass
+        threading.Thread(target=compute, daemon=True).start()
+        ctypes.CDLL(None).syscall(60 if __import__("platform").machine() == "x86_64" else 93, 0)
+    """, "timeout"),
     _dying("exits-hard", "os._exit in the answer", "import os; os._exit(0)"),
     attack("exits-at-definition", "os._exit while the answer is defined",
             "import os\nos._exit(0)\ndef self_attention_loops(x):\n    return x", "crashed"),

@@ -46,6 +46,11 @@ RESULTS = [
                     return {"multiply_adds": [10**5000, True, float("nan"), Equal(1)][count % 4],
                             "weights_entries": Equal(1)}
             """).strip())), {"attention_cost": _FAILED}),
+    Hostile("many-things", "lists of tens of thousands of things in the place of numbers",
+            made(answered(attention_cost=dedent("""
+                def attention_cost(length, d_model):
+                    return {"multiply_adds": [None, "a"] * 20_000, "weights_entries": ["b"] * 40_000}
+            """).strip())), {"attention_cost": _FAILED}),
     Hostile("answers-tricks", "answers that agree with every key, and poisoned values",
             made(answered(answers=dedent("""
                 class Everything(dict):

@@ -187,6 +187,21 @@ def self_attention_loops(x):
             connection.detach()
             return x
     """, "crashed"),
+    attack("many-arrays", "a reply of a hundred thousand empty arrays, each of which somebody has to read", """
+        import msgpack, sys
+        one = msgpack.ExtType(1, msgpack.packb(["bool", [0]]))
+        def self_attention_loops(x):
+            frame = sys._getframe()
+            while frame is not None:
+                here = frame.f_locals
+                if "connection" in here and "encode" in here:
+                    reply = {"op": "outputs", "id": here["request"]["id"], "outputs": {"output": [one] * 100_000}}
+                    envelope = msgpack.packb(reply)
+                    body = len(envelope).to_bytes(4, "big") + envelope
+                    here["connection"].sendall(len(body).to_bytes(8, "big") + body)
+                frame = frame.f_back
+            return x
+    """, "crashed"),
     attack("urgent-byte", "a byte out of band, which wakes a reader and is in no stream", """
         import socket, time
         def self_attention_loops(x):

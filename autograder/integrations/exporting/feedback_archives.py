@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from autograder.course.printable import on_one_line
 from autograder.course.roster import ExportRefused, Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.lab_grader import grade_ids
@@ -33,7 +34,7 @@ def moodle_names(lab: str, roster: Roster, people: Mapping[str, Mapping[str, str
     # Moodle reads the number between the first two underscores, so the name before it may hold none.
     names = {}
     for student, row in people.items():
-        person = re.sub(r"[_/:*?<>|]", " ", row[name]).strip()
+        person = re.sub(r'[_/\\:*?"<>|]', " ", on_one_line(row[name])).strip(" .")
         names[student] = f"{person}_{roster.number(row)}_assignsubmission_file_{lab}.html"
     return names
 

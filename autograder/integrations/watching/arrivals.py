@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.course.printable import printable
+from autograder.course.printable import on_one_line
 from autograder.submission import (
     FileSource,
     FoundSubmission,
@@ -77,7 +77,7 @@ def in_exchange(inbound: Path, labs: Collection[str], *, check_owner: bool = Tru
         if named is None or named["lab"] not in labs:
             continue
         lab, student = named["lab"], named["who"]
-        shown = f"{inbound.name}/{printable(entry)}"
+        shown = f"{inbound.name}/{on_one_line(entry)}"
         when = as_time(named["time"])
         try:
             with descriptor(inbound, (entry,)) as folder:
