@@ -81,7 +81,7 @@ print("running on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 #
 # A model that predicts each token from the ones before it is **autoregressive**.
 #
-# Writing is slow, because token 50 needs token 49. In training the correct target is known. So let the decoder read it, moved one position to the right, with a
+# Writing is slow, because token 50 needs token 49. Training need not be slow: the correct target is known. So let the decoder read it, moved one position to the right, with a
 # start token in the gap:
 
 # %%
@@ -131,7 +131,7 @@ position further right.""",
 # ## 2 · The look-ahead mask
 #
 # The **look-ahead mask**, or causal mask, lets position $t$ look only at the positions 0 to $t$: a lower triangle with its diagonal. A blocked score becomes a huge negative number
-# *before* the softmax, so that its weight is 0 and the others sum to 1:
+# *before* the softmax, so that its weight is 0 and the others still sum to 1:
 #
 # $$\text{weights} = \operatorname{softmax}(\text{scores} + (1 - \text{mask}) \cdot (-10^9))$$
 
@@ -316,7 +316,7 @@ that is read changes. With the mask only the lower triangle with its diagonal is
 )
 
 # %% [markdown]
-# The left map is a triangle: with the mask, no later token has any influence, and every earlier one has. (A mask that blocks too much would pass the first half of this test.) The right map is full: without the mask, position 0 can read its own answer at position 1.
+# The left map is a triangle: with the mask, no later token has any influence, and every earlier one has. The right map is full: without the mask, position 0 can read its own answer at position 1.
 #
 # **A decoder block is an encoder block with two changes: it reads only its own past, and it reads the memory.**
 
