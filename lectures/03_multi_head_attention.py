@@ -457,15 +457,9 @@ circuits = [solver.circuits(head) for head in range(2)]  # looks (19, 19), write
 figure, panels = plt.subplots(1, 4, figsize=(11.6, 4.1), width_ratios=[6, 1, 6, 1], layout="constrained")
 for head, (looks, writes) in enumerate(circuits):
     square, strip = panels[2 * head : 2 * head + 2]
-    plots.matrix_map(
-        centre @ looks @ centre,
-        values=False,
-        cmap="PuOr",
-        limits=(-10, 10),
-        title=f"head {head}: who looks at whom",
-        ax=square,
-    )
-    plots.matrix_map(centre @ writes, values=False, cmap="PuOr", limits=(-1, 1), title="writes", ax=strip)
+    shown = {"values": False, "cmap": "PuOr"}
+    plots.matrix_map(centre @ looks @ centre, limits=(-10, 10), title=f"head {head}: who looks at whom", ax=square, **shown)
+    plots.matrix_map(centre @ writes, limits=(-1, 1), title="writes", ax=strip, **shown)
     for ax in (square, strip):
         ax.set_yticks([2.5, 8.5, 14.5, 18], two_questions.KINDS if ax is panels[0] else [""] * 4)
         for edge in (5.5, 11.5, 17.5):
