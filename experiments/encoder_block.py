@@ -1,6 +1,6 @@
 """Train the sorting model of lecture 4 without its parts, and with other rates and warm-ups; record the results.
 
-    python experiments/encoder_block.py rates parts
+    python experiments/encoder_block.py rates parts norms
 
 Every comparison changes one thing and has three seeds. The results go to `coursekit/recorded/encoder_block.json`.
 """
@@ -112,7 +112,13 @@ def parts() -> dict[str, Any]:
     }
 
 
-MEASURED = {"rates": rates, "parts": parts}
+def norms() -> dict[str, Any]:
+    """Pre-norm with batch norm in the place of layer norm, with 2 and with 12 blocks."""
+    constant = {"0.003": lambda step: 3e-3, "0.001": lambda step: 1e-3}
+    return {f"batch norm, {depth} blocks": _train(depth, constant, norm="batch") for depth in (2, BLOCKS)}
+
+
+MEASURED = {"rates": rates, "parts": parts, "norms": norms}
 
 
 @app.command(help=__doc__)

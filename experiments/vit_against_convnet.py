@@ -24,9 +24,9 @@ from coursekit import data, recorded
 
 NAME = "vit_against_convnet"
 PLAN = {500: (100, 64), 2_000: (50, 64), 8_000: (15, 128), 32_000: (6, 128)}  # labelled images: (epochs, batch)
-SEEDS = {  # of each number of labelled images
-    "fashion_mnist": {500: 3, 2_000: 2, 8_000: 1, 32_000: 1},
-    "cifar10": dict.fromkeys(PLAN, 3),
+SEEDS = {  # of each number of labelled images: as they are, augmented
+    "fashion_mnist": {500: (3, 3), 2_000: (2, 2), 8_000: (2, 1), 32_000: (1, 1)},
+    "cifar10": dict.fromkeys(PLAN, (3, 3)),
 }
 CLASSES = 10
 DATA_SETS = {
@@ -129,10 +129,10 @@ def cases(dataset: str, sizes: list[int]) -> list[dict]:
     """Return every model to train, one seed for all sizes before the next seed."""
     return [
         {"dataset": dataset, "model": kind, "images": size, "augmentation": augment, "seed": seed}
-        for seed in range(max(SEEDS[dataset].values()))
+        for seed in range(max(max(SEEDS[dataset][size]) for size in sizes))
         for size in sizes
-        if seed < SEEDS[dataset][size]
         for augment in (False, True)
+        if seed < SEEDS[dataset][size][augment]
         for kind in ("vit", "convnet")
     ]
 

@@ -61,7 +61,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from keras import layers, ops
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import LinearSegmentedColormap
 from scipy.special import softmax
 from sklearn.datasets import load_sample_images
 
@@ -370,21 +370,24 @@ for kind in ("soft", "hard", "hard, draws only"):
 pages = told["first test scenes"]
 scene = np.array(told["scenes"]["images"][0])  # the first test scene: nobody chose it
 lines = {kind: pages[kind][0] for kind in ("soft", "hard")}
+shades = LinearSegmentedColormap.from_list("weight", [diagrams.PALETTE["accent"] + "00", diagrams.PALETTE["accent"] + "cc"])
 columns = max(len(line["words"]) for line in lines.values())
-figure, grid = plt.subplots(2, columns, figsize=(1.6 * columns, 3.9), squeeze=False)
+figure, grid = plt.subplots(2, columns, figsize=(1.7 * columns, 4.2), layout="constrained")
 for row, (kind, line) in zip(grid, lines.items(), strict=True):
-    for panel in row:
-        panel.axis("off")
-    for panel, word, weight in zip(row, line["words"], line["maps"], strict=False):
-        heat = np.reshape(weight, (6, 6)).repeat(4, axis=0).repeat(4, axis=1)
+    for panel, word, weight in zip(row, line["words"], line["maps"], strict=True):
         panel.imshow(scene, cmap="gray_r", vmin=-0.3)
-        panel.imshow(np.full((24, 24), 0.5), cmap=ListedColormap([diagrams.PALETTE["accent"]]), alpha=0.8 * heat)
+        shown = panel.imshow(np.reshape(weight, (6, 6)), cmap=shades, vmin=0, vmax=1, extent=(-0.5, 23.5, 23.5, -0.5))
+        panel.set(xticks=[], yticks=[], ylabel=f"{kind} attention" if panel is row[0] else "")
+        panel.grid(False)
+        for edge in panel.spines.values():
+            edge.set(visible=True, color=diagrams.PALETTE["residual"])
         wrong = word not in lines["soft"]["words"]
-        panel.set_title(f"{kind}: {word}" if panel is row[0] else word, fontsize=9, color=diagrams.PALETTE["accent" if wrong else "ink"])
+        panel.set_title(f"before “{word}”", fontsize=10, color=diagrams.PALETTE["accent" if wrong else "ink"])
+figure.colorbar(shown, ax=grid, label="weight, one scale for all", fraction=0.02)
 plots.show(
     figure,
-    alt="""Before a digit is named, the weights move to it. One scene of two digits, repeated for each word of its caption, with the weights before that word: soft attention above, hard attention
-below. The soft caption is correct. The hard one names a zero (in another colour) where the nine is, and before that word its weight lies between the digits.""",
+    alt="""Before a digit is named, the weights move to it. One framed scene of two digits, repeated for each word of its caption, with the weights before that word, all on one scale from 0 to 1: soft attention above, hard
+attention below. The soft caption is correct. The hard one names a zero (in another colour) where the nine is, and before that word its weight lies between the digits.""",
 )
 
 # %% [markdown]

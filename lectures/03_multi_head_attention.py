@@ -454,18 +454,12 @@ centre = block_diag(*[np.eye(6) - 1 / 6] * 3, 1)  # (19, 19): takes row and colu
 circuits = [solver.circuits(head) for head in range(2)]  # looks (19, 19), writes (19, 2) each
 
 # %% tags=["drawing"]
-figure, panels = plt.subplots(1, 4, figsize=(11, 4.1), width_ratios=[6, 1, 6, 1])
+figure, panels = plt.subplots(1, 4, figsize=(11.6, 4.1), width_ratios=[6, 1, 6, 1], layout="constrained")
 for head, (looks, writes) in enumerate(circuits):
     square, strip = panels[2 * head : 2 * head + 2]
-    plots.matrix_map(
-        centre @ looks @ centre,
-        values=False,
-        cmap="PuOr",
-        limits=(-10, 10),
-        title=f"head {head}: who looks at whom",
-        ax=square,
-    )
-    plots.matrix_map(centre @ writes, values=False, cmap="PuOr", limits=(-1, 1), title="what it writes", ax=strip)
+    shown = {"values": False, "cmap": "PuOr"}
+    plots.matrix_map(centre @ looks @ centre, limits=(-10, 10), title=f"head {head}: who looks at whom", ax=square, **shown)
+    plots.matrix_map(centre @ writes, limits=(-1, 1), title="writes", ax=strip, **shown)
     for ax in (square, strip):
         ax.set_yticks([2.5, 8.5, 14.5, 18], two_questions.KINDS if ax is panels[0] else [""] * 4)
         for edge in (5.5, 11.5, 17.5):
@@ -474,6 +468,8 @@ for head, (looks, writes) in enumerate(circuits):
     strip.set_xticks([0, 1], ["above", "wanted"], rotation=30, ha="right")
     for edge in (5.5, 11.5, 17.5):
         square.axvline(edge, color=diagrams.PALETTE["residual"], linewidth=0.8)
+bar = figure.colorbar(panels[0].images[0], ax=panels, fraction=0.025, label="square panel | narrow panel")
+bar.set_ticks([-10, 0, 10], labels=["−10 | −1", "0", "10 | 1"])
 plots.show(
     figure,
     alt="""Each head uses one block: one head matches wants with names, the other positions with positions. For each of two heads
@@ -486,8 +482,7 @@ diagonal. In the narrow matrices the last row, number, is strong for one answer 
 # %% [markdown]
 # Each *token* has exactly one position, one name and one want. So a constant added to a row of a block changes all
 # scores of a query alike, and the softmax ignores it. A constant added to a column favours one key, whatever the query
-# is. The figure takes both away, so what is left depends on query *and* key. (Purple is
-# positive, orange negative; full colour is 10 in the square panels and 1 in the narrow ones, whose rows are the same.)
+# is. The figure takes both away, so what is left depends on query *and* key.
 #
 # Is this enough to answer? Of each QK circuit keep only the 6 × 6 block that the head's job predicts, and set the
 # other 325 entries to zero. The OV circuits stay. Now the model answers again:

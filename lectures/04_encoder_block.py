@@ -314,7 +314,9 @@ print(
 # of all sentences. It was introduced against *covariate shift*, inputs whose
 # distribution moves during training; Santurkar et al. (2018) found that it helps without reducing that shift. For
 # text, its trouble is that in training a token's output depends on the other sentences
-# of the batch, and on their padding ([evidence](evidence/04.ipynb#batch-norm)).
+# of the batch, and on their padding. On sorting, where all rows have one length, twelve blocks with batch norm learn,
+# too, but less well: 95 to 97 % correct with three seeds, with layer norm 98 to 99 %
+# ([evidence](evidence/04.ipynb#batch-norm)).
 
 # %% tags=["drawing"]
 figure, panels = plt.subplots(2, 1, figsize=(7.2, 4.6))

@@ -79,7 +79,7 @@ print("running on:", "GPU" if tf.config.list_physical_devices("GPU") else "CPU")
 #
 # $$p(y \mid x) = p(y_1 \mid x) \cdot p(y_2 \mid y_1, x) \cdot p(y_3 \mid y_1, y_2, x) \cdots$$
 #
-# This is the chain rule of probability, not an approximation. A model that predicts each token from the ones before it is **autoregressive**.
+# A model that predicts each token from the ones before it is **autoregressive**.
 #
 # Writing is slow, because token 50 needs token 49. Training need not be slow: the correct target is known. So let the decoder read it, moved one position to the right, with a
 # start token in the gap:
@@ -316,7 +316,7 @@ that is read changes. With the mask only the lower triangle with its diagonal is
 )
 
 # %% [markdown]
-# The left map is a triangle: with the mask, no later token has any influence, and every earlier one has. (A mask that blocks too much would pass the first half of this test.) The right map is full: without the mask, position 0 can read its own answer at position 1.
+# The left map is a triangle: with the mask, no later token has any influence, and every earlier one has. The right map is full: without the mask, position 0 can read its own answer at position 1.
 #
 # **A decoder block is an encoder block with two changes: it reads only its own past, and it reads the memory.**
 
@@ -362,7 +362,7 @@ for date, line in zip(MY_DATES, write_greedily(model, ids, START, T), strict=Tru
 # The last date is in none of the six formats, and the model gets it wrong. *Unseen* means unseen days here, not unseen formats.
 #
 # **Real sentences.** A larger Transformer (pre-norm, with dropout) with three blocks and 1.7 million parameters learned English to German from the 29,000 captions of Multi30k (recorded; Elliott et al., 2016). On 1,000 unseen captions it reaches 35.2 to 36.0 BLEU with three seeds
-# ([evidence](evidence/08.ipynb#captions); [8b](08b_generating_text.ipynb) explains BLEU). Of five recorded translations, one has two colours. Look at them: German must give each colour the ending that its noun needs.
+# ([evidence](evidence/08.ipynb#captions); [8b](08b_generating_text.ipynb) explains BLEU). Of five recorded translations, this one has two colours, *brauner* (brown) and *lilafarbenen* (purple); German gives each the ending that its noun needs.
 
 # %%
 for seed, run in recorded.load("multi30k")["results"]["seeds"].items():
@@ -372,7 +372,7 @@ for seed, run in recorded.load("multi30k")["results"]["seeds"].items():
     print(f"model, seed {seed}", example["greedy"])
 
 # %% [markdown]
-# Both colours reach their nouns, with each seed. Two words differ from the human translation: *einer* instead of *einem*, and *Maul*, the mouth of an animal.
+# The German says, word for word, *a brown dog with a purple Frisbee in the mouth*. Both colours reach their nouns, with each seed. Two words differ from the human translation: *einer* for *einem* (both mean *a*), and *Maul*, the mouth of an animal.
 #
 # **Training takes one pass for all positions; writing takes one pass for each token.**
 

@@ -55,7 +55,7 @@ import random
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from coursekit import data, plots, quiet
+from coursekit import data, diagrams, plots, quiet, recorded
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
@@ -82,8 +82,7 @@ tf.get_logger().setLevel("ERROR")  # no advice on retracing
 #
 # $$-\log p(x_1 \dots x_T) = -\sum_{t=1}^{T} \log p(x_t \mid x_1 \dots x_{t-1})$$
 #
-# The oldest language models count. Shannon (1948) drew letters by how often they follow the letters before. Here is his method in ten lines, on the source of one
-# Python module that you have.
+# The oldest language models count. Shannon (1948) drew letters by how often they follow others. Here is his method in ten lines, on one module of your Python.
 
 # %%
 source = Path(random.__file__).read_text("utf-8")
@@ -152,7 +151,7 @@ first_line = "    def __init__(self, value=None):"
 print([pairs.decode([number]) for number in pairs.encode([first_line])[0]])
 
 # %% [markdown]
-# Among the first merges are indentation and pieces of `self`, which Python often repeats.
+# Python's indentation and `self` are among the first merges.
 
 # %% [markdown]
 # **Predict.** A token of this vocabulary stands for about two bytes. Model A has a loss of 2 nats a token with it. Model B reads single bytes and has a loss of
@@ -173,7 +172,7 @@ print([pairs.decode([number]) for number in pairs.encode([first_line])[0]])
 stream, test_stream = pairs.stream(train_texts), pairs.stream(test_texts)
 print(f"{len(stream):,} tokens to train on, {len(test_stream):,} held out")
 print(f"{sum(map(len, test_texts)) / np.sum(test_stream != pairs.end_id):.2f} bytes a token on held-out text")
-test_part = test_stream[: 200 * training.LENGTH + 1]  # the part that all models below are judged on
+test_part = test_stream[: 256 * training.LENGTH + 1]  # the part that all models below are judged on
 
 
 # %% [markdown]
@@ -300,32 +299,42 @@ print(f"{model.count_params():,} parameters; {tokens_read:,} of {len(stream):,} 
 wittenbell = counted.WittenBell(stream, 4, pairs.end_id + 1)
 bits = {f"counted, {n} tokens": value for n, value in enumerate(wittenbell.bits_per_byte(test_part, pairs.token_bytes), 1)}
 bits["Transformer"] = training.held_out_bits(model, test_part, pairs.token_bytes)
-bits["zlib, function by function"] = counted.zlib_bits(train_texts, test_texts[:300])
 for name, value in bits.items():
     print(f"{name:28} {value:.2f} bits a byte")
 
 # %% tags=["drawing"]
-figure, ax = plt.subplots(figsize=(6.4, 3.4))
+results = recorded.load("library_language_model")["results"]
+figure, (here, longer) = plt.subplots(1, 2, figsize=(9.6, 3.5), sharey=True)
 per_byte = np.array(losses) / np.log(2) / (sum(map(len, train_texts)) / len(stream))
 mean = np.convolve(per_byte, np.ones(20) / 20, "valid")
-ax.plot(np.arange(20, STEPS + 1), mean, **{**plots.LINES[0], "marker": ""}, label="Transformer, training (mean of 20 steps)")
-ax.plot(losses_at, bits_at, **{**plots.LINES[1], "linestyle": ""}, label="Transformer, held out")
-for number, order in enumerate((2, 4)):
-    line = plots.LINES[2 + number]
-    ax.axhline(bits[f"counted, {order} tokens"], color=line["color"], linestyle=line["linestyle"], label=f"counted, {order} tokens")
-ax.set(xlabel="step", ylabel="bits a byte", ylim=(1.5, 4.5))
-ax.legend()
+million = training.BATCH * training.LENGTH / 1e6
+here.plot(np.arange(20, STEPS + 1) * million, mean, **{**plots.LINES[0], "marker": ""}, label="training (mean of 20 steps)")
+here.plot(np.array(losses_at) * million, bits_at, **{**plots.LINES[1], "linestyle": ""}, label="held out")
+lengths = sorted({run["steps"] for run in results["longer"]["runs"]})
+for number, steps in enumerate(lengths):
+    kept = [run["checkpoints"] for run in results["longer"]["runs"] if run["steps"] == steps]
+    read = [point["tokens"] / 1e6 for point in kept[0]]
+    found = np.array([[point["bits"] for point in run] for run in kept])
+    plots.measured_curve(read, found, label=f"held out, {steps * million:.1f} million", line=(1, 0, 4)[number], ax=longer)
+for ax in (here, longer):
+    for number, order in enumerate((2, 4)):
+        line = plots.LINES[2 + number]
+        ax.axhline(bits[f"counted, {order} tokens"], color=line["color"], linestyle=line["linestyle"], label=f"counted, {order} tokens")
+    ax.legend(fontsize=9)
+here.set(xlabel="million tokens read", ylabel="bits a byte", ylim=(1.5, 4.5), title="this page")
+longer.set(xlabel="million tokens read", xscale="log", title="trained for longer (recorded)")
+longer.set_xticks([0.1, 0.3, 1, 3, 10][: 5 if max(lengths) > 4000 else 4], ["0.1", "0.3", "1", "3", "10"][: 5 if max(lengths) > 4000 else 4])
+longer.minorticks_off()
 plots.show(
     figure,
-    alt="On held-out text the network stays above the longest counted model. The Transformer's bits a byte, in training and on held-out text, over the steps; two "
-    "level lines show counted models of two and of four tokens. The squares of held-out text pass the upper line after about a third of the steps and stay above the "
-    "lower one; the training curve comes down to the lower one at the end.",
+    alt="Here the network stays above the longest counted model; trained for longer, it passes below it. Bits a byte over the tokens read; two level lines show counted "
+    "models of two and of four tokens. Left, this page: the squares of held-out text pass the upper level after about a third of the training and stay above the "
+    "lower one. Right, recorded trainings that read more, median and range of the seeds, on a logarithmic axis: the curve crosses both levels.",
 )
 
 
 # %% [markdown]
-# Counting wins here. It has read the whole text, the network half as many tokens. (On all held-out text, as in the records, counting has 1.96.) In recorded runs of 1,960 steps the network passes it between steps 640 and 960 in each of three seeds
-# ([evidence](evidence/10.ipynb#checkpoints)). At the same learning rate an LSTM with as many parameters is 0.01 to 0.02 bits behind after 640 steps, which three seeds cannot tell from chance. It takes twice the processor time; in equal time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)). (zlib packs each of 300 held-out functions alone, with 32 kB of training text as its dictionary.)
+# Counting wins here. It has read the whole text, the network half as many tokens. Trained for longer, the network passes it ([evidence](evidence/10.ipynb#checkpoints)). At the same learning rate an LSTM with as many parameters is 0.01 to 0.02 bits behind after 640 steps, which three seeds cannot tell from chance. In equal processor time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)).
 #
 # **Compare a network with counting: here the counts lead until the network has read enough.**
 
@@ -396,8 +405,31 @@ print("lines of those that do not:   ", sorted(line for line, fine in zip(lines,
 print("a body of one line, `pass`:   ", sum(parses(prompt, "\n    pass\n") for prompt in prompts), "parse")
 
 # %% [markdown]
-# So the answer to the question at the top is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt. A model that writes shorter bodies can get a higher share without being better. So give the share together with the number of lines
-# and the bits a byte. In recorded runs (three seeds, 96 prompts) 4 to 15 bodies parse at temperature 1, and 31 to 43 at 0.7 with $p = 0.9$. Of the bodies at 0.7 that ended, 44 of 50 with one line parse, and 12 of 72 with seven lines or more. Those that parse read at most 4 % of their parameters, real bodies 96 % ([evidence](evidence/10.ipynb#temperature)).
+# So the answer to the question at the top is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt. A model that writes shorter bodies can get a higher share without being better. So draw the share by the number of lines.
+
+# %% tags=["drawing"]
+groups = {"1": (1, 1), "2–3": (2, 3), "4–6": (4, 6), "7 or more": (7, 1000)}  # lines
+writers = [run for run in results["written"]["runs"] if (run["model"], run["temperature"], run["top-p"]) == ("the page's model", 0.7, 0.9)]
+fine, ended = (
+    np.array([[sum(low <= lines <= high for lines in run[kind]) for low, high in groups.values()] for run in writers])
+    for kind in ("lines of parsed", "lines of ended")
+)  # each (seeds, groups)
+figure, ax = plt.subplots(figsize=(6.4, 3.3))
+ax.bar(range(4), fine.sum(axis=0) / ended.sum(axis=0), 0.6, color=plots.LINES[0]["color"], alpha=0.75)
+for shares in fine / ended:
+    ax.plot(range(4), shares, ".", color=diagrams.PALETTE["ink"], markersize=9)
+for place, (good_ones, of) in enumerate(zip(fine.sum(axis=0), ended.sum(axis=0), strict=True)):
+    ax.text(place, 1.06, f"{good_ones} of {of}", ha="center")
+ax.set(xlabel="lines of the body", ylabel="share that parses", ylim=(0, 1.16))
+ax.set_xticks(range(4), groups)
+plots.show(
+    figure,
+    alt="The longer a body is, the more seldom Python accepts it. Share of the recorded bodies that parse, of those that ended, by their number of lines; bars are three "
+    "seeds together, dots the single seeds. Of one line nearly nine in ten parse, of two to six lines about half, of seven or more one in six.",
+)
+
+# %% [markdown]
+# At temperature 1, 4 to 15 of the 96 bodies of a seed parse, at 0.7 with $p = 0.9$ 31 to 43. And what parses is not yet sensible: the bodies of the figure read at most 4 % of their parameters, real bodies 96 % ([evidence](evidence/10.ipynb#temperature)).
 #
 # **A share of samples that parse means nothing without their length.**
 
@@ -415,8 +447,17 @@ rows = np.concatenate([first, first], axis=1).astype("int32")
 nats = ops.sparse_categorical_crossentropy(rows[:, 1:], logits_of(rows[:, :-1]), from_logits=True).numpy()
 print(f"nats a token: {nats[:, :63].mean():.2f} the first time, {nats[:, 64:].mean():.2f} the second time")
 
+# %% tags=["setup"]
+base = results["copying"]["base rate"]
+for steps in lengths:
+    ends = [run["checkpoints"][-1] for run in results["longer"]["runs"] if run["steps"] == steps]
+    costs = [later - once for once, later in (end["nats a token of random rows"] for end in ends)]
+    best = max(np.max(end["induction by block and head"]) for end in ends)
+    print(f"recorded, {steps * million:.1f} million tokens, seeds {len(ends)}: second time minus first", ", ".join(f"{cost:+.2f}" for cost in costs), "nats;")
+    print(f"   weight on what followed last time: {best:.3f} (best head), {base:.3f} (equal weights)")
+
 # %% [markdown]
-# Our model does not copy: the second time costs as much as the first. Nor does it within 4 million tokens, in three seeds: even then no head puts more than 0.011 of its weight on what followed last time, which is chance. A made-up name costs more than 26 nats at its third occurrence, only about 0.9 less than another made-up name there ([evidence](evidence/10.ipynb#copying)). What does copying need? Take the smallest models that could do it:
+# Our model does not copy: the second time costs as much as the first. Nor do the recorded models that read more: none of their heads looks at what followed last time more than equal weights would ([evidence](evidence/10.ipynb#copying)). What does copying need? Take the smallest models that could do it:
 # attention alone, trained on nothing but rows that repeat. Each row has a period of its own, so a fixed distance does not help.
 
 # %% [markdown]
@@ -508,11 +549,10 @@ plots.show(
 # </details>
 
 # %%
-ratio = tokens_read / model.count_params()
-print(f"this page: {ratio:.1f} tokens read for each parameter")
+print(f"this page: {tokens_read / model.count_params():.1f} tokens read for each parameter")
 
 # %% [markdown]
-# By that rule our model has read too little for its size.
+# By that rule our model has read too little.
 #
 # **The loss falls as a power of size and of text, and the two should grow together.**
 
@@ -568,14 +608,15 @@ for name, rank, rate in (("LoRA of rank 4", 4, 1e-2), ("all parameters", 0, 1e-3
 # %% [markdown]
 # ## Two mistakes
 #
-# **1 · The prompt ends in a newline.** A newline and the indentation after it are one token, and a prompt that ends in `\n` splits this
-# token. The tokens show it. With 24 prompts the shares below are no evidence of a difference.
+# **1 · The prompt ends in a newline.** A newline and the indentation after it are one token, and a prompt that ends in `\n` splits it. In the training text half of the lone newlines stand before the end. So the model often ends before it has written anything:
 
 # %%
 print([pairs.decode([number]) for number in pairs.encode(["def f(x):\n    return x\n"])[0]])
-newline = write([prompt + "\n" for prompt in prompts], temperature=0.7, p=0.9)
-good_newline = [ended and parses(prompt + "\n", body) for prompt, (body, ended) in zip(prompts, newline, strict=True)]
-print(f"parse: {sum(good)} of {len(prompts)} behind the colon, {sum(good_newline)} of {len(prompts)} behind the newline")
+ends = stream[1:][stream[:-1] == pairs.encode(["\n"])[0][0]] == pairs.end_id
+print(f"in the training text a lone newline stands before the end in {ends.mean():.0%}")
+split = write([prompt + "\n" for prompt in prompts], temperature=0.7, p=0.9)
+for name, bodies in (("colon", written), ("newline", split)):
+    print(f"prompt ends behind the {name:8} {sum(not body.strip() for body, _ in bodies):2} of {len(prompts)} bodies are empty")
 
 # %% [markdown]
 # **2 · The targets are not shifted.** With `y = x` every position predicts the token that it reads. The loss falls to nearly nothing, and the

@@ -35,7 +35,7 @@ def test_one_seed_for_all_sizes_comes_before_the_next_seed(experiment):
     cases = experiment.cases("fashion_mnist", list(experiment.PLAN))
     seeds = [case["seed"] for case in cases]
     assert seeds == sorted(seeds)
-    assert len(cases) == 4 * sum(experiment.SEEDS["fashion_mnist"].values())
+    assert len(cases) == 2 * sum(sum(both) for both in experiment.SEEDS["fashion_mnist"].values())
     assert len({json.dumps(case) for case in cases}) == len(cases)
 
 
@@ -71,7 +71,7 @@ def test_a_run_goes_on_where_it_stopped(experiment, monkeypatch, tmp_path):
     monkeypatch.setattr(experiment.data, "images", lambda *_, **__: ((x, y), (x[:7], y[:7])))
     monkeypatch.setattr(experiment, "PLAN", {10: (1, 4)})
     monkeypatch.setattr(experiment, "PATCH", {"fashion_mnist": 2})
-    monkeypatch.setattr(experiment, "SEEDS", {"fashion_mnist": {10: 2}})
+    monkeypatch.setattr(experiment, "SEEDS", {"fashion_mnist": {10: (2, 2)}})
     trained = []
 
     def untrained(model, x, y, **_):

@@ -115,7 +115,7 @@ print(f"at 448 × 448 with windows {4 * tokens * 49:,}: four times as many; all 
 #
 # ## More images: every accuracy
 #
-# **Claim.** The ConvNet is ahead at every size on both sets; to match the ConvNet with 2,000 images as they are, the ViT needs four times as many (Fashion-MNIST) and sixteen times (CIFAR-10); the factor is another at other accuracies. **Changed:** the architecture; parameters are equal within 1 %, optimizer, rate, limits of epochs and images are equal. **Runs:** up to three seeds, 500 to 32,000 images, 10,000 test images (`experiments/vit_against_convnet.py`).
+# **Claim.** The ConvNet is ahead at every size on both sets; to match the ConvNet with 2,000 images as they are, the ViT needs about four times as many (Fashion-MNIST) and sixteen times (CIFAR-10); the factor is another at other accuracies. **Changed:** the architecture; parameters are equal within 1 %, optimizer, rate, limits of epochs and images are equal. **Runs:** up to three seeds, 500 to 32,000 images, 10,000 test images (`experiments/vit_against_convnet.py`).
 #
 # **What it does not show:** models at their own best rate, or trained to convergence: with 32,000 images and six epochs the last epoch is mostly the best. Augmentation (moves by fractions of a pixel, mirroring) helps the ViT on CIFAR-10 with 500 and 2,000 images, and costs the ConvNet accuracy from 2,000 on. Why, these runs do not separate: few epochs, blur and mirrored shoes are three candidates.
 

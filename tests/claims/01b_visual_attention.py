@@ -139,6 +139,7 @@ def given(page: Page) -> None:
         "a real handwritten digit of 8 × 8 pixels (scikit-learn) at a random position of a 24 × 24 image",
         "A map that knows nothing puts 64/576 = 11 % of itself into the digit's box.",
         "both CC BY 2.0.",
+        "all on one scale from 0 to 1",
         "Grad-CAM at F1 and at g, all of seed 2.",
         "In the image we set the 8 × 8 window that holds most of a map to zero",
         "That is less than 6 % because only the positions of the map that lie wholly inside the square are counted.",

@@ -189,7 +189,6 @@ def circuits(page, runs) -> None:
         "(six each)",
         "keep only the 6 × 6 block",
         "the other 325 entries",
-        "full colour is 10 in the square panels and 1 in the narrow ones",
         "a matrix of 19 by 19",
         "one of 19 by 2",
         because=SHAPE,

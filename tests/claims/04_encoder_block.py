@@ -82,6 +82,14 @@ def norm(page, parts) -> None:
         100 * max(share for rate in parts["no norm, 12 blocks"].values() for share in rate["correct"]),
         holds=min(parts["no norm, 2 blocks"]["0.003"]["correct"]) > 0.95,
     )
+    results = page.recorded("encoder_block")["results"]
+    batch = results["norms"]["batch norm, 12 blocks"]["0.003"]["correct"]
+    layer = results["rates"]["pre-norm"]["0.003"]["correct"]
+    page.says(
+        "but less well: {:.0f} to {:.0f} % correct with three seeds, with layer norm {:.0f} to {:.0f} %",
+        *(100 * side(shares) for shares in (batch, layer) for side in (min, max)),
+        holds=[len(batch) == len(layer) == 3, max(batch) < min(layer)],
+    )
     page.given(
         "The token is (0, 6, 6, 8), with γ = (1, 1, 3, 2), β = (0, 1, 0, 0)",
         "with ε = 10⁻⁶?",

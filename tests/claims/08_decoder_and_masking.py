@@ -52,7 +52,7 @@ def training(page: Page, leaks: dict) -> None:
     human = next(line["german"] for line in examples if "brown" in line["english"])
     exchanged = human.replace("einem", "einer").replace("Mund", "Maul")
     page.says(
-        "Two words differ from the human translation: einer instead of einem",
+        "Two words differ from the human translation: einer for einem",
         holds=[line == exchanged for line in lines],
     )
     page.says("Training takes one pass for all positions; writing takes one pass for each token.")
