@@ -68,6 +68,21 @@ def test_questions_are_data_and_their_wrong_answers_are_named():
         exercise.mistakes(other=wrong("Which?", seen={"cube": 8.0}))
 
 
+def test_a_measured_number_is_right_in_the_range_of_recorded_runs_widened_by_half():
+    exercise = Questions("report", tolerance=0.01)
+    exercise.measured("share", "the share", low=0.2, high=0.4)
+    exercise.measured("width", "the width", low=64, high=256, widened=1)
+    exercise.question("base", "the base rate", right=0.5)
+    cases = exercise.expectations(1)
+
+    def passed(*answers: float) -> list[bool]:
+        attempts = [Attempt({"answer": np.array(float(answer))}) for answer in answers]
+        return [group.passed for group in judge(exercise.spec, cases, attempts).groups]
+
+    assert passed(0.16, 64, 0.505) == passed(0.44, 256, 0.495) == [True, True, True]
+    assert passed(0.14, 63, 0.52) == passed(0.46, 257, 0.48) == [False, False, False]
+
+
 def test_one_question_is_the_value_of_a_variable_and_the_section_is_shown():
     exercise = Questions("predict", tolerance=0.5)
     exercise.question(ONE, "a number", right=4.0)

@@ -27,11 +27,13 @@ class Questions(Exercise):
 
     Attributes:
         right: the right answer of each entry.
+        within: how far from it an answer may lie, by entry, where that differs from `tolerance`.
     """
 
     _: KW_ONLY
     reveal: bool = False
     right: dict[str, Any] = field(default_factory=dict, init=False)
+    within: dict[str, float] = field(default_factory=dict, init=False)
 
     def question(
         self,
@@ -62,6 +64,33 @@ class Questions(Exercise):
         )
         if hints:
             self.hints(*hints, group=name or entry or "number")
+
+    def measured(
+        self,
+        entry: str,
+        title: str,
+        low: float,
+        high: float,
+        *,
+        widened: float = 1.5,
+        hints: Sequence[str] = (),
+        advice: str | Advice = "",
+    ) -> None:
+        """Declare a question for a number that students measure themselves: it lies in the range of recorded runs.
+
+        Args:
+            entry, title, hints, advice: as for `question`.
+            low, high: the smallest and the largest number of the recorded runs.
+            widened: how many times as wide as this range the accepted one is, with the same middle. Record so many
+                runs that a right measurement never lies beyond.
+        """
+        self.within[entry] = widened * (high - low) / 2
+        self.question(entry, title, right=(low + high) / 2, hints=hints, advice=advice)
+
+    def bound(self, case: Case, exact: Any) -> float:
+        """How far from the right answer one may lie."""
+        within = self.within.get(case.inputs.get("entry", ONE))
+        return super().bound(case, exact) if within is None else within
 
     def mistakes(self, **named: Mistake) -> None:
         """Declare the wrong answers that can be named, the most likely first.

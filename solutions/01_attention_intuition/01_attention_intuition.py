@@ -20,7 +20,7 @@
 # Bahdanau's attention.
 #
 # **Before you start:** read [lecture 01](../../lectures/01_attention_intuition.ipynb). Exercise 10 is optional and needs section 3 of
-# [lecture 01b](../../lectures/01b_visual_attention.ipynb). **Time:** about 130 minutes.
+# [lecture 01b](../../lectures/01b_visual_attention.ipynb). **Time:** about 110 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and
@@ -36,19 +36,19 @@
 # | 1 | `softmax` | 3 | ●●○○○ | 10 |
 # | 2 | `attention_pooling` | 4 | ●●○○○ | 10 |
 # | 2 | `predict` | 1 | ●○○○○ | 5 |
-# | 3 | `derive_pooling_gradient` | 5 | ●●●○○ | 15 |
+# | 3 | `derive_pooling_gradient` | 5 | ●●○○○ | 10 |
 # | 4 | `measure_bandwidth` | 5 | ●●●○○ | 15 |
 # | 5 | `dot_score` | 1 | ●○○○○ | 5 |
 # | 5 | `scaled_dot_score` | 1 | ●○○○○ | 5 |
 # | 5 | `general_score` | 1 | ●○○○○ | 5 |
 # | 5 | `cosine_score` (optional) | 0 | ●●○○○ | 10 |
 # | 5 | `additive_score` | 3 | ●●○○○ | 10 |
-# | 6 | `attend` | 6 | ●●●○○ | 15 |
+# | 6 | `attend` | 6 | ●●○○○ | 10 |
 # | 6 | `hard_attention` (optional) | 0 | ●○○○○ | 5 |
-# | 7 | `BahdanauAttention` | 6 | ●●●○○ | 20 |
+# | 7 | `BahdanauAttention` | 6 | ●●●○○ | 15 |
 # | 8 | `find_the_bug` | 3 | ●●○○○ | 10 |
 # | 9 | `answers` (optional) | 0 | ●●●○○ | 15 |
-# | 10 | `SpatialAttention` (optional) | 0 | ●●●○○ | 20 |
+# | 10 | `SpatialAttention` (optional) | 0 | ●●●○○ | 15 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
 # not measured with students.
@@ -634,8 +634,9 @@ LENGTH, TOKENS, WIDTH = 8, 12, 32
 source, places = keras.Input((LENGTH,), dtype="int32"), keras.Input((LENGTH,), dtype="int32")  # (B, S), (B, S)
 values = keras.layers.Embedding(TOKENS, WIDTH)(source) + keras.layers.Embedding(LENGTH, WIDTH)(places)  # (B, S, D)
 query = keras.layers.Embedding(LENGTH, WIDTH)(places)  # (B, T, D)
-context, weights = BahdanauAttention(WIDTH)(query, values)  # (B, T, D), (B, T, S)
-reverser = keras.Model([source, places], keras.layers.Dense(TOKENS)(context))
+attention, read = BahdanauAttention(WIDTH), keras.layers.Dense(TOKENS)
+context, weights = attention(query, values)  # (B, T, D), (B, T, S)
+reverser = keras.Model([source, places], read(context))
 rows = np.random.default_rng(1).integers(TOKENS, size=(4000, LENGTH))  # (N, S)
 numbers = np.tile(np.arange(LENGTH), (4000, 1))  # (N, S): 0, 1, 2, … in every row
 loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -786,6 +787,29 @@ class SpatialAttention(keras.Layer):
 
 # %% nbgrader={"grade": true, "grade_id": "SpatialAttention", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("SpatialAttention")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-deletion", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## Test your map by deletion
+#
+# The map of exercise 7 says where your layer looked. Is the answer really there? Your mask takes one source token away from each written
+# one: the token that the map marks, or, as a control, any other one. Before you run the cell: a guess among twelve tokens is right in
+# 8 % of the cases. Which share will be right in the two cases?
+
+# %% nbgrader={"grade": false, "grade_id": "deletion", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+rng = np.random.default_rng(2)
+rows = rng.integers(TOKENS, size=(500, LENGTH))  # (N, S), not seen in training
+queries, keys = keras.Model([source, places], [query, values])([rows, numbers[:500]])  # (N, T, D), (N, S, D)
+marked = np.argmax(attention(queries, keys)[1], axis=-1)  # (N, T)
+other = (marked + rng.integers(1, LENGTH, size=marked.shape)) % LENGTH
+for name, deleted in (("nothing", -1 + 0 * marked), ("the marked token", marked), ("any other token", other)):
+    kept = np.arange(LENGTH) != deleted[..., None]  # (N, T, S)
+    context, _ = attention(queries, keys, mask=kept)
+    right = np.mean(np.argmax(read(context), axis=-1) == rows[:, ::-1])
+    print(f"{name} deleted: {right:.1%} right")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "deletion-observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Without the marked token only a guess is left; without another one nothing is lost. So here the map marks what the answer
+# needs. It had to be tested: a map alone is a claim.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-13", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words

@@ -19,7 +19,7 @@
 # fast; and as a Keras layer with learned projections, so that it can be trained. You derive the gradient of its softmax, measure
 # at which width the softmax saturates, and compute attention block by block, as GPUs do.
 #
-# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 145 minutes.
+# **Before you start:** read [lecture 02](../../lectures/02_self_attention.ipynb). **Time:** about 120 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says in a second what works, what differs first, and
@@ -33,14 +33,15 @@
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
 # | 1 | `self_attention_loops` | 2 | ●●●○○ | 15 |
-# | 1 | `self_attention_matrix` | 2 | ●●●○○ | 15 |
+# | 1 | `self_attention_matrix` | 2 | ●●○○○ | 10 |
 # | 2 | `project_qkv` (optional) | 0 | ●○○○○ | 5 |
-# | 2 | `scaled_dot_product_attention` | 8 | ●●●○○ | 20 |
+# | 2 | `scaled_dot_product_attention` | 8 | ●●○○○ | 10 |
 # | 3 | `SelfAttention` | 6 | ●●●○○ | 15 |
 # | 4 | `answers` | 3 | ●○○○○ | 5 |
 # | 4 | `predict` | 1 | ●○○○○ | 5 |
 # | 5 | `derive_softmax_jacobian` | 4 | ●●○○○ | 10 |
-# | 6 | `measure_saturation` | 5 | ●●●○○ | 15 |
+# | 6 | `measure_saturation` | 4 | ●●●○○ | 15 |
+# | 6 | `report` | 1 | ●○○○○ | 5 |
 # | 7 | `attention_cost` (optional) | 0 | ●○○○○ | 5 |
 # | 7 | `online_attention` | 5 | ●●●○○ | 15 |
 # | 7 | `design` | 2 | ●○○○○ | 5 |
@@ -408,7 +409,7 @@ def measure_saturation(draw, widths, seeds, threshold=0.9):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "measure_saturation", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "measure_saturation", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("measure_saturation")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-saturation", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -444,11 +445,27 @@ for draw in (independent, untrained):
         lines.append(f"   d {d:4}: mean largest weight {means[0]:.2f}, divided {means[1]:.2f}; Jacobian {size:.2f}")
     print("\n".join(lines))
 
-
 # %% [markdown] nbgrader={"grade": false, "grade_id": "saturation-observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # Without the division the independent numbers saturate, and their Jacobian goes to 0; the layer never passes 0.9. A fresh `Dense`
 # draws its kernel with the variance 2/(64 + d), so the entries of a query have the variance 128/(64 + d). That is 1 at d = 64, where the two
 # kinds of draws agree. In a wider layer the entries are smaller, and the division on top of that brings the weights close to equal.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-report", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Report your own numbers
+#
+# Another draw gives other numbers. Measure `independent` again, in a cell of your own, with six seeds that nobody else will take. Report
+# `first`, the first width above 0.9 without the division, and `flat`, the mean largest weight at d = 128 with it. The check accepts
+# what 200 such measurements gave, and half as much again for `flat`. How far apart are your two values of `flat`?
+
+# %% nbgrader={"grade": false, "grade_id": "report-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+report = {"first": None, "flat": None}  # two numbers
+### BEGIN SOLUTION
+report = {"first": 128, "flat": 0.39}
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "report", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("report")
+
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · Attention in blocks

@@ -17,35 +17,35 @@
 #
 # In lab 02 one head looked at a sentence with one set of weights. Here you build the layer that the Transformer is made of:
 # several heads side by side, each with a view of its own. You show with Keras's weights that it computes the same as
-# Keras's layer, you measure which heads a trained model needs, derive from the parameters what a head does, and build the
-# variant of today's language models, in which heads share keys and values.
+# Keras's layer, and build the variant of today's language models, in which heads share keys and values. Then you measure which heads
+# a trained model needs, and derive from the parameters what a head does.
 #
 # **Before you start:** read [lecture 03](../../lectures/03_multi_head_attention.ipynb), and have your
 # `scaled_dot_product_attention` of [lab 02](../02_self_attention/02_self_attention.ipynb) at hand: you may copy it. If yours does not pass,
 # write its five lines anew, after lecture 02, section 7.
-# **Time:** about 145 minutes.
+# **Time:** about 115 minutes.
 #
 # **How a lab works.** Replace the line `raise NotImplementedError`, run your cell, then run the check below it. It says what
 # works, what differs first, and which mistake it looks like; from the second failed try on it adds hints. Your mark
 # comes from the same tests on inputs that you have not seen.
 #
 # **Letters.** B batch, T queries, S keys, D width of a token (`d_model`), H heads (`num_heads`), K width of one head (`key_dim` in
-# Keras), G heads of keys and values in exercise 6. In exercises 1, 2 and 6, K = D/H. Heads are counted from 0.
+# Keras), G heads of keys and values in exercise 4. In exercises 1, 2 and 4, K = D/H. Heads are counted from 0.
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
 # | 1 | `split_heads` | 2 | ●●○○○ | 10 |
 # | 1 | `merge_heads` | 2 | ●○○○○ | 5 |
-# | 2 | `MultiHeadAttention` | 10 | ●●●●○ | 35 |
+# | 2 | `MultiHeadAttention` | 10 | ●●●○○ | 20 |
 # | 2 | `mha_parameter_count` (optional) | 0 | ●●●○○ | 15 |
 # | 3 | `load_keras_weights` | 4 | ●●○○○ | 10 |
-# | 4 | `ablate_heads` | 1 | ●○○○○ | 5 |
-# | 4 | `measure_head` | 5 | ●●●○○ | 15 |
-# | 5 | `derive_circuits` | 5 | ●●○○○ | 10 |
-# | 6 | `GroupedQueryAttention` | 6 | ●●●●○ | 30 |
-# | 6 | `predict` | 1 | ●○○○○ | 5 |
-# | 6 | `kv_cache_numbers` (optional) | 0 | ●○○○○ | 5 |
-# | 7 | `find_the_bug` | 3 | ●○○○○ | 5 |
+# | 4 | `GroupedQueryAttention` | 6 | ●●●●○ | 25 |
+# | 4 | `predict` | 1 | ●○○○○ | 5 |
+# | 4 | `kv_cache_numbers` (optional) | 0 | ●○○○○ | 5 |
+# | 5 | `find_the_bug` | 3 | ●○○○○ | 5 |
+# | 6 | `ablate_heads` (optional) | 0 | ●○○○○ | 5 |
+# | 6 | `measure_head` | 6 | ●●●○○ | 15 |
+# | 7 | `derive_circuits` | 5 | ●●○○○ | 10 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were
 # not measured with students.
@@ -325,200 +325,9 @@ print("largest difference:", np.abs(ours - keras_output).max().round(4))
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # If the difference is zero up to rounding (below 0.001), your layer computes the same as Keras's layer, also with the
 # mask.
-#
-# ## 4 · Switch heads off
-#
-# A map shows where a head looks, not whether the model needs it. So take the head away and look at what gets worse.
-# `ablate_heads` takes the outputs of all heads, before they are merged, and a list `keep` of the heads that **stay**. The
-# others become zero. The shape does not change.
-#
-# `keep` may be empty, and it need not be sorted. `head_outputs` is an array or a tensor; leave the argument itself unchanged.
-
-# %% nbgrader={"grade": false, "grade_id": "ablate_heads-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def ablate_heads(head_outputs, keep):
-    """Set the outputs of all heads but some to zero.
-
-    Args:
-        head_outputs: (B, H, T, K), an array or a tensor.
-        keep: list of the indices of the heads that stay.
-
-    Returns:
-        (B, H, T, K).
-    """
-    ### BEGIN SOLUTION
-    head_outputs = ops.convert_to_tensor(head_outputs)
-    stays = [float(head in keep) for head in range(head_outputs.shape[1])]  # H ones and zeros
-    return head_outputs * ops.reshape(ops.convert_to_tensor(stays, head_outputs.dtype), (1, -1, 1, 1))
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "ablate_heads", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("ablate_heads")
-
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### Measure: how much does the loss grow without a head?
-#
-# The lecture puts three things into the place of a head. Here you write this measurement for any model. `heads` holds the outputs
-# of all heads on a batch, (B, H, T, K). `loss(heads)` is the model's loss, a number, when these outputs go on to $W_O$. For each
-# head, measure by how much the loss **grows** when this head alone is replaced
-#
-# - by `zero`;
-# - by its `mean` over batch and positions: K numbers, the same everywhere;
-# - by its `row_mean`, the mean over the batch at each position: (T, K), the same in each item of the batch.
-#
-# Leave `heads` itself unchanged. A negative number is possible: the model may be better without a head.
-#
-# **By hand:** one head, K = 1; in two texts of two tokens its output is (1, 5) and (3, 7). The loss is the mean squared
-# difference from these same numbers.
-# <details><summary>Answer</summary>The intact loss is 0. Zero: (1 + 25 + 9 + 49)/4 = 21. The mean is 4: (9 + 1 + 1 + 9)/4 = 5. The means of the positions are 2 and 6: 1.</details>
-
-# %% nbgrader={"grade": false, "grade_id": "measure_head-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def measure_head(loss, heads):
-    """Measure how much the loss grows when one head is replaced.
-
-    Args:
-        loss: called as loss(heads) with an array (B, H, T, K); returns a number.
-        heads: the intact outputs of the heads, a NumPy array (B, H, T, K).
-
-    Returns:
-        A dictionary: "zero", "mean" and "row_mean", each (H,).
-    """
-    ### BEGIN SOLUTION
-    intact = loss(heads)
-    found = {}
-    for name, axes in (("zero", None), ("mean", (0, 1)), ("row_mean", 0)):
-        found[name] = np.zeros(heads.shape[1])
-        for head in range(heads.shape[1]):
-            replaced = heads.copy()
-            replaced[:, head] = 0 if axes is None else heads[:, head].mean(axis=axes)
-            found[name][head] = loss(replaced) - intact
-    return found
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "measure_head", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("measure_head")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### See which heads your model needs
-#
-# This is the table of the lecture: each row has a name, names another row that it wants, and holds a number. Each row is
-# asked for the number *above* it and for the number of the row that it *wants*. Your layer learns it now, with **four** heads
-# for two questions, in some seconds. Before you run the cells: in how many heads will you see a clear stripe or a clear
-# pattern of wants, and how many heads can go without loss?
-
-# %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-from coursekit import two_questions
-
-keras.utils.set_random_seed(1)
-table = two_questions.tables(12_000, seed=0)
-inputs = keras.Input(table.tokens.shape[1:])
-embed, attention, read = keras.layers.Dense(16, use_bias=False), MultiHeadAttention(16, 4), keras.layers.Dense(2)
-x = embed(inputs)  # (B, T, D)
-solver = keras.Model(inputs, read(x + attention(x, x, x)))
-solver.compile(optimizer=keras.optimizers.Adam(0.01), loss="mse")
-solver.fit(table.tokens, table.answers, batch_size=128, epochs=4, verbose=0)
-
-table = two_questions.tables(500, seed=1)
-x = embed(table.tokens)  # (B, T, D)
-_, weights = attention(x, x, x, return_weights=True)  # (B, H, T, T)
-names, wants = ["abcdef"[i] for i in table.names[0]], ["abcdef"[i] for i in table.wants[0]]
-labels = [f"{name}→{want}" for name, want in zip(names, wants, strict=True)]
-figure = plots.head_maps(np.asarray(weights[0]), labels, names, titles=[f"your head {head}" for head in range(4)])
-plots.show(figure, alt="Four attention maps of six by six. Some have a stripe below the diagonal, some follow the wanted names.")
-
-# %% nbgrader={"grade": false, "grade_id": "ablation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-heads = np.asarray(ops.matmul(weights, split_heads(attention.w_v(x), 4)))  # (B, H, T, K)
-above = np.asarray(weights)[:, :, np.arange(6), np.arange(6) - 1].mean(axis=(0, 2))  # (H,)
-
-
-def loss(heads):
-    return float(np.mean((np.asarray(read(x + attention.w_o(merge_heads(heads)))) - table.answers) ** 2))
-
-
-found = measure_head(loss, heads)
-print(f"intact loss {loss(heads):.4f}")
-for head in range(4):
-    print(f"head {head}: weight on the row above {above[head]:.2f};", *(f"{name} {found[name][head]:.2f} " for name in found))
-needed = [head for head in range(4) if found["mean"][head] > 0.05]
-print(f"needed one by one: {needed}; loss with these alone {loss(ablate_heads(heads, needed)):.2f}")
-
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# Each answer has variance 1, and the loss is the mean over both, so an increase of 0.5 is one question lost. Which increase is
-# larger than that, and with which replacement does it become 0.5? Is there a head that looks above and is not needed? Keep
-# your numbers for "In your own words".
-#
-# <details><summary>In our run</summary>Two heads are needed, one for each question. Zero in the place of the head that looks above costs 0.54, its
-# mean 0.53, and its mean at each position 0.50: part of what this head adds depends on the row alone. Another head puts half of its
-# weight on the row above, and nothing is lost without it.</details>
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5 · Derive: a head as two matrices
-#
-# Why can a head look at something and not matter? Its kernels say so. A layer without biases has the kernels $W_Q, W_K$
-# (D, H·K), $W_V$ (D, H·V) and $W_O$ (H·V, D), with the heads in the order of `split_heads`; K need not be D/H, and values may
-# have a width V of their own. Derive two matrices for each head, (D, D) both, which say all that the layer does with tokens
-# x (T, D) and y (S, D):
-#
-# $$\text{scores}_h = x \;\text{qk}_h\; y^\top \qquad\qquad \text{output} = \sum_h A_h\; y \;\text{ov}_h$$
-#
-# Here the scores are those that go into the softmax, with nothing left to do, and $A_h$ (T, S) is what comes out of it. So the
-# factor that the lecture writes beside the QK circuit is part of it here.
-#
-# **By hand:** H = 2 and D = K = V = 1, with $W_Q$ = (2, 3), $W_K$ = (5, 7), $W_V$ = (1, 4), $W_O$ = (6, ½)ᵀ.
-# <details><summary>Answer</summary>Head 0 has 2·5 = 10 and 1·6 = 6, head 1 has 3·7 = 21 and 4·½ = 2.</details>
-
-# %% nbgrader={"grade": false, "grade_id": "derive_circuits-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
-    """The QK and the OV circuit of every head.
-
-    Args:
-        w_q, w_k: kernels (D, H·K), NumPy arrays.
-        w_v: kernel (D, H·V).
-        w_o: kernel (H·V, D).
-        num_heads: H.
-
-    Returns:
-        The tuple (qk, ov), each (H, D, D).
-    """
-    ### BEGIN SOLUTION
-    queries, keys, values = (np.stack(np.split(kernel, num_heads, axis=1)) for kernel in (w_q, w_k, w_v))  # (H, D, K)
-    outputs = np.stack(np.split(w_o, num_heads, axis=0))  # (H, V, D)
-    qk = queries @ keys.transpose(0, 2, 1) / queries.shape[-1] ** 0.5
-    return qk, values @ outputs
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "derive_circuits", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("derive_circuits")
-
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-read", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ### See what your heads read and write
-#
-# The columns of a token have a meaning: position, name, want and number. With the embedding in front and the read-out behind,
-# your circuits can be read in these columns (biases left out; what is equal for all keys or all queries is taken away, as in the lecture).
-# Before you run the cell: what will a head that is not needed write?
-# <details><summary>Answer</summary>Almost nothing: its OV circuit adds nearly 0 times the number to both answers, wherever it looks.</details>
-
-# %% nbgrader={"grade": false, "grade_id": "circuits", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-qk, ov = derive_circuits(*(dense.get_weights()[0] for dense in (attention.w_q, attention.w_k, attention.w_v, attention.w_o)), 4)
-kinds, columns = two_questions.KINDS, embed.get_weights()[0]  # columns (19, D)
-centre = np.eye(19)  # (19, 19)
-for kind in ("position", "name", "want"):
-    centre[kinds[kind], kinds[kind]] -= 1 / 6
-looks = centre @ columns @ qk @ columns.T @ centre  # (H, 19, 19): query columns by key columns
-writes = columns @ ov @ read.get_weights()[0]  # (H, 19, 2)
-for head in range(4):
-    squares = {(one, two): np.sum(looks[head][kinds[one], kinds[two]] ** 2) for one in kinds for two in kinds}
-    (query, key), strongest = max(squares.items(), key=lambda item: item[1])
-    share, (up, wanted) = strongest / sum(squares.values()), writes[head, 18]
-    print(f"head {head}: {query} meets {key} ({share:.0%} of the squares); a number adds {up:5.2f} to above, {wanted:5.2f} to wanted")
-
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-grouped", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 6 · Heads that share keys and values
+# ## 4 · Heads that share keys and values
 #
 # A language model that writes a text keeps the keys and values of all earlier tokens, in every layer: the **key–value cache**. It
 # can be larger than the model itself when many texts are written at once. So most current models have fewer heads of keys and values
@@ -656,7 +465,7 @@ check("kv_cache_numbers")
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-bug", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 7 · Find the bug
+# ## 5 · Find the bug
 #
 # A colleague leaves the heads where the reshape puts them, behind the tokens, and lets `einsum` do the rest: q is (B, T, H, K), k and v are
 # (B, S, H, K), and so is the result, (B, T, H, K). No axis is ever moved. The code runs in self-attention, and the maps of the weights look
@@ -690,10 +499,202 @@ def find_the_bug(q, k, v):
 # %% nbgrader={"grade": true, "grade_id": "find_the_bug", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("find_the_bug")
 
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-switch", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 6 · Switch heads off
+#
+# A map shows where a head looks, not whether the model needs it. So take the head away and look at what gets worse.
+#
+# The first part is optional and earns no points. `ablate_heads` takes the outputs of all heads, before they are merged, and a list
+# `keep`, in any order and perhaps empty, of the heads that **stay**. The others become zero. Leave the argument itself unchanged.
+
+# %% nbgrader={"grade": false, "grade_id": "ablate_heads-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def ablate_heads(head_outputs, keep):
+    """Set the outputs of all heads but some to zero.
+
+    Args:
+        head_outputs: (B, H, T, K), an array or a tensor.
+        keep: list of the indices of the heads that stay.
+
+    Returns:
+        (B, H, T, K).
+    """
+    ### BEGIN SOLUTION
+    head_outputs = ops.convert_to_tensor(head_outputs)
+    stays = [float(head in keep) for head in range(head_outputs.shape[1])]  # H ones and zeros
+    return head_outputs * ops.reshape(ops.convert_to_tensor(stays, head_outputs.dtype), (1, -1, 1, 1))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "ablate_heads", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("ablate_heads")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### Measure: how much does the loss grow without a head?
+#
+# The lecture puts three things into the place of a head. Here you write this measurement for any model. `heads` holds the outputs
+# of all heads on a batch, (B, H, T, K). `loss(heads)` is the model's loss, a number, when these outputs go on to $W_O$. For each
+# head, measure by how much the loss **grows** when this head alone is replaced
+#
+# - by `zero`;
+# - by its `mean` over batch and positions: K numbers, the same everywhere;
+# - by its `row_mean`, the mean over the batch at each position: (T, K), the same in each item of the batch.
+#
+# Leave `heads` itself unchanged. A negative number is possible: the model may be better without a head.
+#
+# **By hand:** one head, K = 1; in two texts of two tokens its output is (1, 5) and (3, 7). The loss is the mean squared
+# difference from these same numbers.
+# <details><summary>Answer</summary>The intact loss is 0. Zero: (1 + 25 + 9 + 49)/4 = 21. The mean is 4: (9 + 1 + 1 + 9)/4 = 5. The means of the positions are 2 and 6: 1.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "measure_head-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def measure_head(loss, heads):
+    """Measure how much the loss grows when one head is replaced.
+
+    Args:
+        loss: called as loss(heads) with an array (B, H, T, K); returns a number.
+        heads: the intact outputs of the heads, a NumPy array (B, H, T, K).
+
+    Returns:
+        A dictionary: "zero", "mean" and "row_mean", each (H,).
+    """
+    ### BEGIN SOLUTION
+    intact = loss(heads)
+    found = {}
+    for name, axes in (("zero", None), ("mean", (0, 1)), ("row_mean", 0)):
+        found[name] = np.zeros(heads.shape[1])
+        for head in range(heads.shape[1]):
+            replaced = heads.copy()
+            replaced[:, head] = 0 if axes is None else heads[:, head].mean(axis=axes)
+            found[name][head] = loss(replaced) - intact
+    return found
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "measure_head", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("measure_head")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-8", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See which heads your model needs
+#
+# This is the table of the lecture: each row has a name, names another row that it wants, and holds a number. Each row is
+# asked for the number *above* it and for the number of the row that it *wants*. Your layer learns it now, with **four** heads
+# for two questions, in some seconds. Before you run the cells: in how many heads will you see a clear stripe or a clear
+# pattern of wants, and how many heads can go without loss?
+
+# %% nbgrader={"grade": false, "grade_id": "table", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+from coursekit import two_questions
+
+keras.utils.set_random_seed(1)
+table = two_questions.tables(12_000, seed=0)
+inputs = keras.Input(table.tokens.shape[1:])
+embed, attention, read = keras.layers.Dense(16, use_bias=False), MultiHeadAttention(16, 4), keras.layers.Dense(2)
+x = embed(inputs)  # (B, T, D)
+solver = keras.Model(inputs, read(x + attention(x, x, x)))
+solver.compile(optimizer=keras.optimizers.Adam(0.01), loss="mse")
+solver.fit(table.tokens, table.answers, batch_size=128, epochs=4, verbose=0)
+
+table = two_questions.tables(500, seed=1)
+x = embed(table.tokens)  # (B, T, D)
+_, weights = attention(x, x, x, return_weights=True)  # (B, H, T, T)
+names, wants = ["abcdef"[i] for i in table.names[0]], ["abcdef"[i] for i in table.wants[0]]
+labels = [f"{name}→{want}" for name, want in zip(names, wants, strict=True)]
+figure = plots.head_maps(np.asarray(weights[0]), labels, names, titles=[f"your head {head}" for head in range(4)])
+plots.show(figure, alt="Four attention maps of six by six. Some have a stripe below the diagonal, some follow the wanted names.")
+
+# %% nbgrader={"grade": false, "grade_id": "ablation", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+heads = np.asarray(ops.matmul(weights, split_heads(attention.w_v(x), 4)))  # (B, H, T, K)
+above = np.asarray(weights)[:, :, np.arange(6), np.arange(6) - 1].mean(axis=(0, 2))  # (H,)
+
+
+def loss(heads):
+    return float(np.mean((np.asarray(read(x + attention.w_o(merge_heads(heads)))) - table.answers) ** 2))
+
+
+found = measure_head(loss, heads)
+print(f"intact loss {loss(heads):.4f}")
+for head in range(4):
+    print(f"head {head}: weight on the row above {above[head]:.2f};", *(f"{name} {found[name][head]:.2f} " for name in found))
+needed = [head for head in range(4) if found["mean"][head] > 0.05]
+alone = heads * np.isin(range(4), needed)[:, None, None]  # (B, H, T, K)
+print(f"needed one by one: {needed}; loss with these alone {loss(alone):.2f}")
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# Each answer has variance 1, and the loss is the mean over both, so an increase of 0.5 is one question lost. Which increase is
+# larger than that, and with which replacement does it become 0.5? Is there a head that looks above and is not needed? Keep
+# your numbers for "In your own words".
+#
+# <details><summary>In our run</summary>Two heads are needed, one for each question. Zero in the place of the head that looks above costs 0.54, its
+# mean 0.53, and its mean at each position 0.50: part of what this head adds depends on the row alone. Another head puts half of its
+# weight on the row above, and nothing is lost without it.</details>
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-derive", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 7 · Derive: a head as two matrices
+#
+# Why can a head look at something and not matter? Its kernels say so. A layer without biases has the kernels $W_Q, W_K$
+# (D, H·K), $W_V$ (D, H·V) and $W_O$ (H·V, D), with the heads in the order of `split_heads`; K need not be D/H, and values may
+# have a width V of their own. Derive two matrices for each head, (D, D) both, which say all that the layer does with tokens
+# x (T, D) and y (S, D):
+#
+# $$\text{scores}_h = x \;\text{qk}_h\; y^\top \qquad\qquad \text{output} = \sum_h A_h\; y \;\text{ov}_h$$
+#
+# Here the scores are those that go into the softmax, with nothing left to do, and $A_h$ (T, S) is what comes out of it. So the
+# factor that the lecture writes beside the QK circuit is part of it here.
+#
+# **By hand:** H = 2 and D = K = V = 1, with $W_Q$ = (2, 3), $W_K$ = (5, 7), $W_V$ = (1, 4), $W_O$ = (6, ½)ᵀ.
+# <details><summary>Answer</summary>Head 0 has 2·5 = 10 and 1·6 = 6, head 1 has 3·7 = 21 and 4·½ = 2.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "derive_circuits-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def derive_circuits(w_q, w_k, w_v, w_o, num_heads):
+    """The QK and the OV circuit of every head.
+
+    Args:
+        w_q, w_k: kernels (D, H·K), NumPy arrays.
+        w_v: kernel (D, H·V).
+        w_o: kernel (H·V, D).
+        num_heads: H.
+
+    Returns:
+        The tuple (qk, ov), each (H, D, D).
+    """
+    ### BEGIN SOLUTION
+    queries, keys, values = (np.stack(np.split(kernel, num_heads, axis=1)) for kernel in (w_q, w_k, w_v))  # (H, D, K)
+    outputs = np.stack(np.split(w_o, num_heads, axis=0))  # (H, V, D)
+    qk = queries @ keys.transpose(0, 2, 1) / queries.shape[-1] ** 0.5
+    return qk, values @ outputs
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "derive_circuits", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("derive_circuits")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-read", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ### See what your heads read and write
+#
+# The columns of a token have a meaning: position, name, want and number. With the embedding in front and the read-out behind,
+# your circuits can be read in these columns (biases left out; what is equal for all keys or all queries is taken away, as in the lecture).
+# Before you run the cell: what will a head that is not needed write?
+# <details><summary>Answer</summary>Almost nothing: its OV circuit adds nearly 0 times the number to both answers, wherever it looks.</details>
+
+# %% nbgrader={"grade": false, "grade_id": "circuits", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+qk, ov = derive_circuits(*(dense.get_weights()[0] for dense in (attention.w_q, attention.w_k, attention.w_v, attention.w_o)), 4)
+kinds, columns = two_questions.KINDS, embed.get_weights()[0]  # columns (19, D)
+centre = np.eye(19)  # (19, 19)
+for kind in ("position", "name", "want"):
+    centre[kinds[kind], kinds[kind]] -= 1 / 6
+looks = centre @ columns @ qk @ columns.T @ centre  # (H, 19, 19): query columns by key columns
+writes = columns @ ov @ read.get_weights()[0]  # (H, 19, 2)
+for head in range(4):
+    squares = {(one, two): np.sum(looks[head][kinds[one], kinds[two]] ** 2) for one in kinds for two in kinds}
+    (query, key), strongest = max(squares.items(), key=lambda item: item[1])
+    share, (up, wanted) = strongest / sum(squares.values()), writes[head, 18]
+    print(f"head {head}: {query} meets {key} ({share:.0%} of the squares); a number adds {up:5.2f} to above, {wanted:5.2f} to wanted")
+
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# What did you measure in exercise 4: which heads does your model need, how do the three replacements differ, and what does the
+# What did you measure in exercise 6: which heads does your model need, how do the three replacements differ, and what does the
 # map of a head not tell you? And say how you found your number in `predict`, and why it differs from the share of the cache. Four
 # to eight sentences. This earns no points; your instructor reads it and writes back.
 

@@ -19,7 +19,7 @@
 # layer norm and dropout. You derive what a norm does to the gradient, stack the blocks, fix a stack that is wrong, and measure
 # at which rate post-norm learns.
 #
-# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 130 minutes.
+# **Before you start:** read [lecture 04](../../lectures/04_encoder_block.ipynb). **Time:** about 105 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -36,7 +36,7 @@
 # | 1 | `rms_norm` (optional) | 0 | ●○○○○ | 5 |
 # | 2 | `derive_layer_norm_gradient` | 6 | ●●○○○ | 10 |
 # | 3 | `FeedForward` | 3 | ●○○○○ | 5 |
-# | 4 | `EncoderBlock` | 12 | ●●●●○ | 40 |
+# | 4 | `EncoderBlock` | 12 | ●●●●○ | 25 |
 # | 5 | `Encoder` | 6 | ●●●○○ | 15 |
 # | 5 | `encoder_parameter_count` | 2 | ●●○○○ | 10 |
 # | 6 | `find_the_bug` | 3 | ●○○○○ | 5 |

@@ -20,7 +20,7 @@
 # measure whether one recipe is better than another.
 #
 # **Before you start:** read [lecture 06](../../lectures/06_imdb_classifier.ipynb), and for exercise 6
-# [lecture 06b](../../lectures/06b_judging_a_classifier.ipynb), sections 2 and 3. **Time:** about 135 minutes.
+# [lecture 06b](../../lectures/06b_judging_a_classifier.ipynb), sections 2 and 3. **Time:** about 120 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -38,7 +38,7 @@
 # | 1 | `vectorize` | 3 | ●●○○○ | 10 |
 # | 2 | `masked_mean` | 4 | ●●○○○ | 10 |
 # | 2 | `find_the_bug` | 3 | ●○○○○ | 5 |
-# | 3 | `build_classifier` | 10 | ●●●●○ | 30 |
+# | 3 | `build_classifier` | 10 | ●●●●○ | 25 |
 # | 4 | `derive_loss_gradient` | 5 | ●●○○○ | 10 |
 # | 5 | `train_classifier` | 6 | ●●●○○ | 15 |
 # | 6 | `predict` | 2 | ●○○○○ | 5 |
@@ -159,9 +159,10 @@ check("vectorize")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your texts
 #
-# The next cell sends reviews through your two functions. `plain` brings them to one form; exercise 8 does this more carefully. By
-# default they are the course's sample, made by a grammar in which the order of the words decides; set the environment variable
-# `COURSE_SOURCE` to `real` for IMDB. Before you run the cell: at which length would you cut?
+# The next cell sends reviews through your two functions. `plain` brings them to one form; exercise 8 does this more carefully. They are
+# the course's sample, made by a grammar in which the order of the words decides; set the environment variable `COURSE_SOURCE` to
+# `real` for IMDB. Before you run the cell: at which length would you cut?
+# <details><summary>In our run</summary>At 64: none is longer.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "lengths", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 def plain(text):
@@ -322,6 +323,7 @@ check("build_classifier")
 #
 # Paste `EncoderBlock` of lab 04 and `TokenAndPositionEmbedding` of lab 05 into a new cell above the next one, which says whether
 # they work in this classifier. The block's `key_dim` is D/H and not D: by how much does the number of parameters fall?
+# <details><summary>Answer</summary>By 3·(32·32 + 32) + 32·32 = 4,192.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "pasted", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 missing = {"EncoderBlock", "TokenAndPositionEmbedding"} - set(globals())
@@ -392,8 +394,9 @@ check("derive_loss_gradient")
 # ### See what reaches a word
 #
 # Tokens at random in place of trained ones, for 200 reviews of the sample. Each point is a review: how long its gradient by one word
-# is. Before you run the cell: is a word of a short review moved more or less than a word of a long one, and what spreads the points
+# is. Before you run the cell: is a word of a short review moved more or less than one of a long review, and what spreads the points
 # of equal length?
+# <details><summary>Answer</summary>More: its share is 1/n. Points of equal length differ by their error p − y.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "reached", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(6)
@@ -463,6 +466,7 @@ check("train_classifier")
 # Your model, your training, the reviews from above: 80 % to learn from, 20 % to decide when to stop. On two CPU cores the
 # sample takes about half a minute; with `COURSE_SOURCE=real` use a GPU, or the first 5,000 reviews. Before you run the cell:
 # will the two curves of the loss drift apart, and when?
+# <details><summary>In our run</summary>The validation loss is lowest in epoch 14 of 18.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "training", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 keras.utils.set_random_seed(6)
@@ -480,6 +484,7 @@ plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, 
 #
 # The test reviews, for the first time. On the sample more than **90 %** of them should be right; if not, look at the history
 # again. Before you run the cell: will their accuracy be above that of the validation reviews, or below?
+# <details><summary>In our run</summary>Alike: 99.4 % and 99.5 %.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "errors", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 x_test, y_test = vectorize(test_texts, vocabulary, MAX_LENGTH), np.asarray(test_labels)  # (n, T), (n,)
@@ -495,8 +500,9 @@ for index in wrong[np.argsort(-np.abs(probabilities - 0.5)[wrong])][:3]:
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7c", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Does it read, or does it count words?
 #
-# The same reviews with their words in random order. A classifier that only weighs single words would not notice. Before you
+# The same reviews with their words in random order, which counting does not notice. Before you
 # run the cell: how far will the accuracy fall?
+# <details><summary>In our run</summary>To 69.8 %: it reads the order, and counts words as well.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "shuffled", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(6)
@@ -580,9 +586,10 @@ check("measure_difference")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-recipes", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See whether a mask is worth something
 #
-# Two small recipes without attention, three seeds each, trained in about 15 seconds: the mean of the words' vectors by your `masked_mean`, and the mean over all T
-# places. The second line of the output compares your classifier with the first of them. Before you run the cell: which of the two
+# Two recipes without attention, three seeds each, trained in 15 seconds: the mean of the words' vectors by your `masked_mean`, and that of all T
+# places. The second line compares your classifier with the first. Before you run the cell: which of the two
 # intervals will contain 0?
+# <details><summary>In our run</summary>The first.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "recipes", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 def trained(pooling, seed):
@@ -768,9 +775,10 @@ check("linear_baseline")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-broken", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### Break your mask
 #
-# The masks of your classifier look for id 0. The next cell gives the vocabulary one more entry, with the *same vector* as padding, and
-# fills up short reviews with it: both masks take it for a word. The row gets wider and wider. Before you run the cell: how do the
+# The masks of your classifier look for id 0. The next cell fills short reviews up with a new entry that has the *same vector* as padding:
+# both masks take it for a word. The row gets wider and wider. Before you run the cell: how do the
 # logits of the answers change with the width, with the mask and without?
+# <details><summary>In our run</summary>Level with it, drifting without: at width 64, 99.0 % and 93.5 % are correct.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "broken", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 lengths = (x_test != 0).sum(axis=1)  # (n,)

@@ -19,7 +19,7 @@
 # top, and the measurement that says how far a number of labels goes. At the end your classifier reads two articles and says
 # what they are about.
 #
-# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about 125 minutes.
+# **Before you start:** read [lecture 07](../../lectures/07_bert_ag_news.ipynb). **Time:** about 95 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. It says what works, what differs first, and which mistake
@@ -31,18 +31,18 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `mask_tokens` | 7 | ●●●●○ | 25 |
+# | 1 | `mask_tokens` | 7 | ●●○○○ | 10 |
 # | 1 | `derive_expected_masked` | 5 | ●●○○○ | 10 |
 # | 2 | `warmup_linear_decay` | 3 | ●●○○○ | 10 |
 # | 2 | `design` | 3 | ●○○○○ | 5 |
 # | 3 | `find_the_bug` | 3 | ●○○○○ | 5 |
-# | 4 | `build_news_classifier` | 7 | ●●●○○ | 20 |
+# | 4 | `build_news_classifier` | 7 | ●●●○○ | 15 |
 # | 4 | `predict_class_names` | 1 | ●●○○○ | 10 |
 # | 5 | `predict` | 1 | ●○○○○ | 5 |
 # | 6 | `measure_labels` | 6 | ●●●○○ | 15 |
 # | 7 | `answers`, by hand (optional) | 0 | ●●○○○ | 10 |
-# | 8 | `wordpiece_tokenize` (optional) | 0 | ●●●●○ | 25 |
-# | 8 | `pack_inputs` (optional) | 0 | ●●●●○ | 30 |
+# | 8 | `wordpiece_tokenize` (optional) | 0 | ●●●○○ | 20 |
+# | 8 | `pack_inputs` (optional) | 0 | ●●●○○ | 20 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
 # measured with students. Exercises 7 and 8 are optional: they earn no points, and their minutes are not in the total.
@@ -77,7 +77,7 @@ check = start_lab("07_bert_ag_news")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 1 · What BERT was trained to guess
 #
-# ●●●●○ · Masking is the whole of BERT's pre-training task in a few lines, and small mistakes in it are invisible:
+# ●●○○○ · Masking is the whole of BERT's pre-training task in a few lines, and small mistakes in it are invisible:
 # the loss still falls.
 #
 # `ids` is an array of ids, (T,) or (B, T). Return `(inputs, labels)`, both whole numbers of the same shape.
@@ -133,6 +133,7 @@ check("mask_tokens")
 # ### See your masking
 #
 # The next cell masks eight texts of sixty tokens. Before you run the cell: about how many of the 480 will be dark?
+# <details><summary>In our run</summary>66: about 15 % of the ordinary tokens.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "masked", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(7)
@@ -195,6 +196,7 @@ check("derive_expected_masked")
 #
 # Your `mask_tokens` masks 4,000 rows of each length, with a vocabulary of 40 ids. Before you run the cell: in which share of the rows of
 # four ordinary tokens is nothing chosen, so that such a row costs time and teaches nothing?
+# <details><summary>Answer</summary>0.85⁴ = 0.522: in more than half of them.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "expected", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 rng = np.random.default_rng(1)
@@ -476,6 +478,7 @@ print(f"{right_ones:.1%} of {len(names)} texts that it has not seen are named co
 #
 # Neither comes from the data. Which class does each belong to, and will the model agree? Then change words of the articles and run the cell again: which
 # words lead the model to another class?
+# <details><summary>In our run</summary>Sci/Tech and Sports, and our model agreed.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "articles", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 ARTICLES = [
@@ -634,7 +637,7 @@ check("answers")
 #
 # ### Words into pieces
 #
-# ●●●●○ · With a vocabulary of 30,000 pieces frequent words are written whole, and other words in parts.
+# ●●●○○ · With a vocabulary of 30,000 pieces frequent words are written whole, and other words in parts.
 # `[UNK]` becomes rare.
 #
 # A piece that begins a word stands in the vocabulary as it is, `un`; a piece that continues one stands there with `##` in front,
@@ -691,7 +694,7 @@ check("wordpiece_tokenize")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-2", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### A row for the encoder
 #
-# ●●●●○ · BERT reads rows of a fixed length, in which special tokens say where a text begins and ends.
+# ●●●○○ · BERT reads rows of a fixed length, in which special tokens say where a text begins and ends.
 #
 # With one segment the row is `[CLS] a [SEP]`, with two `[CLS] a [SEP] b [SEP]`, then padding up to `max_length`. Return a
 # dictionary of three rows of whole numbers, each (T,):
@@ -749,6 +752,7 @@ check("pack_inputs")
 # ### See your row
 #
 # A question and an answer, packed by you. Before you run the cell: where does the segment change from 0 to 1, and where back?
+# <details><summary>Answer</summary>To 1 behind the first <code>[SEP]</code>, back to 0 behind the last one, where padding begins.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "packed", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 question, answer = "who won ?".split(), "the bees , by three goals to one".split()

@@ -1,0 +1,31 @@
+"""Lab 08b, exercise `report`: numbers of the student's own `measure_typical`, in the range of recorded runs."""
+
+from autograder.declaring import Questions, wrong
+
+exercise = Questions("report")
+
+# Recorded: 200 measurements, each with 300 sentences of its own. The share that is ahead in all of them is 0.174 and
+# 0.121 per token. `tests/labs/test_08b_generating_text.py` repeats some of them.
+exercise.measured(
+    "ahead",
+    "the share of drawn sentences ahead of the greedy one",
+    low=0.120,
+    high=0.237,
+    hints=("It is the second number of the tuple that `measure_typical` returns for `greedy`.",),
+    advice="Run `measure_typical` on `searched` as in the cell above, with 300 other seeds.",
+)
+exercise.measured(
+    "per_token",
+    "this share per token",
+    low=0.070,
+    high=0.180,
+    hints=("It is the last number of the tuple that `measure_typical` returns for `greedy`.",),
+    advice="Run `measure_typical` on `searched` as in the cell above, with 300 other seeds.",
+)
+exercise.mistakes(
+    share_behind=wrong(
+        "This is the share that the greedy sentence is ahead of. `ahead` counts the more probable ones.",
+        seen={"ahead": 0.826, "per_token": 0.879},
+    ),
+    of_the_beam=wrong("This is the share ahead of the beam's sentence. Report those of `greedy`.", seen={"ahead": 0.0}),
+)
