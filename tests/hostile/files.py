@@ -13,6 +13,7 @@ from pathlib import Path
 
 import jupytext
 import nbformat
+
 from hostile.heavy import endless_directory, nested_empties
 from hostile.making import FULL, LAB, answered, as_bytes, code_cell, right_answers
 
