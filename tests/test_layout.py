@@ -1,4 +1,4 @@
-"""The house stays in order: no file is too long to read."""
+"""The house stays in order: no file, and no page of the guide, is too long to read."""
 
 from __future__ import annotations
 
@@ -21,3 +21,10 @@ def test_no_file_is_too_long_to_read():
     lengths = {str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in python_files()}
     assert len(lengths) > 300
     assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+
+
+def test_a_page_of_the_instructors_guide_is_read_in_ten_minutes():
+    """At most 1,500 words; the page of measurements is no part of the guide."""
+    pages = {ROOT / "docs" / "instructors.md", *(ROOT / "docs" / "teaching").glob("*.md")}
+    pages -= {ROOT / "docs" / "teaching" / "tried-on-public-code.md"}
+    assert {path.name: words for path in pages if (words := len(path.read_text("utf-8").split())) > 1500} == {}
