@@ -40,6 +40,23 @@ def test_attempts_in_the_exchange_have_student_lab_time_and_secret(tmp_path):
     assert arrived.passed_over == []
 
 
+def test_a_script_counts_where_no_notebook_is_beside_it(tmp_path):
+    """In the exchange and in a drop folder."""
+    script = f'# %%\nstart_lab("{LAB}")\n\n# %%\ncheck("double")\n'
+    for name in ("ada", "bob"):
+        folder = entry(tmp_path / "inbound", f"{name}+{LAB}+{TIME}+a")
+        (folder / f"{LAB}.py").write_text(script)
+    (tmp_path / "inbound" / f"ada+{LAB}+{TIME}+a" / f"{LAB}.ipynb").unlink()
+    read = {each.student: each.submission.read() for each in in_exchange(tmp_path / "inbound", [LAB]).attempts}
+    assert read == {"ada": script.encode(), "bob": b"{}"}
+    (tmp_path / "drop").mkdir()
+    for name in ("cyd.py", "helper.py"):
+        (tmp_path / "drop" / name).write_text(script if name == "cyd.py" else "# %%\nimport os\n")
+    arrived = in_folder(tmp_path / "drop", [LAB], {LAB: {"double"}}, now=(tmp_path / "drop").stat().st_mtime + 60)
+    assert [(each.student, each.submission.read()) for each in arrived.attempts] == [("cyd", script.encode())]
+    assert [each.path.endswith("helper.py") for each in arrived.passed_over] == [True]
+
+
 def test_what_nobody_can_have_handed_in_is_named(tmp_path):
     inbound = tmp_path / "inbound"
     entry(inbound, f"..+{LAB}+{TIME}+a")

@@ -71,6 +71,19 @@ def test_difficulty_and_discrimination_are_those_of_the_table_of_points():
         assert item.discrimination == pytest.approx(pearsonr(points[:, k], rest).statistic)
 
 
+def test_who_answered_nothing_at_all_says_nothing_about_an_exercise():
+    """Zeros of what cannot be read, and of an untouched lab, would make every exercise look alike."""
+    class_ = [result(f"s{n}", first=2 * (n % 2), second=4 * (n // 2 % 2)) for n in range(16)]
+    unread = LabResult(
+        "zoe", "a", (ExerciseResult("first", 0, 2, "missing"),), state="unreadable", reason="It is empty."
+    )
+    untouched = [
+        LabResult(f"t{n}", "a", tuple(ExerciseResult(name, 0, 2, "missing") for name in ("first", "second")))
+        for n in range(4)
+    ]
+    assert items([*class_, automatic_mark(unread), *map(automatic_mark, untouched)], {}) == items(class_, {})
+
+
 def test_what_became_of_an_exercise_is_counted():
     class_ = [
         *(result("ada", first=2, second=4), result("bob", first=1), result("cyd", first=0, second=3)),

@@ -37,6 +37,17 @@ def test_pages_go_back_into_canvas(course, run):  # noqa: F811
     assert Path("pages.zip").read_bytes() == content
 
 
+@pytest.mark.parametrize("file", ["homework.pdf", "work.zip", "solution.py"])
+def test_who_handed_in_nothing_that_can_be_graded_gets_a_page_too(course, run, file):  # noqa: F811
+    """It says how to hand in again."""
+    name = f"celikzoe_12347_900103_{file}"
+    download = packed(course.root / "submissions.zip", [*CANVAS_FILES, name], b"{}")
+    write_pages(grade(course, download))
+    code, said = run("canvas", LAB, "--roster", "Grades.csv", "--feedback", "pages.zip", "--download", str(download))
+    assert code == 0 and "3 pages" in said, said
+    assert f"celikzoe_12347_900103_{LAB}.html" in read_by_canvas(Path("pages.zip").read_bytes())
+
+
 def test_what_canvas_packed_without_an_upload_cannot_be_answered(course, run):  # noqa: F811
     download = packed(course.root / "submissions.zip", [*CANVAS_FILES, "celikzoe_12347_text.html"], b"{}")
     write_pages(grade(course, download))

@@ -148,6 +148,26 @@ def test_a_lab_that_grew_says_how_many_are_to_be_graded_again(course, run, monke
     assert row(course, "ada")["state"] == "grade_again"
 
 
+def test_a_dropped_exercise_keeps_its_marks_by_hand_until_they_are_taken_back(course, run):  # noqa: F811
+    for student in ("ada", "bo"):
+        run("mark", LAB, student, "square", 3, "--because", "right")
+    path = course.release_notebook(LAB)
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "square" not in cell.source]
+    os.chmod(path, 0o644)
+    write_notebook(path, notebook)
+    told = '"square" is no longer in the lab, and has marks by hand (ada, bo): take each back, with course mark 01_tiny'
+    code, said = run("export", "csv", LAB)
+    assert code and told in said
+    taken_back = ("square", "automatic", "--because", "the exercise is dropped")
+    assert "has marks by hand (bo)" in run("mark", LAB, "ada", *taken_back)[1]
+    assert run("mark", LAB, "bo", *taken_back)[0] == 0
+    assert run("export", "csv", LAB)[0] == 0
+    assert [(mark_of(course, each).score, mark_of(course, each).max_score) for each in ("ada", "bo")] == [(2, 6)] * 2
+    assert "from 3 to automatic, because: the exercise is dropped" in run("mark", LAB)[1]
+    assert "2 of 6 points" in page(course)
+
+
 def test_an_excused_lab_does_not_count_and_says_so(course, run):  # noqa: F811
     toml = course.root / "course.toml"
     toml.write_text(toml.read_text() + f'\n[[excused]]\nstudent = "ada"\nlab = "{LAB}"\n')

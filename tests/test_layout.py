@@ -1,4 +1,4 @@
-"""The house stays in order: no file and no line is too long to read."""
+"""The house stays in order: no file, no line and no page of the guide is too long to read."""
 
 from __future__ import annotations
 
@@ -35,3 +35,10 @@ def test_no_line_is_too_long_to_read():
         if sum(not unicodedata.combining(letter) for letter in line) > WIDEST
     }
     assert too_long == set()
+
+
+def test_a_page_of_the_instructors_guide_is_read_in_ten_minutes():
+    """At most 1,500 words; the page of measurements is no part of the guide."""
+    pages = {ROOT / "docs" / "instructors.md", *(ROOT / "docs" / "teaching").glob("*.md")}
+    pages -= {ROOT / "docs" / "teaching" / "tried-on-public-code.md"}
+    assert {path.name: words for path in pages if (words := len(path.read_text("utf-8").split())) > 1500} == {}

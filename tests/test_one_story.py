@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import nbformat
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from nbgrader.api import Gradebook
 from test_gradebook import result, set_grade
-from tiny_course import LAB, TOML, released
+from tiny_course import LAB, TOML, details, released, write_notebook
 from typer.testing import CliRunner
 
 from autograder.cli.app import app
+from autograder.course.cells import points as points_of
+from autograder.course.released import read_released
 from autograder.course.settings import load_course
 from autograder.grading.gradebook import GradebookWriter, recorded_marks
+from autograder.grading.results import ExerciseResult
 from autograder.integrations.exporting.tables import Cell, plain_table
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
@@ -29,10 +35,11 @@ from autograder.pages.feedback import write_feedback
 DUE = datetime(2026, 11, 2, 12, tzinfo=UTC)
 STUDENTS = st.sampled_from(["ada", "bo"])
 HALVES = st.integers(0, 4).map(lambda number: number / 2)
+RUBRIC = '[why]\nitems = ["Names the scale", "Says what it changes"]\npoints = [3, 1]\n'
 
 
 class Term(RuleBasedStateMachine):
-    """Sequences of grading, regrading, marking, dating, extending, excusing, removing, and exporting."""
+    """Sequences of grading, regrading, marking, dating, extending, excusing, removing, changing the lab, exporting."""
 
     template: Path
 
@@ -64,6 +71,14 @@ class Term(RuleBasedStateMachine):
     def record(self, student) -> None:
         course = self.course
         verdict = result(course, student, grader=f"g{self.versions}", **self.last[student])
+        found = {each.exercise: each for each in verdict.exercises}
+        verdict = replace(
+            verdict,
+            exercises=tuple(
+                replace(found[name], max_score=points) if name in found else ExerciseResult(name, 1, points, "graded")
+                for name, points in points_of(read_released(course, LAB)).items()
+            ),
+        )
         with GradebookWriter(course.db_url, course) as writer:
             writer.record([verdict])
             (mark,) = writer.marks(LAB, [student])
@@ -93,12 +108,8 @@ class Term(RuleBasedStateMachine):
         if student in self.graded:
             others = {name: self.page(name).read_bytes() for name in self.graded - {student}}
             words = ["student", student] if everything else ["attempt", LAB, student]
-            with pytest.MonkeyPatch.context() as patch:
-                patch.chdir(self.root)
-                self.course  # noqa: B018  writes course.toml
-                current = self.is_current
-                done = CliRunner().invoke(app, ["remove", *words, "--yes"])
-            assert done.exit_code == 0, done.output
+            current = self.is_current
+            self.typed("remove", *words, "--yes")
             self.graded.discard(student)
             assert not self.page(student).parent.exists()
             assert not current or others == {name: self.page(name).read_bytes() for name in self.graded}
@@ -115,6 +126,48 @@ class Term(RuleBasedStateMachine):
                 writer.mark_by_hand(LAB, student, part, points, f"because of {points}")
                 bring_up_to_date(course, writer, self.root / "grades")
             self.is_current = True
+
+    @rule(student=STUDENTS, items=st.sets(st.sampled_from("12")).map(sorted), points=st.none() | HALVES)
+    def items(self, student, items, points) -> None:
+        """An answer in words, marked by its rubric; points beside the items replace their sum."""
+        if student in self.graded:
+            given = [word for item in items or "0" for word in ("--item", item)]
+            said = self.typed("mark", LAB, student, "why", *([] if points is None else [points]), *given)
+            worth = sum({"1": 3, "2": 1}[item] for item in items) if points is None else points
+            (mark,) = [each for each in recorded_marks(self.course, self.course.db_url, LAB) if each.student == student]
+            (why,) = [part for part in mark.parts if part.name == "why"]
+            assert why.by_hand == worth, said
+            page = self.page(student).read_text("utf-8")
+            assert (page.count("✓ Names the scale"), page.count("✓ Says what it changes")) == tuple(
+                int(item in items) for item in "12"
+            )
+            self.is_current = True
+
+    @rule(points=st.sampled_from([3, 4]), has_cube=st.booleans())
+    def change(self, points, has_cube) -> None:
+        """The lab gets or loses an exercise, and an exercise other points."""
+        course = self.course
+        path = course.release_notebook(LAB)
+        lab = read_released(course, LAB)
+        lab.cells = [cell for cell in lab.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != "cube"]
+        if has_cube:
+            test = details("cube", grade=True, locked=True, points=1)
+            lab.cells.append(nbformat.v4.new_code_cell('check("cube")', metadata=test))
+        for cell in lab.cells:
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == "square":
+                cell.metadata["nbgrader"]["points"] = points
+        path.chmod(0o644)
+        write_notebook(path, lab)
+        self.is_current = False
+
+    def typed(self, *words) -> str:
+        """What a command says that is typed in the folder of the course."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.root)
+            self.course  # noqa: B018  writes course.toml
+            done = CliRunner(env={"COLUMNS": "200"}).invoke(app, list(map(str, words)))
+        assert done.exit_code == 0, (done.output, done.exception)
+        return " ".join(done.output.split())
 
     @rule(student=STUDENTS, points=HALVES)
     def formgrader(self, student, points) -> None:
@@ -151,11 +204,24 @@ class Term(RuleBasedStateMachine):
 
     @rule()
     def export(self) -> None:
-        course = self.course
+        """The tables that other systems read, and the terminal."""
         if self.graded:
-            with GradebookWriter(course.db_url, course) as writer:
-                bring_up_to_date(course, writer, self.root / "grades")
+            waiting = self.typed("export", "csv", LAB)
+            self.typed("export", "term", LAB)
+            tables = {name: self.table(name) for name in ("export", "term")}
+            for mark in recorded_marks(self.course, self.course.db_url, LAB):
+                final = not (mark.excused or mark.waits)
+                assert tables["export"][mark.student][LAB] == (f"{mark.score:g}" if final else "")
+                assert tables["export"][mark.student][f"{LAB} state"] in (mark.state, "waits")
+                counted = tables["term"][mark.student][f"{LAB} %"]
+                assert counted == ("" if not final else f"{mark.percent:.2f}")
+                assert f"counts: {mark.score:g} of {mark.max_score:g}" in self.typed("mark", LAB, mark.student)
+                assert bool(mark.waiting_for("grader")) <= ("grade again" in waiting)
             self.is_current = True
+
+    def table(self, name: str) -> dict[str, dict[str, str]]:
+        with (self.root / "grades" / f"{name}.csv").open() as file:
+            return {row["student"]: row for row in csv.DictReader(file)}
 
     @invariant()
     def all_agree(self) -> None:
@@ -163,14 +229,18 @@ class Term(RuleBasedStateMachine):
             return
         course = self.course
         marks = {mark.student: mark for mark in recorded_marks(course, course.db_url, LAB)}
-        with (self.root / "grades" / "grades.csv").open() as file:
-            rows = {row["student"]: row for row in csv.DictReader(file)}
+        rows = self.table("grades")
+        with (self.root / "grades" / "results.csv").open() as file:
+            parts = [(row["student"], row["exercise"], float(row["score"])) for row in csv.DictReader(file)]
         exported = plain_table({LAB: marks}, None, {}, Cell())
         assert set(marks) == set(rows) == self.graded
+        assert len({mark.max_score for mark in marks.values()}) <= 1
         for student, mark in marks.items():
             row = rows[student]
             assert (float(row["score"]), float(row["late"])) == (mark.score, mark.penalty)
             assert (float(row["max_score"]), row["state"]) == (mark.max_score, mark.state)
+            assert (float(row["automatic"]), float(row["percent"])) == (mark.automatic, round(mark.percent, 2))
+            assert math.fsum(score for who, _, score in parts if who == student) == pytest.approx(mark.earned)
             page = self.page(student).read_text("utf-8")
             assert f'<p class="total">{mark.score:g} of {mark.max_score:g} points' in page
             assert page.count("Set by your instructor") == sum(part.by_hand is not None for part in mark.parts)
@@ -190,6 +260,9 @@ class Term(RuleBasedStateMachine):
 def test_every_sequence_of_commands_tells_one_story(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     Term.template = released(tmp_path / "course", monkeypatch).root
+    rubric = Term.template / "exercises" / "tiny" / "rubrics.toml"
+    rubric.parent.mkdir(parents=True, exist_ok=True)
+    rubric.write_text(RUBRIC)
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     run_state_machine_as_test(
         Term,

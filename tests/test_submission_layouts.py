@@ -18,7 +18,8 @@ MOODLE = "_assignsubmission_file_"
 
 
 def work(name):
-    return f'{{"grade_id": "softmax"}} of {name}'
+    """Return what a notebook of the lab is told by, and a script with cells too."""
+    return f'# %% nbgrader={{"grade_id": "softmax"}}\n# of {name}'
 
 
 def pack(files):
@@ -49,6 +50,7 @@ class Layout:
 
 
 L = f"{LAB}.ipynb"
+P = f"{LAB}.py"
 LAYOUTS = {
     "flat": Layout({"ada.ipynb": "ada", "bob.ipynb": "bob"}, {"ada", "bob"}),
     "flat and an unrenamed file": Layout({"ada.ipynb": "ada", "bob.ipynb": "bob", L: "?"}, {"ada", "bob"}, {L}),
@@ -57,8 +59,43 @@ LAYOUTS = {
         {"ada.ipynb": "ada", "bob.ipynb": "bob", f"{LAB}/{L}": "?"}, {"ada", "bob"}, {f"{LAB}/{L}"}
     ),
     "flat with a PDF, a script and a RAR archive": Layout(
-        {"ada.ipynb": "ada", "bob.pdf": "bob", "cyd.py": "cyd", "dee.rar": "dee"},
-        {"ada"}, {"bob.pdf", "cyd.py", "dee.rar"},
+        {"ada.ipynb": "ada", "bob.pdf": "bob", "cyd.txt": "cyd", "dee.rar": "dee"},
+        {"ada"}, {"bob.pdf", "cyd.txt", "dee.rar"},
+    ),
+    "flat with scripts": Layout(
+        {"ada.ipynb": "ada", "bob.py": "bob", "cyd.PY.txt": "cyd", P: "?"}, {"ada", "bob", "cyd"}, {f"/{P}"}
+    ),
+    "a script beside the notebook of the same name": Layout(
+        {"ada.ipynb": "ada", "ada.py": "old", "bob.py": "bob"}, {"ada", "bob"}, {"ada.py"}
+    ),
+    "scripts in folders": Layout(
+        {f"ada/{P}": "ada", "bob/answers.py": "bob", f"cyd/{L}": "cyd", f"cyd/{P}": "old", f"dee/{LAB}/{P}": "dee"},
+        {"ada", "bob", "cyd", "dee"},
+    ),
+    "a script beside another lab's notebook": Layout(
+        {f"ada/{P}": "ada", "ada/01_intuition.ipynb": "?", f"bob/{L}": "bob"}, {"ada", "bob"}
+    ),
+    "a script named like the lab beside a notebook of notes": Layout(
+        {f"ada/{P}": "ada", "ada/notes.ipynb": "?", f"bob/{L}": "bob"}, {"ada", "bob"}
+    ),
+    "scripts by a glob": Layout({"ada.py": "ada", "bob.py": "bob"}, {"ada", "bob"}, paths=("*.py",)),
+    "one student's script": Layout({f"ada/{P}": "ada"}, {"ada"}, paths=("ada",)),
+    "scripts in archives": Layout({"ada.zip": {P: "ada"}, "bob.zip": {"work.py": "bob"}}, {"ada", "bob"}),
+    "one zip with one script": Layout({"ada.zip": {"homework.py": "ada"}}, {"ada"}, paths=("ada.zip",)),
+    "scripts in the exchange": Layout(
+        {
+            f"ada+{LAB}+2026-01-02 10:00:00 UTC+aaa/{P}": "ada",
+            f"bob+{LAB}+2026-01-02 10:00:00 UTC+bbb/{L}": "bob",
+        },
+        {"ada", "bob"},
+    ),
+    "scripts in a Moodle archive": Layout(
+        {"m.zip": {f"Ada_1{MOODLE}/{P}": "Ada_1", f"Bob_2{MOODLE}/b.zip": {"x.py": "Bob_2"}}},
+        {"Ada_1", "Bob_2"}, paths=("m.zip",),
+    ),
+    "scripts in a Canvas archive": Layout(
+        {"c.zip": {f"ada_123_6001_{P}": "old", f"ada_123_6002_{LAB}-1.py": "ada_123", "bob_777_6003_x.py": "bob_777"}},
+        {"ada_123", "bob_777"}, paths=("c.zip",),
     ),
     "flat and other labs": Layout({"ada.ipynb": "ada", "01_intuition.ipynb": "?"}, {"ada"}, {"01_intuition.ipynb"}),
     "folders": Layout({f"ada/{L}": "ada", f"bob/{L}": "bob"}, {"ada", "bob"}),
@@ -292,6 +329,20 @@ def test_everybody_is_graded_under_their_own_id_or_named(tmp_path, name):
     assert all(each.reason.endswith(".") for each in found.passed_over)
 
 
+def test_a_script_without_cells_or_of_no_exercise_names_nobody(tmp_path):
+    root = lay(tmp_path / "in", {"ada.ipynb": "ada", "bob.ipynb": "bob"})
+    (root / "helper.py").write_text("# %%\nimport os\n")
+    (root / "notes.py").write_text('check("softmax")\n')
+    (root / "cyd.py").write_text('# %%\ndef softmax(x): ...\n\n# %%\ncheck("softmax")\n')
+    found = find_submissions([root], LAB, KNOWN)
+    assert [each.student for each in found.submissions if each.source] == ["ada", "bob", "cyd"]
+    assert {each.path.rpartition("/")[2] for each in found.passed_over} == {"helper.py", "notes.py"}
+    (root / "dee").mkdir()
+    (root / "dee" / "solution.py").write_text("def softmax(x): ...")
+    (dee,) = (each for each in find_submissions([root], LAB, KNOWN).submissions if each.student == "dee")
+    assert "There is no notebook for this lab; found “solution.py”" in dee.problem
+
+
 def test_links_at_the_level_of_students_are_named(tmp_path):
     root = lay(tmp_path / "in", {f"ada/{L}": "ada", "bob.ipynb": "bob"})
     os.symlink("bob.ipynb", root / "cyd.ipynb")
@@ -376,7 +427,9 @@ def test_few_of_many_notebooks_are_read_and_their_archive_is_opened_once(tmp_pat
 
 
 FOLDERS = st.sampled_from(["ada", "bob", "group", LAB, "01_intuition", f"Cyd_3{MOODLE}", "old", "ada.zip", "x.zip"])
-NAMES = st.sampled_from([L, f"{LAB} (1).ipynb", "bob.ipynb", "notes.ipynb", "01_intuition.ipynb", "essay.pdf"])
+NAMES = st.sampled_from(
+    [L, f"{LAB} (1).ipynb", "bob.ipynb", "notes.ipynb", "01_intuition.ipynb", "essay.pdf", "bob.py", P]
+)
 
 
 @settings(max_examples=150, deadline=None)

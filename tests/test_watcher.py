@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -24,9 +25,12 @@ from nbgrader.exchange.default import (
 )
 from tiny_course import LAB, TOML, released, write_notebook
 from traitlets.config import PyFileConfigLoader
+from typer.testing import CliRunner
 
+from autograder.cli.app import app
 from autograder.course.settings import CourseError, load_course
 from autograder.grading.lab_grader import GradingFailed
+from autograder.grading.marks import automatic_mark
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.integrations.watching import watcher as watcher_module
 from autograder.integrations.watching.arrivals import Arrived
@@ -266,6 +270,23 @@ def test_the_command_says_what_is_wrong_in_one_sentence(school):
     ):
         done = typed(*words)
         assert done.returncode == 2 and told in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
+
+
+def test_the_terminal_says_why_a_file_has_no_points_and_what_was_passed_over(school, monkeypatch):
+    cut_off = LabResult("pia", LAB, (), state="unreadable", reason="The file is cut off.")
+
+    class Rounds:
+        status = only_roster = ""
+        last_round = SimpleNamespace(passed_over=[PassedOver("drop/notes.txt", "It is not a notebook.")], failures={})
+        __init__ = __exit__ = lambda *_, **__: None
+        __enter__ = lambda self: self  # noqa: E731
+        round = lambda self: iter([automatic_mark(cut_off)])  # noqa: E731
+
+    monkeypatch.setattr(watcher_module, "Watcher", Rounds)
+    monkeypatch.chdir(school.course.root)
+    said = " ".join(CliRunner(env={"COLUMNS": "200"}).invoke(app, ["watch", "--once"]).output.split())
+    assert f"pia {LAB} 0/0 The file is cut off." in said
+    assert "passed over drop/notes.txt: It is not a notebook." in said
 
 
 def drop(folder: Path, name: str, course, points: float, lab: str = LAB) -> Path:

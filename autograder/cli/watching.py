@@ -104,9 +104,11 @@ def watch(
         while not stop.is_set():
             try:
                 for result in watcher.round():
+                    why = f"  {escape(printable(result.reason))}" if result.reason else ""
                     out.print(
-                        f"{escape(result.student)}  {result.lab}  {result.score:g}/{result.max_score:g}",
+                        f"{escape(result.student)}  {result.lab}  {result.score:g}/{result.max_score:g}{why}",
                         highlight=False,
+                        soft_wrap=True,
                     )
                     if stop.is_set():
                         break  # the attempt is answered; the others wait in the journal

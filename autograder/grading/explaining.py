@@ -20,6 +20,7 @@ from autograder.grading.results import ExerciseResult
 from autograder.grading.submission_run import PreparedExercise
 from autograder.sandbox import Sandbox
 from autograder.submission import Unreadable, find_submissions
+from autograder.submission.tree import is_work
 from coursekit.judge import Attempt, Expectation, problem
 
 NOT_REACHED = "no answer: the code ended or stopped its process here, or an earlier step did"
@@ -70,7 +71,7 @@ def graded_work(course: Course, lab: str, mark: Mark, path: Path | None, known: 
         return _compared(_handed_in(lab, mark.student, path, known), mark, str(path))
     check_path_part(mark.student)
     folder = course.submitted / mark.student / lab
-    for each in sorted(folder.glob("*.ipynb")) if folder.is_dir() else ():
+    for each in sorted(each for each in folder.iterdir() if is_work(each.name)) if folder.is_dir() else ():
         if content_hash(data := each.read_bytes()) == mark.result.content_hash:
             return Work(data)
     copy = course.autograded / mark.student / lab / f"{lab}.ipynb"
@@ -85,7 +86,7 @@ def graded_work(course: Course, lab: str, mark: Mark, path: Path | None, known: 
 def _handed_in(lab: str, student: str, path: Path, known: Mapping[str, frozenset[str]]) -> bytes:
     if not path.exists():
         raise CourseError(f"{path} does not exist; name a notebook, a folder or an archive with --from")
-    if path.is_file() and path.suffix == ".ipynb":
+    if path.is_file() and is_work(path.name):
         return path.read_bytes()
     found = {each.student: each for each in find_submissions([path], lab, known).submissions}
     if student not in found:

@@ -180,7 +180,8 @@ class GradebookWriter:
         Raises:
             GradebookError: there is no such submission or part, or the points are not between 0 and its maximum.
         """
-        self.settle(lab)
+        if points is not None:  # a mark on what the lab has no more can be taken back
+            self.settle(lab)
         recorded = self.marks(lab, [student])
         if not recorded:
             students = [mark.student for mark in self.marks(lab)]

@@ -11,7 +11,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader import api
 from nbgrader.utils import is_grade, is_locked, is_solution, is_task, parse_utc
-from sqlalchemy import delete, func, insert, inspect, select
+from sqlalchemy import delete, insert, inspect, select
 from sqlalchemy.orm import Session
 
 from autograder.course.cells import cells_by_id, details, is_in_words
@@ -19,6 +19,7 @@ from autograder.course.released import read_released
 from autograder.course.settings import Course
 from autograder.grading.database import GradebookError
 
+SHOWN = 5  # students that a sentence names
 AT_ONCE = 500  # submissions whose rows are asked for together
 
 
@@ -106,13 +107,20 @@ def _remove_cell(session: Session, lab: str, cell: api.BaseCell | api.SourceCell
     if not isinstance(cell, api.SourceCell):
         if isinstance(cell, api.GradeCell | api.TaskCell):
             manual = api.Grade.manual_score.is_not(None) | api.Grade.extra_credit.is_not(None)
-            marked = session.scalar(
-                select(func.count()).select_from(api.Grade).where(api.Grade.cell_id == cell.id, manual)
-            )
+            marked = session.scalars(
+                select(api.SubmittedAssignment.student_id)
+                .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+                .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
+                .where(api.Grade.cell_id == cell.id, manual)
+                .order_by(api.SubmittedAssignment.student_id)
+            ).all()
             if marked:
+                more = f" and {len(marked) - SHOWN} more" if len(marked) > SHOWN else ""
                 raise GradebookError(
-                    f'{lab}: the graded cell "{cell.name}" is no longer in the lab, and {marked} submissions have '
-                    f"a manual score on it; clear those in Formgrader, or put the cell back"
+                    f'{lab}: the graded cell "{cell.name}" is no longer in the lab, and has marks by hand '
+                    f"({', '.join(marked[:SHOWN])}{more}): "
+                    f"take each back, with course mark {lab} STUDENT {cell.name} automatic --because "
+                    f'"the exercise is dropped", or put the cell back'
                 )
         session.execute(delete(api.Grade).where(api.Grade.cell_id == cell.id))
         session.execute(delete(api.Comment).where(api.Comment.cell_id == cell.id))

@@ -29,7 +29,7 @@ class ItemStatistics:
 
     Attributes:
         lab, exercise: which one.
-        students: how many submissions have it.
+        students: how many submissions have it; those that cannot be read, or answer nothing at all, are left out.
         difficulty: mean share of its points that was earned, 0 to 1; a small number means hard.
         discrimination: correlation between the share earned here and the points earned in the lab's other exercises
             (the corrected item-total correlation); None where nothing varies or fewer than `LEAST_FOR_CORRELATION`
@@ -87,6 +87,7 @@ def items(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[
         results: the verdicts on one lab.
         last_year: the shares that students earned, by lab and exercise.
     """
+    results = [each for each in results if not each.reason and any(part.status != "missing" for part in each.exercises)]
     names = list(dict.fromkeys(each.exercise for result in results for each in result.exercises))
     analysed = []
     for name in names:
@@ -94,7 +95,7 @@ def items(results: Sequence[Mark], last_year: Mapping[tuple[str, str], Sequence[
             (each, result)
             for result in results
             for each in result.exercises
-            if each.exercise == name and each.max_score and not result.reason
+            if each.exercise == name and each.max_score
         ]
         if not found:
             continue

@@ -19,9 +19,10 @@ from autograder.submission.file_names import (
     student_id,
 )
 from autograder.submission.opening import Source
+from autograder.submission.percent import has_cells
 from autograder.submission.reading import Unreadable
 from autograder.submission.times import as_time
-from autograder.submission.tree import Item, Tree, is_notebook, read_each
+from autograder.submission.tree import Item, Tree, is_notebook, is_script, is_work, read_each
 
 MAX_CANDIDATES = 20  # notebooks of one student that are read to find the lab's among them
 
@@ -122,12 +123,7 @@ class Chooser:
         submission = replace(submission, timestamp=claim.timestamp)
         if claim.tree.problem:
             return replace(submission, problem=claim.tree.problem)
-        candidates = [
-            _Candidate(above, home, item)
-            for above, home in claim.tree.walk_folders()
-            for item in home.items
-            if is_notebook(item.name) and not self.names.other_labs.intersection(name.casefold() for name in above)
-        ]
+        candidates = self._candidates(claim)
         named = [each for each in candidates if self.names.is_lab(each.stem)]
         named = (
             named if named and not claim.in_attempts else [each for each in candidates if self.names.is_copy(each.stem)]
@@ -145,6 +141,24 @@ class Chooser:
         note = self._note_on_others(claim, chosen, candidates, submission)
         is_late = claim.in_attempts and any(map(is_marked_late, place_of(chosen.home, chosen.item).split("/")))
         return replace(submission, path=source.path, source=source, timestamp=time, note=note, is_marked_late=is_late)
+
+    def _candidates(self, claim: Claim) -> list[_Candidate]:
+        """Return a student's notebooks; scripts with cells where no notebook is the lab's by its name."""
+        files = [
+            _Candidate(above, home, item)
+            for above, home in claim.tree.walk_folders()
+            for item in home.items
+            if is_work(item.name) and not self.names.other_labs.intersection(name.casefold() for name in above)
+        ]
+        notebooks = [each for each in files if is_notebook(each.item.name)]
+        if any(self.names.is_copy(each.stem) for each in notebooks):
+            return notebooks
+        scripts = [each for each in files if is_script(each.item.name)]
+        scripts = sorted(scripts, key=lambda each: not self.names.is_copy(each.stem))[:MAX_CANDIDATES]
+        contents = read_each(each.item.source for each in scripts if each.item.source)
+        with_cells = [each for each in scripts if each.item.problem or has_cells(next(contents))]
+        named = [each for each in with_cells if self.names.is_copy(each.stem)]
+        return named or notebooks or with_cells
 
     def _which_of(self, several: list[_Candidate]) -> str:
         wanted = f"{self.names.lab}.ipynb"

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Collection, Mapping
 
 from autograder.course.printable import on_one_line, printable
-from autograder.submission.tree import Item, Tree, is_notebook
+from autograder.submission.tree import Item, Tree, is_work
 
 _MOODLE = re.compile(r"(?P<who>.+?_\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
 # Canvas: name, LATE, user number, upload number and file, joined by `_`. A text or a link handed in instead of a file
@@ -25,10 +25,11 @@ _CANVAS = tuple(
 )
 INBOUND = re.compile(r"(?P<who>[^+]+)\+(?P<lab>[^+]+)\+(?P<time>[^+]+)(?:\+.*)?", re.DOTALL)
 # `-submission` is what packing adds to a notebook's name
-ENDING = re.compile(r"(?i)(-submission)?(\.ipynb)(\.txt|\.json)?$")
+ENDING = re.compile(r"(?i)(-submission)?(\.ipynb(\.txt|\.json)?|\.py(\.txt)?)$")
 _COPY = re.compile(r"(?i)(?:\(\d+\)|-copy\d*|[-_]v?\d+| - copy|-submission)$")
 ATTEMPT = re.compile(r"-(\d+)$")
 _GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
+_CHECKED = re.compile(rb"""^check\(\s*["']([^"'\\]{1,200})["']""", re.MULTILINE)  # in a script; JSON has no such line
 _UNSAFE = re.compile(r'[\n/\\:*?"<>|+;]')
 _EDGES = "." + "".join(filter(str.isspace, map(chr, range(0x3001))))
 
@@ -54,8 +55,8 @@ class LabNames:
         return self.is_lab(stem) or self.is_lab(stem.removeprefix("copy of ").strip())
 
     def score(self, data: bytes) -> int:
-        """Count the lab's grade_ids in a notebook."""
-        return len(self.grade_ids.intersection(_GRADE_ID.findall(data)))
+        """Count the lab's grade_ids in a notebook; in a script also those of exercises that it checks."""
+        return len(self.grade_ids.intersection(_GRADE_ID.findall(data) + _CHECKED.findall(data)))
 
 
 def student_id(name: str) -> str:
@@ -93,7 +94,7 @@ def is_named_by_system(name: str) -> bool:
 
 def named_by_system(tree: Tree) -> set[str]:
     """Return the students whom an LMS or the exchange names at this level, by what can be a submission."""
-    names = [item.name for item in tree.items if is_notebook(item.name)]
+    names = [item.name for item in tree.items if is_work(item.name)]
     names += (folder.name for folder in tree.folders.values())
     found = {lms[0] for lms in map(student_by_lms, names) if lms} | {
         at["who"] for at in map(INBOUND.fullmatch, names) if at

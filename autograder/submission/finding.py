@@ -25,17 +25,21 @@ from autograder.submission.file_names import (
     student_by_lms,
 )
 from autograder.submission.opening import FileSource, Source
+from autograder.submission.percent import has_cells
 from autograder.submission.times import as_time
 from autograder.submission.tree import (
     Item,
     Tree,
     is_archive,
     is_notebook,
+    is_script,
+    is_work,
     read_archive,
     read_each,
     read_folder,
 )
 
+MAX_SCRIPTS = 1_000  # of one folder that are looked into
 _SUFFIX_DIGITS = 8
 
 
@@ -69,6 +73,7 @@ def find_submissions(paths: Iterable[Path], lab: str, known: Mapping[str, Collec
     have everywhere become `_`. When several submissions claim one id (letter case ignored), each gets the id with a
     digest of where it lies, `ada~1f2e3d4c`, and none of them gets the id itself.
 
+    A Python script with cells (`# %%`) stands for a notebook where the student has none of that lab.
     Of several notebooks of a student the one named like the lab counts, the newest attempt in a Canvas download; else
     the one with most of the lab's grade_ids; else the student has a problem to be solved by hand. What nobody's name
     is on, and other notebooks named like the lab, are passed over, and named.
@@ -170,11 +175,12 @@ class _Search:
         def pass_over(place: str, reason: str) -> None:
             over.append(PassedOver(shown_place(place), printable(reason)))
 
+        scripts = self._scripts_of_lab(tree)
         for item in tree.items:
             stem = stem_of(item.name)
             if (lms := student_by_lms(item.name)) is not None:
                 group(lms).items.append(replace(item, name=lms[1]))
-            elif not is_notebook(item.name):
+            elif not is_notebook(item.name) and item.name not in scripts:
                 pass_over(place_of(tree, item), item.problem or "It is not a notebook, a folder or a zip archive.")
             elif self.names.is_copy(stem):
                 pass_over(place_of(tree, item), self._nobodys())
@@ -223,6 +229,18 @@ class _Search:
                 claims.append(Claim(folder.name, folder, tree.archives))
         return claims, over
 
+    def _scripts_of_lab(self, tree: Tree) -> set[str]:
+        """Return the names of the scripts at this level that have cells and check exercises of the lab."""
+        notebooks = {stem_of(item.name) for item in tree.items if is_notebook(item.name)}
+        scripts = [item for item in tree.items if is_script(item.name) and stem_of(item.name) not in notebooks]
+        looked_into = [(item.name, item.source) for item in scripts if item.source][:MAX_SCRIPTS]
+        contents = read_each(source for _, source in looked_into)
+        return {
+            name
+            for (name, _), data in zip(looked_into, contents, strict=True)
+            if has_cells(data) and self.names.score(data) > 0
+        }
+
     def _nobodys(self) -> str:
         return (
             f"It is named like the lab and lies among other work, so nothing says whose it is; give it, or a folder "
@@ -233,7 +251,7 @@ class _Search:
         """Say whether a folder has the lab's notebook, or the lab's folder with it."""
         labs = [folder for folder in tree.folders.values() if self.names.is_lab(folder.name)]
         return any(
-            is_notebook(item.name) and self.names.is_copy(stem_of(item.name))
+            is_work(item.name) and self.names.is_copy(stem_of(item.name))
             for each in (tree, *labs)
             for item in each.items
         )
@@ -260,7 +278,7 @@ class _Search:
         labs = {self.names.lab.casefold(), *self.names.other_labs}
         folders = [folder for folder in tree.folders.values() if folder.name.casefold() not in labs]
         unnamed = [folder for folder in folders if not self._holds_lab(folder)]
-        notebooks = ([item.source for item in each.items if is_notebook(item.name) and item.source] for each in unnamed)
+        notebooks = ([item.source for item in each.items if is_work(item.name) and item.source] for each in unnamed)
         looked_into = islice((sources[0] for sources in notebooks if sources), MAX_CANDIDATES)
         return len(folders) - len(unnamed) + sum(self.names.score(data) > 0 for data in read_each(looked_into))
 

@@ -14,7 +14,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from autograder.course.printable import printable
-from autograder.submission import slimming
+from autograder.submission import percent, slimming
 from coursekit import source
 
 MAX_FILE_BYTES = 128 * 2**20
@@ -60,7 +60,7 @@ class SubmittedNotebook(NotebookNode):
 
 
 def read_notebook(data: bytes) -> SubmittedNotebook:
-    """Read a submitted notebook, mending what can be mended.
+    """Read a submitted notebook, or a Python script with cells (`# %%`), mending what can be mended.
 
     Kept of each cell: its type, its source as one string, its id, its nbgrader grade_id and the pictures attached to
     text. Everything else (outputs, tags, other metadata) is dropped here and can have no effect later.
@@ -74,6 +74,8 @@ def read_notebook(data: bytes) -> SubmittedNotebook:
         )
     notes: list[str] = []
     text = _decode(data, notes)
+    if not text.lstrip("\ufeff \t\r\n\0").startswith(("{", "[", "<")) and (cells := percent.count_cells(text)):
+        return tidy(_script(text, cells, notes), notes)
     return tidy(_parse(text, notes), notes)
 
 
@@ -122,6 +124,25 @@ def _looks_like_binary(data: bytes) -> str | None:
             return "a Word document"
         return "an Office document" if b"[Content_Types].xml" in head else "a zip archive"
     return next((kind for magic, kind in _MAGIC_NUMBERS if data.startswith(magic)), None)
+
+
+def _script(text: str, cells: int, notes: list[str]) -> dict[str, Any]:
+    """Return a Python script that has cells as a notebook."""
+    if len(text) > MAX_SOURCE_CHARACTERS:
+        raise Unreadable(
+            f"The script has {len(text) // 2**20} MB; scripts of more than {MAX_SOURCE_CHARACTERS // 2**20} MB are "
+            "not read."
+        )
+    if cells > MAX_CELLS:
+        raise Unreadable(f"The script has more than {MAX_CELLS} cells; a script with more cells is not graded.")
+    try:
+        found = percent.cells_of(_clean(text))
+    except MemoryError:
+        raise
+    except Exception:
+        raise Unreadable("The file is a Python script with cells (# %%), and its cells cannot be made out.") from None
+    notes.append("The file is a Python script with cells (# %%); it was read as a notebook.")
+    return {"nbformat": 4, "cells": found}
 
 
 def _parse(text: str, notes: list[str]) -> Any:

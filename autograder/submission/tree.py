@@ -173,6 +173,16 @@ def is_notebook(name: str) -> bool:
     return name.lower().endswith((".ipynb", ".ipynb.txt", ".ipynb.json"))
 
 
+def is_script(name: str) -> bool:
+    """Say whether a file name is a Python script's, which may be a notebook as text."""
+    return name.lower().endswith((".py", ".py.txt"))
+
+
+def is_work(name: str) -> bool:
+    """Say whether a file name is a notebook's, or a script's that may be one."""
+    return is_notebook(name) or is_script(name)
+
+
 def is_archive(name: str) -> bool:
     """Say whether a file name is a zip archive's."""
     return name.lower().endswith(".zip")
@@ -314,11 +324,11 @@ class _Lister:
         home, name = tree.folder(*parts[:-1]), parts[-1]
         if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
             _refuse(home, name, f"“{name}” is a link or device in the archive, no file.")
-        elif not (is_notebook(name) or is_archive(name)):
+        elif not (is_work(name) or is_archive(name)):
             home.items.append(Item(name, ZipSource(source, (*members, info.filename))))
         elif danger := self._danger(info):
             _refuse(home, name, f"“{name}” {danger}.")
-        elif is_notebook(name):
+        elif is_work(name):
             home.items.append(Item(name, ZipSource(source, (*members, info.filename))))
         else:
             inner = home.folders[name] = home.inner(name)

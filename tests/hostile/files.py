@@ -11,6 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import jupytext
+import nbformat
+
 from hostile.heavy import endless_directory, nested_empties
 from hostile.making import FULL, LAB, answered, as_bytes, code_cell, right_answers
 
@@ -42,6 +45,10 @@ def _other_lab() -> bytes:
         metadata = {"nbgrader": {"grade_id": name, "grade": True, "points": 4, "locked": True, "solution": False}}
         cells.append({**code_cell(f'check("{name}")'), "metadata": metadata})
     return _notebook(cells=cells)
+
+
+def _script() -> bytes:
+    return jupytext.writes(nbformat.reads(_notebook(), 4), fmt="py:percent").encode()
 
 
 def _version_3() -> bytes:
@@ -157,6 +164,7 @@ FILES: tuple[Damaged, ...] = (
     _bytes("latin-1", "written in Latin-1", lambda: _notebook().decode().encode("latin-1", "replace"), "", FULL),
     _bytes("byte-order-mark", "with a byte order mark", lambda: b"\xef\xbb\xbf" + _notebook(), "", FULL),
     _bytes("tail", "text after the end", lambda: _notebook() + b"\n}}] and more", "has more text after the end", FULL),
+    _bytes("script", "a Python script with cells", _script, "read as a notebook", FULL),
     _bytes("version-3", "a notebook of nbformat 3", _version_3, "old format", FULL),
     _bytes("version-99", "an unknown format", lambda: _notebook(nbformat=99), "format", FULL),
     _bytes("large-output", "a hundred megabytes of output", _hundred_megabytes, "", FULL),

@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from autograder.course.printable import on_one_line
@@ -13,7 +14,7 @@ from autograder.course.roster import ExportRefused, Roster
 from autograder.course.settings import Course, CourseError
 from autograder.grading.lab_grader import grade_ids
 from autograder.submission import FoundSubmission, find_submissions
-from autograder.submission.file_names import student_by_lms
+from autograder.submission.file_names import student_by_lms, student_id
 
 _TIME = (1980, 1, 1, 0, 0, 0)  # the same pages make the same archive
 _UPLOADED = re.compile(r"_\d+_\d+_$")
@@ -53,9 +54,10 @@ def canvas_names(course: Course, lab: str, students: Iterable[str], download: Pa
     """
     known = {each.name: grade_ids(course, each.name) for each in course.labs}
     found = {each.student: each for each in find_submissions([download], lab, known).submissions}
+    others = _uploads(download)
     names, reasons = {}, []
     for student in students:
-        prefix = _uploaded_as(found[student]) if student in found else ""
+        prefix = (_uploaded_as(found[student]) if student in found else "") or others.get(student, "")
         if prefix:
             names[student] = f"{prefix}{lab}.html"
         else:
@@ -73,6 +75,23 @@ def _uploaded_as(found: FoundSubmission) -> str:
             prefix = name.removesuffix(lms[1])
             return prefix if _UPLOADED.search(prefix) else ""
     return ""
+
+
+def _uploads(download: Path) -> dict[str, str]:
+    """By student, what Canvas put before the name of a file, also of one in which there is nothing to grade."""
+    names: list[str] = []
+    with suppress(zipfile.BadZipFile, OSError):
+        if download.is_dir():
+            names = [path.name for path in download.iterdir()]
+        else:
+            with zipfile.ZipFile(download) as archive:
+                names = [name.rpartition("/")[2] for name in archive.namelist()]
+    found = {}
+    for name in sorted(names):
+        lms = student_by_lms(name)
+        if lms is not None and _UPLOADED.search(prefix := name.removesuffix(lms[1])):
+            found[student_id(lms[0])] = prefix
+    return found
 
 
 def pack(lab: str, pages: Path, names: Mapping[str, str]) -> bytes:

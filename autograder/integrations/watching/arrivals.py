@@ -82,6 +82,7 @@ def in_exchange(inbound: Path, labs: Collection[str], *, check_owner: bool = Tru
         try:
             with descriptor(inbound, (entry,)) as folder:
                 status = os.fstat(folder)
+                file = _notebook_in(folder, lab)
         except FileNotFoundError:
             continue
         except OSError:
@@ -96,7 +97,7 @@ def in_exchange(inbound: Path, labs: Collection[str], *, check_owner: bool = Tru
             passed_over.append(PassedOver(shown, f"it is in {student}'s name and belongs to {other}"))
         else:
             owner = status.st_uid if check_owner else None
-            source = KeptSource(FileSource(inbound, (entry, f"{lab}.ipynb"), owner))
+            source = KeptSource(FileSource(inbound, (entry, file), owner))
             found = FoundSubmission(student, lab, source.path, source, timestamp=when)
             secret = _secret(FileSource(inbound, (entry, SECRET), owner))
             attempts.append(HandedIn(f"exchange/{entry}", student, lab, when, found, secret))
@@ -134,6 +135,16 @@ def in_folder(
             kept = replace(submission, source=KeptSource(submission.source))
             attempts.append(HandedIn(key, submission.student, lab, when.astimezone(UTC), kept))
     return Arrived(sorted(attempts, key=lambda each: (each.handed_in, each.key)), passed_over)
+
+
+def _notebook_in(folder: int, lab: str) -> str:
+    """The name of the lab's notebook in an attempt; that of the script, where there is no notebook beside it."""
+    notebook, script = f"{lab}.ipynb", f"{lab}.py"
+    try:
+        names = os.listdir(folder)
+    except OSError:  # no folder: what it is, is said elsewhere
+        return notebook
+    return script if script in names and notebook not in names else notebook
 
 
 def _another_owner(owner: int, student: str) -> str:
