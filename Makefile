@@ -53,7 +53,7 @@ sandbox: ## install bubblewrap where that can be done without asking, else say w
 release: setup ## regenerate labs/ and the reference outputs from solutions/
 	$(WITH) course release
 
-site: setup ## build the web site into build/site; npm fetches the script for formulas once
+site: setup ## build the web site into build/site; npm fetches MathJax once
 	$(WITH) course site
 
 format: setup ## lay out the code, and mend what ruff can mend

@@ -12,12 +12,15 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from autograder.integrations.site.formulas import RENDERER, node_here
+
 HERE = Path(__file__).parent
 
 author = "The authors of this course"
 copyright = "The authors of this course. Text and figures: CC BY 4.0, code: MIT"
 language = "en"
 extensions = [
+    "autograder.integrations.site.formulas",
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
@@ -54,6 +57,8 @@ autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 default_role = "code"
 
+# Formulas are typeset in the build; without Node.js, in the reader's browser.
+html_math_renderer = RENDERER if node_here() else "mathjax"
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {"options": {"enableMenu": False}}
 

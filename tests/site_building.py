@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 def need_mathjax(folder: Path) -> None:
     """Skip the test where MathJax is not here and cannot be fetched."""
     try:
-        copy_mathjax(ROOT / "site", folder / "mathjax")
+        copy_mathjax(ROOT / "site", folder / "static", in_the_browser=False)
     except CourseError as error:
         pytest.skip(str(error))
-    shutil.rmtree(folder / "mathjax")
+    shutil.rmtree(folder / "static")
 
 
 @pytest.fixture(scope="session")

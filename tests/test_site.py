@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import io
 import json
 import re
 import shutil
@@ -15,8 +16,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
+import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from PIL import Image
 from site_building import ROOT, need_mathjax
 from tiny_course import LAB, with_secrets
 from typer.testing import CliRunner
@@ -24,6 +27,7 @@ from typer.testing import CliRunner
 from autograder.cli import app as cli
 from autograder.course.settings import CourseError, load_course
 from autograder.integrations.site.build import MARKER, SiteRefused, build_site
+from autograder.integrations.site.formulas import typeset
 from autograder.integrations.site.notebooks import page_of, subtitle_of, title_of
 from autograder.integrations.site.sources import DOCS, MORE, TEACHING, lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
@@ -57,16 +61,30 @@ def test_figures_of_a_notebook_become_numbered_files_with_their_words():
     lecture = a_lecture()
     before = nbformat.writes(lecture)
     page = page_of(lecture, "03b_dots")
-    assert page.pictures == {"03b_dots-1.png": PIXEL, "03b_dots-2.png": PIXEL}
+    assert list(page.pictures) == ["03b_dots-1.webp", "03b_dots-2.webp"]
     assert page.notebook.cells[1].source == "print(1)"
     shown = page.notebook.cells[2].outputs
     assert len(shown) == 2
     for number, output in enumerate(shown, 1):
         text = output.data["text/html"]
         assert f'id="figure-3b-{number}"' in text and f"<span>Figure 3b.{number}. One &lt;dot&gt;.</span>" in text
-        assert f'src="figures/03b_dots-{number}.png" alt="One &lt;dot&gt;." width="1" height="1"' in text
+        assert f'src="figures/03b_dots-{number}.webp" alt="One &lt;dot&gt;." width="1" height="1"' in text
         assert text.count("One &lt;dot&gt;.") == 2
     assert nbformat.writes(lecture) == before
+
+
+def test_pictures_lose_no_pixel_and_many_bytes():
+    lecture = nbformat.read(ROOT / "lectures" / "02_self_attention.ipynb", as_version=4)
+    outputs = [output for cell in lecture.cells for output in cell.get("outputs", [])]
+    stored = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    written = list(page_of(lecture, "02_self_attention").pictures.values())
+    assert len(stored) == len(written) > 5
+    for before, after in zip(stored, written, strict=True):
+        files = (io.BytesIO(each) for each in (base64.b64decode(before), after))
+        right, shown = (np.asarray(Image.open(each).convert("RGBA")) for each in files)
+        seen = right[..., 3] > 0
+        assert (right[..., 3] == shown[..., 3]).all() and (right[seen] == shown[seen]).all()
+    assert sum(map(len, written)) < 0.8 * sum(len(base64.b64decode(each)) for each in stored)
 
 
 def test_a_live_figure_is_its_picture_with_the_chart_beside_it():
@@ -75,7 +93,7 @@ def test_a_live_figure_is_its_picture_with_the_chart_beside_it():
     first.data[CHART] = {"title": "</script><b>"}
     lecture.cells[2].outputs[0] = first
     texts = [output.data["text/html"] for output in page_of(lecture, "03b_dots").notebook.cells[2].outputs]
-    assert '<figure class="course-figure course-live" id="figure-3b-1"><img src="figures/03b_dots-1.png"' in texts[0]
+    assert '<figure class="course-figure course-live" id="figure-3b-1"><img src="figures/03b_dots-1.webp"' in texts[0]
     assert texts[0].count("</script>") == 1 and "\\u003c/script>\\u003cb>" in texts[0]
     assert "course-live" not in texts[1]
 
@@ -128,7 +146,7 @@ def test_second_parts_of_lectures_appear_by_themselves(course, tmp_path):
         text = (sources.pages / name).read_text("utf-8")
         assert text.index("lectures/01_tiny") < text.index("lectures/01b_dots")
     assert f"lectures/01b_dots.ipynb) · [lab](../labs/{LAB}/{LAB}.ipynb)" in text.replace("**", "")
-    assert (sources.extra / "lectures" / "figures" / "01b_dots-1.png").read_bytes() == PIXEL
+    assert (sources.extra / "lectures" / "figures" / "01b_dots-1.webp").is_file()
     assert (sources.extra / "lectures" / "01b_dots.ipynb").is_file()
 
 
@@ -226,15 +244,28 @@ def test_somebody_elses_folder_is_left_alone(course, tmp_path):
         build_site(course, tmp_path / "html")
 
 
+def test_formulas_are_typeset_all_at_once_and_what_is_no_latex_is_named(tmp_path):
+    need_mathjax(tmp_path)
+    asked = [("x", False), (r"\sqrt{d_k}", True), (r"\nothing", False), ("{", False)]
+    html, errors, style = typeset(asked, ROOT / "site")
+    assert all("<math xmlns=" in each and 'aria-hidden="true"' in each for each in html[:2])
+    assert "<msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt>" in html[1] and 'display="true"' in html[1]
+    assert html[2:] == ["", ""] and errors[:2] == ["", ""]
+    assert errors[2] == r"Undefined control sequence \nothing" and "brace" in errors[3]
+    copy_mathjax(ROOT / "site", tmp_path, in_the_browser=False)
+    fonts = re.findall(r'url\("\./(\w.+?)"\)', style)
+    assert len(fonts) > 10 and all((tmp_path / "formulas" / name).is_file() for name in fonts)
+
+
 def test_without_npm_or_a_connection_a_sentence_says_what_to_do(course, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CourseError, match=r"needs MathJax 3\.2\.2, which npm fetches once, and there is no npm here"):
-        copy_mathjax(course.root / "site", tmp_path / "mathjax")
+        copy_mathjax(course.root / "site", tmp_path / "static", in_the_browser=False)
     npm = tmp_path / "npm"
     npm.write_text("#!/bin/sh\necho 'npm error network' >&2\nexit 1\n")
     npm.chmod(0o755)
     with pytest.raises(CourseError, match=r"npm could not fetch it \(npm error network\)"):
-        copy_mathjax(course.root / "site", tmp_path / "mathjax")
+        copy_mathjax(course.root / "site", tmp_path / "static", in_the_browser=False)
 
 
 class Page(HTMLParser):
@@ -320,6 +351,33 @@ def test_links_and_anchors_lead_somewhere_and_nothing_is_loaded_from_elsewhere(s
                     dead.append(f"{path.relative_to(site)}: {target}")
     assert not dead
     assert not outside
+
+
+@pytest.mark.slow
+def test_no_formula_is_left_as_latex_and_no_script_for_formulas_is_loaded(site):
+    count = 0
+    for path in sorted(site.rglob("*.html")):
+        text = path.read_text("utf-8")
+        formulas = re.findall(r'<(?:span|div) class="math notranslate nohighlight"[^>]*>(?=(.{0,15}))', text, re.DOTALL)
+        assert all(each == "<mjx-container " for each in formulas), path
+        assert not formulas or "_static/formulas/formulas.css" in text, path
+        assert not any("mathjax" in address.lower() for address in read(path).loaded), path
+        count += len(formulas)
+    assert count > 300
+
+
+@pytest.mark.long
+def test_without_node_the_browser_typesets(course, tmp_path, monkeypatch):
+    need_mathjax(tmp_path)
+    (course.root / "site" / "node_modules").symlink_to(ROOT / "site" / "node_modules")
+    lecture = a_lecture()
+    lecture.cells.append(new_markdown_cell("So $x_1$."))
+    nbformat.write(lecture, course.lectures / "02_dots.ipynb")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    build_site(course, tmp_path / "html")
+    page = tmp_path / "html" / "lectures" / "02_dots.html"
+    (script,) = [each for each in read(page).loaded if "mathjax" in each]
+    assert (page.parent / urlsplit(script).path).is_file() and r"\(x_1\)" in page.read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -160,6 +160,7 @@
       tell();
     });
     document.querySelector(".bd-article > section").append(end);
-    Promise.resolve(window.MathJax?.startup?.promise).then(tell); // headings are copied with their formulas
+    // Headings are copied with their formulas, which the browser typesets where the build could not.
+    Promise.resolve(window.MathJax?.startup?.promise).then(tell);
   });
 })();

@@ -16,10 +16,14 @@ from workplace import Window
 
 _TEXT = (".html", ".css", ".js", ".json", ".svg")
 _QUIET = 0.7  # seconds without a further byte: the page is whole
+# Two frames a step, so that what comes into sight is seen to do so; at the end all live figures are drawn.
 _SCROLLED = """
-const done = arguments[0], step = () => {
+const done = arguments[0], drawn = () => {
+  if (document.querySelector('.course-live:not([data-drawn])')) setTimeout(drawn, 50); else done();
+}, step = () => {
   scrollBy(0, innerHeight / 2);
-  if (scrollY + innerHeight < document.documentElement.scrollHeight - 2) setTimeout(step, 30); else done();
+  const more = scrollY + innerHeight < document.documentElement.scrollHeight - 2;
+  if (more) requestAnimationFrame(() => requestAnimationFrame(step)); else drawn();
 }; step();
 """
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.settings import Course, CourseError
+from autograder.integrations.site.formulas import node_here
 from autograder.integrations.site.searching import index_sections
 from autograder.integrations.site.sources import lay_out
 from autograder.integrations.site.vendored import copy_mathjax, write_vega
@@ -54,7 +55,7 @@ def build_site(course: Course, directory: Path) -> SiteSummary:
     with tempfile.TemporaryDirectory(prefix=".site-", dir=directory.parent) as name:
         work = Path(name)
         sources = lay_out(course, work / "sources")
-        copy_mathjax(configuration, sources.extra / "_static" / "mathjax")
+        copy_mathjax(configuration, sources.extra / "_static", in_the_browser=node_here() is None)
         write_vega(sources.extra / "_static" / "vega" / "vega.js")
         _run_sphinx(course, configuration, sources.pages, sources.extra, work)
         built = work / "html"

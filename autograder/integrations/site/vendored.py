@@ -9,12 +9,14 @@ from pathlib import Path
 
 from autograder.course.settings import CourseError
 
-# What pages need of MathJax: the script, its fonts, and the commands of LaTeX that it loads when a page uses them.
-_MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
+# What pages load of MathJax where formulas are typeset in the build: the fonts. Where readers' browsers do that, also
+# the script, and the commands of LaTeX that it loads when a page uses them.
+_FONTS = "output/chtml/fonts/woff-v2"
+_IN_THE_BROWSER = ("tex-chtml.js", _FONTS, "input/tex/extensions")
 
 
-def copy_mathjax(site: Path, target: Path) -> None:
-    """Copy MathJax, in the version that `site`/package-lock.json pins, into the folder `target`.
+def copy_mathjax(site: Path, static: Path, in_the_browser: bool) -> None:
+    """Copy of MathJax, in the version that `site`/package-lock.json pins, what pages load, into folders of `static`.
 
     It is taken from `site`/node_modules; where it is not there, npm fetches it and checks its hash. Raises CourseError
     when that cannot be done.
@@ -23,9 +25,12 @@ def copy_mathjax(site: Path, target: Path) -> None:
     pinned = json.loads((site / "package-lock.json").read_text("utf-8"))["packages"]["node_modules/mathjax"]["version"]
     if _version(package) != pinned:
         _fetch(site, f"MathJax {pinned}")
-    for part in _MATHJAX:
+    if not in_the_browser:
+        shutil.copytree(package / "es5" / _FONTS, static / "formulas", dirs_exist_ok=True)
+        return
+    for part in _IN_THE_BROWSER:
         source = package / "es5" / part
-        destination = target / part
+        destination = static / "mathjax" / part
         destination.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             shutil.copytree(source, destination, dirs_exist_ok=True)
