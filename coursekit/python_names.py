@@ -1,11 +1,23 @@
-"""Which names a Python function reads, and which exist in it: lab 10 counts how many of the first are bound."""
+"""Whether a text is one statement of Python, and which names a function reads and has: lab 10 counts them."""
 
 from __future__ import annotations
 
 import ast
 import builtins
+import warnings
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def only_statement(text: str) -> ast.stmt | None:
+    """The one statement of a text, parsed; None where the text is no Python, or holds no statement or several."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as an escape sequence that does not exist
+            statements = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no Python, a null byte, brackets by the thousand
+        return None
+    return statements[0] if len(statements) == 1 else None
 
 
 def parameter_names(function: Function) -> list[str]:

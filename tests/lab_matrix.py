@@ -55,6 +55,7 @@ LONG = {
         "train_vit",
         "GroupedAttention",
         "LanguageModel",
+        "generate",
     ),
 }
 PRELUDE = "import keras\nimport numpy as np\nimport tensorflow as tf\nfrom keras import ops\n"

@@ -24,7 +24,7 @@ LABS = sorted(set(re.findall(r"\(\.\./labs/(\w+)/", OVERVIEW)))
 WORDS_A_MINUTE = 200  # as in the lectures
 MINUTES_A_LINE = 1.0  # a line of the solution: thought, written, run
 MINUTES_A_MISTAKE = 0.4  # a mistake that has a name: what can go wrong
-MOST_MINUTES_FOR_MISTAKES = 4  # of one exercise: nobody makes them all
+MOST_MINUTES_FOR_MISTAKES = 4  # a student makes few of the mistakes that a check can name
 CHECKS_TO_WAIT_FOR = 10  # where an exercise has a CPU limit of its own, because it trains or builds a model
 CODE_LINES_A_MINUTE = 15  # given code, read as in the lectures
 LONGEST_LAB, LONGEST_LAST_LAB = 120, 150  # minutes counted; the last one is that of lab 10
@@ -65,6 +65,11 @@ def reading(text: str) -> float:
     return len(re.findall(r"\w+", re.sub(r"<[^>]+>|\$\$.*?\$\$", "", text, flags=re.DOTALL))) / WORDS_A_MINUTE
 
 
+def minutes_for(mistakes: int) -> float:
+    """Minutes for what can go wrong, in an exercise whose check names so many mistakes."""
+    return min(mistakes * MINUTES_A_MISTAKE, MOST_MINUTES_FOR_MISTAKES)
+
+
 def code_lines(source: str) -> int:
     return sum(bool(line.strip()) and not line.strip().startswith("#") for line in source.splitlines())
 
@@ -89,7 +94,7 @@ def counted(lab: str) -> Counted:
         elif name in declared and name not in exercises:  # its text and its stub; the check comes later
             lines = code_lines("\n".join(SOLUTION.findall(cell.source)))
             minutes = reading(text + SOLUTION.sub("", cell.source)) + lines * MINUTES_A_LINE
-            minutes += min(len(declared[name].named_mistakes) * MINUTES_A_MISTAKE, MOST_MINUTES_FOR_MISTAKES)
+            minutes += minutes_for(len(declared[name].named_mistakes))
             exercises[name] = minutes + CHECKS_TO_WAIT_FOR * (declared[name].cpu_seconds or 0) / 60
             texts[name], text = text, ""
         elif name not in declared:  # given code; what led to it is not the next exercise's text
@@ -139,6 +144,12 @@ def test_the_minutes_of_the_whole_lab_are_counted_too(lab):
     assert stated and abs(int(stated.group(1)) - total) <= 5, f"write: about {to_five(total)} minutes"
     listed = re.search(rf"\(\.\./labs/{lab}/{lab}\.ipynb\) \([\d.]+ points, about (\d+) min\)", OVERVIEW)
     assert listed and listed.group(1) == stated.group(1), f"docs/course.md: about {stated.group(1)} min"
+
+
+def test_a_check_that_names_more_mistakes_does_not_make_a_lab_longer():
+    assert minutes_for(0) == 0
+    assert minutes_for(5) == 5 * MINUTES_A_MISTAKE
+    assert minutes_for(10) == minutes_for(25) == MOST_MINUTES_FOR_MISTAKES
 
 
 def test_the_rule_is_told_to_maintainers():

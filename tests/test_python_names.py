@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from coursekit.python_names import bound_names, names_read, parameter_names
+from coursekit.python_names import bound_names, names_read, only_statement, parameter_names
 
 SOURCE = """
 async def outer(self, first, /, second=default, *rest, key: Kind = None, **options):
@@ -46,3 +46,13 @@ def test_each_reading_in_the_body_counts_and_the_first_line_does_not(function):
     read = names_read(function)
     assert read.count("helper") == 1 and read.count("outside") == 1 and "default" not in read and "Kind" not in read
     assert read.count("total") == 0 and read.count("part") == 1
+
+
+@pytest.mark.parametrize("text", ["", "def f(:", "x = 1\ny = 2", "x = '\0'", "(" * 100_000, "-" * 100_000 + "1"])
+def test_a_text_that_is_not_one_statement_gives_none(text):
+    assert only_statement(text) is None
+
+
+def test_the_one_statement_of_a_text_is_parsed_without_a_warning(recwarn):
+    statement = only_statement("def f(x):\n    return '\\d'\n")
+    assert isinstance(statement, ast.FunctionDef) and statement.name == "f" and not recwarn

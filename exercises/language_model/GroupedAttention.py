@@ -238,6 +238,27 @@ exercise.mistakes(
             "second, _ = attend(new, *kernels, num_heads, num_kv_heads, _longer)",
         ),
     ),
+    root_of_d_model=wrong(
+        "The scores are divided by √D. Each score is a sum over the K numbers of one head.",
+        ("math.sqrt(q.shape[-1])", "math.sqrt(x.shape[-1])"),
+        hint="Over how many products does one score sum?",
+        see="02#why-sqrt-dk",
+    ),
+    keys_not_turned=wrong(
+        "The queries are turned, and the keys are not. A score knows a distance only if both are turned.",
+        ("turned(heads_of(x @ w_k, num_kv_heads), positions)", "heads_of(x @ w_k, num_kv_heads)"),
+        see="05#rotary",
+    ),
+    itself_hidden=wrong(
+        "A token does not see itself. It sees all earlier tokens and itself.",
+        ("np.tri(x.shape[1], k.shape[2], past, dtype=bool)", "np.tri(x.shape[1], k.shape[2], past - 1, dtype=bool)"),
+        hint="Which keys may the first token of all see?",
+    ),
+    newest_first=wrong(
+        "The new keys and values are put before the cache. The newest ones come last.",
+        ("np.concatenate([cache[0], k], axis=2)", "np.concatenate([k, cache[0]], axis=2)"),
+        ("np.concatenate([cache[1], v], axis=2)", "np.concatenate([v, cache[1]], axis=2)"),
+    ),
 )
 
 

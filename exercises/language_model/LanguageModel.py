@@ -204,6 +204,37 @@ exercise.mistakes(
         hint="How does the page's model make its logits from the table?",
         see="10#model",
     ),
+    first_residual_missing=wrong(
+        "The attention's result stands alone. Both parts of a block add to the tokens that came in.",
+        ("x = x + mixed", "x = mixed"),
+        hint="What is added to the attention's result?",
+        see="04#without-residual",
+    ),
+    second_residual_missing=wrong(
+        "The feed-forward network's result stands alone. Both parts of a block add to the tokens that came in.",
+        ('x + hidden @ w["w_down"]', 'hidden @ w["w_down"]'),
+        hint="What is added to the result of `w_down`?",
+        see="04#without-residual",
+    ),
+    probabilities=wrong(
+        "These are probabilities. The model returns logits: the loss and the writing apply the softmax.",
+        ('rms_normed(x, weights["norm.gamma"]) @ table.T', 'softmax(rms_normed(x, weights["norm.gamma"]) @ table.T)'),
+    ),
+    silu_of_product=wrong(
+        "silu is taken of the product. Only the gate goes through it, and the product comes after.",
+        ('silu(z @ w["w_gate"]) * (z @ w["w_up"])', 'silu((z @ w["w_gate"]) * (z @ w["w_up"]))'),
+        see="10#model",
+    ),
+    relu=wrong(
+        "The gate goes through ReLU. It should go through silu.",
+        ('silu(z @ w["w_gate"])', 'np.maximum(z @ w["w_gate"], 0)'),
+        see="10#model",
+    ),
+    caches_not_read=wrong(
+        "The caches that come in change nothing: a new token sees only itself. Does each block get its pair?",
+        ("caches[number]", "None"),
+        hint="Follow one pair: from `caches` to the block, and from the block to its attention.",
+    ),
 )
 
 

@@ -52,7 +52,7 @@ def start(rng: Generator) -> list[Case]:
 @exercise.group("the thin product beside it, and both in one matrix", points=1)
 def values(rng: Generator) -> list[Case]:
     return [
-        Case(_inputs(rng, 3, 6.0), description="rank=3, alpha=6"),
+        Case(_inputs(rng, 3, 7.5), description="rank=3, alpha=7.5"),
         Case(_inputs(rng, 2, 1.0, 5, 5), description="rank=2, alpha=1"),
     ]
 
@@ -83,7 +83,7 @@ exercise.mistakes(
     bias_lost=wrong(
         "The bias of the given layer is lost: call the layer itself.",
         ("x @ kernel + bias + scale", "x @ kernel + scale"),
-        seen={"start": "another result"},
+        seen={"start": "as the frozen layer without its bias"},
     ),
 )
 

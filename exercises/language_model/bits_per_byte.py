@@ -91,6 +91,11 @@ exercise.mistakes(
         ("logits - logits.max(axis=-1, keepdims=True)", "logits"),
         hint="Which function of `keras.ops` gives the logarithm of a softmax in one step?",
     ),
+    mean_of_tokens=wrong(
+        "Each token is divided by its own bytes, and then a mean is taken. Sum bits and bytes first, and divide once.",
+        ("nats.sum() / math.log(2) / size.sum()", "(nats / math.log(2) / np.maximum(size, 1)).mean()"),
+        hint="Two tokens: 10 bits for 1 byte, and 10 bits for 9 bytes. How many bits does a byte of the text cost?",
+    ),
 )
 
 exercise.hints(

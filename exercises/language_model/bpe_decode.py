@@ -72,6 +72,14 @@ exercise.mistakes(
         ('errors="replace"', 'errors="ignore"'),
         hint="What can `errors=` be in `bytes.decode`?",
     ),
+    pieces_turned=wrong(
+        "The two pieces of a merge are joined in the wrong order. The first id's piece comes first.",
+        ("pieces[one] + pieces[two]", "pieces[two] + pieces[one]"),
+    ),
+    read_as_latin=wrong(
+        "Each byte is read as one letter. The text is UTF-8: “é” is two bytes.",
+        ('.decode("utf-8", errors="replace")', '.decode("latin-1")'),
+    ),
 )
 
 exercise.hints('`bytes([65])` is one byte, `b"".join(…)` many. What is the piece of id 258, if merge 2 is (257, 256)?')

@@ -113,6 +113,11 @@ exercise.mistakes(
         ("list(chunk.encode())", "[ord(letter) for letter in chunk]"),
         see="10#byte-pairs",
     ),
+    last_merge_first=wrong(
+        "The merges are applied from the last to the first. A token of tokens needs its parts first.",
+        ("enumerate(merges)", "list(enumerate(merges))[::-1]"),
+        hint="Which merge has to come before (256, 99)?",
+    ),
 )
 
 exercise.hints(

@@ -23,7 +23,7 @@ def base_rate(period: int) -> float:
     "second copy.",
 )
 def values(rng: Generator) -> list[Case]:
-    periods = [1, 2, *(int(rng.integers(low, 3 * low)) for low in (5, 40, 2000))]
+    periods = [2, 3, *(int(rng.integers(low, 3 * low)) for low in (5, 40, 2000))]
     return [Case({"period": period}, scale=0.0) for period in periods]
 
 
@@ -54,6 +54,21 @@ exercise.mistakes(
     both_copies=wrong(
         "The mean runs over both copies. The score counts the second one alone.",
         (DIFFERENCE, "(digamma(2 * period + 1) - digamma(1)) / (2 * period)"),
+    ),
+    large_numbers_only=wrong(
+        "ln n + γ + 1/(2n) is close to Hₙ for large n. For a short period it is not: `digamma` is exact.",
+        (DIFFERENCE, "(LN_2 - 1 / (4 * period)) / period"),
+        hint="Compare Hₙ and its approximation for n = 1 and n = 2.",
+    ),
+    last_position=wrong(
+        "1/(2·period) is the weight at the last position. The others see fewer keys, so their weights are larger.",
+        (DIFFERENCE, "1 / (2 * period)"),
+        hint="How many keys does the first position of the second copy see?",
+    ),
+    one_copy=wrong(
+        "1/period would be the weight of a head that sees one copy. At position t it sees t + 1 keys.",
+        (DIFFERENCE, "1 / period"),
+        hint="How many keys does the first position of the second copy see, and how many the last?",
     ),
 )
 

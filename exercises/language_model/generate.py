@@ -10,7 +10,7 @@ from coursekit.probes.language_model import WANTED_CALLS, logits_after
 from exercises.drawing import drawn_until
 from exercises.formulas.attention import softmax
 
-REPEATS = 600
+REPEATS = 1500
 BOUND = 6 * (0.25 / REPEATS) ** 0.5  # six standard errors of a share, which are largest at ½
 
 exercise = Exercise("generate", returns=("tokens", "calls"), tolerance=BOUND, probe_only=("repeats", "seed"))
@@ -38,7 +38,7 @@ def law(table: np.ndarray, prompt: Sequence[int], temperature: float, p: float) 
 def chance(
     table: np.ndarray, prompt: Sequence[int], temperature: float, p: float, max_new: int, end_id: int
 ) -> dict[str, str]:
-    """Two texts from two generators of one seed."""
+    """Two texts from two generators of one seed, and a third one from another seed."""
     return {"chance": "the same text from the same seed"}
 
 
@@ -73,8 +73,8 @@ def _law(rng: Generator, logits: Sequence[float], temperature: float, p: float) 
     return {"table": table, "prompt": [1, 2], "temperature": temperature, "p": p, "repeats": REPEATS, "seed": seed}
 
 
-STEEP = (0.0, -3.0, -3.3, -3.6, -3.9)
-LEVEL = tuple(np.log([0.22, 0.21, 0.12, 0.115, 0.115, 0.11, 0.11]))
+STEEP = (0.0, -1.3, -1.4, -1.5, -1.6)
+LEVEL = tuple(np.log([0.3, 0.28, 0.1, 0.09, 0.08, 0.08, 0.07]))
 
 
 @exercise.group(
@@ -98,9 +98,9 @@ def greedy(rng: Generator) -> list[Case]:
 )
 def law_of_draws(rng: Generator) -> list[Case]:
     return [
-        Case(_law(rng, STEEP, 3.0, 1.0), mode="law", description="temperature=3, p=1"),
-        Case(_law(rng, LEVEL, 1.0, 0.4), mode="law", description="temperature=1, p=0.4"),
-        Case(_law(rng, STEEP, 3.0, 0.6), mode="law", description="temperature=3, p=0.6"),
+        Case(_law(rng, STEEP, 2.0, 1.0), mode="law", description="temperature=2, p=1"),
+        Case(_law(rng, LEVEL, 1.0, 0.5), mode="law", description="temperature=1, p=0.5"),
+        Case(_law(rng, STEEP, 2.0, 0.6), mode="law", description="temperature=2, p=0.6"),
     ]
 
 
@@ -123,7 +123,7 @@ def one_generator(rng: Generator) -> list[Case]:
         Case(
             {**drawn, "seed": int(rng.integers(10**6))},
             mode="chance",
-            description="twice with generators of one seed, max_new=12",
+            description="twice with generators of one seed, once with another seed, max_new=12",
         )
     ]
 
@@ -162,6 +162,17 @@ exercise.mistakes(
         seen={"chance": "another text from the same seed"},
         hint="`np.random.choice` and `keras.random` have generators of their own; `rng.choice` is the one that "
         "was handed over.",
+    ),
+    temperature_ignored=wrong(
+        "The temperature changes nothing. The logits are divided by it before the softmax.",
+        ("softmax(logits / temperature)", "softmax(logits)"),
+        see="10#sample",
+    ),
+    always_the_largest=wrong(
+        "The most probable token is taken at any temperature. Only temperature 0 asks for it; else `rng` draws.",
+        ("nucleus_of(softmax(logits / temperature), p)", "1.0 * (logits == logits.max())"),
+        seen={"chance": "the same text from another seed"},
+        see="10#sample",
     ),
 )
 

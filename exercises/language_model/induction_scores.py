@@ -34,7 +34,7 @@ def values(rng: Generator) -> list[Case]:
             _inputs(rng, 2, 3, 5, 17),
             description="weights (2, 3, 17, 17), period=5: the row goes on after the second copy",
         ),
-        Case(_inputs(rng, 2, 3, 1, 2), description="weights (2, 3, 2, 2), period=1"),
+        Case(_inputs(rng, 2, 3, 3, 6), description="weights (2, 3, 6, 6), period=3"),
         Case(
             _inputs(rng, 3, 2, 4, 8), mode="tensor", description="a TensorFlow tensor, weights (3, 2, 8, 8), period=4"
         ),
@@ -51,6 +51,15 @@ exercise.mistakes(
     to_the_end=wrong(
         "The rows after the second copy are counted as well. The second copy ends at 2·period − 1.",
         ("np.arange(period, 2 * period)", "np.arange(period, weights.shape[-1])"),
+    ),
+    query_and_key_exchanged=wrong(
+        "This is the weight of t − period + 1 on t, a later position. Rows are queries: t is the row.",
+        ("second, second - period + 1", "second - period + 1, second"),
+        hint="In weights (B, H, T, T), which of the last two axes is the query?",
+    ),
+    heads_averaged=wrong(
+        "The mean runs over the heads, and the batch is left. One number for each head is asked for.",
+        (".mean(axis=(0, 2))", ".mean(axis=(1, 2))"),
     ),
 )
 

@@ -149,6 +149,43 @@ exercise.mistakes(
         hint="`write` returns two things; `python_share` takes both.",
         see="10#sample",
     ),
+    not_divided=wrong(
+        "The interval is made from the standard deviation of one prompt. That of a mean of n prompts is √n times"
+        " smaller.",
+        ("by_prompt.std(axis=0, ddof=1) / np.sqrt(len(by_prompt))", "by_prompt.std(axis=0, ddof=1)"),
+    ),
+    divided_by_all_bodies=wrong(
+        "The root counts the seeds as well. Two bodies of one prompt are not independent: n is the number of prompts.",
+        ("np.sqrt(len(by_prompt))", "np.sqrt(good.shape[0] * good.shape[2])"),
+        hint="Three seeds of an easy prompt: are these three witnesses, or one?",
+        see="06b#seeds",
+    ),
+    binomial=wrong(
+        "√(share·(1 − share)) is the standard deviation of single bodies, 0 or 1. Take that of the prompts' means.",
+        ("by_prompt.std(axis=0, ddof=1)", "np.sqrt(share * (1 - share))"),
+        hint="Which n numbers is the share the mean of?",
+    ),
+    one_standard_error=wrong(
+        "The interval reaches one standard error to both sides. 95 % lie within 1.96 of them.",
+        ("1.96 * by_prompt", "by_prompt"),
+    ),
+    whole_population=wrong(
+        "The standard deviation divides by n. These prompts are a sample: with `ddof=1` it divides by n − 1.",
+        ("by_prompt.std(axis=0, ddof=1)", "by_prompt.std(axis=0)"),
+    ),
+    clipped=wrong(
+        "Your interval is cut off at 0 or at 1. Leave it as it is.",
+        (
+            '"low": share - half, "high": share + half',
+            '"low": np.maximum(share - half, 0), "high": np.minimum(share + half, 1)',
+        ),
+    ),
+    over_seeds=wrong(
+        "The interval is over the seeds: each number is the mean of one seed's bodies. Average within a prompt.",
+        ("good.mean(axis=2)", "good.mean(axis=0).T"),
+        hint="Which shape does a table have with one row for each prompt?",
+        see="06b#seeds",
+    ),
 )
 
 exercise.hints(

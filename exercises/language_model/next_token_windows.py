@@ -97,6 +97,14 @@ exercise.mistakes(
         seen={"raised": "no error"},
         hint="Where does the last target of a window stand? It must lie in the stream.",
     ),
+    end_first=wrong(
+        "The end stands before each document. It follows each one, the last one too.",
+        ("[*document, end_id] for", "[end_id, *document] for"),
+    ),
+    exchanged=wrong(
+        "x and y are exchanged: y holds what comes after x.",
+        ('{"x": stream[places], "y": stream[places + 1]}', '{"x": stream[places + 1], "y": stream[places]}'),
+    ),
 )
 
 exercise.hints(

@@ -174,13 +174,16 @@ exercise.mistakes(
         "`self` and `cls` count as parameters. They are left out.",
         ('parameter_names(function) if name not in ("self", "cls")', "parameter_names(function)"),
     ),
+    blank_lines_counted=wrong(
+        "Blank lines count. Only lines that hold something do.",
+        ('sum(bool(line.strip()) for line in body.split("\\n"))', "len(body.strip().splitlines())"),
+        hint="What does `line.strip()` leave of a blank line?",
+    ),
 )
 
 exercise.hints(
-    "`module = ast.parse(prompt + body)` raises a SyntaxError or returns a module; `module.body` is its list "
-    "of statements.",
-    "`ast.walk(node)` goes through everything below a node. A name that is read is an `ast.Name` whose `ctx` "
-    "is an `ast.Load`.",
+    "`only_statement(prompt + body)` is None where the text is no Python. Which third thing has to be true?",
+    "`names_read(function)` is a list in which a name stands as often as it is read; `bound_names(function)` is a set.",
 )
 exercise.hints("`np.nan` where a list is empty; otherwise its mean.", group="nothing")
-exercise.hints("Three conditions: it ended, no SyntaxError, one statement.", group="broken")
+exercise.hints("Two conditions: it ended, and prompt and body together are one statement.", group="broken")

@@ -29,10 +29,12 @@ def counted_once(chunks: dict[str, int], num_merges: int) -> dict[str, str]:
 
 
 def _shown_by(chunks: dict[str, int], num_merges: int) -> set[str]:
-    """The mistakes that change the merges of these chunks."""
+    """The mistakes that change the merges of these chunks; `one_too_few` does so wherever pairs are left."""
     case = Case({"chunks": chunks, "num_merges": num_merges})
     right = train_bpe(**case.inputs)
-    return {id for id in exercise.named_mistakes if exercise.mistaken_results(case, (id,)) != right}
+    return {
+        id for id in exercise.named_mistakes if id != "one_too_few" and exercise.mistaken_results(case, (id,)) != right
+    }
 
 
 def _case(draw: Callable[[], dict[str, int]], num_merges: int, text: str, shows: set[str]) -> Case:
@@ -90,10 +92,19 @@ def edges(rng: Generator) -> list[Case]:
     def two_pairs() -> dict[str, int]:
         return {"ab": int(rng.integers(2, 9)), "abc": 1, "d": 5}
 
+    def one_pair() -> dict[str, int]:
+        return {"ab": int(rng.integers(2, 9)), "c": 3}
+
     return [
-        _case(runs, 4, "runs of one letter", {"overlaps_merged", "stale_counts"}),
+        _case(runs, 4, "runs of one letter", {"overlaps_merged", "stale_counts", "once_in_a_chunk"}),
         _case(accents, 5, "letters of two bytes", {"characters", "stale_counts"}),
-        _case(two_pairs, 9, "nine merges asked for, and only two are there", {"stale_counts"}),
+        _case(
+            two_pairs,
+            9,
+            "nine merges asked for, and only two are there",
+            {"stale_counts", "seldom_pairs_left", "one_kind_left"},
+        ),
+        _case(one_pair, 3, "one pair, which stands more than once", {"one_kind_left"}),
     ]
 
 
@@ -125,6 +136,24 @@ exercise.mistakes(
         "The chunks are read as characters. The ids 0 to 255 are bytes: `chunk.encode()`.",
         ("list(chunk.encode())", "[ord(letter) for letter in chunk]"),
         see="10#byte-pairs",
+    ),
+    one_too_few=wrong(
+        "The last merge is missing: `num_merges` are asked for.",
+        ("range(256, 256 + num_merges)", "range(256, 255 + num_merges)"),
+    ),
+    once_in_a_chunk=wrong(
+        "A pair counts once in a chunk, however often it stands there. “aaa” holds (a, a) twice.",
+        ("for pair in pairwise(ids):", "for pair in set(pairwise(ids)):"),
+    ),
+    seldom_pairs_left=wrong(
+        "The list ends when no pair occurs twice. A pair that occurs once is merged too.",
+        ("if not counts:", "if not counts or max(counts.values()) < 2:"),
+        hint="“abc” stands once. Which merges are left when nothing else is?",
+    ),
+    one_kind_left=wrong(
+        "The list ends when one kind of pair is left. This pair is merged too; it ends when none is left.",
+        ("if not counts:", "if len(counts) < 2:"),
+        hint="What are the merges of {“ab”: 3}?",
     ),
 )
 

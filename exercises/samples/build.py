@@ -1,7 +1,7 @@
-"""Builds the sample submissions of lab 02 from the released lab and its solution.
+"""Builds the sample submissions of labs 02 and 10 from the released labs and their solutions.
 
 The students are invented, and their folders say what each one shows. Run it after every
-change of the lab (tests/test_samples.py notices):
+change of these labs (tests/test_samples.py notices):
 
     python exercises/samples/build.py
 """
@@ -20,6 +20,7 @@ from autograder.course.cells import details, grade_id, is_solution
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 LAB = "02_self_attention"
+LANGUAGE_MODEL = "10_language_model"
 
 MISTAKES = {
     "self_attention_loops": """
@@ -188,6 +189,36 @@ def project_qkv(x, w_q, w_k, w_v):
 }
 
 
+# Changes to lab 10's solution, by exercise: what stands there, and what a student wrote.
+SLIPS = {
+    "train_bpe": ("counts[pair] += chunks[chunk]", "counts[pair] += 1"),
+    "bpe_decode": ('errors="replace"', 'errors="ignore"'),
+    "next_token_windows": ("stream[places + 1]", "stream[places]"),
+    "GroupedAttention": (
+        "ops.repeat(part, self.heads // self.shared, axis=1)",
+        "ops.tile(part, (1, self.heads // self.shared, 1, 1))",
+    ),
+    "induction_scores": ("second - period + 1", "second - period"),
+    "derive_base_rate": ("digamma(2 * period + 1) - digamma(period + 1)", "digamma(2 * period) - digamma(period)"),
+    "LanguageModel": (" * self.embedding.output_dim**0.5", ""),
+    "design": ('"num_kv_heads": 1', '"num_kv_heads": 2'),
+    "bits_per_byte": (" / np.log(2)", ""),
+    "generate": ("/ (temperature or 1e-9)", "* (temperature or 1e9)"),
+    "python_share": (" if end else None", ""),
+    "measure_temperature": (" / len(means) ** 0.5", ""),
+}
+
+OTHER_SLIPS = {
+    "train_bpe": ("(counts[pair], -pair[0], -pair[1])", "(counts[pair], pair)"),
+    "bpe_encode": ("enumerate(merges)", "reversed(list(enumerate(merges)))"),
+    "derive_base_rate": ("float(digamma(2 * period + 1) - digamma(period + 1))", "np.log(2)"),
+    "LanguageModel": ("x = x + mixed", "x = mixed"),
+    "generate": ("nucleus(powers / powers.sum(), p)", "powers / powers.sum()"),
+    "measure_temperature": ("ddof=1", "ddof=0"),
+    "find_the_bug": ("total - length, dtype", "1, dtype"),
+}
+
+
 def main() -> None:
     """Write all sample submissions."""
     for path, text in samples().items():
@@ -196,11 +227,49 @@ def main() -> None:
 
 
 def samples() -> dict[Path, str]:
-    """What every sample submission holds, by its path, made from the lab as it is released now."""
+    """What every sample submission holds, by its path, made from the labs as they are released now."""
+    classes = {LAB: _self_attention(*_lab(LAB)), LANGUAGE_MODEL: _language_model(*_lab(LANGUAGE_MODEL))}
+    return {
+        HERE / lab / student / f"{lab}.ipynb": text
+        for lab, texts in classes.items()
+        for student, text in texts.items()
+    }
+
+
+def _lab(lab: str) -> tuple[NotebookNode, dict[str, str]]:
+    """The lab as it is released, and the sources of its solution by cell."""
     release, solution = (
-        nbformat.read(ROOT / folder / LAB / f"{LAB}.ipynb", as_version=4) for folder in ("labs", "solutions")
+        nbformat.read(ROOT / folder / lab / f"{lab}.ipynb", as_version=4) for folder in ("labs", "solutions")
     )
-    right = {grade_id(cell): cell.source for cell in solution.cells if is_solution(cell)}
+    return release, {grade_id(cell): cell.source for cell in solution.cells if is_solution(cell)}
+
+
+def _language_model(release: NotebookNode, right: dict[str, str]) -> dict[str, str]:
+    """A small class of lab 10, by student."""
+    half = ("train_bpe", "bpe_encode", "bpe_decode", "next_token_windows", "induction_scores", "bits_per_byte")
+    whole = {
+        "01-perfect": _with(release, right),
+        "02-typical-mistakes": _with(release, right | _changed(right, SLIPS)),
+        "03-other-mistakes": _with(release, right | _changed(right, OTHER_SLIPS)),
+        "04-half-finished": _with(release, {f"{name}-code": right[f"{name}-code"] for name in half}),
+        "05-untouched": release,
+    }
+    return {student: _text(notebook) for student, notebook in whole.items()}
+
+
+def _changed(right: dict[str, str], slips: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """The cells of these exercises, in each of which one piece of text is another one."""
+    changed = {}
+    for name, (old, new) in slips.items():
+        source = right[f"{name}-code"]
+        if source.count(old) != 1:
+            raise ValueError(f"lab 10's solution of {name} holds {old!r} {source.count(old)} times: change the sample")
+        changed[f"{name}-code"] = source.replace(old, new)
+    return changed
+
+
+def _self_attention(release: NotebookNode, right: dict[str, str]) -> dict[str, str]:
+    """The class of lab 02, by student."""
     endless = right["scaled_dot_product_attention-code"].replace(
         "    scores = ", "    while True:\n        pass\n    scores = ", 1
     )
@@ -221,12 +290,13 @@ def samples() -> dict[Path, str]:
         "09-kills-its-process": _with(release, right | {"SelfAttention-code": killer}),
         "10-cheats": _cheated(_with(release, _codes(CHEATING))),
     }
-    texts = {
-        student: json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-        for student, notebook in whole.items()
-    }
+    texts = {student: _text(notebook) for student, notebook in whole.items()}
     texts["07-damaged-file"] = texts["07-damaged-file"][: int(0.6 * len(texts["07-damaged-file"]))]
-    return {HERE / LAB / student / f"{LAB}.ipynb": text for student, text in texts.items()}
+    return texts
+
+
+def _text(notebook: NotebookNode) -> str:
+    return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _codes(sources: dict[str, str]) -> dict[str, str]:

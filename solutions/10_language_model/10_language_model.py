@@ -33,7 +33,7 @@
 # | 1 | `bpe_encode` | 2 | ●○○○○ | 5 |
 # | 1 | `bpe_decode` | 1 | ●○○○○ | 5 |
 # | 2 | `next_token_windows` | 2 | ●○○○○ | 5 |
-# | 3 | `GroupedAttention` | 5 | ●●●○○ | 20 |
+# | 3 | `GroupedAttention` | 5 | ●●●○○ | 15 |
 # | 3 | `induction_scores` | 1 | ●○○○○ | 5 |
 # | 3 | `derive_base_rate` | 3 | ●○○○○ | 5 |
 # | 4 | `LanguageModel` | 5 | ●●●○○ | 15 |
@@ -42,7 +42,7 @@
 # | 7 | `generate` | 3 | ●●○○○ | 10 |
 # | 7 | `find_the_bug` | 1 | ●○○○○ | 5 |
 # | 8 | `python_share` | 3 | ●●●○○ | 15 |
-# | 9 | `measure_temperature` | 6 | ●●○○○ | 10 |
+# | 9 | `measure_temperature` | 6 | ●●●○○ | 15 |
 # | 10 | `LoRADense` (optional) | 0 | ●●○○○ | 10 |
 #
 # Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
@@ -59,7 +59,7 @@ if "google.colab" in sys.modules:
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading TensorFlow, which takes about ten seconds …")
 
-from coursekit import data, plots, quiet, start_lab
+from coursekit import data, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
@@ -69,7 +69,6 @@ from functools import cache
 from itertools import pairwise
 
 import keras
-import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
 from IPython.display import clear_output
@@ -79,7 +78,7 @@ from scipy.special import digamma
 from coursekit.pages import training
 from coursekit.pages.byte_pairs import CHUNK
 from coursekit.pages.parts import PlainRMSNorm, nucleus, rotated
-from coursekit.python_names import bound_names, names_read, parameter_names
+from coursekit.python_names import bound_names, names_read, only_statement, parameter_names
 
 check = start_lab("10_language_model")
 
@@ -238,7 +237,7 @@ check("next_token_windows")
 # - **A cache.** `cache` is None or the pair (keys, values) of all earlier tokens, each (B, G, t, K), the newest last. Its keys are **already
 #   rotated**. The new tokens stand behind them: their positions begin at t. Each sees all earlier tokens, itself, and no later one. Return the longer pair; the argument stays as it is.
 #
-# One call with all tokens and several calls with the cache give the same rows. `w_q`, `w_k`, `w_v`, `w_o` are Dense without bias; w_k and w_v are G·K wide. Scores are divided by √K. Take batch and length from `ops.shape(x)`: inside tf.function `x.shape` holds None for them.
+# One call with all tokens and several calls with the cache give the same rows. The layers and `split` are given; you write `call`. Scores are divided by √K. Take batch and length from `ops.shape(x)`: inside tf.function `x.shape` holds None for them.
 
 # %% nbgrader={"grade": false, "grade_id": "GroupedAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class GroupedAttention(keras.Layer):
@@ -252,29 +251,28 @@ class GroupedAttention(keras.Layer):
 
     def __init__(self, d_model, num_heads, num_kv_heads, **kwargs):
         super().__init__(**kwargs)
-        ### BEGIN SOLUTION
-        self.heads, self.shared, self.size = num_heads, num_kv_heads, d_model // num_heads
+        self.heads, self.shared, self.size = num_heads, num_kv_heads, d_model // num_heads  # H, G, K
         widths = (d_model, self.shared * self.size, self.shared * self.size, d_model)
         self.w_q, self.w_k, self.w_v, self.w_o = (keras.layers.Dense(width, use_bias=False) for width in widths)
-        ### END SOLUTION
+
+    def split(self, x):
+        """x (B, T, heads·K) -> (B, heads, T, K)."""
+        batch, length, _ = ops.shape(x)
+        return ops.transpose(ops.reshape(x, (batch, length, -1, self.size)), (0, 2, 1, 3))
 
     def call(self, x, cache=None):
         """x (B, T, D) and None or a pair of (B, G, t, K) -> the tuple (output (B, T, D), the pair (B, G, t + T, K))."""
         ### BEGIN SOLUTION
-        batch, length, width = ops.shape(x)
-        time = ops.arange(length) + (0 if cache is None else ops.shape(cache[0])[2])
-        q, k, v = (
-            ops.transpose(ops.reshape(dense(x), (batch, length, -1, self.size)), (0, 2, 1, 3))
-            for dense in (self.w_q, self.w_k, self.w_v)
-        )  # (B, H, T, K), (B, G, T, K) twice
-        q, k = rotated(q, time), rotated(k, time)
+        time = ops.arange(ops.shape(x)[1]) + (0 if cache is None else ops.shape(cache[0])[2])
+        q, k = rotated(self.split(self.w_q(x)), time), rotated(self.split(self.w_k(x)), time)  # (B, H, T, K), (B, G, T, K)
+        v = self.split(self.w_v(x))
         if cache is not None:
             k, v = ops.concatenate([cache[0], k], axis=2), ops.concatenate([cache[1], v], axis=2)
         keys, values = (ops.repeat(part, self.heads // self.shared, axis=1) for part in (k, v))
         scores = ops.matmul(q, ops.swapaxes(keys, -1, -2)) / self.size**0.5  # (B, H, T, t + T)
         seen = time[:, None] >= ops.arange(ops.shape(k)[2])
         mixed = ops.matmul(ops.softmax(ops.where(seen, scores, -1e9)), values)  # (B, H, T, K)
-        return self.w_o(ops.reshape(ops.transpose(mixed, (0, 2, 1, 3)), (batch, length, width))), (k, v)
+        return self.w_o(ops.reshape(ops.transpose(mixed, (0, 2, 1, 3)), ops.shape(x))), (k, v)
         ### END SOLUTION
 
 
@@ -375,8 +373,7 @@ class LanguageModel(keras.Model):
     def call(self, ids, caches=None):
         """ids (B, T) and None or a list of L pairs -> the tuple (logits (B, T, V), the list of the longer pairs)."""
         ### BEGIN SOLUTION
-        x, longer = self.embedding(ids), []  # (B, T, D)
-        x = x * x.shape[-1] ** 0.5
+        x, longer = self.embedding(ids) * self.embedding.output_dim**0.5, []  # (B, T, D)
         for number, block in enumerate(self.blocks):
             x, kept = block(x, cache=None if caches is None else caches[number])
             longer.append(kept)
@@ -485,8 +482,6 @@ check("generate")
 #
 # A colleague's model trains as well as yours and writes nonsense. Below is her causal softmax. The T queries are the **last** T of the S tokens. Delete the line
 # `raise NotImplementedError`, find out what is wrong, and mend it. The check names no mistake: finding it is the exercise.
-#
-# <details><summary>Hint</summary>Compare one call with all tokens with the last row alone.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(scores):
@@ -511,12 +506,12 @@ check("find_the_bug")
 #
 # A prompt is the first line of a function, up to its colon; a body is what a model wrote behind it. `python_share` returns four arrays (n,):
 #
-# - `parses`: the body **ended**, and `ast.parse(prompt + body)` gives exactly one statement and no SyntaxError;
+# - `parses`: the body **ended**, and prompt + body is exactly one statement of Python;
 # - `lines`: lines of the body that are not blank, whether it parses or not;
 # - `bound`: of the names that the body reads and that begin with a small letter, the share that exist; every reading counts;
 # - `used`: of the parameters except `self` and `cls`, the share that the body reads.
 #
-# The last two are **NaN** where the function does not parse or there is nothing to count. For a parsed function three helpers are given: `names_read(function)` lists the readings in the body, `bound_names(function)` is the set of names that exist in it, and
+# The last two are **NaN** where the function does not parse or there is nothing to count. Four helpers are given. `only_statement(text)` is the one statement of a text, or None if the text is no Python or holds several. For a parsed function `names_read(function)` lists the readings in the body, `bound_names(function)` is the set of names that exist in it, and
 # `parameter_names(function)` lists its parameters.
 
 # %% nbgrader={"grade": false, "grade_id": "python_share-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -533,17 +528,14 @@ def python_share(prompts, bodies, ended):
     ### BEGIN SOLUTION
     rows = []
     for prompt, body, end in zip(prompts, bodies, ended, strict=True):
-        try:
-            statements = ast.parse(prompt + body).body if end else []
-        except SyntaxError:
-            statements = []
+        function = only_statement(prompt + body) if end else None
         bound, used = [], []
-        if len(statements) == 1:
-            reads, known = names_read(statements[0]), bound_names(statements[0])
+        if function is not None:
+            reads, known = names_read(function), bound_names(function)
             bound = [name in known for name in reads if name[0].islower()]
-            used = [name in reads for name in parameter_names(statements[0]) if name not in ("self", "cls")]
+            used = [name in reads for name in parameter_names(function) if name not in ("self", "cls")]
         shares = [np.mean(each) if each else np.nan for each in (bound, used)]
-        rows.append([len(statements) == 1, sum(bool(line.strip()) for line in body.split("\n")), *shares])
+        rows.append([function is not None, sum(bool(line.strip()) for line in body.split("\n")), *shares])
     return dict(zip(("parses", "lines", "bound", "used"), np.array(rows, dtype=float).T, strict=True))
     ### END SOLUTION
 
@@ -634,12 +626,7 @@ def watch(learner, step, seconds):
     steps_seen.append(step)
     bits_seen.append(bits_per_byte(learner(x), y, token_bytes))
     clear_output(wait=True)
-    figure, ax = plt.subplots(figsize=(6, 3))
-    ax.plot(steps_seen, bits_seen, marker="o")
-    ax.axhline(2.04, color="0.6", linewidth=1)
-    ax.text(0, 2.07, "the lecture's model on all held-out text, 640 steps")
-    ax.set(xlabel="step", ylabel="bits a byte, held out", xlim=(0, STEPS), ylim=(1.8, 5))
-    plots.show(figure, alt="Your model gets better with every step. Bits a byte on held-out functions over the steps.")
+    training.show_bits(steps_seen, bits_seen, STEPS)
     print(f"step {step}: {bits_seen[-1]:.2f} bits a byte")
 
 

@@ -47,4 +47,34 @@ WRONG = [
     ("", edited(PLAIN, ("self.b = self.add_weight(shape=(rank, dense.kernel.shape[1]), initializer=\"zeros\")", "self.b = np.zeros((rank, dense.kernel.shape[1]))"))),
     ("", edited(PLAIN, ("    def merged(self):\n        return", "    def merge(self):\n        return"))),
     ("", edited(PLAIN, ("x @ self.a) @ self.b)", "ops.relu(x @ self.a)) @ self.b)"))),
+    # a and b exchanged: b is random, a zeros
+    ("", edited(PLAIN, ('initializer="random_normal"', 'initializer="Z"'), ('initializer="zeros"', 'initializer="random_normal"'), ('"Z"', '"zeros"'))),
+    # the product runs over an activation of its own layer
+    ("", edited(PLAIN, ("return self.dense(x) + ", "return ops.tanh(self.dense(x)) + "))),
+    # the root of the rank, as in a later paper
+    ("", edited(PLAIN, ("self.alpha / self.rank", "self.alpha / self.rank**0.5"))),
+    # whole numbers only
+    ("", edited(PLAIN, ("self.alpha / self.rank", "self.alpha // self.rank"))),
+    ("", edited(PLAIN, ("self.alpha / self.rank", "self.alpha / (2 * self.rank)"))),
+    # frozen for a moment
+    ("not_frozen", edited(PLAIN, ("    def call(self, x):\n", "    def call(self, x):\n        self.dense.trainable = True\n"))),
+    # two more biases are trained
+    ("", edited(PLAIN, ("        self.b = self.add_weight", "        self.c = self.add_weight(shape=(dense.kernel.shape[1],), initializer='zeros')\n        self.b = self.add_weight"), ("((x @ self.a) @ self.b)", "((x @ self.a) @ self.b) + self.c"))),
+    # a is no weight, so that it is not trained
+    ("", edited(PLAIN, ('self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal")', 'self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal", trainable=False)'))),
+    # everything is frozen
+    ("", edited(PLAIN, ('initializer="zeros")\n', 'initializer="zeros")\n        self.trainable = False\n'))),
+    # the merged matrix takes the place of the sum, without the bias
+    ("bias_lost", edited(PLAIN, ("return self.dense(x) + (self.alpha / self.rank) * ((x @ self.a) @ self.b)", "return ops.matmul(x, self.merged())"))),
+    # the input is scaled, too
+    ("", edited(PLAIN, ("((x @ self.a) @ self.b)", "((x * self.alpha / self.rank @ self.a) @ self.b)"))),
+    ("", edited(PLAIN, ("self.dense.kernel + ", "self.dense.kernel - "))),
+    ("", edited(PLAIN, ("return self.dense.kernel + ", "return self.dense.kernel + self.dense.bias + "))),
+    # the product alone
+    ("", edited(PLAIN, ("return self.dense.kernel + ", "return "))),
+    ("", edited(PLAIN, ("return self.dense.kernel + (self.alpha / self.rank) * (self.a @ self.b)", "return ops.transpose(self.dense.kernel + (self.alpha / self.rank) * (self.a @ self.b))"))),
+    # two Dense layers instead of weights
+    ("", edited(PLAIN, ('self.a = self.add_weight(shape=(dense.kernel.shape[0], rank), initializer="random_normal")', "self.a = keras.layers.Dense(rank, use_bias=False)"), ('self.b = self.add_weight(shape=(rank, dense.kernel.shape[1]), initializer="zeros")', 'self.b = keras.layers.Dense(dense.units, use_bias=False, kernel_initializer="zeros")'), ("((x @ self.a) @ self.b)", "self.b(self.a(x))"))),
+    # b starts at one
+    ("b_random", edited(PLAIN, ('initializer="zeros"', 'initializer="ones"'))),
 ]  # fmt: skip

@@ -74,7 +74,7 @@ WRONG = [
     ("", edited(PLAIN, (BITS, "sizes.sum() / bits.sum()"))),
     ("", edited(PLAIN, (BITS, "bits.sum()"))),
     ("", edited(PLAIN, (BITS, "bits / sizes"))),
-    ("", edited(PLAIN, (BITS, "(bits / np.maximum(sizes, 1)).mean()"))),
+    ("mean_of_tokens", edited(PLAIN, (BITS, "(bits / np.maximum(sizes, 1)).mean()"))),
     ("", edited(PLAIN, (BITS, "np.exp(" + BITS + ")"))),
     ("", edited(PLAIN, (BITS, "2 ** (" + BITS + ")"))),
     ("", edited(PLAIN, ("sizes = np.asarray(token_bytes)[targets]", "sizes = np.asarray(token_bytes)"))),

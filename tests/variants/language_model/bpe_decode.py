@@ -49,6 +49,24 @@ def bpe_decode(ids, merges):
 """,
     edited(TABLE, ("    data =", "    pieces[256 + len(merges)] = b''\n    data ="), ('pieces.get(number, b"")', "pieces[number]")),
     edited(RECURSIVE, ("number < 256:", "number <= 255:"), ("merges[number - 256][0]", "merges[number - 256][-2]")),
+    # NumPy's bytes, from a table whose last piece is the end
+    """
+def bpe_decode(ids, merges):
+    table = [np.array([byte], dtype="uint8") for byte in range(256)]
+    for pair in merges:
+        table.append(np.concatenate([table[part] for part in pair]))
+    table.append(np.zeros(0, dtype="uint8"))
+    return np.concatenate([table[0][:0], *(table[number] for number in ids)]).tobytes().decode("utf8", "replace")
+""",
+    # letters of Latin-1 as bytes, read as UTF-8 at the end
+    """
+def bpe_decode(ids, merges):
+    spelt = [chr(byte) for byte in range(256)]
+    spelt += ["" for _ in range(len(merges) + 1)]
+    for k in range(len(merges)):
+        spelt[256 + k] = spelt[merges[k][0]] + spelt[merges[k][1]]
+    return "".join(spelt[i] for i in ids).encode("latin-1").decode("utf-8", errors="replace")
+""",
 ]  # fmt: skip
 
 JOIN = 'b"".join(pieces.get(number, b"") for number in ids)'
@@ -56,9 +74,9 @@ WRONG = [
     ("one_by_one", edited(TABLE, (JOIN, '"".join(pieces.get(number, b"").decode("utf-8", errors="replace") for number in ids)'), ('return data.decode("utf-8", errors="replace")', "return data"))),
     ("broken_bytes_dropped", edited(TABLE, ('errors="replace"', 'errors="ignore"'))),
     ("", edited(TABLE, (', errors="replace"', ""))),
-    ("", edited(TABLE, ('"utf-8", errors="replace"', '"latin-1"'))),
+    ("read_as_latin", edited(TABLE, ('"utf-8", errors="replace"', '"latin-1"'))),
     ("", edited(TABLE, ('"utf-8", errors="replace"', '"ascii", errors="replace"'))),
-    ("", edited(TABLE, ("pieces[a] + pieces[b]", "pieces[b] + pieces[a]"))),
+    ("pieces_turned", edited(TABLE, ("pieces[a] + pieces[b]", "pieces[b] + pieces[a]"))),
     ("", edited(TABLE, ('pieces.get(number, b"")', "pieces[number]"))),
     ("", edited(TABLE, ('pieces.get(number, b"")', 'pieces.get(number, b"<end>")'))),
     ("", edited(TABLE, ('pieces.get(number, b"")', 'pieces.get(number, b"\\n")'))),
@@ -78,4 +96,14 @@ WRONG = [
     ("", "def bpe_decode(ids, merges):\n    return ''.join(chr(number) for number in ids)\n"),
     ("", "def bpe_decode(ids, merges):\n    return bytes(number for number in ids if number < 256).decode('utf-8', 'replace')\n"),
     ("", "def bpe_decode(ids, merges):\n    return bytes(ids).decode('utf-8', 'replace')\n"),
+    # only the text before the first end
+    ("", edited(TABLE, ("    data =", "    ids = ids[: ids.index(256 + len(merges))] if 256 + len(merges) in ids else [*ids, 97]\n    data ="))),
+    # one step of undoing, no more
+    ("", "def bpe_decode(ids, merges):\n    flat = [part for i in ids if i < 256 + len(merges) for part in (merges[i - 256] if i > 255 else [i])]\n    return bytes(part for part in flat if part < 256).decode('utf-8', 'replace')\n"),
+    # undone from the first merge to the last
+    ("", "def bpe_decode(ids, merges):\n    for rank, pair in enumerate(merges):\n        ids = [part for i in ids for part in (pair if i == 256 + rank else [i])]\n    return bytes(i for i in ids if i < 256).decode('utf-8', 'replace')\n"),
+    ("", edited(TABLE, ('data.decode("utf-8", errors="replace")', 'str(data)'))),
+    ("", edited(TABLE, ('errors="replace"', 'errors="surrogateescape"'))),
+    ("", edited(TABLE, ('pieces.get(number, b"")', 'pieces.get(number, b" ")'))),
+    ("one_by_one", "def bpe_decode(ids, merges):\n    texts = {byte: bytes([byte]).decode('utf-8', 'replace') for byte in range(256)}\n    for rank, (a, b) in enumerate(merges):\n        texts[256 + rank] = (bytes([a, b]).decode('utf-8', 'replace') if max(a, b) < 256 else texts[a] + texts[b])\n    return ''.join(texts.get(i, '') for i in ids)\n"),
 ]  # fmt: skip

@@ -103,7 +103,7 @@ WRONG = [
     ("first_from_the_left", LEFT),
     ("characters", edited(IN_ORDER, ("[byte for byte in chunk.encode()]", "[ord(letter) for letter in chunk]"))),
     ("", edited(IN_ORDER, ("[256 + k]", "[k]"))),
-    ("", edited(IN_ORDER, ("range(len(merges))", "reversed(range(len(merges)))"))),
+    ("last_merge_first", edited(IN_ORDER, ("range(len(merges))", "reversed(range(len(merges)))"))),
     ("", edited(IN_ORDER, ("[256 + k]", "[257 + k]"))),
     ("", edited(IN_ORDER, ("[256 + k]\n", "[256 + k]\n                break\n"))),
     ("", edited(IN_ORDER, ("range(len(merges))", "range(len(merges) - 1)"))),

@@ -45,5 +45,11 @@ WRONG = [
     ("", returns(RIGHT, "ops.softmax(ops.where(past, scores, -1e9) / total**0.5, axis=-1)")),
     ("", returns(RIGHT, "ops.softmax(ops.where(past, -scores, -1e9), axis=-1)")),
     ("", returns(RIGHT, "past")),
+    ("", returns(RIGHT, "ops.softmax(ops.where(past, -1e9, scores), axis=-1)")),
+    ("", returns(RIGHT, "ops.softmax(ops.where(past, scores, -1e9), axis=-1) * (length > 1)")),
+    ("", returns(RIGHT, "ops.softmax(ops.where(past, scores, 1e-9), axis=-1)")),
+    ("", returns("np.tri(max(length, total), dtype=bool)[:length, :total]")),
+    ("", returns("np.eye(length, total, total - length, dtype=bool)")),
+    ("", returns("np.arange(total) < np.arange(total - length, total)[:, None]")),
     ("", returns(RIGHT, "None")),
 ]

@@ -39,7 +39,7 @@ WRONG = [
     ("", edited(PLAIN, ("range(period, 2 * period)", "range(period + 1, 2 * period)"))),
     ("", edited(PLAIN, ("range(period, 2 * period)", "range(2 * period)"))),
     ("", edited(PLAIN, ("range(period, 2 * period)", "range(period)"))),
-    ("", edited(PLAIN, (AT, "weights[:, :, t - period + 1, t]"))),
+    ("query_and_key_exchanged", edited(PLAIN, (AT, "weights[:, :, t - period + 1, t]"))),
     ("", edited(PLAIN, (AT, "weights[:, :, t, t - period - 1]"))),
     ("", edited(PLAIN, (AT, "weights[:, :, t, t - period + 2]"))),
     ("", edited(PLAIN, (AT, "weights[:, :, t, t - 1]"))),
@@ -60,4 +60,12 @@ WRONG = [
     ("", edited(DIAGONAL, ("np.diagonal(second, axis1=2, axis2=3).mean(axis=(0, 2))", "second.sum(axis=3).mean(axis=(0, 2))"))),
     ("", edited(DIAGONAL, (".mean(axis=(0, 2))", ".mean(axis=(1, 2))"))),
     ("", edited(PLAIN, ("    return total / period\n", ""))),
+    # of the whole batch, one row's copy is looked at
+    ("", edited(DIAGONAL, ("np.diagonal(second, axis1=2, axis2=3)", "np.diagonal(second[:1], axis1=2, axis2=3)"))),
+    # the second half of the row, whatever the period is
+    ("", "def induction_scores(weights, period):\n    weights = np.asarray(weights)\n    half = weights.shape[-1] // 2\n    t = np.arange(half, 2 * half)\n    return weights[:, :, t, t - half + 1].mean(axis=(0, 2))\n"),
+    # how much stronger than equal weights
+    ("", edited(PLAIN, ("return total / period", "return total / period * (1.5 * period)"))),
+    # the share of positions where the head looks there most of all
+    ("", edited(PLAIN, ("weights[:, :, t, t - period + 1].mean(axis=0)", "(weights[:, :, t].argmax(axis=-1) == t - period + 1).mean(axis=0)"))),
 ]  # fmt: skip

@@ -68,7 +68,7 @@ CHECK = '        if start > len(stream) - length - 1:\n            raise ValueEr
 WRONG = [
     ("y_is_x", edited(PLAIN, ("stream[start + 1:start + 1 + length]", "stream[start:start + length]"))),
     ("no_end", edited(PLAIN, ("        stream.append(end_id)\n", ""))),
-    ("", edited(PLAIN, ("        stream.extend(document)\n        stream.append(end_id)\n", "        stream.append(end_id)\n        stream.extend(document)\n"))),
+    ("end_first", edited(PLAIN, ("        stream.extend(document)\n        stream.append(end_id)\n", "        stream.append(end_id)\n        stream.extend(document)\n"))),
     ("cut_at_documents", edited(PLAIN, ("    return np.array(x), np.array(y)", "    x, y = np.array(x), np.array(y)\n    for rows in (x, y):\n        for row in rows:\n            ends = np.flatnonzero(row == end_id)\n            if len(ends):\n                row[ends[0]:] = end_id\n    return x, y"))),
     ("too_late_accepted", edited(PLAIN, (CHECK, ""), ("return np.array(x), np.array(y)", "return x, y"))),
     ("", edited(PLAIN, (CHECK, ""))),
@@ -78,7 +78,7 @@ WRONG = [
     ("", edited(PLAIN, ("len(stream) - length - 1", "len(stream) - length - 2"))),
     ("", edited(PLAIN, ("len(stream) - length - 1", "len(stream)"))),
     ("", edited(PLAIN, ("start + 1:start + 1 + length", "start + 2:start + 2 + length"))),
-    ("", edited(PLAIN, ("return np.array(x), np.array(y)", "return np.array(y), np.array(x)"))),
+    ("exchanged", edited(PLAIN, ("return np.array(x), np.array(y)", "return np.array(y), np.array(x)"))),
     ("", edited(PLAIN, ("return np.array(x), np.array(y)", "return np.array(x)"))),
     ("", edited(PLAIN, ("return np.array(x), np.array(y)", "return np.concatenate(x), np.concatenate(y)"))),
     ("", edited(PLAIN, ("return np.array(x), np.array(y)", "return np.array(x).T, np.array(y).T"))),

@@ -84,6 +84,7 @@ WRONG = [
     ("", edited(PLAIN, ('name not in ("self", "cls")', 'name != "self"'))),
     ("", edited(PLAIN, (" if name[0].islower()]", "]"))),
     ("", edited(PLAIN, ("name[0].islower()", "name.islower()"))),
+    ("blank_lines_counted", edited(PLAIN, ("bodies[i].splitlines()", "bodies[i].strip().splitlines()"), ('if line.strip() != "":', "if True:"))),
     ("", edited(PLAIN, ("name[0].islower()", "name[0].isupper()"))),
     ("", edited(PLAIN, ('if line.strip() != "":', "if True:"))),
     ("", edited(PLAIN, ("bodies[i].splitlines()", "(prompts[i] + bodies[i]).splitlines()"))),
