@@ -248,10 +248,10 @@ def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str
         return {"shares": np.bincount(np.ravel(first), minlength=inputs["table"].shape[1]) / len(first)}
     if mode == "chance":
         seeds = (inputs["seed"], inputs["seed"], inputs["seed"] + 1)
-        first, again, other = (written(np.random.default_rng(seed), inputs["max_new"])[0] for seed in seeds)
-        if first != again:
+        once, again, other = (written(np.random.default_rng(seed), inputs["max_new"])[0] for seed in seeds)
+        if once != again:
             return {"chance": "another text from the same seed"}
-        return {"chance": f"the same text from {'another' if first == other else 'the same'} seed"}
+        return {"chance": f"the same text from {'another' if once == other else 'the same'} seed"}
     tokens, calls = written(np.random.default_rng(0), inputs["max_new"])
     return {"tokens": str(tokens), "calls": calls}
 
