@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -15,16 +16,19 @@ import pytest
 from autograder.course.cells import cells_by_id
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTION, NEXT = "# A course of your own\n", "\n## An assignment that you have already\n"
+SECTION, NEXT = "# A course of your own\n", "\n## A layer, and mistakes with names\n"
 LAB, TOPIC = "01_first_lab", "first_lab"
 NAME = "moving_average"
 EXAMPLE = "def centre(x):\n    return x - x.mean(axis=0)"
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 
+def page() -> str:
+    return (ROOT / "docs" / "teaching" / "own-course.md").read_text(encoding="utf-8")
+
+
 def section() -> str:
-    page = (ROOT / "docs" / "teaching" / "own-course.md").read_text(encoding="utf-8")
-    return page.partition(SECTION)[2].partition(NEXT)[0]
+    return page().partition(SECTION)[2].partition(NEXT)[0]
 
 
 def blocks(language: str) -> list[str]:
@@ -117,3 +121,13 @@ def test_the_page_word_for_word(tmp_path):
 def test_an_instructors_own_exercise_needs_at_most_twenty_lines():
     declaration = blocks("python")[0]
     assert len(declaration.splitlines()) <= 20
+
+
+def test_the_layer_of_the_page_has_the_modes_that_it_explains_and_both_mistakes(tmp_path):
+    source = re.search(r"^```python\n(.*?)\n```$", page().partition(NEXT)[2], re.MULTILINE | re.DOTALL)
+    assert source
+    (tmp_path / "Rescale.py").write_text(source[1], encoding="utf-8")
+    cases = runpy.run_path(str(tmp_path / "Rescale.py"))["exercise"].expectations(3)
+    assert [case.mode for case in cases] == ["call", "call", "parameters", "graph", "gradient"]
+    for case in (cases[0], cases[1], cases[3]):
+        assert set(case.wrong) >= {("shift_first",), ("no_shift",)}
