@@ -5,7 +5,7 @@ from autograder.declaring import Questions, wrong
 exercise = Questions("report")
 
 # Recorded: 200 measurements, each with 300 sentences of its own. The share that is ahead in all of them is 0.174 and
-# 0.121 per token. `tests/labs/test_08b_generating_text.py` repeats some of them.
+# 0.121 per token.
 exercise.measured(
     "ahead",
     "the share of drawn sentences ahead of the greedy one",

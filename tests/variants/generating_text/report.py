@@ -4,7 +4,7 @@ CORRECT = [
     "report = {'ahead': 0.137, 'per_token': 0.107}",
     "report = {'ahead': 0.22, 'per_token': 0.177}",
     "report['ahead'], report['per_token'] = 53 / 300, np.float64(0.1)",
-    "report = dict(ahead=tf.constant(0.15), per_token=[0.12])",
+    "report = dict(ahead=tf.constant(0.15), per_token=np.array(0.12))",
     "found = (-5.6, 0.18, 0.13)\n_, ahead, per_token = found\nreport = {'ahead': ahead, 'per_token': per_token}",
 ]
 

@@ -12,7 +12,7 @@ def independent(seed, d):
 mine = measure_saturation(independent, widths, list(range(40723, 40729)))
 report = {"first": mine["first_unscaled"], "flat": mine["scaled"][widths.index(128)]}
 """,
-    "report = dict(first=tf.constant(128), flat=[0.386])",
+    "report = dict(first=tf.constant(128), flat=np.array(0.386))",
     "report = {'first': 128.0, 'flat': 0.4, 'seeds': [11, 12, 13, 14, 15, 16]}",
 ]
 
