@@ -98,6 +98,14 @@ exercise.mistakes(
     gamma_missing=wrong("gamma is not used: it multiplies the result.", ("gamma * x", "x")),
     eps_is_keras_default=wrong("eps is 0.001 whatever the argument says.", ("square + eps", "square + 0.001")),
     eps_missing=wrong("eps is not used: a token of zeros gives 0/0.", ("square + eps", "square")),
+    eps_added_to_result=wrong(
+        "eps is added to the result; it belongs under the root.",
+        ("gamma * x / np.sqrt(square + eps)", "gamma * x / np.sqrt(square) + eps"),
+    ),
+    eps_times_gamma=wrong(
+        "eps is added to the normed token; it belongs under the root.",
+        ("gamma * x / np.sqrt(square + eps)", "gamma * (x / np.sqrt(square) + eps)"),
+    ),
 )
 
 

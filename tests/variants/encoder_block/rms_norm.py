@@ -33,6 +33,14 @@ WRONG = [
         "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x / (ops.sqrt(ops.mean(x**2, axis=-1, keepdims=True)) + eps)",
     ),
     (
+        "eps_added_to_result",
+        "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x / ops.sqrt(ops.mean(x**2, axis=-1, keepdims=True)) + eps",
+    ),
+    (
+        "eps_times_gamma",
+        "def rms_norm(x, gamma, eps=1e-6):\n    return (x / ops.sqrt(ops.mean(x**2, axis=-1, keepdims=True)) + eps) * gamma",
+    ),
+    (
         "gamma_missing",
         "def rms_norm(x, gamma, eps=1e-6):\n    return x / ops.sqrt(ops.mean(x**2, axis=-1, keepdims=True) + eps)",
     ),
