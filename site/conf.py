@@ -98,6 +98,14 @@ STRIP = {
     "lectures/07_bert_ag_news": "whole",
 }
 
+# What the pages are about that Sphinx makes by itself.
+MADE = {
+    "404": "There is no such page here; the start page of the course leads to all.",
+    "genindex": "All names of the course's helper package in alphabetical order, with links to what is said of them.",
+    "py-modindex": "All modules of the course's helper package, with links to what is said of them.",
+    "search": "Search lectures, labs and guides of the course, section by section.",
+}
+
 
 def setup(app: Sphinx) -> None:
     """Hand to each page what its notebook offers: the file, and where Colab opens it. The bar has a short title.
@@ -108,10 +116,12 @@ def setup(app: Sphinx) -> None:
 
     def add_buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
         context["buttons"] = offered = buttons.get(pagename, {})
-        if offered.get("subtitle"):
-            context["meta"] = {**(context.get("meta") or {}), "og:description": offered["subtitle"]}
-            said = f'<meta name="description" content="{html.escape(offered["subtitle"])}" />'
+        if about := offered.get("subtitle") or MADE.get(pagename):
+            context["meta"] = {**(context.get("meta") or {}), "og:description": about}
+            said = f'<meta name="description" content="{html.escape(about)}" />'
             context["metatags"] = context.get("metatags", "") + said  # else the extension takes the page's first words
+        if pagename == app.config.root_doc:
+            context["docstitle"] = ""  # its own title says it already
         if app.config.html_baseurl and offered.get("picture"):
             address = f"{app.config.html_baseurl.rstrip('/')}/{offered['picture']}"
             context["metatags"] = context.get("metatags", "") + f'<meta property="og:image" content="{address}" />'

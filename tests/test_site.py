@@ -6,8 +6,10 @@ import base64
 import copy
 import io
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 from functools import cache
 from html.parser import HTMLParser
@@ -197,10 +199,11 @@ def test_a_line_of_a_solution_keeps_the_site_from_being_written(course, tmp_path
 
 @pytest.mark.slow
 def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
-    """With a button for every place where the notebook can be opened, and for no other."""
+    """With a button for every place where the notebook can be opened, and for no other; with the site's address."""
     need_mathjax(tmp_path)
     toml = course.root / "course.toml"
-    toml.write_text(toml.read_text().replace('repository = ""', 'repository = ""\njupyterlab = "https://hub.org/lab"'))
+    places = 'repository = ""\njupyterlab = "https://hub.org/lab"\nsite = "https://course.org/here"'
+    toml.write_text(toml.read_text().replace('repository = ""', places))
     (course.root / "site" / "node_modules").symlink_to(ROOT / "site" / "node_modules")
     monkeypatch.chdir(course.root)
     done = CliRunner().invoke(cli.app, ["publish", str(tmp_path / "students"), "--site", str(tmp_path / "html")])
@@ -211,6 +214,9 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
     text = (tmp_path / "html" / f"labs/{LAB}/{LAB}.html").read_text("utf-8")
     offered = re.findall(r'<a class="btn [^"]*" href="([^"]*)"', text)
     assert offered == [f"{LAB}.ipynb", f"https://hub.org/lab/labs/{LAB}/{LAB}.ipynb"]
+    address = f"https://course.org/here/labs/{LAB}/{LAB}.html"
+    assert f'<link rel="canonical" href="{address}"' in text
+    assert f"<loc>{address}</loc>" in (tmp_path / "html" / "sitemap.xml").read_text("utf-8")
 
 
 def test_who_asks_for_a_site_with_an_answer_in_it_is_told(course, monkeypatch):
@@ -354,6 +360,17 @@ def test_links_and_anchors_lead_somewhere_and_nothing_is_loaded_from_elsewhere(s
 
 
 @pytest.mark.slow
+def test_every_page_has_a_title_and_a_description(site):
+    for path in sorted(site.rglob("*.html")):
+        head = path.read_text("utf-8").partition("</head>")[0]
+        (title,) = re.findall(r"<title>(.+?)</title>", head)
+        (about,) = re.findall(r'<meta name="description" content="([^"]+)"', head)
+        assert len(about) > 20, path
+        own, _, course = title.partition(" &#8212; ")
+        assert own != course, path
+
+
+@pytest.mark.slow
 def test_no_formula_is_left_as_latex_and_no_script_for_formulas_is_loaded(site):
     count = 0
     for path in sorted(site.rglob("*.html")):
@@ -367,17 +384,20 @@ def test_no_formula_is_left_as_latex_and_no_script_for_formulas_is_loaded(site):
 
 
 @pytest.mark.long
-def test_without_node_the_browser_typesets(course, tmp_path, monkeypatch):
+def test_without_node_the_browser_typesets(tmp_path):
+    """Sphinx alone, with the site's settings, on one page."""
     need_mathjax(tmp_path)
-    (course.root / "site" / "node_modules").symlink_to(ROOT / "site" / "node_modules")
-    lecture = a_lecture()
-    lecture.cells.append(new_markdown_cell("So $x_1$."))
-    nbformat.write(lecture, course.lectures / "02_dots.ipynb")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    build_site(course, tmp_path / "html")
-    page = tmp_path / "html" / "lectures" / "02_dots.html"
-    (script,) = [each for each in read(page).loaded if "mathjax" in each]
-    assert (page.parent / urlsplit(script).path).is_file() and r"\(x_1\)" in page.read_text("utf-8")
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "buttons.json").write_text("{}")
+    (tmp_path / "pages" / "index.md").write_text("# All\n\nSo $x_1$.\n")
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-c", str(ROOT / "site"), "-D", "html_title=All"]
+    command += [str(tmp_path / "pages"), str(tmp_path / "html")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": str(tmp_path)}
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    text = (tmp_path / "html" / "index.html").read_text("utf-8")
+    assert "_static/mathjax/tex-chtml.js" in text and r"\(x_1\)" in text and "formulas.css" not in text
+    copy_mathjax(ROOT / "site", tmp_path / "static", in_the_browser=True)
+    assert (tmp_path / "static" / "mathjax" / "tex-chtml.js").is_file()
 
 
 @pytest.mark.slow

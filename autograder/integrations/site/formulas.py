@@ -6,6 +6,7 @@ extension: pages load MathJax, and the reader's browser typesets.
 
 from __future__ import annotations
 
+import html
 import json
 import shutil
 import subprocess
@@ -53,8 +54,8 @@ class _Formulas:
         """Typeset them and write their style sheet; a formula that is no LaTeX is a warning with its place."""
         found = [node for page in sorted(env.found_docs) for node in _formulas(env.get_doctree(page))]
         asked = sorted({_formula(node) for node in found})
-        html, errors, style = typeset(asked, Path(app.confdir))
-        self._html = dict(zip(asked, html, strict=True))
+        written, errors, style = typeset(asked, Path(app.confdir))
+        self._html = dict(zip(asked, written, strict=True))
         refused = dict(zip(asked, errors, strict=True))
         for node in found:
             if error := refused[_formula(node)]:
@@ -68,7 +69,8 @@ class _Formulas:
         """In place of a formula's node, its HTML."""
         tag = "div" if isinstance(node, nodes.math_block) else "span"
         translator.body.append(translator.starttag(node, tag, "", CLASS="math notranslate nohighlight"))
-        translator.body.append(f"{self._html[_formula(node)]}</{tag}>")
+        latex = f"<span hidden>{html.escape(node.astext())}</span>"  # for the search: √ is no text in MathML
+        translator.body.append(f"{self._html[_formula(node)]}{latex}</{tag}>")
         raise nodes.SkipNode
 
 
