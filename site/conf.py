@@ -91,6 +91,7 @@ STRIP = {
     "lectures/04_encoder_block": "block",
     "lectures/05_positional_encoding": "positions",
     "lectures/07_bert_ag_news": "whole",
+    "lectures/08_decoder_and_masking": "masking",
 }
 
 

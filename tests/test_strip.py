@@ -58,7 +58,7 @@ def test_the_strip_has_the_colours_of_the_courses_pictures():
 
 def test_each_lecture_with_a_strip_exists_and_its_part_has_stages():
     parts = dict(re.findall(r'"(lectures/\w+)": "(\w+)"', (SITE / "conf.py").read_text("utf-8")))
-    assert len(parts) == 5
+    assert len(parts) == 6
     assert all((SITE.parent / f"{page}.ipynb").is_file() for page in parts)
     script = (SITE / "_static" / "strip" / "strip.js").read_text("utf-8")
     offered = re.search(r"const PARTS = \{(.*?)\};", script, re.DOTALL)
