@@ -46,7 +46,7 @@ def _variables(model: PlainLanguageModel) -> dict[str, Any]:
 
 def arrays_of(model: PlainLanguageModel) -> dict[str, np.ndarray]:
     """The parameters of a built model by name, rounded to what is written. A matrix has the shape (in, out)."""
-    values = {name: np.array(variable) for name, variable in _variables(model).items()}
+    values = {name: variable.numpy() for name, variable in _variables(model).items()}
     return {name: value.astype("<f2" if value.ndim == 2 else "<f4") for name, value in values.items()}
 
 
