@@ -323,7 +323,7 @@ live.heads(
 )
 
 # %% [markdown]
-# Head 3 of block 1 puts 90 % of its weight on the token before, head 4 puts 94 % on the token after; equal weights would give less than 2 %. In the last block three of four heads put a quarter or more on `[SEP]` (means of 200 test texts; [evidence](evidence/07.ipynb#heads)). Clark et al. (2019) found the same kinds of heads in the published BERT.
+# Head 2 of block 1 puts 90 % of its weight on the token before, head 3 puts 94 % on the token after; equal weights would give less than 2 %. In the last block three of four heads put a quarter or more on `[SEP]` (means of 200 test texts; [evidence](evidence/07.ipynb#heads)). Clark et al. (2019) found the same kinds of heads in the published BERT.
 #
 # The paper had a second task, *next sentence prediction*: does the second text follow the first? It trains `pooled_output`, in our encoder as well. Liu et al. (2019) found it dispensable.
 #

@@ -89,13 +89,16 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
-# Lectures in which one sentence goes through one Transformer, and the part of it that is open first.
+# Lectures in which one sentence goes through one Transformer, and the part of it that is open first; in lecture 10 its
+# language model writes.
 STRIP = {
     "lectures/02_self_attention": "attention",
     "lectures/03_multi_head_attention": "heads",
     "lectures/04_encoder_block": "block",
     "lectures/05_positional_encoding": "positions",
     "lectures/07_bert_ag_news": "whole",
+    "lectures/08_decoder_and_masking": "masking",
+    "lectures/10_language_model": "writer",
 }
 
 # What the pages are about that Sphinx makes by itself.

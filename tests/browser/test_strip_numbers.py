@@ -41,7 +41,7 @@ const [sentences, done] = arguments;
   const folder = new URL("/strip/", location.href);
   const [{ WordPieces }, { Network }, { load }] = await Promise.all(
     ["word_pieces.js", "network.js", "loading.js"].map((each) => import(new URL(each, folder))));
-  const { arrays, pieces } = await load(folder);
+  const { arrays, pieces } = await load(folder, "small_bert");
   const cutter = new WordPieces(pieces), network = new Network(arrays);
   return sentences.map((sentence) => {
     const ids = [cutter.first, ...cutter.cut(sentence), cutter.last], run = network.run(ids);

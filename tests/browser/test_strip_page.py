@@ -26,8 +26,12 @@ FIRST = {
     "lectures/04_encoder_block": "residual",
     "lectures/05_positional_encoding": "tokens",
     "lectures/07_bert_ag_news": "guess",
+    "lectures/08_decoder_and_masking": "mask",
 }
-ATTENTION, POSITIONS, BERT = (next(page for page in FIRST if number in page) for number in ("02", "05", "07"))
+WRITER = "lectures/10_language_model"
+ATTENTION, POSITIONS, BERT, MASKING = (
+    next(page for page in FIRST if number in page) for number in ("02", "05", "07", "08")
+)
 SENTENCE = "the company said the other company lost its money"
 LONGEST = "the company said its profit rose in the third quarter and the shares of the other company fell"
 
@@ -99,12 +103,12 @@ def test_nothing_of_it_is_asked_for_before_it_is_opened_and_then_nothing_from_el
     assert not errors(window)
 
 
-def test_five_lectures_have_it_each_with_its_own_part_first(window, home, site):
+def test_six_lectures_have_it_each_with_its_own_part_first(window, home, site):
     assert {
         path.relative_to(site).with_suffix("").as_posix()
         for path in site.rglob("*.html")
         if "strip_opener.js" in path.read_text("utf-8")
-    } == FIRST.keys()
+    } == {*FIRST, WRITER}
     for page, first in FIRST.items():
         open_strip(window, home, page)
         (chosen,) = window.all(".course-strip [role=tab][aria-selected=true]")
@@ -221,6 +225,51 @@ def test_the_look_ahead_mask_leaves_no_weight_on_later_tokens(window, home):
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=size * 0.0005)
 
 
+def test_the_lecture_on_masking_opens_with_later_tokens_hidden_and_says_that_the_encoder_never_learned_it(window, home):
+    open_strip(window, home, MASKING)
+    size = len(words(window))
+    assert len(window.all(".strip-map .strip-blocked")) == size * (size - 1) / 2
+    assert "Later tokens are hidden" in window.find(".strip-note").text
+    assert "this encoder was not" in window.find(".strip-says").text
+    window.click(".strip-note button", "As trained")
+    assert not window.all(".strip-blocked") and not window.all(".strip-asked")
+    stage(window, "softmax")
+    said = [each.get_attribute("aria-label") for each in cells(window)]
+    weights = np.array([value(each.rsplit(": ", 1)[1]) for each in said]).reshape(size, size)
+    stage(window, "mask")
+    choose(window, "Mask", "look-ahead")
+    assert not window.all(".strip-asked .strip-bars"), "nothing is told before the prediction"
+    window.click(".strip-asked button", "The row of the first token")
+    told = window.find(".strip-asked [role=status]").text
+    assert told.startswith("You said: the row of the first token. It is the row of the last token")
+    assert "never trained for" in told
+    later, guesses = window.all(".strip-asked .strip-bars")
+    shown = [each.text for each in later.find_elements(By.CSS_SELECTOR, ".strip-told")]
+    expected = np.triu(weights, 1).sum(axis=1)
+    for text, share in zip(shown, expected, strict=True):
+        assert abs(float(text.strip("<% ")) / 100 - share) < 0.005 + size * 0.0005 + 0.01 * text.startswith("<")
+    assert shown[-1] == "0 %"
+    names = [each.text for each in guesses.find_elements(By.CSS_SELECTOR, ".strip-name")]
+    assert names == ["whole sentence", "look-ahead mask"]
+    title = "Block 1, head 0"
+    assert title in window.find(".strip-asked").text
+    choose(window, "Head", "2")
+    assert "Block 1, head 2" in window.find(".strip-asked").text, "the answer stays while heads are changed"
+
+
+def test_heads_are_counted_from_0_as_in_the_lectures_and_blocks_from_1(window, home):
+    open_strip(window, home, ATTENTION)
+    groups = [each.text.split() for each in window.all(".strip-controls .strip-choices")]
+    assert groups == [["Block", "1", "2", "3"], ["Head", "0", "1", "2", "3"]]
+    stage(window, "heads")
+    titles = [each.text.split(":")[0] for each in window.all(".strip-heads .strip-title")]
+    assert titles == [f"head {number}" for number in range(4)]
+    stage(window, "guess")
+    assert "head 0 of block 1" in window.find(".strip-asked").text
+    window.click(".strip-asked button", "It stays")
+    assert [each.text for each in window.all(".strip-table thead th")] == [f"head {h} off" for h in range(4)]
+
+
 def first_guess(sentence: str, place: int) -> tuple[str, float]:
     """The encoder's first guess for the piece at a place, which is hidden, and how likely it is."""
     tf = pytest.importorskip("tensorflow")
@@ -267,6 +316,18 @@ def test_a_page_that_is_opened_as_a_file_says_why_it_has_no_strip(window, site):
     window.driver.get((site / f"{ATTENTION}.html").as_uri())
     window.click(".course-strip button")
     assert "python -m http.server" in window.find(".course-strip [role=status]", "http.server").text
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", SCREENS)
+def test_the_answer_on_the_mask_fits_its_window_and_is_accessible(window, home, size, theme):
+    open_strip(window, home, MASKING, size, theme)
+    read(window, LONGEST)
+    window.click(".strip-asked button", "No row")
+    assert len(window.all(".strip-asked .strip-bars")[0].find_elements(By.TAG_NAME, "li")) == 20
+    needed = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert window.driver.execute_script(needed) <= 0
+    assert not violations(window, ".course-strip")
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -61,7 +61,7 @@ def hidden_words(page: Page, beside: Page) -> None:
     )
     equal = beside.number("heads", r"equal weights: ([\d.]+)%")
     page.says(
-        "Head 3 of block 1 puts {:.0f} % of its weight on the token before, head 4 puts {:.0f} % on the token after; "
+        "Head 2 of block 1 puts {:.0f} % of its weight on the token before, head 3 puts {:.0f} % on the token after; "
         "equal weights would give less than 2 %.",
         shares[0, 2, 0], shares[0, 3, 1],
         holds=equal < 2,

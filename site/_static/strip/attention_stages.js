@@ -1,5 +1,6 @@
 // The stages inside one head: query, key and value, scores, division, mask, softmax, and the mixture of values.
 import { bars, choices, drawn, largest, make, map, number, prose, share, stripes, table, titled } from "./drawing.js";
+import { predictLookAhead } from "./look_ahead.js";
 import { row, softmax } from "./network.js";
 
 const SIGNS = "Colour: positive. Grey: negative. The stronger, the larger.";
@@ -35,7 +36,7 @@ function features(view) {
           height: Math.max(height, 0.5),
           fill: `var(--strip-${role})`,
         });
-        bar.append(drawn("title", {}, `feature ${f + 1}: ${number(q[f])} × ${number(k[f])} = ${number(products[f])}`));
+        bar.append(drawn("title", {}, `feature ${f}: ${number(q[f])} × ${number(k[f])} = ${number(products[f])}`));
         return bar;
       }),
     ];
@@ -63,7 +64,7 @@ function features(view) {
     make("p", { className: "strip-title" }, `“${words[state.i]}” looks at “${words[state.j]}”`),
     picture,
     prose(
-      `Feature ${strongest + 1} counts most: ${[q, k].map((each) => number(each[strongest])).join(" × ")} = ` +
+      `Feature ${strongest} counts most: ${[q, k].map((each) => number(each[strongest])).join(" × ")} = ` +
         `${number(products[strongest])}.`,
     ),
     make("dl", {}, ...told.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
@@ -165,7 +166,7 @@ const mask = {
   name: "mask",
   says: ({ options }) =>
     options.causal
-      ? "The look-ahead mask sets the score of every later token to −10⁹, so that a `query` sees no `key` behind it; " +
+      ? "The look-ahead mask sets the score of every later token to −10⁹, so that no `query` sees a later `key`; " +
         "a decoder is trained with it, and this encoder was not."
       : "An encoder's mask blocks only padding, and one sentence alone has none: every `query` sees every `key`.",
   small: ({ head, words }) => ({
@@ -185,6 +186,7 @@ const mask = {
         options.causal,
         (causal) => view.set({ causal }),
       ),
+      ...(options.causal ? [predictLookAhead(view)] : []),
     );
     const blocked = (i, j) => options.causal && j > i;
     mapAndFeatures(view, place, {

@@ -49,7 +49,7 @@ function lines(view, head) {
       width,
       height: T * step + 4,
       role: "img",
-      "aria-label": `Head ${head + 1}: “${words[state.i]}” looks most at “${most}”`,
+      "aria-label": `Head ${head}: “${words[state.i]}” looks most at “${most}”`,
     },
     ...strokes.map(([, line]) => line),
     ...words.flatMap((word, t) => [label(word, t, false), label(word, t, true)]),
@@ -78,7 +78,7 @@ const heads = {
   draw(view, place) {
     const { block, state, words } = view;
     const panels = block.heads.map((head, h) => {
-      const name = `head ${h + 1}: most on “${words[strongest(head, state.i, words.length)]}”`;
+      const name = `head ${h}: most on “${words[strongest(head, state.i, words.length)]}”`;
       const panel = titled(name, lines(view, h));
       panel.classList.toggle("strip-chosen", h === state.head);
       return panel;
@@ -219,7 +219,7 @@ const feedForward = {
         .sort((a, b) => block.hidden[b * F + unit] - block.hidden[a * F + unit])
         .slice(0, 3);
       return [
-        `unit ${unit + 1}`,
+        `unit ${unit}`,
         mine[unit] / mine[best[0]],
         `${number(mine[unit])} · ${others.map((t) => words[t]).join(" ")}`,
       ];

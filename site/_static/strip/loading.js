@@ -1,4 +1,4 @@
-// The small BERT's parameters, fetched once: name -> numbers, all in float32, as they were before they were rounded.
+// A model's parameters, fetched once: name -> shape and numbers, all in float32; and what else its description says.
 
 // Half-precision numbers as numbers; browsers that know the type themselves are too new to rely on.
 function fromHalf(bits) {
@@ -20,19 +20,21 @@ async function fetched(address) {
   return answer;
 }
 
-export async function load(folder) {
+// `name` is that of the two files, such as "small_bert"; where the description is a record, its results are meant.
+export async function load(folder, name) {
   const [header, bytes] = await Promise.all([
-    fetched(new URL("small_bert.json", folder)).then((answer) => answer.json()),
-    fetched(new URL("small_bert.bin", folder)).then((answer) => answer.arrayBuffer()),
+    fetched(new URL(`${name}.json`, folder)).then((answer) => answer.json()),
+    fetched(new URL(`${name}.bin`, folder)).then((answer) => answer.arrayBuffer()),
   ]);
+  const told = header.results ?? header;
   const arrays = {};
-  for (const [name, { shape, type, start }] of Object.entries(header.arrays)) {
+  for (const [array, { shape, type, start }] of Object.entries(told.arrays)) {
     const size = shape.reduce((all, each) => all * each, 1);
     const values =
       type === "float16"
         ? fromHalf(new Uint16Array(bytes.slice(start, start + 2 * size)))
         : new Float32Array(bytes.slice(start, start + 4 * size));
-    arrays[name] = { shape, values };
+    arrays[array] = { shape, values };
   }
-  return { arrays, pieces: header.pieces };
+  return { ...told, arrays };
 }

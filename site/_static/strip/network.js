@@ -5,7 +5,7 @@
 const EPSILON = 1e-6;
 
 // Rows (T, n) times a matrix (n, m), plus a bias (m): (T, m).
-function project(x, rows, matrix, bias) {
+export function project(x, rows, matrix, bias) {
   const n = x.length / rows;
   const m = matrix.length / n;
   const y = new Float64Array(rows * m);

@@ -11,12 +11,13 @@ const PLACE = "course-strip"; // where the browser keeps the sentence, for every
 const FIRST = "The film was bad, but the music was good.";
 const MOST = 20; // pieces, [CLS] and [SEP] included: more of them cannot be read in a map
 const STAGES = [tokens, ...attention, ...block, whole];
-// The stages of each lecture; the first one is open.
+// The stages of each lecture; the first one is open. The lecture on masking begins with later tokens hidden.
 const PARTS = {
   attention: ["scores", "qkv", "scale", "mask", "softmax", "values"],
   heads: ["heads"],
   block: ["residual", "norm", "ffn"],
   positions: ["tokens"],
+  masking: ["mask", "softmax"],
   whole: ["guess"],
 };
 
@@ -39,7 +40,7 @@ class Strip {
     this.place = place;
     this.model = model;
     this.part = PARTS[part];
-    this.options = { positions: true, causal: false };
+    this.options = { positions: true, causal: part === "masking" };
     this.state = { stage: STAGES.find((each) => each.id === this.part[0]), block: 0, head: 0, i: 1, j: 1, hidden: 1 };
     this.input = make("input", {
       type: "text",
@@ -145,7 +146,7 @@ class Strip {
       ),
       choices(
         "Head",
-        model.heads.map((h) => [h, String(h + 1)]),
+        model.heads.map((h) => [h, String(h)]),
         this.state.head,
         (head) => this.show({ head }),
       ),
@@ -189,7 +190,7 @@ class Strip {
 }
 
 export async function open(place, part, folder) {
-  const { arrays, pieces } = await load(folder);
+  const { arrays, pieces } = await load(folder, "small_bert");
   const network = new Network(arrays);
   const count = (size) => Array.from({ length: size }, (_, at) => at);
   new Strip(place, part, {

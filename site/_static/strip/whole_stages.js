@@ -112,7 +112,7 @@ function everyHead(view, likely, read) {
     });
     return [`block ${b + 1}`, ...cells];
   });
-  const titles = ["", ...model.heads.map((h) => `head ${h + 1} off`)];
+  const titles = ["", ...model.heads.map((h) => `head ${h} off`)];
   const changed = rows.flat().filter((each) => each.className === "strip-special").length;
   return [
     titled(
@@ -141,7 +141,7 @@ const whole = {
     const hide = choices("Hide a word", words.map((word, t) => [t, word]).slice(1, -1), state.hidden, (hidden) =>
       view.show({ hidden }),
     );
-    const name = `head ${state.head + 1} of block ${state.block + 1}`;
+    const name = `head ${state.head} of block ${state.block + 1}`;
     const shown = make(
       "div",
       { className: "strip-pair" },
