@@ -28,6 +28,7 @@ WITHOUT = {  # what no example of two lines can show
     "memory_task.trained": "trains a model",
     "pages.parts.PlainRMSNorm": "a lecture's cell",
     "pages.parts.rotated": "a lecture's cell",
+    "pages.training.show_bits": "a drawing of one lab",
     "pages.training.train": "trains a model",
     "plots.show": "shows a picture",
     "plots.use_course_style": "changes how all that follows looks",

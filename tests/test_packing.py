@@ -44,7 +44,7 @@ def test_it_says_what_is_unfinished_and_packs_all_the_same(half):
     assert "✓ self_attention_loops" in done.stdout
     left = (
         "scaled_dot_product_attention, SelfAttention, answers, predict, derive_softmax_jacobian, measure_saturation, "
-        "attention_cost, online_attention, design, find_the_bug"
+        "report, attention_cost, online_attention, design, find_the_bug"
     )
     assert f"Not started: {left}." in done.stdout
     assert "No text written yet: explanation." in done.stdout

@@ -8,7 +8,6 @@ from typing import Any
 _MARK = r"[ \t]*#[ \t]*(?:%%+(?:[ \t].*)?|<codecell>|In\[[0-9 ]*\]:?)[ \t]*\r?$"
 _CELL = re.compile(rf"^{_MARK}", re.MULTILINE)
 _CELL_BYTES = re.compile(_CELL.pattern.encode(), re.MULTILINE)
-_HEADER = re.compile(r"\A(?:#!.*\n)?(?:#.*coding[:=].*\n)?# ---\n(?:#.*\n)*?# ---[ \t]*\n")
 _FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}  # a comment stays a comment
 
 
@@ -34,7 +33,7 @@ def cells_of(text: str) -> list[dict[str, Any]]:
     import jupytext  # here, because few submissions need it and it takes a second
     from jupytext.magics import uncomment_magic
 
-    text = _HEADER.sub("", text.replace("\r\n", "\n").replace("\r", "\n"), count=1)
+    text = _without_header(text.replace("\r\n", "\n").replace("\r", "\n"))
     if _CELL.match(text) is None:
         text = f"# %%\n{text}"  # so that nothing before the first cell is taken for a header
     cells = []
@@ -45,6 +44,20 @@ def cells_of(text: str) -> list[dict[str, Any]]:
         if source.strip() or cell.metadata:
             cells.append({"cell_type": cell.cell_type, "source": source, "metadata": cell.metadata})
     return cells
+
+
+def _without_header(text: str) -> str:
+    """Leave out comments between two lines `# ---`, at the top or below a line for the shell or the encoding."""
+    lines = text.split("\n")
+    begin = next((number for number, line in enumerate(lines[:3]) if line == "# ---"), 0)
+    above = lines[:begin] if lines[begin] == "# ---" else [""]
+    if all(line.startswith("#!") or (line.startswith("#") and "coding" in line) for line in above):
+        for end, line in enumerate(lines[begin + 1 :], begin + 1):
+            if line.rstrip(" \t") == "# ---":
+                return "\n".join(lines[end + 1 :])
+            if not line.startswith("#"):
+                break
+    return text
 
 
 def _is_locked(metadata: Any) -> bool:

@@ -145,8 +145,11 @@ def test_the_row_of_probabilities_follows_temperature_and_top_p(window, home):
     slide(window, "p", 1)
     assert kept()[1] == 100 and kept()[0] > 400
     slide(window, "p", 0.9)
+    press(window, "starts of words")
+    for _ in range(3):  # after the colon the model is nearly sure
+        press(window, "Write one token")
     wide, mass = kept()
-    assert mass >= 90 and wide < 400
+    assert mass >= 90 and 1 < wide < 400
     shares = [
         re.match(r"(?:< )?(\d+) %, drawn with (?:< )?(\d+) %", said).groups() for said in next_tokens(window).values()
     ]
@@ -206,7 +209,7 @@ def test_it_is_used_by_keyboard_alone_and_arrow_keys_walk_through_the_tokens(win
         focused = window.driver.switch_to.active_element
         assert focused.get_attribute("aria-selected") == "true"
         told = window.find(".writer-told").text
-        bits, probability = re.search(r"([\d.]+) bits, a probability of ([\d.]+)", told).groups()
+        bits, probability = re.search(r"([\d.]+) bits, a probability of (\d\.?\d*)", told).groups()
         assert told.startswith(f"Token {at}, “")
         assert float(probability) == pytest.approx(2 ** -float(bits), abs=0.005)
 
