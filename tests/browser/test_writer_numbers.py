@@ -113,7 +113,8 @@ def test_temperature_nucleus_and_draw_are_the_lecture_s(answered):
                 likely = (np.arange(len(logits)) == logits.argmax()).astype(float)
             np.testing.assert_allclose(draw["likely"], likely, atol=1e-9)
             left = nucleus(likely, p)
-            assert set(draw["kept"]) == set(np.flatnonzero(left))
+            differ = set(draw["kept"]) ^ set(np.flatnonzero(left))  # sums are rounded in another order
+            assert likely[list(differ)].sum() < 1e-12
             cut_somewhere += 1 < len(draw["kept"]) < len(logits)
             reached = np.cumsum(left[draw["kept"]])
             assert draw["drawn"] == [draw["kept"][int((reached > number).argmax())] for number in NUMBERS]
