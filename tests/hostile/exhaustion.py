@@ -16,7 +16,7 @@ def _dying(name: str, what: str, body: str, status: str | tuple[str, ...] = "cra
 
 def _all_dying() -> Notebook:
     codes = {name: f"import os\ndef {name}(*args, **kwargs):\n    os._exit(0)" for name in POINTS}
-    codes |= {name: f"import os\nos._exit(0)\n{name} = {{}}" for name in ("answers", "predict")}
+    codes |= {name: f"import os\nos._exit(0)\n{name} = {{}}" for name in ("answers", "predict", "report")}
     return answered(**codes)
 
 
