@@ -2,7 +2,6 @@
 
     python experiments/library_language_model.py table      # several models, equal tokens, three seeds
     python experiments/library_language_model.py long       # one model for longer, with checkpoints
-    python experiments/library_language_model.py heads      # which head copies a made-up name
     python experiments/library_language_model.py scale      # sizes and amounts of text
     python experiments/library_language_model.py written    # what the trained models write, and how often it parses
     python experiments/library_language_model.py lora       # a model fitted to a module that it has not seen
@@ -271,35 +270,6 @@ def longer(seeds: Seeds = "1", steps: int = 1960, out: Out = recorded.FOLDER) ->
         run = {"seed": seed, "steps": steps, "checkpoints": checkpoints, "training nats a token": thinned(losses)}
         run["held-out bits a byte"] = round(held_out_bits(model, text.held_out_stream, text.token_bytes), 4)
         part["runs"].append(run | {"seconds": round(seconds)})
-        save(results, out)
-
-
-@app.command()
-def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER) -> None:
-    """What copying a made-up name saves in a model of `longer`, with all its heads and with each of them off.
-
-    Even and odd functions stand apart: the head that matters most is found on the even ones and judged on the odd ones.
-    """
-    results, text = results_so_far(out), text_of()
-    part = results.setdefault("heads", {"runs": []})
-    for seed in map(int, seeds.split(",")):
-        if any((run["seed"], run["steps"]) == (seed, steps) for run in part["runs"]):
-            continue
-        began, model = time.process_time(), transformer(text.vocab_size, PAGE)
-        model(np.zeros((1, 2), "int32"))
-        model.load_weights(weights_of(f"{PAGE} {steps} steps", seed))
-
-        def saved(model=model) -> list[float]:
-            halves = [name_costs(model, text.pairs, text.held_out[half::2], seed=0) for half in (0, 1)]
-            return [round(half["third, new"] - half["third"], 2) for half in halves]
-
-        run: dict[str, Any] = {"seed": seed, "steps": steps, "nats saved, even and odd functions": saved()}
-        run["with a head off"] = [
-            [without_head(model, block, head, saved) for head in range(block_of.attention.split[0])]
-            for block, block_of in enumerate(model.blocks)
-        ]
-        part["runs"].append(run | {"seconds": round(time.process_time() - began)})
-        print(run, flush=True)
         save(results, out)
 
 

@@ -33,8 +33,11 @@ from coursekit.pages.byte_pairs import PlainBytePairs
 plots.use_course_style()
 results = recorded.load("library_language_model")["results"]
 SEEDS = (1, 2, 3)
-longer = sorted(results["longer"]["runs"], key=lambda run: run["seed"])
-read = np.array([point["tokens"] for point in longer[0]["checkpoints"]]) / 1e6  # million tokens
+trainings = {  # by number of steps; each has its own seeds in order
+    steps: sorted((run for run in results["longer"]["runs"] if run["steps"] == steps), key=lambda run: run["seed"])
+    for steps in (1960, 7840)
+}
+read = {steps: np.array([point["tokens"] for point in runs[0]["checkpoints"]]) / 1e6 for steps, runs in trainings.items()}  # million tokens
 
 
 def of_table(model, what):
@@ -87,11 +90,10 @@ plots.show(
 # %% [markdown]
 # <a id="checkpoints"></a>
 #
-# ## 1,960 steps: where the Transformer passes counting
+# ## 4 and 16 million tokens: where the Transformer passes counting
 #
-# **Claim.** In each of three seeds the Transformer passes the best counted model between steps 640 and 960, with fewer tokens than the counted model has read. **Changed:** the number of steps, and with it the schedule: the rate falls to zero at step 1,960, so
-# the point of step 640 is not the page's model. **Runs:** three seeds, the first 256 windows of held-out text (137,783 bytes) at each checkpoint, all of it at the end. **Does not show** 16 million tokens, or a crossing point for another schedule. The text has
-# 2.6 million tokens, so from step 1,263 on windows come from text that has on average been read once.
+# **Claim.** In each of three seeds with 1,960 steps the Transformer passes the best counted model between steps 640 and 960, with fewer tokens than the counted model has read; in both seeds with 7,840 steps, where the rate falls later, between steps 960 and 1,600. After 16 million tokens it has 1.47 bits a byte on all held-out text. **Changed:** the number of steps, 1,960 or 7,840, and with it the schedule: the rate falls to zero at the last step, so the point of step 640 is not the page's model. **Runs:** three seeds with 1,960 steps, two with 7,840, the first 256 windows of held-out text (137,783 bytes) at each checkpoint, all of it at the end. **Does not show** a crossing point for
+# another schedule. The text has 2.6 million tokens, so from step 1,263 on windows come from text that has on average been read once, and at step 7,840 six times.
 
 # %%
 (texts, _), (held_out, _) = data.library_functions()
@@ -99,48 +101,50 @@ pairs = PlainBytePairs(texts, 255)
 part = pairs.stream(held_out)[: results["longer"]["windows at a checkpoint"] * training.LENGTH + 1]
 COUNTED = counted.WittenBell(pairs.stream(texts), 4, pairs.end_id + 1).bits_per_byte(part, pairs.token_bytes)[-1]
 print(f"counted, 4 tokens, on these windows: {COUNTED:.3f} bits a byte of {pairs.token_bytes[part[1:]].sum():,}")
-bits = np.array([[point["bits"] for point in run["checkpoints"]] for run in longer])
-print("step  million tokens   bits a byte, seeds 1, 2, 3")
-for place, point in enumerate(longer[0]["checkpoints"]):
-    print(f"{point['step']:4} {read[place]:12.2f}        {bits[:, place]}")
-print("all held-out text:", [run["held-out bits a byte"] for run in longer], "processor seconds:", [run["seconds"] for run in longer])
+bits = {steps: np.array([[point["bits"] for point in run["checkpoints"]] for run in runs]) for steps, runs in trainings.items()}
+for steps, runs in trainings.items():
+    print(f"\n{steps} steps    million tokens   bits a byte, seeds {', '.join(str(run['seed']) for run in runs)}")
+    for place, point in enumerate(runs[0]["checkpoints"]):
+        print(f"step {point['step']:4} {read[steps][place]:16.2f}       {bits[steps][:, place]}")
+    print("all held-out text:", [run["held-out bits a byte"] for run in runs], "processor seconds:", [run["seconds"] for run in runs])
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.4))
-plots.measured_curve(read, bits, label="Transformer", ax=ax)
+for number, steps in enumerate(trainings):
+    plots.measured_curve(read[steps], bits[steps], label=f"Transformer, {steps:,} steps", line=(1, 0)[number], ax=ax)
 ax.axhline(COUNTED, color=plots.LINES[3]["color"], linestyle=plots.LINES[3]["linestyle"], label="counted, 4 tokens (2.6 million read)")
 ax.set(xlabel="million tokens read", ylabel="bits a byte, held out", xscale="log")
-ax.set_xticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
+ax.set_xticks([0.1, 0.3, 1, 3, 10], ["0.1", "0.3", "1", "3", "10"])
 ax.minorticks_off()
 ax.legend()
 plots.show(
     figure,
-    alt="The Transformer passes counting between 1.3 and 2 million tokens. Held-out bits a byte over the tokens read, on a logarithmic axis, median and range of "
-    "three seeds: the curve falls from 3.9 to 1.7 and crosses the dotted level of the counted model; the range is hardly wider than the line.",
+    alt="The Transformer passes counting after one to three million tokens, and goes on falling. Held-out bits a byte over the tokens read, on a logarithmic axis, median and "
+    "range of the seeds: both curves fall steeply and cross the dotted level of the counted model; the longer training crosses a little later and ends near 1.5.",
 )
 
 # %% [markdown]
 # <a id="copying"></a>
 #
-# ## Copying does not appear within 4 million tokens
+# ## Copying of made-up names appears after 4 million tokens
 #
-# **Claim.** No checkpoint up to step 1,960 copies. Where a copy would cost nearly nothing, random tokens cost more than guessing ($\ln 511 = 6.24$ nats) both times, at step 1,960 more the second time than the first, and a made-up name costs at its second and third occurrence within one nat of its first. One weak trace: against the control, in which the first two
-# occurrences are other made-up names, the third costs up to about 0.9 of 27 nats less, and this difference grows with training. The highest induction score of any head stays near the base rate. Switching that head off raises the cost of the second copy by .04, .13 and .31 nats, a random head by .26, .14 and .15: no order.
-# **Changed:** names in held-out functions, all else equal; for heads, their rows of $W_O$ set to zero. **Runs:** three seeds; 88 functions at the checkpoints, 246 for the page's model after 640 steps, which gives the rows with a head off. **Does not show** why the trace appears, or when copying would. Chance is read from the base rate, the mean of
+# **Claim.** After 7,840 steps a made-up name costs 7.3 and 8.5 of about 31 nats less at its third occurrence than a name that is new there. The gain is 0.6 and 0.8 at step 1,960, 3.2 and 3.5 at 3,840, 5.7 and 6.6 at 5,120; with 1,960 steps in all it reaches at most 0.9. Rows of random tokens are not copied: at the end of each training the second time costs more than the first, and the highest induction score of any head is 0.014 and 0.017 after 7,840 steps, near the base rate of 0.011. After 640 steps it is there, too; switching that head off raises the cost of the second copy by .04, .13 and .31 nats, a random head by .26, .14 and .15: no order.
+# **Changed:** names in held-out functions, all else equal; the control gives the first two occurrences other made-up names. For heads, their rows of $W_O$ set to zero. **Runs:** three seeds with 1,960 steps, two with 7,840; 87 or 88 functions at the checkpoints, 246 for the page's model after 640 steps, which gives the rows with a head off. **Does not show** which head copies names, or why rows of random tokens, which are no Python, are not copied. Chance for the induction score is the base rate, the mean of
 # 1/(t + 1); the highest of 16 heads lies a little above it also without any training to speak of.
 
 # %%
 print(f"base rate of the induction score: {results['copying']['base rate']}")
-print("seed  step   random rows: 1st, 2nd time   name: 1st   2nd   3rd   3rd if new   difference   highest score of 16 heads")
-for run in longer:
-    for point in run["checkpoints"]:
-        if point["step"] in (40, 640, 1280, 1960):
-            rows, name = point["nats a token of random rows"], point["nats of a made-up name"]
-            cost = [name[key] for key in ("first", "second", "third", "third, new")]
-            print(
-                f"{run['seed']:4} {point['step']:5} {rows[0]:16.2f} {rows[1]:8.2f}  " + "".join(f"{value:8.2f}" for value in cost)
-                + f" {cost[3] - cost[2]:12.2f} {np.max(point['induction by block and head']):14.4f}"
-            )
+print("steps seed  step   random rows: 1st, 2nd time   name: 1st   2nd   3rd   3rd if new   saved   highest score of 16 heads")
+for steps, runs in trainings.items():
+    for run in runs:
+        for point in run["checkpoints"]:
+            if point["step"] in (40, 640, 1280, 1960, 3840, 7840):
+                rows, name = point["nats a token of random rows"], point["nats of a made-up name"]
+                cost = [name[key] for key in ("first", "second", "third", "third, new")]
+                print(
+                    f"{steps:5} {run['seed']:4} {point['step']:5} {rows[0]:16.2f} {rows[1]:8.2f}  " + "".join(f"{value:8.2f}" for value in cost)
+                    + f" {cost[3] - cost[2]:7.2f} {np.max(point['induction by block and head']):14.4f}"
+                )
 
 # %%
 print("the page's model (640 steps)      random rows: 1st, 2nd time, second minus first")
