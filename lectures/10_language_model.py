@@ -321,7 +321,7 @@ for ax in (here, longer):
         line = plots.LINES[2 + number]
         ax.axhline(bits[f"counted, {order} tokens"], color=line["color"], linestyle=line["linestyle"], label=f"counted, {order} tokens")
     ax.legend(fontsize=9)
-here.set(xlabel="million tokens read", ylabel="bits a byte", ylim=(1.5, 4.5), title="this page")
+here.set(xlabel="million tokens read", ylabel="bits a byte", ylim=(1.3, 4.5), title="this page")
 longer.set(xlabel="million tokens read", xscale="log", title="trained for longer (recorded)")
 longer.set_xticks([0.1, 0.3, 1, 3, 10], ["0.1", "0.3", "1", "3", "10"])
 longer.minorticks_off()
