@@ -71,6 +71,19 @@ MEASURED = {
 }
 
 
+def cells(lecture: str) -> list[nbformat.NotebookNode]:
+    """The cells of a lecture that are run: Python only, so not the one that installs the course on Colab."""
+    measured, all_cells = MEASURED[lecture], nbformat.read(LECTURES / f"{lecture}.ipynb", as_version=4).cells
+    last = next(number for number, cell in enumerate(all_cells) if cell.id == measured.last)
+    return [
+        cell
+        for cell in all_cells[: last + 1]
+        if cell.cell_type == "code"
+        and cell.id not in measured.without
+        and "course-setup" not in cell.metadata.get("tags", [])
+    ]
+
+
 def run(lecture: str, seed: int, rate: float | None = None) -> dict[str, Any]:
     """Run the cells of a lecture with a seed, and a learning rate if one is given, and return its numbers.
 
@@ -79,14 +92,11 @@ def run(lecture: str, seed: int, rate: float | None = None) -> dict[str, Any]:
     """
     measured = MEASURED[lecture]
     names: dict[str, Any] = {"__name__": "__main__"}
-    for cell in nbformat.read(LECTURES / f"{lecture}.ipynb", as_version=4).cells:
-        if cell.cell_type == "code" and cell.id not in measured.without:
-            source = cell.source.replace(f"set_random_seed({measured.seed})", f"set_random_seed({seed})")
-            if rate is not None:
-                source = source.replace(measured.rate, f"rate={rate:g}")
-            exec(compile(source, cell.id, "exec"), names)
-        if cell.id == measured.last:
-            break
+    for cell in cells(lecture):
+        source = cell.source.replace(f"set_random_seed({measured.seed})", f"set_random_seed({seed})")
+        if rate is not None:
+            source = source.replace(measured.rate, f"rate={rate:g}")
+        exec(compile(source, cell.id, "exec"), names)
     numbers = measured.numbers if rate is None else measured.at_rate
     return {name: _plain(eval(text, names)) for name, text in numbers.items()}
 
