@@ -25,12 +25,14 @@ def experiment():
 
 def test_the_named_cells_exist_and_the_seed_is_replaced(experiment):
     for lecture, measured in experiment.MEASURED.items():
-        cells = nbformat.read(ROOT / "lectures" / f"{lecture}.ipynb", as_version=4).cells
-        ids = [cell.id for cell in cells]
-        run = cells[: ids.index(measured.last) + 1]
-        assert set(measured.without) <= {cell.id for cell in run}
-        kept = [cell.source for cell in run if cell.cell_type == "code" and cell.id not in measured.without]
+        notebook = nbformat.read(ROOT / "lectures" / f"{lecture}.ipynb", as_version=4)
+        ids = [cell.id for cell in notebook.cells]
+        assert set(measured.without) <= set(ids[: ids.index(measured.last)])
+        kept = [cell.source for cell in experiment.cells(lecture)]
+        for source in kept:
+            compile(source, lecture, "exec")  # a line of IPython's, such as %pip, would fail
         assert any(f"set_random_seed({measured.seed})" in source for source in kept)
+        assert any(measured.rate in source for source in kept)
 
 
 def test_the_record_has_every_number_for_every_seed(experiment):
@@ -38,3 +40,22 @@ def test_the_record_has_every_number_for_every_seed(experiment):
     for lecture, measured in experiment.MEASURED.items():
         for numbers in results[lecture].values():
             assert numbers.keys() == measured.numbers.keys()
+    for key, seeds in results.items():
+        lecture, _, rate = key.partition(" --rate ")
+        if rate:
+            assert all(numbers.keys() == experiment.MEASURED[lecture].at_rate.keys() for numbers in seeds.values())
+
+
+def test_a_rate_replaces_the_lectures_own_and_only_where_there_is_one(experiment, monkeypatch):
+    source = "set_random_seed(5)\nfound = dict(rate=4e-3)"
+    cell = nbformat.v4.new_code_cell(source, id="last")
+    monkeypatch.setattr(experiment.nbformat, "read", lambda *_, **__: nbformat.v4.new_notebook(cells=[cell]))
+    tiny = experiment.Measured(
+        seed=5, last="last", numbers={"rate": "found['rate']"}, rate="rate=4e-3", at_rate={"at": "found['rate']"}
+    )
+    cell.source = "def set_random_seed(seed): pass\n" + source
+    monkeypatch.setitem(experiment.MEASURED, "tiny", tiny)
+    assert experiment.run("tiny", 1) == {"rate": 0.004}
+    assert experiment.run("tiny", 1, rate=0.001) == {"at": 0.001}
+    with pytest.raises(experiment.typer.BadParameter, match="no rate is replaced"):
+        experiment.main("09b_many_images_and_video", rate=0.001)
