@@ -2,6 +2,7 @@
 
     python experiments/library_language_model.py table      # several models, equal tokens, three seeds
     python experiments/library_language_model.py long       # one model for longer, with checkpoints
+    python experiments/library_language_model.py heads      # which head copies a made-up name
     python experiments/library_language_model.py scale      # sizes and amounts of text
     python experiments/library_language_model.py written    # what the trained models write, and how often it parses
     python experiments/library_language_model.py lora       # a model fitted to a module that it has not seen
@@ -13,6 +14,7 @@ already is not repeated; the trained weights are kept in `build/library`.
 from __future__ import annotations
 
 import functools
+import json
 import platform
 import subprocess
 import time
@@ -71,7 +73,7 @@ def text_of(merges: int = MERGES) -> Text:
 def results_so_far(out: Path) -> dict[str, Any]:
     """What the record holds, or an empty one."""
     path = out / f"{NAME}.json"
-    return recorded.load(NAME)["results"] if path.is_file() and out == recorded.FOLDER else {}
+    return json.loads(path.read_text("utf-8"))["results"] if path.is_file() else {}
 
 
 def save(results: dict[str, Any], out: Path) -> None:
@@ -274,8 +276,37 @@ def longer(seeds: Seeds = "1", steps: int = 1960, out: Out = recorded.FOLDER) ->
 
 
 @app.command()
+def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER) -> None:
+    """What copying a made-up name saves in a model of `longer`, with all its heads and with each of them off.
+
+    Even and odd functions stand apart: the head that matters most is found on the even ones and judged on the odd ones.
+    """
+    results, text = results_so_far(out), text_of()
+    part = results.setdefault("heads", {"runs": []})
+    for seed in map(int, seeds.split(",")):
+        if any((run["seed"], run["steps"]) == (seed, steps) for run in part["runs"]):
+            continue
+        began, model = time.process_time(), transformer(text.vocab_size, PAGE)
+        model(np.zeros((1, 2), "int32"))
+        model.load_weights(weights_of(f"{PAGE} {steps} steps", seed))
+
+        def saved(model=model) -> list[float]:
+            halves = [name_costs(model, text.pairs, text.held_out[half::2], seed=0) for half in (0, 1)]
+            return [round(half["third, new"] - half["third"], 2) for half in halves]
+
+        run: dict[str, Any] = {"seed": seed, "steps": steps, "nats saved, even and odd functions": saved()}
+        run["with a head off"] = [
+            [without_head(model, block, head, saved) for head in range(block_of.attention.split[0])]
+            for block, block_of in enumerate(model.blocks)
+        ]
+        part["runs"].append(run | {"seconds": round(time.process_time() - began)})
+        print(run, flush=True)
+        save(results, out)
+
+
+@app.command()
 def scale(
-    seeds: Seeds = "1", sizes: str = ",".join(SIZES), amounts: str = "40,80,160", out: Out = recorded.FOLDER
+    seeds: Seeds = "1", sizes: str = ",".join(SIZES), amounts: str = "40,80,160,320", out: Out = recorded.FOLDER
 ) -> None:
     """Models of several sizes, each trained on several amounts of text, each with a schedule of its own."""
     results, text = results_so_far(out), text_of()

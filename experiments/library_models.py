@@ -13,6 +13,7 @@ from coursekit.pages.language_model import PlainLanguageModel
 from coursekit.pages.training import fit_on
 
 SIZES = {  # d_model, blocks, heads, d_ff
+    "a larger one": (192, 4, 6, 516),
     "the page's model": (128, 4, 4, 344),
     "a small one": (64, 3, 2, 172),
     "a tiny one": (32, 2, 1, 86),
