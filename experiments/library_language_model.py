@@ -23,7 +23,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from library_copying import copy_losses, induction, name_costs, repeated_rows, without_head
+from library_copying import copy_losses, induction, name_costs, name_looks, repeated_rows, without_head
 from library_models import LSTM_WIDTH, SIZES, RecurrentModel, fitted, transformer
 from library_writing import Sample, prompts_of, summary, write
 
@@ -277,7 +277,9 @@ def longer(seeds: Seeds = "1", steps: int = 1960, out: Out = recorded.FOLDER) ->
 
 @app.command()
 def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER) -> None:
-    """What copying a made-up name saves in a model of `longer`, with all its heads and with each of them off.
+    """What a made-up name costs a model of `longer` at its third occurrence, with all heads and with each of them off.
+
+    Each cost stands for the even and for the odd functions, where the name is new and where it has stood before.
 
     Even and odd functions stand apart: the head that matters most is found on the even ones and judged on the odd ones.
     """
@@ -290,15 +292,17 @@ def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER)
         model(np.zeros((1, 2), "int32"))
         model.load_weights(weights_of(f"{PAGE} {steps} steps", seed))
 
-        def saved(model=model) -> list[float]:
+        def nats(model=model) -> list[list[float]]:
             halves = [name_costs(model, text.pairs, text.held_out[half::2], seed=0) for half in (0, 1)]
-            return [round(half["third, new"] - half["third"], 2) for half in halves]
+            return [[round(half[which], 2) for which in ("third, new", "third")] for half in halves]
 
-        run: dict[str, Any] = {"seed": seed, "steps": steps, "nats saved, even and odd functions": saved()}
+        run: dict[str, Any] = {"seed": seed, "steps": steps, "nats of a third name, new and known": nats()}
         run["with a head off"] = [
-            [without_head(model, block, head, saved) for head in range(block_of.attention.split[0])]
+            [without_head(model, block, head, nats) for head in range(block_of.attention.split[0])]
             for block, block_of in enumerate(model.blocks)
         ]
+        looks, base = name_looks(model, text.pairs, text.held_out[1::2], seed=0)
+        run |= {"weight on what followed, odd functions": np.round(looks, 4).tolist(), "base rate": round(base, 4)}
         part["runs"].append(run | {"seconds": round(time.process_time() - began)})
         print(run, flush=True)
         save(results, out)

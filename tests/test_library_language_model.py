@@ -213,6 +213,32 @@ class TestCopying:
         assert costs["functions"] >= 5 and 10 < costs["first"] < 80
         assert set(costs) == {"functions", "first", "second", "third", "third, new"}
 
+    def test_where_heads_look_at_a_name(self, experiment, text, model):
+        """The best head of equal weights has the base rate, and one that looks only at its own token has nothing."""
+        copying = experiment["copying"]
+        for block in model.blocks:
+            block.attention.w_q.kernel.assign(np.zeros((32, 32)))
+        scores, base = copying.name_looks(model, text["pairs"], text["train"], seed=0)
+        assert scores.shape == (2, 1) and 0.001 < base < 0.1
+        np.testing.assert_allclose(scores, base, rtol=1e-4)
+        for block in model.blocks:
+            block.attention.w_q.kernel.assign(1e3 * np.eye(32))
+            block.attention.w_k.kernel.assign(np.eye(32))
+        scores, _ = copying.name_looks(model, text["pairs"], text["train"], seed=0)
+        assert scores[0] < base / 5
+
+    def test_the_control_differs_in_the_first_names_alone(self, experiment, text):
+        pairs, named = text["pairs"], experiment["copying"].with_names(text["pairs"], text["train"], seed=0)
+        words = {
+            kind: [
+                [pairs.decode(ids[begin:end]).strip() for begin, end in places]
+                for ids, places in zip(each.rows, each.spans, strict=True)
+            ]
+            for kind, each in named.items()
+        }
+        for same, other in zip(words["same"], words["other"], strict=True):
+            assert len(set(same)) == 1 and len(set(other)) == 3 and same[2] == other[2]
+
 
 class TestRowsThatRepeat:
     def test_each_row_repeats_with_its_own_period(self):
