@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import keras
@@ -127,28 +127,25 @@ def with_names(pairs: PlainBytePairs, texts: Sequence[str], seed: int) -> dict[s
     return named
 
 
-def name_costs(model: keras.Model, pairs: PlainBytePairs, texts: Sequence[str], seed: int) -> dict[str, float]:
-    """Mean nats of a made-up name at its first, second and third occurrence, in the same functions.
+def name_costs(model: keras.Model, end_id: int, named: Mapping[str, Named]) -> dict[str, float]:
+    """Mean nats of a made-up name at its first, second and third occurrence, in the functions of `with_names`.
 
-    "third, new" is the control of `with_names`.
+    "third, new" is its control.
     """
-    named = with_names(pairs, texts, seed)
-    costs = {kind: _costs(model, pairs.end_id, *each) for kind, each in named.items()}
+    costs = {kind: _costs(model, end_id, *each) for kind, each in named.items()}
     first, second, third = costs["same"].mean(0).tolist()
     return {"functions": len(named["same"].rows), "first": first, "second": second, "third": third} | {
         "third, new": float(costs["other"][:, -1].mean())
     }
 
 
-def name_looks(
-    model: PlainLanguageModel, pairs: PlainBytePairs, texts: Sequence[str], seed: int
-) -> tuple[np.ndarray, float]:
+def name_looks(model: PlainLanguageModel, end_id: int, named: Mapping[str, Named]) -> tuple[np.ndarray, float]:
     """Weight of a name's token on what followed the same token earlier, its mean over the third occurrences.
 
     Returns:
         The mean weight of each head (blocks, H), and what equal weights would give.
     """
-    rows, spans = with_names(pairs, texts, seed)["same"]
+    rows, spans = named["same"]
     places = np.array(
         [
             (row, time, key + 1)
@@ -160,7 +157,7 @@ def name_looks(
         ]
     )
     queries, total = len({(row, time) for row, time, _ in places}), 0.0
-    padded = _padded(rows, pairs.end_id)
+    padded = _padded(rows, end_id)
     for begin in range(0, len(padded), 32):
         row, time, key = places[(places[:, 0] >= begin) & (places[:, 0] < begin + 32)].T
         total += np.array(

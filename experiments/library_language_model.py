@@ -23,7 +23,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from library_copying import copy_losses, induction, name_costs, name_looks, repeated_rows, without_head
+from library_copying import copy_losses, induction, name_costs, name_looks, repeated_rows, with_names, without_head
 from library_models import LSTM_WIDTH, SIZES, RecurrentModel, fitted, transformer
 from library_writing import Sample, prompts_of, summary, write
 
@@ -206,7 +206,7 @@ def copying_of(model: PlainLanguageModel, text: Text, functions: int | None = No
     """Repeated random rows, made-up names, and the induction score of every head."""
     rows = repeated_rows(text.vocab_size, PERIOD, ROWS, seed=0)
     first, second = copy_losses(model, rows)
-    names = name_costs(model, text.pairs, text.held_out[:functions], seed=0)
+    names = name_costs(model, text.pairs.end_id, with_names(text.pairs, text.held_out[:functions], seed=0))
     return {
         "nats a token of random rows": [round(first, 3), round(second, 3)],
         "nats of a made-up name": {key: round(value, 2) for key, value in names.items()},
@@ -279,12 +279,13 @@ def longer(seeds: Seeds = "1", steps: int = 1960, out: Out = recorded.FOLDER) ->
 def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER) -> None:
     """What a made-up name costs a model of `longer` at its third occurrence, with all heads and with each of them off.
 
-    Each cost stands for the even and for the odd functions, where the name is new and where it has stood before.
-
-    Even and odd functions stand apart: the head that matters most is found on the even ones and judged on the odd ones.
+    Each cost stands for the even and for the odd functions, where the name is new and where it has stood before: the
+    head that matters most is found on the even ones and judged on the odd ones.
     """
     results, text = results_so_far(out), text_of()
-    part = results.setdefault("heads", {"runs": []})
+    part, end_id = results.setdefault("heads", {"runs": []}), text.pairs.end_id
+    even, odd = halves = [with_names(text.pairs, text.held_out[half::2], seed=0) for half in (0, 1)]
+    part["functions"] = [len(half["same"].rows) for half in (even, odd)]
     for seed in map(int, seeds.split(",")):
         if any((run["seed"], run["steps"]) == (seed, steps) for run in part["runs"]):
             continue
@@ -293,15 +294,15 @@ def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER)
         model.load_weights(weights_of(f"{PAGE} {steps} steps", seed))
 
         def nats(model=model) -> list[list[float]]:
-            halves = [name_costs(model, text.pairs, text.held_out[half::2], seed=0) for half in (0, 1)]
-            return [[round(half[which], 2) for which in ("third, new", "third")] for half in halves]
+            costs = [name_costs(model, end_id, half) for half in halves]
+            return [[round(cost[which], 2) for which in ("third, new", "third")] for cost in costs]
 
         run: dict[str, Any] = {"seed": seed, "steps": steps, "nats of a third name, new and known": nats()}
         run["with a head off"] = [
             [without_head(model, block, head, nats) for head in range(block_of.attention.split[0])]
             for block, block_of in enumerate(model.blocks)
         ]
-        looks, base = name_looks(model, text.pairs, text.held_out[1::2], seed=0)
+        looks, base = name_looks(model, end_id, odd)
         run |= {"weight on what followed, odd functions": np.round(looks, 4).tolist(), "base rate": round(base, 4)}
         part["runs"].append(run | {"seconds": round(time.process_time() - began)})
         print(run, flush=True)

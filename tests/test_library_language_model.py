@@ -209,22 +209,24 @@ class TestCopying:
         np.testing.assert_allclose(np.array(model(ids)), off, atol=1e-5)
 
     def test_costs_of_names(self, experiment, text, model):
-        costs = experiment["copying"].name_costs(model, text["pairs"], text["train"], seed=0)
+        copying, pairs = experiment["copying"], text["pairs"]
+        costs = copying.name_costs(model, pairs.end_id, copying.with_names(pairs, text["train"], seed=0))
         assert costs["functions"] >= 5 and 10 < costs["first"] < 80
         assert set(costs) == {"functions", "first", "second", "third", "third, new"}
 
     def test_where_heads_look_at_a_name(self, experiment, text, model):
         """The best head of equal weights has the base rate, and one that looks only at its own token has nothing."""
-        copying = experiment["copying"]
+        copying, end_id = experiment["copying"], text["pairs"].end_id
+        named = copying.with_names(text["pairs"], text["train"], seed=0)
         for block in model.blocks:
             block.attention.w_q.kernel.assign(np.zeros((32, 32)))
-        scores, base = copying.name_looks(model, text["pairs"], text["train"], seed=0)
+        scores, base = copying.name_looks(model, end_id, named)
         assert scores.shape == (2, 1) and 0.001 < base < 0.1
         np.testing.assert_allclose(scores, base, rtol=1e-4)
         for block in model.blocks:
             block.attention.w_q.kernel.assign(1e3 * np.eye(32))
             block.attention.w_k.kernel.assign(np.eye(32))
-        scores, _ = copying.name_looks(model, text["pairs"], text["train"], seed=0)
+        scores, _ = copying.name_looks(model, end_id, named)
         assert scores[0] < base / 5
 
     def test_the_control_differs_in_the_first_names_alone(self, experiment, text):
