@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from library_copying import copy_losses, induction, name_costs, name_looks, repeated_rows, with_names, without_head
-from library_models import LSTM_WIDTH, SIZES, RecurrentModel, fitted, transformer
+from library_models import LSTM_WIDTH, SIZES, RecurrentModel, fitted, operations, transformer
 from library_writing import Sample, prompts_of, summary, write
 
 from coursekit import data, recorded
@@ -325,8 +325,10 @@ def scale(
                 model, _, seconds = train(build, text.stream, seed=seed, steps=steps)
                 bits = held_out_bits(model, text.held_out_stream, text.token_bytes)
                 run = {"size": size, "parameters": model.count_params(), "steps": steps, "seed": seed}
-                run |= {"tokens": steps * BATCH * LENGTH, "held-out bits a byte": round(bits, 4)}
-                part["runs"].append(run | {"seconds": round(seconds)})
+                tokens = steps * BATCH * LENGTH
+                run |= {"tokens": tokens, "operations": operations(size, model.count_params(), tokens, LENGTH)}
+                run |= {"held-out bits a byte": round(bits, 4), "seconds": round(seconds)}
+                part["runs"].append(run)
                 print(run, flush=True)
                 save(results, out)
 

@@ -38,6 +38,15 @@ class RecurrentModel(keras.Model):
         return ops.matmul(self.project(x), ops.transpose(self.table))
 
 
+def operations(size: str, parameters: int, tokens: int, window: int) -> int:
+    """Multiplications and additions of a training: 6 a parameter and token, and attention's maps, each way counted.
+
+    The estimate of Chowdhery et al. 2022, appendix B; the shared table counts once, as the layer that predicts.
+    """
+    d_model, blocks, _, _ = SIZES[size]
+    return (6 * parameters + 12 * blocks * d_model * window) * tokens
+
+
 def transformer(vocab_size: int, size: str) -> PlainLanguageModel:
     """The page's class in one of SIZES."""
     d_model, blocks, heads, d_ff = SIZES[size]

@@ -74,6 +74,13 @@ class TestThePagesModel:
         for time in range(20):
             np.testing.assert_allclose(step(ids[:, time]), whole[:, time], atol=1e-4)
 
+    def test_the_operations_of_a_training(self, experiment):
+        """Three times those of the forward pass: two for each product of a number with a number."""
+        products = 512 * 128 + 4 * (4 * 128 * 128 + 3 * 128 * 344)
+        forward = 2 * products + 4 * 2 * 2 * 256 * 128  # scores, and weights times values
+        counted = experiment["models"].operations("the page's model", 857_216, 1000, 256)
+        assert counted == pytest.approx(3 * forward * 1000, rel=2e-3)  # the norms' scales multiply, too
+
 
 class TestTraining:
     @staticmethod
