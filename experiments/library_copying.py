@@ -156,14 +156,13 @@ def name_looks(model: PlainLanguageModel, end_id: int, named: Mapping[str, Named
             if ids[key : key + 2] == ids[time : time + 2]
         ]
     )
-    queries, total = len({(row, time) for row, time, _ in places}), 0.0
     padded = _padded(rows, end_id)
+    sums: list[list[np.ndarray]] = []
     for begin in range(0, len(padded), 32):
         row, time, key = places[(places[:, 0] >= begin) & (places[:, 0] < begin + 32)].T
-        total += np.array(
-            [weights[row - begin, :, time, key].sum(0) for weights in looks(model, padded[begin : begin + 32])]
-        )
-    return total / queries, float((1 / (places[:, 1] + 1)).sum() / queries)
+        sums.append([weights[row - begin, :, time, key].sum(0) for weights in looks(model, padded[begin : begin + 32])])
+    queries = len({(row, time) for row, time, _ in places.tolist()})
+    return np.sum(sums, axis=0) / queries, float((1 / (places[:, 1] + 1)).sum() / queries)
 
 
 def _tokens_of(pairs: PlainBytePairs, text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list]:

@@ -473,9 +473,9 @@ plots.show(
 
 # %% [markdown]
 # In three recorded runs of 16 million tokens the name costs at the end about 31 nats where it is new and 24 where it
-# has stood before; after 1.3 million tokens, where our model stops, there is hardly a difference. Rows of random tokens, which are not Python, are not copied even then ([evidence](evidence/10.ipynb#copying)). 
+# has stood before; after 1.3 million tokens, where our model stops, there is hardly a difference. Rows of random tokens, which are not Python, are not copied even then ([evidence](evidence/10.ipynb#copying)).
 #
-# Which head copies? We switch off each of the 16 heads in turn, choose the one that matters most on half of the functions, and judge it on the other half. Without this head, 3.1 to 6.9 of the 7.8 to 8.3 nats saved are lost; without one of the others, 0.4 to 0.6 on average. It stands in block 3 or 4. From a made-up name it puts 17 to 32 % of its weight on what followed there before; equal weights would put 3 % ([evidence](evidence/10.ipynb#heads)).
+# Which head copies? We switch off each of the 16 heads in turn, choose the one that matters most on half of the functions, and judge it on the other half. Without this head, 3.1 to 6.9 of the 7.8 to 8.3 nats saved are lost; without one of the others, 0.4 to 0.6 on average. Other heads take part: in one seed this head accounts for less than half. It stands in block 3 or 4. At a piece of the name it puts 17 to 32 % of its weight on what followed this piece before; equal weights would put 3 % ([evidence](evidence/10.ipynb#heads)).
 #
 # What does copying need? Take the smallest models that could do it:
 # attention alone, trained on nothing but rows that repeat. Each row has a period of its own, so a fixed distance does not help.
