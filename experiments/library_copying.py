@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import keras
 import numpy as np
@@ -37,16 +37,19 @@ def _nats(model, rows):
     return ops.sparse_categorical_crossentropy(rows[:, 1:], model(rows[:, :-1]), from_logits=True)
 
 
+def looks(model: PlainLanguageModel, rows: np.ndarray) -> Iterator[np.ndarray]:
+    """The attention weights of each block on rows of ids (B, T): (B, H, T, T)."""
+    x = ops.take(model.table, rows, axis=0) * model.table.shape[-1] ** 0.5
+    for block in model.blocks:
+        yield np.array(block.attention.look(block.norm1(x))[0])
+        x = block(x)
+
+
 def induction(model: PlainLanguageModel, rows: np.ndarray) -> np.ndarray:
     """Weight of position t on t − period + 1, its mean over the second copy: (blocks, H) (Olsson et al. 2022)."""
     period = rows.shape[1] // 2
     time = np.arange(period, 2 * period)
-    x, scores = ops.take(model.table, rows, axis=0) * model.table.shape[-1] ** 0.5, []
-    for block in model.blocks:
-        weights = np.array(block.attention.look(block.norm1(x))[0])  # (B, H, T, T)
-        scores.append(weights[:, :, time, time - period + 1].mean((0, 2)))
-        x = block(x)
-    return np.array(scores)
+    return np.array([weights[:, :, time, time - period + 1].mean((0, 2)) for weights in looks(model, rows)])
 
 
 def without_head(model: PlainLanguageModel, block: int, head: int, measure: Callable[[], Result]) -> Result:
@@ -96,12 +99,21 @@ def renamed(text: str, names: Sequence[str]) -> tuple[str, list[tuple[int, int]]
     return written + text[last:], spans
 
 
-def name_costs(model: keras.Model, pairs: PlainBytePairs, texts: Sequence[str], seed: int) -> dict[str, float]:
-    """Mean nats of a made-up name at its first, second and third occurrence, in the same functions.
+class Named(NamedTuple):
+    """Functions with made-up names: ids of each, and for each its names' tokens (begin, end)."""
 
-    "third, new" is the control: the third occurrence keeps its name, and the first two have two other made-up names.
+    rows: list[list[int]]
+    spans: list[list[tuple[int, int]]]
+
+
+def with_names(pairs: PlainBytePairs, texts: Sequence[str], seed: int) -> dict[str, Named]:
+    """The functions that are short enough and name a parameter three times, with made-up names in its place.
+
+    Returns:
+        "same": one name three times; "other": the control, in which the third occurrence keeps its name and the first
+        two have two other made-up names.
     """
-    rng, rows, spans = np.random.default_rng(seed), {"same": [], "other": []}, {"same": [], "other": []}
+    rng, named = np.random.default_rng(seed), {"same": Named([], []), "other": Named([], [])}
     for text in texts:
         one, two, three = (new_name(rng) for _ in range(OCCURRENCES))
         both = {"same": renamed(text, [three] * OCCURRENCES), "other": renamed(text, [one, two, three])}
@@ -110,13 +122,47 @@ def name_costs(model: keras.Model, pairs: PlainBytePairs, texts: Sequence[str], 
         found = {kind: _tokens_of(pairs, *each) for kind, each in both.items() if each}
         if all(places[-1][1] <= LONGEST for _, places in found.values()):
             for kind, (ids, places) in found.items():
-                rows[kind].append(ids)
-                spans[kind].append(places)
-    costs = {kind: _costs(model, pairs.end_id, rows[kind], spans[kind]) for kind in rows}
+                named[kind].rows.append(ids)
+                named[kind].spans.append(places)
+    return named
+
+
+def name_costs(model: keras.Model, end_id: int, named: Mapping[str, Named]) -> dict[str, float]:
+    """Mean nats of a made-up name at its first, second and third occurrence, in the functions of `with_names`.
+
+    "third, new" is its control.
+    """
+    costs = {kind: _costs(model, end_id, *each) for kind, each in named.items()}
     first, second, third = costs["same"].mean(0).tolist()
-    return {"functions": len(rows["same"]), "first": first, "second": second, "third": third} | {
+    return {"functions": len(named["same"].rows), "first": first, "second": second, "third": third} | {
         "third, new": float(costs["other"][:, -1].mean())
     }
+
+
+def name_looks(model: PlainLanguageModel, end_id: int, named: Mapping[str, Named]) -> tuple[np.ndarray, float]:
+    """Weight of a name's token on what followed the same token earlier, its mean over the third occurrences.
+
+    Returns:
+        The mean weight of each head (blocks, H), and what equal weights would give.
+    """
+    rows, spans = named["same"]
+    places = np.array(
+        [
+            (row, time, key + 1)
+            for row, (ids, names) in enumerate(zip(rows, spans, strict=True))
+            for time in range(names[-1][0], names[-1][1] - 1)
+            for begin, end in names[:-1]
+            for key in range(begin, end - 1)
+            if ids[key : key + 2] == ids[time : time + 2]
+        ]
+    )
+    padded = _padded(rows, end_id)
+    sums: list[list[np.ndarray]] = []
+    for begin in range(0, len(padded), 32):
+        row, time, key = places[(places[:, 0] >= begin) & (places[:, 0] < begin + 32)].T
+        sums.append([weights[row - begin, :, time, key].sum(0) for weights in looks(model, padded[begin : begin + 32])])
+    queries = len({(row, time) for row, time, _ in places.tolist()})
+    return np.sum(sums, axis=0) / queries, float((1 / (places[:, 1] + 1)).sum() / queries)
 
 
 def _tokens_of(pairs: PlainBytePairs, text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list]:
@@ -131,8 +177,14 @@ def _tokens_of(pairs: PlainBytePairs, text: str, spans: list[tuple[int, int]]) -
 
 def _costs(model: keras.Model, end_id: int, rows: list[list[int]], spans: list) -> np.ndarray:
     """Nats (functions, occurrences) of the spans' tokens."""
+    padded = _padded(rows, end_id)
+    nats = np.concatenate([_nats(model, padded[begin : begin + 32]).numpy() for begin in range(0, len(padded), 32)])
+    return np.array([[each[b - 1 : e - 1].sum() for b, e in places] for each, places in zip(nats, spans, strict=True)])
+
+
+def _padded(rows: list[list[int]], end_id: int) -> np.ndarray:
+    """Rows of ids as one array (functions, LONGEST + 1), cut or filled up with the end."""
     padded = np.full((len(rows), LONGEST + 1), end_id, "int32")
     for row, ids in zip(padded, rows, strict=True):
         row[: len(ids)] = ids[: LONGEST + 1]
-    nats = np.concatenate([_nats(model, padded[begin : begin + 32]).numpy() for begin in range(0, len(padded), 32)])
-    return np.array([[each[b - 1 : e - 1].sum() for b, e in places] for each, places in zip(nats, spans, strict=True)])
+    return padded

@@ -2,6 +2,7 @@
 
     python experiments/library_language_model.py table      # several models, equal tokens, three seeds
     python experiments/library_language_model.py long       # one model for longer, with checkpoints
+    python experiments/library_language_model.py heads      # which head copies a made-up name
     python experiments/library_language_model.py scale      # sizes and amounts of text
     python experiments/library_language_model.py written    # what the trained models write, and how often it parses
     python experiments/library_language_model.py lora       # a model fitted to a module that it has not seen
@@ -13,6 +14,7 @@ already is not repeated; the trained weights are kept in `build/library`.
 from __future__ import annotations
 
 import functools
+import json
 import platform
 import subprocess
 import time
@@ -21,8 +23,8 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from library_copying import copy_losses, induction, name_costs, repeated_rows, without_head
-from library_models import LSTM_WIDTH, SIZES, RecurrentModel, fitted, transformer
+from library_copying import copy_losses, induction, name_costs, name_looks, repeated_rows, with_names, without_head
+from library_models import LSTM_WIDTH, SIZES, RecurrentModel, fitted, operations, transformer
 from library_writing import Sample, prompts_of, summary, write
 
 from coursekit import data, recorded
@@ -71,7 +73,7 @@ def text_of(merges: int = MERGES) -> Text:
 def results_so_far(out: Path) -> dict[str, Any]:
     """What the record holds, or an empty one."""
     path = out / f"{NAME}.json"
-    return recorded.load(NAME)["results"] if path.is_file() and out == recorded.FOLDER else {}
+    return json.loads(path.read_text("utf-8"))["results"] if path.is_file() else {}
 
 
 def save(results: dict[str, Any], out: Path) -> None:
@@ -204,7 +206,7 @@ def copying_of(model: PlainLanguageModel, text: Text, functions: int | None = No
     """Repeated random rows, made-up names, and the induction score of every head."""
     rows = repeated_rows(text.vocab_size, PERIOD, ROWS, seed=0)
     first, second = copy_losses(model, rows)
-    names = name_costs(model, text.pairs, text.held_out[:functions], seed=0)
+    names = name_costs(model, text.pairs.end_id, with_names(text.pairs, text.held_out[:functions], seed=0))
     return {
         "nats a token of random rows": [round(first, 3), round(second, 3)],
         "nats of a made-up name": {key: round(value, 2) for key, value in names.items()},
@@ -274,8 +276,42 @@ def longer(seeds: Seeds = "1", steps: int = 1960, out: Out = recorded.FOLDER) ->
 
 
 @app.command()
+def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER) -> None:
+    """What a made-up name costs a model of `longer` at its third occurrence, with all heads and with each of them off.
+
+    Each cost stands for the even and for the odd functions, where the name is new and where it has stood before: the
+    head that matters most is found on the even ones and judged on the odd ones.
+    """
+    results, text = results_so_far(out), text_of()
+    part, end_id = results.setdefault("heads", {"runs": []}), text.pairs.end_id
+    even, odd = halves = [with_names(text.pairs, text.held_out[half::2], seed=0) for half in (0, 1)]
+    part["functions"] = [len(half["same"].rows) for half in (even, odd)]
+    for seed in map(int, seeds.split(",")):
+        if any((run["seed"], run["steps"]) == (seed, steps) for run in part["runs"]):
+            continue
+        began, model = time.process_time(), transformer(text.vocab_size, PAGE)
+        model(np.zeros((1, 2), "int32"))
+        model.load_weights(weights_of(f"{PAGE} {steps} steps", seed))
+
+        def nats(model=model) -> list[list[float]]:
+            costs = [name_costs(model, end_id, half) for half in halves]
+            return [[round(cost[which], 2) for which in ("third, new", "third")] for cost in costs]
+
+        run: dict[str, Any] = {"seed": seed, "steps": steps, "nats of a third name, new and known": nats()}
+        run["with a head off"] = [
+            [without_head(model, block, head, nats) for head in range(block_of.attention.split[0])]
+            for block, block_of in enumerate(model.blocks)
+        ]
+        looks, base = name_looks(model, end_id, odd)
+        run |= {"weight on what followed, odd functions": np.round(looks, 4).tolist(), "base rate": round(base, 4)}
+        part["runs"].append(run | {"seconds": round(time.process_time() - began)})
+        print(run, flush=True)
+        save(results, out)
+
+
+@app.command()
 def scale(
-    seeds: Seeds = "1", sizes: str = ",".join(SIZES), amounts: str = "40,80,160", out: Out = recorded.FOLDER
+    seeds: Seeds = "1", sizes: str = ",".join(SIZES), amounts: str = "40,80,160,320", out: Out = recorded.FOLDER
 ) -> None:
     """Models of several sizes, each trained on several amounts of text, each with a schedule of its own."""
     results, text = results_so_far(out), text_of()
@@ -289,8 +325,10 @@ def scale(
                 model, _, seconds = train(build, text.stream, seed=seed, steps=steps)
                 bits = held_out_bits(model, text.held_out_stream, text.token_bytes)
                 run = {"size": size, "parameters": model.count_params(), "steps": steps, "seed": seed}
-                run |= {"tokens": steps * BATCH * LENGTH, "held-out bits a byte": round(bits, 4)}
-                part["runs"].append(run | {"seconds": round(seconds)})
+                tokens = steps * BATCH * LENGTH
+                run |= {"tokens": tokens, "operations": operations(size, model.count_params(), tokens, LENGTH)}
+                run |= {"held-out bits a byte": round(bits, 4), "seconds": round(seconds)}
+                part["runs"].append(run)
                 print(run, flush=True)
                 save(results, out)
 

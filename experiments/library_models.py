@@ -13,6 +13,7 @@ from coursekit.pages.language_model import PlainLanguageModel
 from coursekit.pages.training import fit_on
 
 SIZES = {  # d_model, blocks, heads, d_ff
+    "a larger one": (192, 4, 6, 516),
     "the page's model": (128, 4, 4, 344),
     "a small one": (64, 3, 2, 172),
     "a tiny one": (32, 2, 1, 86),
@@ -35,6 +36,15 @@ class RecurrentModel(keras.Model):
         for layer in self.recurrent:
             x = layer(x)
         return ops.matmul(self.project(x), ops.transpose(self.table))
+
+
+def operations(size: str, parameters: int, tokens: int, window: int) -> int:
+    """Multiplications and additions of a training: 6 a parameter and token, and attention's maps, each way counted.
+
+    The estimate of Chowdhery et al. 2022, appendix B; the shared table counts once, as the layer that predicts.
+    """
+    d_model, blocks, _, _ = SIZES[size]
+    return (6 * parameters + 12 * blocks * d_model * window) * tokens
 
 
 def transformer(vocab_size: int, size: str) -> PlainLanguageModel:

@@ -74,6 +74,13 @@ class TestThePagesModel:
         for time in range(20):
             np.testing.assert_allclose(step(ids[:, time]), whole[:, time], atol=1e-4)
 
+    def test_the_operations_of_a_training(self, experiment):
+        """Three times those of the forward pass: two for each product of a number with a number."""
+        products = 512 * 128 + 4 * (4 * 128 * 128 + 3 * 128 * 344)
+        forward = 2 * products + 4 * 2 * 2 * 256 * 128  # scores, and weights times values
+        counted = experiment["models"].operations("the page's model", 857_216, 1000, 256)
+        assert counted == pytest.approx(3 * forward * 1000, rel=2e-3)  # the norms' scales multiply, too
+
 
 class TestTraining:
     @staticmethod
@@ -209,9 +216,37 @@ class TestCopying:
         np.testing.assert_allclose(np.array(model(ids)), off, atol=1e-5)
 
     def test_costs_of_names(self, experiment, text, model):
-        costs = experiment["copying"].name_costs(model, text["pairs"], text["train"], seed=0)
+        copying, pairs = experiment["copying"], text["pairs"]
+        costs = copying.name_costs(model, pairs.end_id, copying.with_names(pairs, text["train"], seed=0))
         assert costs["functions"] >= 5 and 10 < costs["first"] < 80
         assert set(costs) == {"functions", "first", "second", "third", "third, new"}
+
+    def test_where_heads_look_at_a_name(self, experiment, text, model):
+        """The best head of equal weights has the base rate, and one that looks only at its own token has nothing."""
+        copying, end_id = experiment["copying"], text["pairs"].end_id
+        named = copying.with_names(text["pairs"], text["train"], seed=0)
+        for block in model.blocks:
+            block.attention.w_q.kernel.assign(np.zeros((32, 32)))
+        scores, base = copying.name_looks(model, end_id, named)
+        assert scores.shape == (2, 1) and 0.001 < base < 0.1
+        np.testing.assert_allclose(scores, base, rtol=1e-4)
+        for block in model.blocks:
+            block.attention.w_q.kernel.assign(1e3 * np.eye(32))
+            block.attention.w_k.kernel.assign(np.eye(32))
+        scores, _ = copying.name_looks(model, end_id, named)
+        assert scores[0] < base / 5
+
+    def test_the_control_differs_in_the_first_names_alone(self, experiment, text):
+        pairs, named = text["pairs"], experiment["copying"].with_names(text["pairs"], text["train"], seed=0)
+        words = {
+            kind: [
+                [pairs.decode(ids[begin:end]).strip() for begin, end in places]
+                for ids, places in zip(each.rows, each.spans, strict=True)
+            ]
+            for kind, each in named.items()
+        }
+        for same, other in zip(words["same"], words["other"], strict=True):
+            assert len(set(same)) == 1 and len(set(other)) == 3 and same[2] == other[2]
 
 
 class TestRowsThatRepeat:

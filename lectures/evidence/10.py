@@ -92,7 +92,7 @@ plots.show(
 #
 # ## 4 and 16 million tokens: where the Transformer passes counting
 #
-# **Claim.** In each of three seeds with 1,960 steps the Transformer passes the best counted model between steps 640 and 960, with fewer tokens than the counted model has read; in both seeds with 7,840 steps, where the rate falls later, between steps 960 and 1,600. After 16 million tokens it has 1.47 bits a byte on all held-out text. **Changed:** the number of steps, 1,960 or 7,840, and with it the schedule: the rate falls to zero at the last step, so the point of step 640 is not the page's model. **Runs:** three seeds with 1,960 steps, two with 7,840, the first 256 windows of held-out text (137,783 bytes) at each checkpoint, all of it at the end. **Does not show** a crossing point for
+# **Claim.** In each of three seeds with 1,960 steps the Transformer passes the best counted model between steps 640 and 960, with fewer tokens than the counted model has read; in each of three seeds with 7,840 steps, where the rate falls later, between steps 960 and 1,600. After 16 million tokens it has 1.47 bits a byte on all held-out text. **Changed:** the number of steps, 1,960 or 7,840, and with it the schedule: the rate falls to zero at the last step, so the point of step 640 is not the page's model. **Runs:** three seeds of each length, the first 256 windows of held-out text (137,783 bytes) at each checkpoint, all of it at the end. **Does not show** a crossing point for
 # another schedule. The text has 2.6 million tokens, so from step 1,263 on windows come from text that has on average been read once, and at step 7,840 six times.
 
 # %%
@@ -128,8 +128,8 @@ plots.show(
 #
 # ## Copying of made-up names appears after 4 million tokens
 #
-# **Claim.** After 7,840 steps a made-up name costs 7.3 and 8.5 of about 31 nats less at its third occurrence than a name that is new there. The gain is 0.6 and 0.8 at step 1,960, 3.2 and 3.5 at 3,840, 5.7 and 6.6 at 5,120; with 1,960 steps in all it reaches at most 0.9. Rows of random tokens are not copied: at the end of each training the second time costs more than the first, and the highest induction score of any head is 0.014 and 0.017 after 7,840 steps, near the base rate of 0.011. After 640 steps it is there, too; switching that head off raises the cost of the second copy by .04, .13 and .31 nats, a random head by .26, .14 and .15: no order.
-# **Changed:** names in held-out functions, all else equal; the control gives the first two occurrences other made-up names. For heads, their rows of $W_O$ set to zero. **Runs:** three seeds with 1,960 steps, two with 7,840; 87 or 88 functions at the checkpoints, 246 for the page's model after 640 steps, which gives the rows with a head off. **Does not show** which head copies names, or why rows of random tokens, which are no Python, are not copied. Chance for the induction score is the base rate, the mean of
+# **Claim.** After 7,840 steps a made-up name costs 7.3, 8.5 and 7.4 of about 31 nats less at its third occurrence than a name that is new there. The gain is 0.6 to 0.8 at step 1,960, 3.2 to 3.5 at 3,840, 5.7 to 6.6 at 5,120; with 1,960 steps in all it reaches at most 0.9. Rows of random tokens are not copied: at the end of each training the second time costs more than the first, and the highest induction score of any head is 0.014 to 0.017 after 7,840 steps, near the base rate of 0.011. After 640 steps it is there, too; switching that head off raises the cost of the second copy by .04, .13 and .31 nats, a random head by .26, .14 and .15: no order.
+# **Changed:** names in held-out functions, all else equal; the control gives the first two occurrences other made-up names. For heads, their rows of $W_O$ set to zero. **Runs:** three seeds of each length; 87 or 88 functions at the checkpoints, 246 for the page's model after 640 steps, which gives the rows with a head off. **Does not show** which head copies names (the next entry does), or why rows of random tokens, which are no Python, are not copied. Chance for the induction score is the base rate, the mean of
 # 1/(t + 1); the highest of 16 heads lies a little above it also without any training to speak of.
 
 # %%
@@ -153,6 +153,32 @@ for run in results["copying"]["runs"]:
         print(f"seed {run['seed']}  {kind:16} {values[0]:16.2f} {values[1]:8.2f} {values[1] - values[0]:+8.2f}")
     name = run["nats of a made-up name"]
     print(f"        a made-up name: {name['first']:.2f}, {name['second']:.2f}, {name['third']:.2f}; third if new {name['third, new']:.2f}; highest score {np.max(run['induction by block and head']):.4f}")
+
+# %% [markdown]
+# <a id="heads"></a>
+#
+# ## One head does much of the copying of made-up names
+#
+# **Claim.** The head that matters most on the even functions takes away 3.1, 6.9 and 5.9 of the 7.8, 8.3 and 8.0 nats that the odd functions save at the third occurrence of a name (seeds 1, 2 and 3, after 7,840 steps). The 15 other heads take away 0.6, 0.4 and 0.5 on average. It stands in block 3 or 4. From a token of a made-up name it looks at what followed this token earlier: weight .17, .32 and .30, where equal weights would give .026. In seeds 2 and 3 no head has more of this weight; in seed 1 a head of block 3 has .23 and takes away 2.7.
+# A head of block 2 takes away 3.1, 4.6 and 2.4, and has at most .002 of this weight. A name that is new costs only .1 to .2 nats more without the chosen head, so the loss is not that of a model that is damaged as a whole. **Changed:** the rows of one head in $W_O$ are zero. **Control:** the other 15 heads, each alone; other functions choose the head than judge it. **Runs:** three seeds, 124 even and 117 odd held-out functions with names as above. **Does not show** what the head of block 2 does, several heads switched off at once, or a head's mean in place of zero.
+
+# %%
+heads = results["heads"]
+print(f"functions: {heads['functions'][0]} choose, {heads['functions'][1]} judge; equal weights: {heads['runs'][0]['base rate']}")
+print("seed   nats saved   lost without the chosen head (block, head)   without another: mean, most   weight: the chosen head, the most of others")
+for run in heads["runs"]:
+    whole, off = np.array(run["nats of a third name, new and known"]), np.array(run["with a head off"])  # (halves, 2), (blocks, H, halves, 2)
+    lost = (whole[:, 0] - whole[:, 1] - off[..., 0] + off[..., 1]).reshape(-1, 2)  # of each head, on even and on odd functions
+    best, weight = lost[:, 0].argmax(), np.ravel(run["weight on what followed, odd functions"])
+    others, elsewhere = np.delete(lost[:, 1], best), np.delete(weight, best)
+    place = f"({best // off.shape[1] + 1}, {best % off.shape[1]})"
+    print(f"{run['seed']:4} {whole[1, 0] - whole[1, 1]:12.2f} {lost[best, 1]:16.2f} {place} {others.mean():36.2f} {others.max():6.2f} {weight[best]:16.3f} {elsewhere.max():8.3f}")
+print("nats lost on the odd functions, by block (rows) and head; and the weight on what followed")
+for run in heads["runs"]:
+    whole, off = np.array(run["nats of a third name, new and known"])[1], np.array(run["with a head off"])[:, :, 1]
+    lost = whole[0] - whole[1] - off[..., 0] + off[..., 1]
+    for block, (row, weights) in enumerate(zip(lost, run["weight on what followed, odd functions"], strict=True), 1):
+        print(f"seed {run['seed']}, block {block}:" + "".join(f"{value:7.2f}" for value in row) + "    " + "".join(f"{value:7.3f}" for value in weights))
 
 # %% [markdown]
 # <a id="temperature"></a>
@@ -204,8 +230,8 @@ plots.show(
 #
 # ## Sizes and amounts of text
 #
-# **Claim.** In this range the loss falls with both, and $L \propto N^{-a} D^{-b}$ fits it roughly: it misses by up to 0.14 bits, and the larger models gain more from text than it says. A smaller model that has read more beats a larger one here (181,440 parameters: 2.82 bits after 12 s; 857,216 parameters: 2.91 after 15 s). **Changed:** parameters $N$ and tokens $D$; each run has a schedule of its own. **Runs:** nine points, three seeds each, all held-out text. The exponents are fitted
-# to the nine points of each seed; the interval is that of the mean of three seeds (Student's t, 2 degrees of freedom) and holds for this grid alone. **Does not show** the scaling law of lecture 10: nine points cannot find $E$, so it is 0 here; the embeddings count in $N$; warm-ups of 6 to 25 steps are a
+# **Claim.** In this range the loss falls with both, and $L \propto N^{-a} D^{-b}$ fits it roughly: it misses by up to 0.14 bits, and the larger models gain more from text than it says. At equal operations the smaller model, which reads more, is ahead: with 181,440 parameters 2.82 bits, with 857,216 parameters 3.40. **Changed:** parameters $N$ and tokens $D$; each run has a schedule of its own. **Runs:** nine points, three seeds each, all held-out text. The exponents are fitted
+# to the nine points of each seed; the interval is that of the mean of three seeds (Student's t, 2 degrees of freedom) and holds for this grid alone. Operations are an estimate: 6 for each parameter and token, 12 for each number of width, position of the window, block and token (Chowdhery et al. 2022, *PaLM*, appendix B). **Does not show** the best size for a budget, because no budget has three sizes; or the scaling law of lecture 10: nine points cannot find $E$, so it is 0 here; the embeddings count in $N$; warm-ups of 6 to 25 steps are a
 # start of training, not its end. $a$ and $b$ are not its $\alpha$ and $\beta$.
 
 # %%
@@ -226,6 +252,11 @@ half = stats.t.ppf(0.975, 2) * np.std(fitted, axis=0, ddof=1) / 3**0.5
 for name, middle, width in zip(("size, a", "text, b"), np.mean(fitted, axis=0), half, strict=True):
     print(f"exponent of {name}: {middle:.3f}, 95 % interval {middle - width:.3f} to {middle + width:.3f}")
 print(f"largest residual: {max(left):.2f} bits a byte")
+for run in results["scale"]["runs"]:
+    for other in results["scale"]["runs"]:
+        if run["seed"] == other["seed"] and run["parameters"] < other["parameters"] and abs(run["operations"] / other["operations"] - 1) < 0.1:
+            both = " against ".join(f"{each['parameters']:,} parameters {each['held-out bits a byte']:.2f}" for each in (run, other))
+            print(f"seed {run['seed']}, {run['operations'] / 1e12:.2f} and {other['operations'] / 1e12:.2f} million million operations: {both} bits a byte")
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.4))
