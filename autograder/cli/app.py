@@ -385,7 +385,8 @@ def publish(
     for line in summary.unlinked:
         out.print(f"not there, so without a link: {escape(line)}", highlight=False)
     if changed:
-        out.print(f"Look at it, then publish it: git -C {directory} add -A, commit, push", highlight=False)
+        first = "" if (directory / ".git").exists() else "init, "
+        out.print(f"Look at it, then publish it: git -C {directory} {first}add -A, commit, push", highlight=False)
         if course.repository:
             out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
     if archive:
