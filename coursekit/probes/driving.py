@@ -27,6 +27,8 @@ from coursekit.probes.sharing import LayerKey, current_cache, mark_as_built
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
 
+LONGEST_NUMBERS = 200  # characters of a text that is read as numbers
+
 
 class NotFound(Exception):
     """The notebook defines nothing under the exercise's name, or nothing is written in it yet."""
@@ -148,6 +150,19 @@ def numbers(value: Any, what: str) -> np.ndarray:
     return array
 
 
+def as_numbers(value: Any) -> Any:
+    """Numbers that somebody wrote down as a text, ``"10 19 8"`` or ``"[0.5, 0.5]"``; anything else as it is."""
+    if not isinstance(value, str) or len(value) > LONGEST_NUMBERS:
+        return value
+    try:
+        found = [float(word) for word in value.strip(" \t\n[]()").replace(",", " ").replace(";", " ").split()]
+    except ValueError:
+        return value
+    if not found or not np.isfinite(found).all():
+        return value
+    return found if len(found) > 1 else found[0]
+
+
 def answers(name: str = "answers") -> Probe:
     """Probe that reads one entry, ``inputs["entry"]``, of a dictionary of answers. None means: not answered yet."""
 
@@ -156,6 +171,7 @@ def answers(name: str = "answers") -> Probe:
         value = _fields(find(namespace, name), (entry,), f"`{name}`")[entry]
         if value is None or (isinstance(value, str) and not value.strip()):
             raise NotFound(f'{name}["{entry}"] is not answered yet.')
+        value = as_numbers(value)
         if isinstance(value, str):
             return {"answer": value.strip(" \t\n.()\"'").lower()}
         return {"answer": np.asarray(value, dtype="float64")}
@@ -178,7 +194,7 @@ def value(name: str, *, number: bool = False) -> Probe:
             raise NotFound(f"`{name}` is None: nothing is written yet.")
         if not number:
             return {"value": found}
-        array = numbers(found, f"`{name}`").astype("float64")
+        array = numbers(as_numbers(found), f"`{name}`").astype("float64")
         if array.size != 1:
             raise ContractError(f"`{name}` has {array.size} numbers; expected one.")
         return {"value": array.item()}
