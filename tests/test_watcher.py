@@ -327,7 +327,8 @@ def test_what_a_page_does_when_it_is_handed_back_is_one_attempts_line(school, mo
         assert watcher.last_round.failures == {"ada": "feedback cannot be handed back: no such exchange"}
 
 
-def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(school, monkeypatch):
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(school, monkeypatch, on_cluster):
     """Items of a rubric, points and Formgrader's: the page that students fetch says them, and is not sent twice."""
     rubric = school.course.root / "exercises" / "tiny" / "rubrics.toml"
     rubric.parent.mkdir(parents=True)
@@ -341,8 +342,11 @@ def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(scho
         done = CliRunner().invoke(app, [str(word) for word in words])
         assert done.exit_code == 0, done.output
 
+    grading = (
+        {"cluster": SimpleNamespace(grade_all=lambda *some: school._grade_all(*some, None, 1))} if on_cluster else {}
+    )
     school.hand_in("ada", 5, monkeypatch)
-    with school.watcher() as watcher:
+    with school.watcher(**grading) as watcher:
         list(watcher.round())
         typed("mark", LAB, "ada", "why", "--item", 1, "--because", "And for 2?")
         assert "Names the scale" not in fetched()
@@ -360,9 +364,13 @@ def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(scho
         list(watcher.round())
         assert sent == [] and watcher.last_round.failures == {}
     typed("mark", LAB, "ada", "double", 2, "--because", "right after all")
-    with school.watcher() as watcher:  # the next start knows it as well
+    with school.watcher(**grading) as watcher:  # the next start knows it as well
         list(watcher.round())
-    assert "2 of 2 points, because: right after all" in fetched() and school.graded == ["ada"]
+        assert "2 of 2 points, because: right after all" in fetched() and school.graded == ["ada"]
+        school.hand_in("ada", 4, monkeypatch)
+        list(watcher.round())
+    page = (school.course.root / "grades" / "feedback" / "ada" / f"{LAB}.html").read_text("utf-8")
+    assert school.graded == ["ada", "ada"] and page.count("✓ Names the scale") == 1  # another attempt keeps the items
 
 
 def test_a_journal_that_is_none_is_told_in_a_sentence(school):

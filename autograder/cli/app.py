@@ -319,7 +319,8 @@ def _findings(result: Mark) -> Iterator[str]:
         yield f"late: {result.penalty:g} of {result.earned:g} points lost"
     for part in result.parts:
         if part.by_hand is not None:
-            yield f"{part.name}: {part.by_hand:g} of {part.max_score:g} by hand"
+            worth = f"{part.by_hand:g} of {part.max_score:g}" if part.by_hand or part.max_score else "a comment"
+            yield f"{part.name}: {worth} by hand"
     if result.reason:
         yield escape(result.reason)
         return

@@ -24,10 +24,9 @@ from coursekit.guard import ForbiddenCall
 from coursekit.probes.arguments import ContractError, copied, is_deliberate, refuse_changed, shorter, tensors
 from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import LayerKey, current_cache, mark_as_built
+from coursekit.probes.written import as_numbers
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
-
-LONGEST_NUMBERS = 200  # characters of a text that is read as numbers
 
 
 class NotFound(Exception):
@@ -148,19 +147,6 @@ def numbers(value: Any, what: str) -> np.ndarray:
     if array.dtype.kind not in "biuf":
         raise ContractError(f"{what} is {kind_of(value)} of {array.dtype}; expected numbers.")
     return array
-
-
-def as_numbers(value: Any) -> Any:
-    """Numbers that somebody wrote down as a text, ``"10 19 8"`` or ``"[0.5, 0.5]"``; anything else as it is."""
-    if not isinstance(value, str) or len(value) > LONGEST_NUMBERS:
-        return value
-    try:
-        found = [float(word) for word in value.strip(" \t\n[]()").replace(",", " ").replace(";", " ").split()]
-    except ValueError:
-        return value
-    if not found or not np.isfinite(found).all():
-        return value
-    return found if len(found) > 1 else found[0]
 
 
 def answers(name: str = "answers") -> Probe:
