@@ -156,7 +156,7 @@ def _number(text: str) -> float:
 
 def _show(mark: Mark, out: Console) -> None:
     table = Table(box=SIMPLE_HEAD, title=f"{mark.student} · {mark.lab}", title_justify="left", pad_edge=False)
-    longest = max(len(part.name) for part in mark.parts)  # names are typed again: they are never cut
+    longest = max((len(part.name) for part in mark.parts), default=0)  # names are typed again: they are never cut
     for heading in ("part", "counts", "of", "automatic", "by hand", "comment"):
         table.add_column(
             heading,
