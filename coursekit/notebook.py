@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,17 @@ def check_notebook(path: Path) -> list[Report]:
                 shell.run_cell(source, store_history=True)
         with capture_output():  # what the code prints while it is checked, such as a bar for each epoch
             return _reports(shell.user_ns, path)
+
+
+def removed_exercises(path: Path, reports: Sequence[Report]) -> list[str]:
+    """The exercises whose check stands in a notebook of an older release, and which the lab no longer has."""
+    there = {report.spec.name for report in reports}
+    cells = (
+        (cell.get("metadata", {}).get("nbgrader") or {}, "".join(cell.get("source", "")))
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+    )
+    checked = [flags.get("grade_id") for flags, source in cells if source.lstrip().startswith("check(")]
+    return [name for name in checked if name and name not in there]
 
 
 def _reports(names: dict[str, Any], path: Path) -> list[Report]:

@@ -48,7 +48,7 @@ def check(notebook: Notebook) -> None:
 
     The notebook's code runs with your rights, so use this command on your own work. Exit 1 when a check does not pass.
     """
-    from coursekit.notebook import check_notebook
+    from coursekit.notebook import check_notebook, removed_exercises
     from coursekit.report import fitted
 
     try:
@@ -58,6 +58,8 @@ def check(notebook: Notebook) -> None:
     columns, _ = shutil.get_terminal_size(fallback=(UNBROKEN, 0))  # into a file or a pipe: one line stays one line
     for report in reports:
         typer.echo(fitted(report.findings, columns))
+    for name in removed_exercises(notebook, reports):
+        typer.echo(fitted(f"– {name}: your instructor has removed this exercise; it earns and costs nothing", columns))
     typer.echo(fitted(reports[-1].lab_line, columns))
     if not all(report.judgement.passed for report in reports):
         raise typer.Exit(1)

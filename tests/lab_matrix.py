@@ -250,6 +250,9 @@ class LabTests:
             if misconception:
                 expected = (misconception,) if isinstance(misconception, str) else misconception
                 assert judgement.misconceptions == expected, f"{judgement.misconceptions} {told(judgement)}\n{source}"
+                most = exercises_of(self.lab)[name].spec.costs_at_most
+                if len(expected) == 1 and expected[0] in most:
+                    assert judgement.share >= 1 - most[expected[0]], f"{expected[0]} costs too much\n{source}"
 
     def test_every_mistake_and_every_pair_fails_and_is_named(self, name):
         exercise = exercises_of(self.lab)[name]

@@ -20,7 +20,9 @@ from tiny_course import LAB, TOML, released
 from autograder.course.settings import CourseError, load_course
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.marking import run as command
+from autograder.marking.results_folder import write_passed_over
 from autograder.sandbox import SandboxUnavailable
+from autograder.submission import PassedOver
 
 SECOND = "02_tiny"
 
@@ -170,8 +172,24 @@ def test_what_is_passed_over_and_who_is_claimed_twice_is_known_and_in_a_table(co
         shutil.copy(course.release_notebook(LAB), handed_in / name)
     run = mark(course, LAB)
     rows = list(csv.reader(Path("grades/passed_over.csv").read_text("utf-8").splitlines()))
-    assert rows[0] == ["path", "reason"]
-    assert {Path(path).name for path, _ in rows[1:]} == {"01_tiny.ipynb", "=1.pdf"}
+    assert rows[0] == ["path", "reason", "lab"]
+    assert {Path(path).name for path, *_ in rows[1:]} == {"01_tiny.ipynb", "=1.pdf"}
     assert "2 submissions have the id" in run.claimed_twice[0]
     mark(course, LAB, "bob", out="again")
     assert len(list(csv.reader(Path("again/passed_over.csv").read_text("utf-8").splitlines()))) == 3
+
+
+def test_what_another_archive_or_lab_passed_over_stays_in_the_table_and_what_is_looked_at_again_does_not(tmp_path):
+    def written(lab, looked_at, *found) -> list[tuple[str, ...]]:
+        over = [PassedOver(f"{tmp_path}/{path}", reason) for path, reason in found]
+        write_passed_over(tmp_path / "p.csv", lab, [tmp_path / each for each in looked_at], over)
+        rows = list(csv.DictReader((tmp_path / "p.csv").read_text("utf-8").splitlines()))
+        return [(Path(row["path"]).name, row["reason"], row["lab"]) for row in rows]
+
+    assert written("01", ["canvas.zip"], ("canvas.zip/a.pdf", "a; b")) == [("a.pdf", "a, b", "01")]
+    assert len(written("01", ["canvas"], ("canvas/b.pdf", "c"))) == 2  # another path, although its name begins alike
+    assert len(written("02", ["canvas.zip"])) == 2
+    assert written("01", []) == [("a.pdf", "a, b", "01"), ("b.pdf", "c", "01")]
+    assert written("01", ["canvas.zip"]) == [("b.pdf", "c", "01")]
+    (tmp_path / "p.csv").write_text("path,reason\nold.pdf,of an older grader\n")
+    assert written("01", ["canvas"], ("canvas/b.pdf", "c")) == [("b.pdf", "c", "01")]

@@ -233,6 +233,9 @@ def test_the_readme_is_short_and_leads_somewhere():
     assert len(said.splitlines()) <= 3 and picture.startswith("![")
     assert re.findall(r"^make \w+", commands, flags=re.MULTILINE) == ["make demo", "make test"]
     assert not [target for target in targets if not (ROOT / target).exists()]
+    points = re.findall(r"^- \*\*([^*]+)\*\* (.+(?:\n  .+)*)", text, flags=re.MULTILINE)
+    needs, does = dict(points)["Grading needs"], dict(points)["The set-up"]
+    assert "bubblewrap" in needs and "memory" in needs and "`sudo`" in does and "GB" in does
 
 
 def test_the_citation_names_the_version_and_the_title():

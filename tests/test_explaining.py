@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from test_gradebook import course as tiny  # noqa: F401  the fixture of a course of one lab
+from test_gradebook import result
+from typer.testing import CliRunner
 
+from autograder.cli import explain as explain_command
+from autograder.cli.app import app
 from autograder.course.settings import CourseError
+from autograder.grading import explaining, lab_grader, preloading
 from autograder.grading.explaining import (
     NOT_REACHED,
     Explanation,
@@ -17,6 +25,7 @@ from autograder.grading.explaining import (
     save_inputs,
     shown,
 )
+from autograder.grading.gradebook import GradebookWriter
 from autograder.grading.lab_grader import content_hash
 from autograder.grading.marks import automatic_mark
 from autograder.grading.results import ExerciseResult, LabResult
@@ -79,3 +88,47 @@ def test_what_a_submission_returns_cannot_act_on_the_terminal():
     assert "\x1b" not in shown("\x1b[2J") + shown(np.asarray(["\x1b[2J\u202e"]))
     assert "\u202e" not in shown(np.asarray(["\u202e"]))
     assert len(shown("x" * 10_000)) == 800
+
+
+def test_after_a_change_of_the_lab_a_case_that_fails_is_shown_and_what_differs_is_said(tiny, monkeypatch):  # noqa: F811
+    """`double` is worth 4 points now in place of 2, `cube` came, and `gone` is no longer there."""
+    data = b"what was handed in"
+    (tiny.submitted / "ada" / LAB).mkdir(parents=True)
+    (tiny.submitted / "ada" / LAB / f"{LAB}.ipynb").write_bytes(data)
+    graded = result(tiny, double=1.0, content=content_hash(data), grader="before")
+    gone = ExerciseResult("gone", 1, 3, "graded")
+    with GradebookWriter(tiny.db_url, tiny) as gradebook:
+        gradebook.record([graded])
+    recorded = explain_command._recorded
+    monkeypatch.setattr(explain_command, "_recorded", lambda *of: _with(recorded(*of), gone))
+    path = tiny.release_notebook(LAB)
+    path.chmod(0o644)
+    path.write_text(path.read_text().replace('"grade_id": "square"', '"grade_id": "cube"'))
+    failed = FailedCase(1, CASE, Attempt({"y": X}), "y is half of it")
+    now = {
+        "double": Explanation(ExerciseResult("double", 2, 4, "graded"), 1, (failed,)),
+        "cube": Explanation(ExerciseResult("cube", 0, 3, "missing"), 1, ()),
+    }
+    sandbox = nullcontext(SimpleNamespace(result=lambda: None))
+    monkeypatch.setattr(preloading, "start_sandbox", lambda *_, **__: sandbox)
+    monkeypatch.setattr(lab_grader, "LabGrader", lambda *_, **__: SimpleNamespace(known={}, version="after"))
+    monkeypatch.setattr(explaining, "explain", lambda *_: now)
+    monkeypatch.chdir(tiny.root)
+
+    def said(*words) -> str:
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["explain", LAB, "ada", *words])
+        return " ".join(f"{done.output} {done.exception or ''}".split())
+
+    told = said()
+    assert "note: graded with another state of lab, grader or seed" in told
+    assert "double: 2 of 4 points (graded) graded with 1 of 2 points: this run differs from the recorded one" in told
+    assert "case 1 of 1" in told and "y is half of it" in told and "expected y: float64 (2, 3)" in told
+    assert "bound y: ± 1e-06" in told
+    assert "cube: 0 of 3 points (missing) no mark for it yet" in told
+    assert "no mark for it yet" in said("cube")
+    assert "gone is no longer in 01_tiny" in said("gone") and "graded with 1 of 3 points" in said("gone")
+    assert "has no exercise why; its exercises are double, cube" in said("why")
+
+
+def _with(mark, verdict):
+    return replace(mark, result=replace(mark.result, exercises=(*mark.result.exercises, verdict)))

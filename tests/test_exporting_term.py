@@ -71,6 +71,16 @@ def test_the_mean_is_weighted_and_leaves_excused_labs_out(term, run):  # noqa: F
     assert sums(bo) == ["1.5", "44.44", "29.63"] and bo[f"{THIRD} %"] == "0.00"  # nothing handed in
 
 
+def test_a_lab_that_is_due_and_has_no_mark_is_named(term, run):  # noqa: F811
+    path = term.root / "course.toml"
+    later = '\n[[labs]]\nname = "09_empty"\ntitle = "Nobody"\ndue = 2020-01-01T12:00:00Z\n'
+    path.write_text(path.read_text() + later + later.replace("09", "10").replace("2020", "2120"))
+    code, said = run("export", "term")
+    assert code == 0 and "09_empty: due, and nobody has a mark; left out" in said and "10_empty" not in said
+    assert "09_empty %" not in rows()["ada"]
+    assert "left out of the table" not in run("export", "term", LAB)[1]
+
+
 @pytest.mark.parametrize(
     ("words", "ada", "bo"),
     [

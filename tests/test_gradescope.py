@@ -84,6 +84,13 @@ def test_what_has_no_groups_is_one_test_with_its_reason():
     assert second["output"] and told["output"].startswith("The file is empty.") and "4 points" in told["output"]
 
 
+def test_the_result_is_a_receipt():
+    told = read(ExerciseResult("a", 4, 4, "graded"), file="my\nwork.ipynb", content_hash="ab12")
+    (line,) = told["output"].splitlines()
+    assert line.startswith("What arrived: my") and line.endswith("SHA-256 of the file: ab12")
+    assert "What arrived" not in read(ExerciseResult("a", 4, 4, "graded"))["output"]
+
+
 @pytest.mark.parametrize("show", ["visible", "after_due_date", "after_published"])
 def test_who_sees_what(show):
     told = read(ExerciseResult("a", 1, 1, "graded", ("x",), ("<b>",), groups(True, True, True)), show=show)

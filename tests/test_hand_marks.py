@@ -76,6 +76,12 @@ def test_a_mark_by_hand_is_on_the_page_in_the_tables_in_nbgrader_and_in_the_log(
     assert "grace: ada, square: from automatic to 3" in run("mark", LAB)[1]
 
 
+def test_names_that_are_typed_again_are_never_cut(course, run):  # noqa: F811
+    run("mark", LAB, "ada", "square", 3, "--because", "a reason that is much longer than the terminal is wide " * 2)
+    said = CliRunner(env={"COLUMNS": "40"}).invoke(cli.app, ["mark", LAB, "ada"]).output
+    assert {"double", "square", "why"} <= {line.split()[0] for line in said.splitlines() if line.strip()}
+
+
 def test_grading_again_keeps_a_mark_by_hand_and_another_answer_asks_to_look_again(course, run):  # noqa: F811
     run("mark", LAB, "ada", "double", 1, "--because", "a loop")
     record(course, result(course, "ada", grader="g2"))

@@ -49,3 +49,13 @@ def test_a_terminal_shows_what_was_found_and_the_labs_line_once(tmp_path):
     assert "✓ attention_cost: " in done.output and "counting" not in done.output
     assert done.output.count("exercises pass") == 1
     assert done.output.splitlines()[-1].startswith("Lab: □") and "1 of " in done.output.splitlines()[-1]
+
+
+def test_an_exercise_that_the_instructor_removed_is_told_and_fails_nothing(tmp_path):
+    cells = [new_code_cell(START), new_code_cell(COST)]
+    for name in ("attention_cost", "gone"):
+        flags = {"nbgrader": {"grade_id": name, "grade": True, "points": 1}}
+        cells.append(new_code_cell(f'check("{name}")', metadata=flags))
+    write_notebook(tmp_path / "old.ipynb", new_notebook(cells=cells))
+    said = CliRunner().invoke(app, ["check", str(tmp_path / "old.ipynb")]).output
+    assert "– gone: your instructor has removed this exercise" in said and said.count("has removed") == 1

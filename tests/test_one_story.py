@@ -100,8 +100,13 @@ class Term(RuleBasedStateMachine):
             self.record(student)
             (after,) = [each for each in recorded_marks(course, course.db_url, LAB) if each.student == student]
             assert after.timestamp == before.timestamp
-            assert [part.by_hand for part in after.parts] == [part.by_hand for part in before.parts]
-            assert not same or (after.score, after.penalty) == (before.score, before.penalty)
+            by_hand, then = (
+                {part.name: part.by_hand for part in mark.parts if part.by_hand is not None} for mark in (after, before)
+            )
+            assert by_hand == then
+            has_grown = [part.name for part in after.parts] != [part.name for part in before.parts]
+            if same and not has_grown and not before.waiting_for("grader"):
+                assert (after.score, after.penalty) == (before.score, before.penalty)
 
     @rule(student=STUDENTS, everything=st.booleans())
     def remove(self, student, everything) -> None:
@@ -169,11 +174,24 @@ class Term(RuleBasedStateMachine):
         assert done.exit_code == 0, (done.output, done.exception)
         return " ".join(done.output.split())
 
-    @rule(student=STUDENTS, points=HALVES)
-    def formgrader(self, student, points) -> None:
-        if student in self.graded:
-            set_grade(self.course, student, "square", manual_score=points, needs_manual_grade=False)
-            self.is_current = False
+    @rule(student=STUDENTS, part=st.sampled_from(["square", "why"]), points=st.none() | HALVES, comment=st.booleans())
+    def formgrader(self, student, part, points, comment) -> None:
+        """Points and a comment that are typed in Formgrader, or taken away there; the next command tells them."""
+        if student not in self.graded:
+            return
+        set_grade(self.course, student, part, manual_score=points, needs_manual_grade=False)
+        if comment:
+            cell = part if part == "why" else f"{part}-code"
+            with Gradebook(self.course.db_url, self.course.course_id) as gradebook:
+                gradebook.find_comment(cell, LAB, LAB, student).manual_comment = f"typed at {points}"
+                gradebook.db.commit()
+        self.is_current = False
+        (mark,) = [each for each in recorded_marks(self.course, self.course.db_url, LAB) if each.student == student]
+        (found,) = [each for each in mark.parts if each.name == part]
+        assert points is None or found.by_hand == points
+        if comment:
+            self.export()
+            assert f"typed at {points}" in self.page(student).read_text("utf-8")
 
     @rule(student=STUDENTS, days=st.integers(-1, 3))
     def times(self, student, days) -> None:

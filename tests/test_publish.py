@@ -160,10 +160,13 @@ def test_who_publishes_for_colab_is_told_to_move_the_tag(course, tmp_path, monke
     """Colab installs coursekit from the tag: left where it was, it would bring yesterday's checks to today's labs."""
     monkeypatch.chdir(course.root)
     arguments = ["publish", str(tmp_path / "public")]
-    assert "git tag" not in CliRunner().invoke(cli.app, arguments).output
+    said = CliRunner(env={"COLUMNS": "300"}).invoke(cli.app, arguments).output
+    assert "git tag" not in said and "public init, add -A, commit, push" in said
+    (tmp_path / "public" / ".git").mkdir()
     (course.root / "course.toml").write_text(TOML.replace('repository = ""', 'repository = "https://git.example/us"'))
     (course.lectures / "01_tiny.ipynb").rename(course.lectures / "02_new.ipynb")
-    assert "git tag -f v0.1.0, git push -f origin v0.1.0" in CliRunner().invoke(cli.app, arguments).output
+    said = CliRunner(env={"COLUMNS": "300"}).invoke(cli.app, arguments).output
+    assert "git tag -f v0.1.0, git push -f origin v0.1.0" in said and "public add -A, commit, push" in said
 
 
 def test_the_published_configuration_and_package_work(course, tmp_path):

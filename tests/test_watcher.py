@@ -327,6 +327,52 @@ def test_what_a_page_does_when_it_is_handed_back_is_one_attempts_line(school, mo
         assert watcher.last_round.failures == {"ada": "feedback cannot be handed back: no such exchange"}
 
 
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(school, monkeypatch, on_cluster):
+    """Items of a rubric, points and Formgrader's: the page that students fetch says them, and is not sent twice."""
+    rubric = school.course.root / "exercises" / "tiny" / "rubrics.toml"
+    rubric.parent.mkdir(parents=True)
+    rubric.write_text('[why]\nitems = ["Names the scale", "Says what it changes"]\npoints = [3, 1]\n')
+
+    def fetched() -> str:
+        (page,) = (school.exchange / school.course.course_id / "feedback").glob("*.html")
+        return " ".join(re.sub(r"<[^>]+>", " ", page.read_text("utf-8")).split())
+
+    def typed(*words) -> None:
+        done = CliRunner().invoke(app, [str(word) for word in words])
+        assert done.exit_code == 0, done.output
+
+    grading = (
+        {"cluster": SimpleNamespace(grade_all=lambda *some: school._grade_all(*some, None, 1))} if on_cluster else {}
+    )
+    school.hand_in("ada", 5, monkeypatch)
+    with school.watcher(**grading) as watcher:
+        list(watcher.round())
+        typed("mark", LAB, "ada", "why", "--item", 1, "--because", "And for 2?")
+        assert "Names the scale" not in fetched()
+        assert list(watcher.round()) == []
+        told = "3 of 4 points, because: ✓ Names the scale (3 of 3) ✗ Says what it changes (0 of 1) And for 2?"
+        assert f"Set by your instructor: {told}" in fetched()
+        with Gradebook(school.course.db_url, school.course.course_id) as gradebook:
+            gradebook.find_grade("double", LAB, LAB, "ada").manual_score = 1
+            gradebook.db.commit()
+        typed("export", "csv", LAB)
+        list(watcher.round())
+        assert "1 of 2 points" in fetched() and told in fetched()
+        sent = []
+        monkeypatch.setattr(watcher._exchange._release, "start", lambda: sent.append("a page"))
+        list(watcher.round())
+        assert sent == [] and watcher.last_round.failures == {}
+    typed("mark", LAB, "ada", "double", 2, "--because", "right after all")
+    with school.watcher(**grading) as watcher:  # the next start knows it as well
+        list(watcher.round())
+        assert "2 of 2 points, because: right after all" in fetched() and school.graded == ["ada"]
+        school.hand_in("ada", 4, monkeypatch)
+        list(watcher.round())
+    page = (school.course.root / "grades" / "feedback" / "ada" / f"{LAB}.html").read_text("utf-8")
+    assert school.graded == ["ada", "ada"] and page.count("✓ Names the scale") == 1  # another attempt keeps the items
+
+
 def test_a_journal_that_is_none_is_told_in_a_sentence(school):
     (school.course.root / "grades").mkdir(exist_ok=True)
     (school.course.root / "grades" / "watch.db").write_text("no database, but a text that is long enough" * 50)

@@ -319,7 +319,8 @@ def _findings(result: Mark) -> Iterator[str]:
         yield f"late: {result.penalty:g} of {result.earned:g} points lost"
     for part in result.parts:
         if part.by_hand is not None:
-            yield f"{part.name}: {part.by_hand:g} of {part.max_score:g} by hand"
+            worth = f"{part.by_hand:g} of {part.max_score:g}" if part.by_hand or part.max_score else "a comment"
+            yield f"{part.name}: {worth} by hand"
     if result.reason:
         yield escape(result.reason)
         return
@@ -385,7 +386,8 @@ def publish(
     for line in summary.unlinked:
         out.print(f"not there, so without a link: {escape(line)}", highlight=False)
     if changed:
-        out.print(f"Look at it, then publish it: git -C {directory} add -A, commit, push", highlight=False)
+        first = "" if (directory / ".git").exists() else "init, "
+        out.print(f"Look at it, then publish it: git -C {directory} {first}add -A, commit, push", highlight=False)
         if course.repository:
             out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
     if archive:

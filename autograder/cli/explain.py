@@ -62,7 +62,7 @@ def explain(
     course = load_course()
     lab = course.lab(lab).name
     mark = _recorded(course, lab, student, course.gradebook_at(db))
-    _check_exercise(lab, mark, exercise)
+    _check_exercise(course, mark, exercise)
     try:
         with start_sandbox(course, lab, unsafe=unsafe) as warm:
             from autograder.grading import explaining  # slow to import: meanwhile the sandbox warms up
@@ -102,12 +102,23 @@ def _recorded(course: Course, lab: str, student: str, url: str) -> Mark:
     return marks[student]
 
 
-def _check_exercise(lab: str, mark: Mark, exercise: str | None) -> None:
+def _check_exercise(course: Course, mark: Mark, exercise: str | None) -> None:
+    """Raise CourseError unless the lab, as it is released now, has this exercise."""
+    from autograder.course.cells import answers_in_words, points
+    from autograder.course.released import read_released
     from autograder.course.settings import CourseError
 
-    names = [each.exercise for each in mark.result.exercises]
-    if exercise is not None and exercise not in names:
-        raise CourseError(f"{lab} has no exercise {exercise}; its exercises are {', '.join(names)}")
+    released = read_released(course, mark.lab)
+    words = answers_in_words(released)
+    names = [name for name in points(released) if name not in words]
+    if exercise is None or exercise in names:
+        return
+    there = f"its exercises are {', '.join(names)}"
+    for each in mark.result.exercises:
+        if each.exercise == exercise:
+            worth = f"it was graded with {each.score:g} of {each.max_score:g} points"
+            raise CourseError(f"{exercise} is no longer in {mark.lab}, so nothing can be repeated; {worth}; {there}")
+    raise CourseError(f"{mark.lab} has no exercise {exercise}; {there}")
 
 
 def _lost(explained: Explanation) -> bool:
@@ -118,8 +129,11 @@ def _show(explained: Explanation, recorded: ExerciseResult | None, out: Console)
     result = explained.result
     _say(out, "")
     _say(out, f"{result.exercise}: {result.score:g} of {result.max_score:g} points ({result.status})")
-    if recorded is not None and recorded.score != result.score:
-        _say(out, f"  graded with {recorded.score:g} points: this run differs from the recorded one")
+    if recorded is None:
+        _say(out, "  no mark for it yet: the lab got this exercise after the work was graded; grade it again")
+    elif (recorded.score, recorded.max_score) != (result.score, result.max_score):
+        graded = f"{recorded.score:g} of {recorded.max_score:g}"
+        _say(out, f"  graded with {graded} points: this run differs from the recorded one")
     for sentence in (*result.sentences, result.message):
         if sentence:
             _say(out, f"  {sentence}")

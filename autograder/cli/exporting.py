@@ -196,7 +196,11 @@ def term(
 
     made = _Export(labs or [], _Chosen(roster, without, only_roster), None, True, db, PAGES)
     rules = TermRules(weights_of(made.course, [*made.marks], weight or ()), drop, datetime.now(UTC))
-    made.write(term_table(made.course, made.marks, made.own_roster, made.people, rules), out)
+    table = term_table(made.course, made.marks, made.own_roster, made.people, rules)
+    over = [] if labs else [each.name for each in made.course.labs if each.due is not None and each.due < rules.now]
+    if absent := [name for name in over if name not in made.marks]:
+        table.notes.append(f"{', '.join(absent)}: due, and nobody has a mark; left out of the table until somebody has")
+    made.write(table, out)
 
 
 @app.command()

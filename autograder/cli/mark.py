@@ -156,8 +156,14 @@ def _number(text: str) -> float:
 
 def _show(mark: Mark, out: Console) -> None:
     table = Table(box=SIMPLE_HEAD, title=f"{mark.student} · {mark.lab}", title_justify="left", pad_edge=False)
+    longest = max((len(part.name) for part in mark.parts), default=0)  # names are typed again: they are never cut
     for heading in ("part", "counts", "of", "automatic", "by hand", "comment"):
-        table.add_column(heading, justify="right" if heading not in ("part", "comment") else "left")
+        table.add_column(
+            heading,
+            justify="left" if heading in ("part", "comment") else "right",
+            no_wrap=heading == "part",
+            min_width=longest if heading == "part" else None,
+        )
     for part in mark.parts:
         table.add_row(
             escape(part.name),

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.course.files import plain_cell, write_csv
 from autograder.course.printable import printable
 from coursekit.statuses import STATUS_WORDS
 
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode  # slow to import, and a worker can start meanwhile
 
 STATUSES = tuple(STATUS_WORDS)
-PASSED_OVER_COLUMNS = ("path", "reason")
 
 # Texts that a submission can make long: a record travels over networks, and a page is read by people.
 MOST_REPAIRS = 200
@@ -175,8 +171,3 @@ class LabResult:
                 "timestamp": datetime.fromisoformat(moment) if moment else None,
             }
         )
-
-
-def write_passed_over_csv(path: Path, rows: Iterable[tuple[str, str]]) -> None:
-    """One row for everything that was not graded because nothing says whose it is: where it lies, and why."""
-    write_csv(path, PASSED_OVER_COLUMNS, ((plain_cell(place), plain_cell(reason)) for place, reason in rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from autograder.grading.gradebook import GradebookWriter, recorded_marks
 from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.marks import Mark
 from autograder.pages.feedback import feedback_path, is_current, write_feedback
+from autograder.submission import PassedOver
+from autograder.submission.file_names import shown_place
 
 RESULTS_COLUMNS = (
     *("student", "lab", "exercise", "score", "max_score", "status", "misconceptions", "seconds"),
@@ -23,6 +26,7 @@ GRADES_COLUMNS = (
     *("student", "lab", "score", "max_score", "percent", "state"),
     *("automatic", "version", "late"),
 )
+PASSED_OVER_COLUMNS = ("path", "reason", "lab")
 VERSION_DIGITS = 8
 
 
@@ -66,6 +70,26 @@ def write_tables(folder: Path, marks: Iterable[Mark]) -> None:
     marks = sorted(marks, key=lambda mark: (mark.student, mark.lab))
     write_csv(folder / "results.csv", RESULTS_COLUMNS, (row for mark in marks for row in _of_exercises(mark)))
     write_csv(folder / "grades.csv", GRADES_COLUMNS, map(_of_lab, marks))
+
+
+def write_passed_over(table: Path, lab: str, looked_at: Iterable[Path], found: Iterable[PassedOver]) -> None:
+    """Write what was not graded: where it lies, why, and for which lab.
+
+    Rows of other labs stay, and those of this lab that lie in none of the paths that were looked at now: an archive
+    says nothing of another one.
+    """
+    roots = [plain_cell(shown_place(str(path))) for path in looked_at]
+    old = []
+    if table.is_file():
+        with table.open(encoding="utf-8", newline="") as file:
+            rows = (tuple(row.get(column) or "" for column in PASSED_OVER_COLUMNS) for row in csv.DictReader(file))
+            old = [row for row in rows if row[2] and not (row[2] == lab and _lies_in(row[0], roots))]
+    new = [(plain_cell(each.path), plain_cell(each.reason), lab) for each in found]
+    write_csv(table, PASSED_OVER_COLUMNS, dict.fromkeys([*old, *new]))
+
+
+def _lies_in(place: str, roots: Iterable[str]) -> bool:
+    return any(root == "." or place == root or place.startswith(f"{root}/") for root in roots)
 
 
 def _of_exercises(mark: Mark) -> Iterable[tuple[str, ...]]:

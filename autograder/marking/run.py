@@ -23,8 +23,8 @@ from autograder.grading.hidden_inputs import HiddenInputs
 from autograder.grading.lab_grader import GradingFailed, LabGrader, content_hash, grade_all
 from autograder.grading.marks import Mark, automatic_mark
 from autograder.grading.people import of_roster, unknown_names
-from autograder.grading.results import LabResult, write_passed_over_csv
-from autograder.marking.results_folder import bring_up_to_date
+from autograder.grading.results import LabResult
+from autograder.marking.results_folder import bring_up_to_date, write_passed_over
 from autograder.pages.feedback import feedback_path, write_feedback
 from autograder.sandbox import Sandbox, SandboxUnavailable
 from autograder.submission import FoundSubmission, PassedOver, find_submissions
@@ -77,6 +77,7 @@ class Marking:
         self.unknown_names: list[str] = []
         self._hidden: HiddenInputs | None = None  # while there is a gradebook
         self._times: dict[str, datetime] = {}  # by student, where the platform says one
+        self._looked_at: Sequence[Path] = ()
         self._course = course
         self._again = again
         self._keep_best = keep_best
@@ -96,6 +97,7 @@ class Marking:
         Raises:
             CourseError: course.toml has an extension or an excuse for nobody in the course's roster.
         """
+        self._looked_at = paths
         found = find_submissions(paths, self.lab, self.grader.known)
         submissions, strangers = found.submissions, list[PassedOver]()
         if only is not None:
@@ -155,7 +157,7 @@ class Marking:
                 except SandboxUnavailable as error:
                     unavailable = error
                 bring_up_to_date(self._course, gradebook, self.folder)  # of every lab and run, so that all tables agree
-            write_passed_over_csv(self.passed_over_csv, ((each.path, each.reason) for each in self.passed_over))
+            write_passed_over(self.passed_over_csv, self.lab, self._looked_at, self.passed_over)
             if unavailable is not None:
                 raise unavailable
         except (DBAPIError, OSError) as error:

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from markupsafe import Markup
 from nbformat import NotebookNode
@@ -18,7 +19,7 @@ from autograder.course.cells import grade_id, is_solution
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course
 from autograder.grading.marks import ExerciseMark, Mark
-from autograder.grading.results import GroupResult, LabResult, round_score
+from autograder.grading.results import GroupResult, round_score
 from autograder.pages.rendering import render
 from coursekit.statuses import STATUS_WORDS
 
@@ -26,7 +27,17 @@ MAX_SHOWN_CHARACTERS = 20_000
 HEAD_BYTES = 1_000  # of a page, which say for which mark it was written
 
 
-def feedback_path(folder: Path, of: Mark | LabResult) -> Path:
+class OfStudent(Protocol):
+    """What belongs to one student and lab: a mark, a verdict, an attempt."""
+
+    @property
+    def student(self) -> str: ...
+
+    @property
+    def lab(self) -> str: ...
+
+
+def feedback_path(folder: Path, of: OfStudent) -> Path:
     """Where the page of one student and lab is: ``<folder>/<student>/<lab>.html``."""
     return folder / of.student / f"{of.lab}.html"
 

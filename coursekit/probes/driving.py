@@ -24,6 +24,7 @@ from coursekit.guard import ForbiddenCall
 from coursekit.probes.arguments import ContractError, copied, is_deliberate, refuse_changed, shorter, tensors
 from coursekit.probes.naming import kind_of
 from coursekit.probes.sharing import LayerKey, current_cache, mark_as_built
+from coursekit.probes.written import as_numbers
 
 Probe = Callable[[Mapping[str, Any], Mapping[str, Any], str], dict[str, Any]]
 
@@ -156,6 +157,7 @@ def answers(name: str = "answers") -> Probe:
         value = _fields(find(namespace, name), (entry,), f"`{name}`")[entry]
         if value is None or (isinstance(value, str) and not value.strip()):
             raise NotFound(f'{name}["{entry}"] is not answered yet.')
+        value = as_numbers(value)
         if isinstance(value, str):
             return {"answer": value.strip(" \t\n.()\"'").lower()}
         return {"answer": np.asarray(value, dtype="float64")}
@@ -178,7 +180,7 @@ def value(name: str, *, number: bool = False) -> Probe:
             raise NotFound(f"`{name}` is None: nothing is written yet.")
         if not number:
             return {"value": found}
-        array = numbers(found, f"`{name}`").astype("float64")
+        array = numbers(as_numbers(found), f"`{name}`").astype("float64")
         if array.size != 1:
             raise ContractError(f"`{name}` has {array.size} numbers; expected one.")
         return {"value": array.item()}

@@ -59,6 +59,6 @@ RESULTS = [
                 answers = Everything()
             """).strip())), {"answers": _FAILED}),
     Hostile("answers-list", "letters and too many numbers as the answer",
-            made(answered(answers='answers = {"key_row": "10 19 8", "scaled_scores": [[21, 20]] * 9, '
+            made(answered(answers='answers = {"key_row": "ten 19 8", "scaled_scores": [[21, 20]] * 9, '
                           '"weights": "abcd"}')), {"answers": _FAILED}),
 ]  # fmt: skip

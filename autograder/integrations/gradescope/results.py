@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from autograder.course.printable import on_one_line
 from autograder.grading.results import ExerciseResult, LabResult, round_score
 from autograder.worker.walls import WallReport
 from coursekit.statuses import STATUS_WORDS
@@ -31,6 +32,9 @@ def results_json(
     head += [f"Put right before grading: {each}" for each in result.repairs]
     if by_hand:
         head.append(f"Answers in words, {by_hand:g} points, are marked by a person and are not in this score.")
+    if result.content_hash:
+        file = on_one_line(result.file) or "a notebook"
+        head.append(f"What arrived: {file}. SHA-256 of the file: {result.content_hash}")
     tests = [test | {"visibility": show} for exercise in result.exercises for test in _tests(exercise)]
     for number, test in enumerate(tests, start=1):
         test["number"] = str(number)

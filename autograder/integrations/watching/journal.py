@@ -154,6 +154,14 @@ class Journal:
         with self._engine.connect() as connection:
             return {state: count for state, count in connection.execute(query)}
 
+    def answered(self) -> list[str]:
+        """The keys of the attempts that were graded last, one for each student and lab."""
+        table = _attempts.c
+        query = select(table.student, table.lab, table.key).where(table.state == GRADED).order_by(table.finished_at)
+        with self._engine.connect() as connection:
+            newest = {(student, lab): key for student, lab, key in connection.execute(query)}
+        return list(newest.values())
+
     def waiting(self, most: int) -> list[JournalEntry]:
         """The attempts that wait, oldest first."""
         return self._entries(_attempts.c.state == WAITING, _attempts.c.handed_in, most)

@@ -6,7 +6,7 @@ import fcntl
 import logging
 import os
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -131,6 +131,7 @@ class Watcher:
                 if of_lab:
                     yield from self._grade(lab, of_lab)
             self.write_status()
+        self._hand_back_anew(attempts)
         self._last = self._clock()
         self.write_status()
 
@@ -227,7 +228,16 @@ class Watcher:
     def _hand_back(self, attempt: HandedIn, marking: Marking, result: Mark) -> None:
         page = feedback_path(marking.feedback, result)
         if attempt.secret and page.exists():
-            self._exchange.hand_back(attempt, page.read_bytes())
+            self._exchange.hand_back(attempt, page)
+
+    def _hand_back_anew(self, attempts: Mapping[str, HandedIn]) -> None:
+        """Hand back the pages that changed after their attempt was answered: marks by hand, rubrics, extensions."""
+        answered = [attempts[key] for key in self._journal.answered() if key in attempts]
+        for attempt in answered:
+            page = feedback_path(self._out_dir / "feedback", attempt)
+            if attempt.secret and self._exchange.is_behind(attempt, page):
+                with self._losing_only(attempt):
+                    self._exchange.hand_back(attempt, page)
 
     @contextmanager
     def _losing_only(self, attempt: HandedIn) -> Iterator[None]:
