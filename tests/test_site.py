@@ -38,6 +38,7 @@ from coursekit.plots import below_figure
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+MADE = ("404.html", "genindex.html", "py-modindex.html", "search.html")  # by Sphinx itself
 CHART = "application/vnd.vegalite.v5+json"
 LECTURES = sorted(path.stem for path in (ROOT / "lectures").glob("*.ipynb"))
 LABS = [lab.name for lab in load_course(ROOT).labs]
@@ -205,6 +206,7 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
     places = 'repository = ""\njupyterlab = "https://hub.org/lab"\nsite = "https://course.org/here"'
     toml.write_text(toml.read_text().replace('repository = ""', places))
     (course.root / "site" / "node_modules").symlink_to(ROOT / "site" / "node_modules")
+    nbformat.write(a_lecture(), course.lectures / "02_dots.ipynb")
     monkeypatch.chdir(course.root)
     done = CliRunner().invoke(cli.app, ["publish", str(tmp_path / "students"), "--site", str(tmp_path / "html")])
     assert done.exit_code == 0, done.output
@@ -214,9 +216,20 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
     text = (tmp_path / "html" / f"labs/{LAB}/{LAB}.html").read_text("utf-8")
     offered = re.findall(r'<a class="btn [^"]*" href="([^"]*)"', text)
     assert offered == [f"{LAB}.ipynb", f"https://hub.org/lab/labs/{LAB}/{LAB}.ipynb"]
-    address = f"https://course.org/here/labs/{LAB}/{LAB}.html"
-    assert f'<link rel="canonical" href="{address}"' in text
-    assert f"<loc>{address}</loc>" in (tmp_path / "html" / "sitemap.xml").read_text("utf-8")
+    listed = (tmp_path / "html" / "sitemap.xml").read_text("utf-8")
+    pages = {path.relative_to(tmp_path / "html").as_posix() for path in (tmp_path / "html").rglob("*.html")}
+    assert {"404.html", "index.html", "lectures/02_dots.html", f"labs/{LAB}/{LAB}.html", "docs/students.html"} <= pages
+    for page in pages:
+        head = (tmp_path / "html" / page).read_text("utf-8").partition("</head>")[0]
+        address = f"https://course.org/here/{page}"
+        assert page == "404.html" or f'<link rel="canonical" href="{address}"' in head, page
+        assert (
+            page in ("404.html", "genindex.html", "py-modindex.html", "search.html")
+            or f"<loc>{address}</loc>" in listed
+        )
+        (picture,) = re.findall(r'<meta property="og:image" content="https://course.org/here/(.+?)"', head)
+        assert (tmp_path / "html" / picture).is_file(), page
+        assert re.search(r'<meta property="og:title" content="[^"]+"', head), page
 
 
 def test_who_asks_for_a_site_with_an_answer_in_it_is_told(course, monkeypatch):
