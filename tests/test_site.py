@@ -353,6 +353,29 @@ def test_a_lecture_has_all_its_figures_with_words_and_its_answers_folded(site, n
     assert len(re.findall(r"<details\b", text)) == text.count("</details>") == answers + folded + drawn + checks
 
 
+@pytest.mark.parametrize("name", LECTURES)
+def test_a_lecture_s_pictures_are_transparent_set_up_stays_away_and_code_that_draws_is_folded(name):
+    """As its page goes to Sphinx, which leaves out cells with the tag remove-cell and folds those with hide-input."""
+    stored = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
+    tags = [set(cell.metadata.get("tags", ())) for cell in stored.cells]
+    page = page_of(stored, name)
+    shown = [set(cell.metadata.get("tags", ())) for cell in page.notebook.cells]
+    seen = {"setup": 0, "drawing": 0}
+    for had, has, cell in zip(tags, shown, stored.cells, strict=True):
+        draws = any("image/png" in output.get("data", {}) for output in cell.get("outputs", ()))
+        if had & {"setup", "course-setup"}:
+            assert ("hide-input" if draws else "remove-cell") in has, cell.source[:60]
+            seen["setup"] += 1
+        elif "drawing" in had:
+            assert "hide-input" in has, cell.source[:60]
+            seen["drawing"] += 1
+    assert seen["setup"] and seen["drawing"]
+    for file, picture in page.pictures.items():
+        drawn = Image.open(io.BytesIO(picture)).convert("RGBA")
+        corners = [drawn.getpixel((x, y))[3] for x in (0, drawn.width - 1) for y in (0, drawn.height - 1)]
+        assert corners == [0] * 4, file
+
+
 @pytest.mark.slow
 def test_links_and_anchors_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     dead, outside = [], []
