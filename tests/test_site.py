@@ -226,8 +226,8 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
         assert page in MADE or f"<loc>{address}</loc>" in listed, page
         (picture,) = re.findall(r'<meta property="og:image" content="https://course.org/here/(.+?)"', head)
         assert (tmp_path / "html" / picture).is_file(), page
-        loaded = read(tmp_path / "html" / page).loaded if page == "404.html" else ["/here/_static/"]
-        assert all(each.startswith("/here/_static/") for each in loaded if not each.startswith("http")), loaded
+        loaded = read(tmp_path / "html" / page).loaded if page == "404.html" else ["/here/"]
+        assert all(each.startswith("/here/") for each in loaded if not each.startswith("http")), loaded
         assert page in MADE or re.search(r'<meta property="og:title" content="[^"]+"', head), page
 
 
