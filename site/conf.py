@@ -49,7 +49,10 @@ ogp_description_length = 180
 ogp_social_cards = {"enable": False}
 ogp_type = "article"
 sitemap_url_scheme = "{link}"
-notfound_urls_prefix = "/"
+notfound_context = {
+    "title": "Page not found",
+    "body": "<h1>There is no such page</h1><p>The list above and the search lead to every page of the course.</p>",
+}
 
 # The reference of coursekit, without TensorFlow: nothing in it is called.
 autodoc_mock_imports = ["keras", "tensorflow", "tensorflow_datasets", "tf_keras"]
@@ -111,11 +114,15 @@ MADE = {
 
 
 def setup(app: Sphinx) -> None:
-    """Hand to each page what its notebook offers: the file, and where Colab opens it. The bar has a short title.
+    """Hand to each page what its notebook offers: the file, where Colab opens it, and a picture for links to it.
+
+    A page without a picture of its own has that of the first lecture. The bar has a short title.
 
     Pages of STRIP get its script, and the site then gets the parameters that it reads.
     """
     buttons: dict[str, dict[str, str]] = json.loads((Path(app.srcdir) / "buttons.json").read_text("utf-8"))
+
+    first_picture = next((each["picture"] for each in buttons.values() if each.get("picture")), "")
 
     def add_buttons(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
         context["buttons"] = offered = buttons.get(pagename, {})
@@ -125,8 +132,8 @@ def setup(app: Sphinx) -> None:
             context["metatags"] = context.get("metatags", "") + said  # else the extension takes the page's first words
         if pagename == app.config.root_doc:
             context["docstitle"] = ""  # its own title says it already
-        if app.config.html_baseurl and offered.get("picture"):
-            address = f"{app.config.html_baseurl.rstrip('/')}/{offered['picture']}"
+        if app.config.html_baseurl and (picture := offered.get("picture") or first_picture):
+            address = f"{app.config.html_baseurl.rstrip('/')}/{picture}"
             context["metatags"] = context.get("metatags", "") + f'<meta property="og:image" content="{address}" />'
 
     def short_title(app: Sphinx, config: Config) -> None:

@@ -38,6 +38,7 @@ from coursekit.plots import below_figure
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+MADE = ("404.html", "genindex.html", "py-modindex.html", "search.html")  # by Sphinx itself
 CHART = "application/vnd.vegalite.v5+json"
 LECTURES = sorted(path.stem for path in (ROOT / "lectures").glob("*.ipynb"))
 LABS = [lab.name for lab in load_course(ROOT).labs]
@@ -205,6 +206,7 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
     places = 'repository = ""\njupyterlab = "https://hub.org/lab"\nsite = "https://course.org/here"'
     toml.write_text(toml.read_text().replace('repository = ""', places))
     (course.root / "site" / "node_modules").symlink_to(ROOT / "site" / "node_modules")
+    nbformat.write(a_lecture(), course.lectures / "02_dots.ipynb")
     monkeypatch.chdir(course.root)
     done = CliRunner().invoke(cli.app, ["publish", str(tmp_path / "students"), "--site", str(tmp_path / "html")])
     assert done.exit_code == 0, done.output
@@ -214,9 +216,19 @@ def test_publishing_writes_the_site_too(course, tmp_path, monkeypatch):
     text = (tmp_path / "html" / f"labs/{LAB}/{LAB}.html").read_text("utf-8")
     offered = re.findall(r'<a class="btn [^"]*" href="([^"]*)"', text)
     assert offered == [f"{LAB}.ipynb", f"https://hub.org/lab/labs/{LAB}/{LAB}.ipynb"]
-    address = f"https://course.org/here/labs/{LAB}/{LAB}.html"
-    assert f'<link rel="canonical" href="{address}"' in text
-    assert f"<loc>{address}</loc>" in (tmp_path / "html" / "sitemap.xml").read_text("utf-8")
+    listed = (tmp_path / "html" / "sitemap.xml").read_text("utf-8")
+    pages = {path.relative_to(tmp_path / "html").as_posix() for path in (tmp_path / "html").rglob("*.html")}
+    assert {"404.html", "index.html", "lectures/02_dots.html", f"labs/{LAB}/{LAB}.html", "docs/students.html"} <= pages
+    for page in pages:
+        head = (tmp_path / "html" / page).read_text("utf-8").partition("</head>")[0]
+        address = f"https://course.org/here/{page}"
+        assert page == "404.html" or f'<link rel="canonical" href="{address}"' in head, page
+        assert page in MADE or f"<loc>{address}</loc>" in listed, page
+        (picture,) = re.findall(r'<meta property="og:image" content="https://course.org/here/(.+?)"', head)
+        assert (tmp_path / "html" / picture).is_file(), page
+        loaded = read(tmp_path / "html" / page).loaded if page == "404.html" else ["/here/"]
+        assert all(each.startswith("/here/") for each in loaded if not each.startswith("http")), loaded
+        assert page in MADE or re.search(r'<meta property="og:title" content="[^"]+"', head), page
 
 
 def test_who_asks_for_a_site_with_an_answer_in_it_is_told(course, monkeypatch):
@@ -338,6 +350,29 @@ def test_a_lecture_has_all_its_figures_with_words_and_its_answers_folded(site, n
     checks = len(re.findall(r"<summary>(?:other )?checks: ", text))  # in the check's boxes of "Make the mistake here"
     assert 0 < folded <= pictures and bool(checks) == name.startswith("02_")
     assert len(re.findall(r"<details\b", text)) == text.count("</details>") == answers + folded + drawn + checks
+
+
+@pytest.mark.parametrize("name", LECTURES)
+def test_a_lecture_s_pictures_are_transparent_set_up_stays_away_and_code_that_draws_is_folded(name):
+    """As its page goes to Sphinx, which leaves out cells with the tag remove-cell and folds those with hide-input."""
+    stored = nbformat.read(ROOT / "lectures" / f"{name}.ipynb", as_version=4)
+    tags = [set(cell.metadata.get("tags", ())) for cell in stored.cells]
+    page = page_of(stored, name)
+    shown = [set(cell.metadata.get("tags", ())) for cell in page.notebook.cells]
+    seen = {"setup": 0, "drawing": 0}
+    for had, has, cell in zip(tags, shown, stored.cells, strict=True):
+        draws = any("image/png" in output.get("data", {}) for output in cell.get("outputs", ()))
+        if had & {"setup", "course-setup"}:
+            assert ("hide-input" if draws else "remove-cell") in has, cell.source[:60]
+            seen["setup"] += 1
+        elif "drawing" in had:
+            assert "hide-input" in has, cell.source[:60]
+            seen["drawing"] += 1
+    assert seen["setup"] and seen["drawing"]
+    for file, picture in page.pictures.items():
+        drawn = Image.open(io.BytesIO(picture)).convert("RGBA")
+        corners = [drawn.getpixel((x, y))[3] for x in (0, drawn.width - 1) for y in (0, drawn.height - 1)]
+        assert corners == [0] * 4, file
 
 
 @pytest.mark.slow

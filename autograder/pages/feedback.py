@@ -20,6 +20,7 @@ from autograder.course.files import write_atomically
 from autograder.course.settings import Course
 from autograder.grading.marks import ExerciseMark, Mark
 from autograder.grading.results import GroupResult, round_score
+from autograder.pages.mending import MOST, to_mend
 from autograder.pages.rendering import render
 from coursekit.statuses import STATUS_WORDS
 
@@ -67,6 +68,7 @@ def write_feedback(
             students may not see any.
     """
     path = feedback_path(folder, mark)
+    things = [] if mark.result.reason or mark.excused else to_mend(course, mark)
     page = render(
         "feedback.html.j2",
         course=course,
@@ -74,6 +76,7 @@ def write_feedback(
         mark=mark,
         result=mark.result,
         instead=instead,
+        things=things[:MOST],
         fingerprint=_fingerprint(instead or mark, hidden is not None),
         hidden=hidden or {},
         code=_code_cells(mark.result.notebook),

@@ -37,10 +37,12 @@ window.addEventListener("afterprint", () => {
   theme = undefined;
 });
 
-// A figure opens at its full size, in a box that Escape, its button or another click closes.
+// A figure opens at its full size, in a box that Escape, its button or another click closes; by a click on it or on the
+// button in its caption, which the keyboard reaches.
 document.addEventListener("click", (event) => {
-  const picture = event.target.closest(".course-figure img");
-  if (!picture) return;
+  const pressed = event.target.closest(".course-figure img, .course-full");
+  if (!pressed) return;
+  const picture = pressed.closest(".course-figure").querySelector("img");
   const large = document.createElement("dialog");
   large.className = "course-large";
   const close = document.createElement("button");
@@ -54,6 +56,16 @@ document.addEventListener("click", (event) => {
   large.addEventListener("close", () => large.remove());
   document.body.append(large);
   large.showModal();
+});
+window.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll(".course-figure figcaption > span").forEach((caption) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "course-full";
+    button.textContent = "full size";
+    button.setAttribute("aria-label", `${caption.textContent.split(". ")[0]} at its full size`);
+    caption.after(" ", button);
+  });
 });
 
 // What unfolds a part of the list of pages is a symbol without words: it is named after the page beside it.

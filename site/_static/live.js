@@ -40,7 +40,18 @@
       choice.setAttribute("aria-label", choice.querySelector(".vega-bind-name").textContent.trim());
     }
     picture.hidden = true;
+    fit(place);
+    window.addEventListener("resize", () => fit(place));
     figure.dataset.drawn = "yes";
+  }
+
+  // Controls and chart share one screen: where the chart is too high for that, it is drawn smaller, down to two thirds.
+  function fit(place) {
+    const svg = place.querySelector("svg");
+    const [width, height] = ["width", "height"].map((each) => Number(svg.getAttribute(each)));
+    const above = document.querySelector(".bd-header").offsetHeight + (place.querySelector(".vega-bindings")?.offsetHeight ?? 0);
+    const scale = Math.max(0.66, Math.min(1, (window.innerHeight - above - 8) / height));
+    svg.style.maxWidth = `min(100%, ${Math.floor(scale * width)}px)`;
   }
 
   document.addEventListener("DOMContentLoaded", () => {

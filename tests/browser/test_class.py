@@ -161,6 +161,7 @@ def read_feedback(student: Person) -> None:
     student.wait(opened, "the feedback page is open")
     student.driver.switch_to.frame(student.find("iframe"))
     student.find(".total", points)
+    student.click("section > details > summary", EXERCISE)
     student.find(f"#{EXERCISE}", "Your code")
     student.driver.switch_to.default_content()
     student.shot("feedback")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
-from test_web_site import draw, show, tap
+from test_web_site import THEMES, draw, show, tap
 from test_web_site import home as home  # a fixture
 from test_web_site import window as window  # a fixture
 from workplace import Window
+
+from coursekit.diagrams import contrast
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
@@ -21,6 +24,27 @@ ROOT = Path(__file__).resolve().parents[2]
 LIVE = [f"lectures/{path.stem}" for path in sorted((ROOT / "lectures").glob("*.py")) if "\nlive." in path.read_text()]
 ROUNDS = 3  # a control may wait for another: k counts once top-k is chosen
 SOON = 2.0  # seconds in which a drawing changes
+# Where the panels of a figure begin, how many it has side by side at most, and by how much its controls are too wide.
+_PLACED = """
+const chart = JSON.parse(arguments[0].querySelector("script[type='application/json']").textContent);
+const panels = [...arguments[0].querySelectorAll("svg g.concat-group, svg g[class*='concat_'][class*='_group']")];
+const room = arguments[0].clientWidth, ends = [...arguments[0].querySelectorAll(".vega-bind *")]
+  .map((each) => each.getBoundingClientRect().right - arguments[0].getBoundingClientRect().left);
+return [panels.map((each) => each.getBoundingClientRect().left), chart.columns ?? 1, Math.max(...ends) - room - 1];
+"""
+_WORDS = """
+const found = [...arguments[0].querySelectorAll("svg [class*='role-axis'] text, svg [class*='role-title'] text,"
+  + " svg [class*='role-legend'] text")].filter((each) => each.textContent.trim());
+const back = getComputedStyle(document.querySelector("html")).getPropertyValue("--pst-color-background");
+const drawn = document.createElement("div"); drawn.style.color = back; document.body.append(drawn);
+const behind = getComputedStyle(drawn).color; drawn.remove();
+return [found.map((each) => getComputedStyle(each).fill), behind];
+"""
+
+
+def rgb(colour: str) -> tuple[float, ...]:
+    """``rgb(1, 2, 3)`` as shares of one."""
+    return tuple(int(each) / 255 for each in re.findall(r"\d+", colour)[:3])
 
 
 def drawing(figure: WebElement) -> str:
@@ -62,9 +86,10 @@ def test_the_keyboard_reaches_every_control_and_every_control_changes_the_drawin
         assert not waiting, f"{page}: {[names[number] for number in waiting]} change nothing"
 
 
-@pytest.mark.parametrize("size", ["wide", "laptop"])
+@pytest.mark.parametrize("size", ["low", "laptop", "narrow"])
 @pytest.mark.parametrize("page", LIVE)
 def test_a_live_figure_is_on_one_screen_with_its_controls_above_it(window, home, page, size):
+    """Nothing of the controls is cut off; panels stand side by side where there is room for two."""
     show(window, f"{home}/{page}.html", size)
     screen = window.driver.execute_script("return innerHeight - document.querySelector('.bd-header').offsetHeight")
     for figure in draw(window):
@@ -76,6 +101,21 @@ def test_a_live_figure_is_on_one_screen_with_its_controls_above_it(window, home,
         chart, controls = sorted(boxes, key=lambda box: -box["height"])
         assert controls["bottom"] <= chart["top"] + 1, f"{page}: controls below the chart"
         assert chart["bottom"] - controls["top"] <= screen, f"{page}: taller than the screen"
+        panels, columns, cut = window.driver.execute_script(_PLACED, figure)
+        assert cut <= 0, f"{page}: the controls are {cut} pixels too wide"
+        beside = {round(each) for each in panels}
+        assert size == "narrow" or min(columns, len(panels)) == 1 or len(beside) > 1, f"{page}: one tall column"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("page", LIVE)
+def test_what_a_live_figure_says_can_be_read_on_the_page(window, home, page, theme):
+    """Words outside the marks of a chart, such as titles and labels of axes, on the background of the page."""
+    show(window, f"{home}/{page}.html", theme=theme)
+    for figure in draw(window):
+        colours, behind = window.driver.execute_script(_WORDS, figure)
+        low = {each for each in colours if contrast(rgb(each), rgb(behind)) < 4.5}
+        assert colours and not low, (page, low, behind)
 
 
 @pytest.fixture

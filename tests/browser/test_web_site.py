@@ -27,6 +27,7 @@ pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 SCREENS = {**SIZES, "laptop": (1440, 900)}
+WINDOWS = {**SCREENS, "low": (1280, 720)}
 THEMES = ("light", "dark")
 # One page of each kind, for what takes long on a page.
 SOME = ("index", "lectures/02_self_attention", "labs/02_self_attention/02_self_attention", "docs/running", "search")
@@ -71,7 +72,7 @@ def pages(site: Path) -> list[str]:
 
 def show(window: Window, address: str, size: str = "wide", theme: str = "light") -> None:
     """Open a page in a window of that size and theme, and wait until it is whole, fonts included."""
-    width, height = SCREENS[size]
+    width, height = WINDOWS[size]
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "narrow"}
     window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     media = [{"name": "prefers-color-scheme", "value": theme}]
@@ -282,7 +283,12 @@ def test_the_start_page_fits_on_one_screen(window, home):
 
 @pytest.mark.parametrize(
     ("words", "heading"),
-    [("look-ahead mask", "look-ahead"), ("why divide by √", "√|sqrt|divide"), ("softmax", "softmax")],
+    [
+        ("look-ahead mask", "look-ahead"),
+        ("why divide by √", "√|sqrt|divide"),
+        ("softmax", "softmax"),
+        ("KV cache", "cache"),
+    ],
 )
 def test_a_hit_of_the_search_leads_to_its_section(window, home, words, heading):
     show(window, f"{home}/search.html?q={quote(words)}")
@@ -313,6 +319,36 @@ def test_a_figure_opens_at_its_full_size_and_escape_closes_it(window, home):
     assert large.size["width"] > 1.5 * small and large.get_attribute("alt") == picture.get_attribute("alt")
     ActionChains(window.driver).send_keys(Keys.ESCAPE).perform()
     window.wait(lambda: not window.all("dialog.course-large"), "the picture closed")
+
+
+def test_a_figure_opens_by_keyboard_and_the_focus_comes_back(window, home):
+    show(window, f"{home}/lectures/03_multi_head_attention.html")
+    button = window.find(".course-full")
+    window.driver.execute_script("arguments[0].focus()", button)
+    ActionChains(window.driver).send_keys(Keys.ENTER).perform()
+    assert window.find("dialog.course-large img").size["width"] > 100
+    ActionChains(window.driver).send_keys(Keys.ESCAPE).perform()
+    window.wait(lambda: not window.all("dialog.course-large"), "the picture closed")
+    assert window.driver.switch_to.active_element == button
+    live = window.find(".course-live")
+    draw(window)
+    assert not live.find_element(By.CSS_SELECTOR, ".course-full").is_displayed(), "a chart is drawn in its place"
+
+
+@pytest.mark.parametrize("size", ["low", "laptop"])
+def test_no_line_of_code_is_cut_off(window, home, site, size):
+    """In lectures and labs, folded code included."""
+    cut = {}
+    for page in pages(site):
+        if re.match(r"(lectures|labs)/\d", page):
+            show(window, f"{home}/{page}.html", size)
+            found = window.driver.execute_script(
+                "for (const each of document.querySelectorAll('.bd-article details')) each.open = true;"
+                "return [...document.querySelectorAll('.cell_input pre')].map(e => e.scrollWidth - e.clientWidth)"
+            )
+            assert found, page
+            cut |= {page: found} if max(found) > 1 else {}
+    assert not cut
 
 
 def test_a_page_says_what_it_is_about(window, home):

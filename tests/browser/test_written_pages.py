@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
+from selenium.webdriver import Keys
 from test_sample_submissions import LAB, ROOT, SAMPLES, TOLD, run
 from test_web_site import SIZES, THEMES, violations
 from workplace import Window
@@ -23,10 +24,10 @@ from coursekit.notebook import check_notebook
 pytestmark = [pytest.mark.sandbox, pytest.mark.long]
 
 FEEDBACK = [f"feedback/{student}/{LAB}.html" for student in TOLD]
-PAGES = [*FEEDBACK, "report.html", "similar.html", "status.html", "checks.html"]
+PAGES = [*FEEDBACK, "report.html", "project.html", "similar.html", "status.html", "checks.html"]
 # The pictures of docs/instructors.md: the page, and the elements that are first and last in it, with their numbers.
 PICTURES = {
-    "feedback": (f"feedback/02-typical-mistakes/{LAB}.html", ("body > p", 0), ("section", 0)),
+    "feedback": (f"feedback/02-typical-mistakes/{LAB}.html", ("body > p", 0), ("section", 2)),
     "report": ("report.html", ("h2", 1), ("svg", 1)),
 }
 MOST_BYTES = 150_000  # of a picture
@@ -40,15 +41,15 @@ return range.toString();
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> Path:
-    """A folder with one of each: feedback, class report, look-alikes, status of `course watch`, reports of checks."""
+    """A folder with one of each: feedback, class report, page for the class, look-alikes, `course watch`, checks."""
     course = tmp_path_factory.mktemp("written") / "course"
     course.mkdir()
     for name in ("course.toml", "nbgrader_config.py"):
         shutil.copy(ROOT / name, course / name)
-    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises"):
+    for folder in (f"solutions/{LAB}", f"labs/{LAB}", "exercises", "lectures", "coursekit"):
         shutil.copytree(ROOT / folder, course / folder)
     run("course", "grade", LAB, str(SAMPLES), "--workers", "2", cwd=course)
-    run("course", "report", cwd=course)
+    run("course", "report", "--project", cwd=course)
     run("course", "similar", LAB, str(SAMPLES), cwd=course)
     run("course", "watch", LAB, "--drop", str(SAMPLES), "--once", "--out", "watched", cwd=course)
     shutil.copy(course / "watched" / "status.html", course / "grades")
@@ -90,6 +91,33 @@ def test_a_page_is_accessible_and_fits_into_the_window(window, written, page, th
     assert window.driver.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
     assert not violations(window)
     assert not [line for line in window.driver.get_log("browser") if line["level"] == "SEVERE"]
+
+
+def test_what_is_to_be_mended_first_leads_to_its_code_by_keyboard(window, written):
+    """On one screen; a link of it unfolds the exercise, which was folded."""
+    size = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
+    window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    window.driver.get((written / f"feedback/02-typical-mistakes/{LAB}.html").as_uri())
+    things = window.all(".mend li")
+    assert 1 <= len(things) <= 3 and all(re.search(r"\d points?$", each.text.split("\n")[0]) for each in things)
+    assert things[-1].rect["y"] + things[-1].rect["height"] <= size["height"]
+    assert not window.all("section > details[open]")
+    link = things[0].find_elements("css selector", "a[href^='#']")[0]
+    name = (link.get_attribute("href") or "").partition("#")[2]
+    window.driver.execute_script("arguments[0].focus()", link)
+    link.send_keys(Keys.ENTER)
+    (opened,) = window.wait(lambda: window.all("section > details[open]"), "the exercise is unfolded")
+    assert opened.find_element("css selector", "summary code").text == name
+    assert 0 <= window.driver.execute_script("return arguments[0].getBoundingClientRect().top", opened) < 200
+
+
+def test_the_page_to_show_in_class_has_one_screen_a_lab(window, written):
+    size = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
+    window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    window.driver.get((written / "project.html").as_uri())
+    heights = [each.rect["height"] for each in window.all("section")]
+    window.shot("project-1280")
+    assert len(heights) == 1 and max(heights) <= size["height"], heights
 
 
 @pytest.mark.parametrize("name", PICTURES)

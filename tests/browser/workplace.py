@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -69,9 +69,11 @@ def missing() -> str | None:
 
 
 class Server:
-    """`jupyter lab`, started in a folder, with settings, kernels and history of its own."""
+    """`jupyter lab`, started in a folder, with settings, kernels and history of its own; `more` are its options."""
 
-    def __init__(self, folder: Path, state: Path, environment: Mapping[str, str] | None = None):
+    def __init__(
+        self, folder: Path, state: Path, environment: Mapping[str, str] | None = None, more: Sequence[str] = ()
+    ):
         for name in ("config", "data", "home", "ipython", "runtime", "settings", "workspaces"):
             (state / name).mkdir(parents=True)
         quiet = state / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
@@ -89,7 +91,7 @@ class Server:
             **(environment or {}),
         }
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0"]
-        command += ["--allow-root", f"--IdentityProvider.token={TOKEN}"]
+        command += ["--allow-root", f"--IdentityProvider.token={TOKEN}", *more]
         self._state = state
         self.log = state / "log"
         with self.log.open("wb") as log:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from autograder.course.settings import Course, CourseError
 from autograder.integrations.site.formulas import node_here
@@ -86,6 +87,7 @@ def _run_sphinx(course: Course, configuration: Path, pages: Path, extra: Path, w
         "html_extra_path": extra,
         "html_baseurl": f"{course.site}/" if course.site else "",
         "ogp_site_url": f"{course.site}/" if course.site else "/",
+        "notfound_urls_prefix": f"{urlsplit(course.site).path}/",  # 404.html is shown at any address
     }
     for key, value in settings.items():
         command += ["-D", f"{key}={value}"]
