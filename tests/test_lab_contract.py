@@ -20,6 +20,7 @@ DESIGNS = {
 }
 REPORTS = {"02_self_attention", "08b_generating_text"}
 LAST = "10_language_model"
+OWN_STYLE = {"07_bert_ag_news"}  # draws in Matplotlib's own style still
 MOST_SECTIONS = 10
 UNDERSTANDING = ("derive_", "measure_")  # and `design`, and `report`, the numbers of the student's own measurement
 
@@ -97,3 +98,11 @@ def test_a_question_before_a_demonstration_is_answered(lab):
         behind = next(number for number in range(place, len(cells)) if not shows[number])
         observed = cells[behind].cell_type == "markdown" and not cells[behind].source.startswith("#")
         assert "<details>" in asked or observed, f"{grade_id(cell)} answers nothing that its text asks"
+
+
+@pytest.mark.parametrize("lab", [lab for lab in LABS if lab not in OWN_STYLE])
+def test_pictures_are_in_the_style_of_the_course(lab):
+    """The style is set before the first picture is shown."""
+    code = "\n".join(cell.source for cell in solution(lab).cells if cell.cell_type == "code")
+    before, shown, _ = code.partition("plots.show(")
+    assert not shown or "plots.use_course_style()" in before

@@ -110,6 +110,11 @@ exercise.mistakes(
         "The residual does not sum to 1. It is a law to draw from: divide it by its sum.",
         (RESIDUAL, "np.where(left > 0, lacking, target)"),
     ),
+    target_where_larger=wrong(
+        "The residual holds p where p is larger than q. A part of p comes out already, because it is accepted there.",
+        ("lacking = target - both", "lacking = np.where(target > draft, target, 0)"),
+        hint="How often does x come out because it was proposed and accepted? Only what is lacking to p(x) is left.",
+    ),
     absolute_difference=wrong(
         "The residual holds tokens that the draft proposes too often as well. Only what is lacking to p belongs there.",
         (LACKING, "lacking = np.abs(target - draft)"),

@@ -4,21 +4,22 @@ from autograder.declaring import Questions, wrong
 
 exercise = Questions("report")
 
-# Recorded: 200 measurements, each with 300 sentences of its own. The share that is ahead in all of them is 0.174 and
-# 0.121 per token.
+# Recorded: 10,000 measurements, each with 300 sentences of its own. The share that is ahead in all of them is 0.177,
+# and 0.123 per token. Widened, the range reaches nearly six standard deviations to both sides: a right measurement lies
+# beyond less than once in a hundred million times (`tests/labs/test_08b_generating_text.py`).
 exercise.measured(
     "ahead",
     "the share of drawn sentences ahead of the greedy one",
-    low=0.120,
-    high=0.237,
+    low=0.096,
+    high=0.274,
     hints=("It is the second number of the tuple that `measure_typical` returns for `greedy`.",),
     advice="Run `measure_typical` on `searched` as in the cell above, with 300 other seeds.",
 )
 exercise.measured(
     "per_token",
     "this share per token",
-    low=0.070,
-    high=0.180,
+    low=0.050,
+    high=0.207,
     hints=("It is the last number of the tuple that `measure_typical` returns for `greedy`.",),
     advice="Run `measure_typical` on `searched` as in the cell above, with 300 other seeds.",
 )
@@ -26,6 +27,5 @@ exercise.mistakes(
     share_behind=wrong(
         "This is the share that the greedy sentence is ahead of. `ahead` counts the more probable ones.",
         seen={"ahead": 0.826, "per_token": 0.879},
-    ),
-    of_the_beam=wrong("This is the share ahead of the beam's sentence. Report those of `greedy`.", seen={"ahead": 0.0}),
+    )
 )

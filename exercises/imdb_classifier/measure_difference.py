@@ -145,6 +145,21 @@ exercise.mistakes(
         ),
         see="06b#seeds",
     ),
+    one_drawn_model=wrong(
+        "In `interval` each repeat uses one of the drawn models. It uses all of them, `seeds_a[r]` and `seeds_b[r]`.",
+        (AGAIN, AGAIN.replace("seeds_a", "seeds_a[:, :1]").replace("seeds_b", "seeds_b[:, :1]")),
+        hint="`correct_a[seeds_a[r]]` has one row for each drawn model. How many of them do you average?",
+    ),
+    models_once=wrong(
+        "A model that is drawn twice counts once in `interval`. Then a repeat has fewer models than the experiment.",
+        (AGAIN, AGAIN.replace("seeds_a", "map(np.unique, seeds_a)").replace("seeds_b", "map(np.unique, seeds_b)")),
+        hint="Use the row of indices itself: `correct[indices]` repeats a row that is drawn twice.",
+    ),
+    alone_is_still=wrong(
+        "`reviews_alone` takes all reviews every time and has no width. It draws the reviews and keeps the models.",
+        (ALONE, "alone = np.full(len(reviews), difference)"),
+        hint="Which of the two chances should `reviews_alone` leave out?",
+    ),
     ends_subtracted=wrong(
         "Each recipe has an interval of its own, and the ends are subtracted. That loses the pairs: subtract in every "
         "repeat, and take percentiles of the differences.",

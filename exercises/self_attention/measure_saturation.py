@@ -188,6 +188,20 @@ exercise.mistakes(
         hint="The variance of a score is d. Which number divides its standard deviation?",
         see="02#why-sqrt-dk",
     ),
+    scaled_by_keys=wrong(
+        "The scores are divided by the root of the number of keys.",
+        ("math.sqrt(width)", "math.sqrt(keys.shape[-2])"),
+        hint="A score is a sum of products. How many of them are there in one sum?",
+        see="02#why-sqrt-dk",
+    ),
+    last_in_place_of_first=wrong(
+        "This is the last width above the threshold. Return the first one, in the order of `widths`.",
+        ('[*passing, "None"][0]', '["None", *passing][-1]'),
+    ),
+    median_in_place_of_mean=wrong(
+        "You take a median. The largest weights of all queries are averaged, the few very large ones as well.",
+        (LARGEST, "np.median(softmax(scores).max(axis=-1), axis=-1).mean()"),
+    ),
     settings_exchanged=wrong(
         "The two settings are exchanged: `scaled` is with the division by √d.",
         ("return unscaled, scaled", "return scaled, unscaled"),

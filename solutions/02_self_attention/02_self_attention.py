@@ -455,7 +455,7 @@ for draw in (independent, untrained):
 #
 # Another draw gives other numbers. Measure `independent` again, in a cell of your own, with six seeds that nobody else will take. Report
 # `first`, the first width above 0.9 without the division, and `flat`, the mean largest weight at d = 128 with it. The check accepts
-# what 200 such measurements gave, and half as much again for `flat`. How far apart are your two values of `flat`?
+# what 10,000 such measurements gave, and half as much again for `flat`. How far apart are your two values of `flat`?
 
 # %% nbgrader={"grade": false, "grade_id": "report-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 report = {"first": None, "flat": None}  # two numbers
@@ -614,6 +614,7 @@ check("find_the_bug")
 # you run the cell: which half of the picture will be empty, and what is in its first row?
 
 # %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
+plots.use_course_style()
 keras.utils.set_random_seed(2)
 tokens = "the cat sat because it was tired".split()
 x = keras.random.normal((1, len(tokens), 16))  # (B, T, D)

@@ -338,7 +338,7 @@ print("largest difference:", np.abs(ours - keras_output).max().round(4))
 #
 # - `w_q` and `w_o` are Dense layers of width D, `w_k` and `w_v` of width G·K, all with bias.
 # - Query head h uses the keys and the values of key head h // (H/G): with H = 6 and G = 2, heads 0, 1, 2 use the first one and
-#   heads 3, 4, 5 the second.
+#   heads 3, 4, 5 the second. (`repeat` writes 0, 1 three times as 0 0 0 1 1 1, `tile` as 0 1 0 1 0 1; NumPy and `keras.ops` have both.)
 # - `call(query, key, value, attention_mask=None, return_weights=False)` takes and returns the same as in exercise 2; the weights are
 #   (B, H, T, S).
 # - If H does not divide D, or G does not divide H, it raises `ValueError`.

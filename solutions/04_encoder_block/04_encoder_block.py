@@ -66,6 +66,8 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+plots.use_course_style()
+
 check = start_lab("04_encoder_block")
 
 
@@ -251,7 +253,8 @@ check("FeedForward")
 # - `training` decides whether dropout is on. Pass it to both dropouts, so that a reader sees it.
 # - The argument is not called `mask`, because Keras itself fills an argument of that name with a padding mask (B, T), a shape that
 #   is wrong here.
-# - `EncoderBlock.from_config(block.get_config())` makes an equal block of the same name. So `get_config` returns every argument
+# - A saved model holds the weights of a layer and what its `get_config` returns; to load it, Keras calls `from_config` with that.
+#   `EncoderBlock.from_config(block.get_config())` makes an equal block of the same name. So `get_config` returns every argument
 #   of `__init__`, and everything that `super().get_config()` returns. The stack of exercise 5 needs no `get_config`.
 
 # %% nbgrader={"grade": false, "grade_id": "EncoderBlock-code", "locked": false, "schema_version": 3, "solution": true, "task": false}

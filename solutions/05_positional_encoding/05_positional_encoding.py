@@ -72,6 +72,8 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+plots.use_course_style()
+
 check = start_lab("05_positional_encoding")
 
 
@@ -506,9 +508,9 @@ for method, panel in zip(("rotary", "ALiBi"), panels, strict=True):
     reader = memory_task.trained(method, seed=0, epochs=2)
     found = measure_reach(partial(memory_task.last_answers, reader), ids, answers, distances, [8, 16, 32, 96])
     print(f"{method:6} base rate {found['base_rate']:.2f}, reach by window {found['reach']}")
-    for window, accuracy in found["accuracy"].items():
-        panel.plot(accuracy, label=f"window {window}")
-    panel.axhline(found["base_rate"], linestyle=":", color="gray")
+    for style, (window, accuracy) in zip(plots.LINES, found["accuracy"].items(), strict=False):
+        panel.plot(accuracy, label=f"window {window}", markevery=10, **style)
+    panel.axhline(found["base_rate"], linestyle=":", color="gray", label="base rate")
     panel.set(title=method, xlabel="distance of the letter", ylim=(0, 1.05))
 panels[0].set_ylabel("accuracy")
 panels[1].legend()

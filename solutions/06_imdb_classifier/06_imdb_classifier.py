@@ -80,6 +80,8 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+plots.use_course_style()
+
 check = start_lab("06_imdb_classifier")
 
 
@@ -159,7 +161,7 @@ check("vectorize")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-3b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your texts
 #
-# The next cell sends reviews through your two functions. `plain` brings them to one form; exercise 8 does this more carefully. They are
+# The next cell sends reviews through your two functions. They are
 # the course's sample, made by a grammar in which the order of the words decides; set the environment variable `COURSE_SOURCE` to
 # `real` for IMDB. Before you run the cell: at which length would you cut?
 # <details><summary>In our run</summary>At 64: none is longer.</details>
@@ -463,8 +465,7 @@ check("train_classifier")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your classifier learn
 #
-# Your model, your training, the reviews from above: 80 % to learn from, 20 % to decide when to stop. On two CPU cores the
-# sample takes about half a minute; with `COURSE_SOURCE=real` use a GPU, or the first 5,000 reviews. Before you run the cell:
+# On two CPU cores the sample takes about half a minute; with `COURSE_SOURCE=real` use a GPU, or the first 5,000 reviews. Before you run the cell:
 # will the two curves of the loss drift apart, and when?
 # <details><summary>In our run</summary>The validation loss is lowest in epoch 14 of 18.</details>
 
@@ -477,7 +478,8 @@ history = train_classifier(classifier, x[held:], y[held:], (x[:held], y[:held]))
 curves = getattr(history, "history", history)
 print(f"{len(curves['loss'])} epochs, the lowest validation loss in epoch {np.argmin(curves['val_loss']) + 1}")
 ax = plots.training_history({"your classifier": curves})
-plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, a dashed one for the validation reviews.")
+ax.axhline(np.log(2), color=diagrams.PALETTE["residual"], linestyle=":")
+plots.show(ax.figure, alt="Loss by epoch: a full line for the training reviews, a dashed one for validation, a dotted one for a guess.")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-7b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See what it gets wrong
@@ -514,10 +516,12 @@ for name, said in (("as written", probabilities), ("shuffled", again)):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · Measure: is one recipe better?
 #
-# ●○○○○ · First predict. A model is right in 73 % of many test reviews. With **500** other reviews from the same source the share
-# would be a little different. How large is the **standard deviation** of an accuracy on 500 reviews, in **percentage points**? Put a
-# number in place of `None`, and delete the last line of the cell, **before** you run the measurement below. It has to be within 0.4,
-# and at the end you are asked for the reason.
+# ●○○○○ · First predict. A model is right in 73 % of many test reviews. With **500** other reviews the share
+# would differ a little. How large is the **standard deviation** of an accuracy on 500 reviews, in **percentage points**? Put a
+# number in place of `None`, and delete the last line of the cell, **before** you run the measurement. It has to be within 0.4.
+#
+# **By hand:** a coin counts 1 or 0. What is the variance of one throw, and of the mean of four?
+# <details><summary>Answer</summary>¼, and a fourth of it.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number, in percentage points
@@ -776,8 +780,8 @@ check("linear_baseline")
 # ### Break your mask
 #
 # The masks of your classifier look for id 0. The next cell fills short reviews up with a new entry that has the *same vector* as padding:
-# both masks take it for a word. The row gets wider and wider. Before you run the cell: how do the
-# logits of the answers change with the width, with the mask and without?
+# both masks take it for a word. Before you run the cell: how do the
+# logits change with the width of the row, with the mask and without?
 # <details><summary>In our run</summary>Level with it, drifting without: at width 64, 99.0 % and 93.5 % are correct.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "broken", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
@@ -798,7 +802,8 @@ logits = np.log(said / (1 - said))
 figure, ax = plt.subplots(figsize=(6, 2.8))
 for kind, (name, style) in enumerate([("query", "-"), ("accent", "--")]):
     ax.plot(widths, logits[:, kind, :5], style, color=diagrams.PALETTE[name])
-ax.set(xlabel="width of the row", ylabel="logit of the answer", title="full lines: masked, dashed: mask broken")
+ax.axhline(0, color=diagrams.PALETTE["residual"], linestyle=":")
+ax.set(xlabel="width of the row", ylabel="logit", title="full: masked, dashed: mask broken, dotted: a guess")
 plots.show(figure, alt="Logits of five reviews by the width of the row: level with the mask, drifting without it.")
 share = ((said >= 0.5) == (y_test[short] == 1)).mean(axis=2)  # (widths, 2)
 print(f"200 short reviews, correct at width {widths[-1]}: masked {share[-1, 0]:.1%}, mask broken {share[-1, 1]:.1%}")

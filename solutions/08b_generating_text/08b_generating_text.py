@@ -418,7 +418,7 @@ for name, (log_p, ahead, ahead_per_token) in places.items():
 # ### Report your own numbers
 #
 # Other sentences give other shares. Measure again, in a cell of your own, with 300 seeds that nobody else will take. Report the two
-# shares of the greedy sentence, `ahead` and `per_token`. The check accepts what 200 such measurements gave, and half as much again.
+# shares of the greedy sentence, `ahead` and `per_token`. The check accepts what 10,000 such measurements gave, and half as much again.
 # With n sentences a share a varies with the standard deviation √(a(1 − a)/n): how far apart may two readers be?
 
 # %% nbgrader={"grade": false, "grade_id": "report-code", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -515,10 +515,12 @@ plots.show(
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 8 · Predict, then answer
 #
-# The rows of the position table start as small random numbers. Are those of neighbours alike after training? One measures it by their
-# cosine. Which cosine is large? Two rows of **D = 64** independent random numbers with mean 0 have the cosine 0 on average. How large is
-# its **standard deviation**? Put a number in place of `None`, and delete the last line of the cell, **before** you run the measurement
-# below.
+# Rows of the position table start as random numbers. Which cosine is large? Two
+# rows of **D = 64** independent random numbers with mean 0 have the cosine 0 on average. How large is its **standard deviation**?
+# Put a number in place of `None`, and delete the last line of the cell, **before** you run the measurement.
+#
+# **By hand:** rows of four numbers of variance ¼. Which variance does a sum of four products have?
+# <details><summary>Answer</summary>4 · ¼ · ¼ = ¼: the deviation is ½.</details>
 
 # %% nbgrader={"grade": false, "grade_id": "predict-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predict = None  # one number

@@ -1,6 +1,9 @@
+from functools import cache
+
 import numpy as np
 import pytest
-from lab_matrix import LabTests, expectations, namespace, solution_sources
+from lab_matrix import LabTests, code_cells, expectations, namespace, solution_sources
+from scipy.stats import binom
 from this_course import exercises_of
 
 from coursekit.generator import Generator
@@ -47,3 +50,37 @@ def test_the_cache_that_the_design_counts_is_the_students():
         _, cache = names["cached_attention"](new, new, new, cache)
     held = BLOCKS * sum(np.asarray(part).nbytes for part in cache)
     assert held * TOKENS / 3 == bytes_of_caches(5, 1) and bytes_of_caches(40, 1) == 3.125 * GIBIBYTE
+
+
+def measurements(count: int) -> np.ndarray:
+    """What `count` students measure who do as the lab asks, each with 300 seeds of her own: (count, 2)."""
+    cells = code_cells(LAB)
+    helpers = cells["drawing"].split("for p in", 1)[0]
+    names = namespace([*solution_sources(LAB), cells["model"], helpers])
+    followed = names["next_word"]
+    by_words = cache(lambda *words: followed([*words]))  # what follows depends on the last two words alone
+
+    def step(prefix):
+        return by_words(*prefix[-2:])
+
+    names["next_word"] = step
+    greedy = {"greedy": names["greedy_decode"](step, names["START_ID"], names["END_ID"], max_length=30)}
+
+    def draw(seed):
+        return names["drawn"](1.0, np.random.default_rng(seed))
+
+    seeds = [list(range(start, start + 300)) for start in range(0, 300 * count, 300)]
+    return np.array([names["measure_typical"](step, greedy, draw, each)["greedy"][1:] for each in seeds])
+
+
+@pytest.mark.long
+def test_a_right_report_lies_in_the_accepted_range_whatever_the_seeds():
+    """A hundred measurements as the lab asks for them; and of all, by the law of a share, all but one in a million."""
+    report, found = exercises_of(LAB)["report"], measurements(100)
+    for entry, shares in zip(("ahead", "per_token"), found.T, strict=True):
+        right, within = report.right[entry], report.within[entry]
+        assert np.abs(shares - right).max() <= within
+        count, error = 300, 3 * shares.std() / 100**0.5
+        least, most = np.ceil(count * (right - within)), np.floor(count * (right + within))
+        for law in (shares.mean() - error, shares.mean() + error):
+            assert binom.cdf(least - 1, count, law) + binom.sf(most, count, law) < 1e-6

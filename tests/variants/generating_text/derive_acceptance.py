@@ -68,6 +68,7 @@ WRONG = [
     ("difference", derived(accepted="np.abs(target - draft).sum(axis=-1)")),
     ("small_number_added", derived(residual="lacking / (left + 1e-9)")),
     ("zero_by_zero", derived(residual="lacking / left")),
+    ("target_where_larger", derived(lacking="target * (target > draft)")),
     # signed differences: they sum to 0
     ("", derived(lacking="target - draft", residual="lacking / left")),
     ("", derived(lacking="target * (1 - np.minimum(1, ratio))", before=RATIO)),

@@ -256,7 +256,9 @@ def measure_difference(correct_a, correct_b, reviews, seeds_a, seeds_b):
     ("", measured(("accuracies(correct_b, seeds_b)", "accuracies(correct_b, seeds_a)"))),
     # each review with a seed of its own: seeds and reviews mixed
     ("", measured(("correct[seeds[r]][:, reviews[r]]", "correct[np.resize(seeds[r], len(reviews[r])), reviews[r]]"))),
-    ("", measured(("correct[seeds[r]][:, reviews[r]]", "correct[seeds[r][0], reviews[r]]"))),
+    ("one_drawn_model", measured(("correct[seeds[r]][:, reviews[r]]", "correct[seeds[r][0], reviews[r]]"))),
+    ("models_once", measured(("correct[seeds[r]][:, reviews[r]]", "correct[np.unique(seeds[r])][:, reviews[r]]"))),
+    ("alone_is_still", measured((ALONE, "np.array([difference] * len(reviews))"))),
     ("", measured((RETURNED, "return difference, ends(alone), ends(again)"))),
     ("", measured((RETURNED, "return difference, ends(again)"))),
     ("", measured((RETURNED, "return abs(difference), ends(again), ends(alone)"))),

@@ -254,4 +254,15 @@ def measure_saturation(draw, widths, seeds, threshold=0.9):
     out["base"] = 1 / len(k)
     return out
 """),
+    ("scaled_by_keys", measured(("np.sqrt(d)", "np.sqrt(len(k))"))),
+    (
+        "last_in_place_of_first",
+        measured(
+            (
+                "next((d for d, mean in zip(widths, means) if mean > threshold), None)",
+                "([d for d, mean in zip(widths, means) if mean > threshold] or [None])[-1]",
+            )
+        ),
+    ),
+    ("median_in_place_of_mean", measured(("weights.max(axis=1).mean()", "np.median(weights.max(axis=1))"))),
 ]  # fmt: skip
