@@ -77,7 +77,11 @@ def save(name: str, *, results: dict[str, Any], folder: Path = FOLDER, **conditi
     if wrong := conditions.keys() ^ Conditions.__annotations__.keys():
         raise TypeError(f"missing or unknown: {', '.join(sorted(wrong))}")
     record = {
-        **{key: conditions[key] for key in Conditions.__annotations__},
+        "what": conditions["what"],
+        "data": conditions["data"],
+        "device": conditions["device"],
+        "command": conditions["command"],
+        "seed": conditions["seed"],
         "seconds": round(conditions["seconds"], 1),
         "date": datetime.date.today().isoformat(),
         "versions": {"python": platform.python_version()} | {each: _version(each) for each in _PACKAGES},
