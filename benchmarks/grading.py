@@ -53,7 +53,7 @@ class Timing:
 def hand_in(folder: Path, count: int) -> Path:
     """Write `count` different submissions, honest ones of several kinds in turn, as <student>/<lab>/<lab>.ipynb."""
     for number in range(count):
-        sample = ROOT / "autograder" / "samples" / LAB / SAMPLES[number % len(SAMPLES)] / f"{LAB}.ipynb"
+        sample = ROOT / "exercises" / "samples" / LAB / SAMPLES[number % len(SAMPLES)] / f"{LAB}.ipynb"
         notebook = json.loads(sample.read_text("utf-8"))
         notebook["cells"].append({"cell_type": "markdown", "metadata": {}, "source": f"Submission {number}."})
         if notebook["nbformat_minor"] >= 5:
@@ -207,7 +207,8 @@ def run_floor(submitted: Path) -> None:
     gc.freeze()  # else each child's garbage collection copies every page
     for path in sorted(submitted.rglob("*.ipynb")):
         if child := os.fork():
-            os.waitpid(child, 0)
+            if os.waitpid(child, 0)[1]:
+                raise RuntimeError(f"{path} was not run to its end")
             continue
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         for cell in json.loads(path.read_text("utf-8"))["cells"]:

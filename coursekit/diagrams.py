@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, TypedDict, Unpack, cast
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -109,23 +109,27 @@ def canvas(width: float, height: float, *, title: str | None = None) -> tuple[Fi
     return figure, ax
 
 
-def box(
-    ax: Axes,
-    x: float,
-    y: float,
-    text: str,
-    *,
-    role: str = "neutral",
-    width: float = 1.5,
-    height: float = 0.6,
-    detail: str | None = None,
-    fontsize: float = 10,
-) -> Box:
+class BoxStyle(TypedDict, total=False):
+    """How a box looks: its role (a key of PALETTE), width and height (1.5 and 0.6), and the size of its text (10)."""
+
+    role: str
+    width: float
+    height: float
+    fontsize: float
+
+
+def box(ax: Axes, x: float, y: float, text: str, *, detail: str | None = None, **style: Unpack[BoxStyle]) -> Box:
     """Draw a rounded box centred at (x, y) with text and, smaller below it, a detail such as a shape.
 
-    role is a key of PALETTE. Returns the Box, whose sides arrows can start from.
+    Returns the Box, whose sides arrows can start from.
+
+    Raises:
+        TypeError: `style` has a key that BoxStyle does not have.
     """
-    fill = PALETTE[role]
+    if unknown := style.keys() - BoxStyle.__annotations__:
+        raise TypeError(f"a box has no {', '.join(sorted(unknown))}; it has {', '.join(BoxStyle.__annotations__)}")
+    width, height, fontsize = style.get("width", 1.5), style.get("height", 0.6), style.get("fontsize", 10)
+    fill = PALETTE[style.get("role", "neutral")]
     ax.add_patch(
         FancyBboxPatch(
             (x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0,rounding_size=0.08",
@@ -133,10 +137,10 @@ def box(
         )
     )  # fmt: skip
     shift = min(0.12, height / 5) if detail else 0
-    style: dict[str, Any] = {"ha": "center", "va": "center", "color": text_colour(fill), "zorder": 3}
-    ax.text(x, y + shift, text, fontsize=fontsize, **style)
+    words: dict[str, Any] = {"ha": "center", "va": "center", "color": text_colour(fill), "zorder": 3}
+    ax.text(x, y + shift, text, fontsize=fontsize, **words)
     if detail:
-        ax.text(x, y - 1.25 * shift, detail, fontsize=fontsize - 2, family="monospace", **style)
+        ax.text(x, y - 1.25 * shift, detail, fontsize=fontsize - 2, family="monospace", **words)
     return Box(x, y, width, height)
 
 
@@ -265,7 +269,6 @@ def grid(
     rows: int,
     columns: int,
     *,
-    cell: float = 0.28,
     role: str = "neutral",
     text: str | None = None,
     detail: str | None = None,
@@ -274,6 +277,7 @@ def grid(
 
     Roles with a hatch are hatched, so that Q, K and V stay apart in grey. Returns the outline as a Box.
     """
+    cell = 0.28
     outline = Box(x, y, columns * cell, rows * cell)
     left, bottom = outline.left[0], outline.bottom[1]
     for row in range(rows):

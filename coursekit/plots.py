@@ -12,7 +12,7 @@ import html
 import io
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -107,6 +107,22 @@ def _axes(ax: Axes | None, width: float, height: float) -> Axes:
     return plt.subplots(figsize=(width, height))[1] if ax is None else ax
 
 
+class MapStyle(TypedDict, total=False):
+    """How a map looks.
+
+    Attributes:
+        values: whether numbers are printed; without it, where the matrix has at most 12 rows and columns.
+        digits: of these numbers, behind the point; 2 without it.
+        cmap: matplotlib's colour map; "Blues" without it.
+        colorbar: whether a colour bar stands beside the map.
+    """
+
+    values: bool | None
+    digits: int
+    cmap: str | Colormap
+    colorbar: bool
+
+
 def matrix_map(
     matrix: np.ndarray,
     *,
@@ -114,18 +130,15 @@ def matrix_map(
     columns: Sequence[str] | None = None,
     mask: np.ndarray | None = None,
     limits: tuple[float, float] | None = None,
-    values: bool | None = None,
-    digits: int = 2,
-    cmap: str | Colormap = "Blues",
     title: str | None = None,
-    colorbar: bool = False,
     ax: Axes | None = None,
+    **style: Unpack[MapStyle],
 ) -> Axes:
     """Draw a matrix (R, C) as a heat map with labelled rows and columns.
 
     Cells where the boolean `mask` (R, C) is False are hatched: blocked, by the course's convention. `limits` are the
-    values of the lightest and darkest colour (default: the matrix's own). Numbers are printed when the matrix has at
-    most 12 rows and columns, or as `values` says.
+    values of the lightest and darkest colour (default: the matrix's own). `style` has the keys of `MapStyle`; another
+    one raises TypeError.
 
     >>> ax = matrix_map(np.eye(3), rows="abc", columns="xyz", limits=(0, 1), title="scores")
     >>> [label.get_text() for label in ax.get_xticklabels()]
@@ -134,20 +147,25 @@ def matrix_map(
     matrix = np.asarray(matrix, dtype=float)
     if matrix.ndim != 2:
         raise ValueError(f"matrix_map draws one matrix (rows, columns), got shape {matrix.shape}")
+    if unknown := style.keys() - MapStyle.__annotations__:
+        raise TypeError(f"a map has no {', '.join(sorted(unknown))}; it has {', '.join(MapStyle.__annotations__)}")
     n_rows, n_columns = matrix.shape
     ax = _axes(ax, min(1.6 + 0.55 * n_columns, 8), min(1.1 + 0.42 * n_rows, 7))
     low, high = limits if limits else (matrix.min(), matrix.max())
-    image = ax.imshow(matrix, cmap=cmap, vmin=low, vmax=high, aspect="auto")
+    image = ax.imshow(matrix, cmap=style.get("cmap", "Blues"), vmin=low, vmax=high, aspect="auto")
     ax.grid(visible=False)
     ax.tick_params(length=0)
     long_names = max(map(len, columns or [""])) > 4
     slant: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if long_names else {}
     ax.set_xticks(range(len(columns or [])), columns, **slant)
     ax.set_yticks(range(len(rows or [])), rows)
-    if values if values is not None else max(matrix.shape) <= 12:
+    values = style.get("values")
+    if max(matrix.shape) <= 12 if values is None else values:
         for (row, column), value in np.ndenumerate(matrix):
             shade = text_colour(image.to_rgba(value))
-            ax.text(column, row, f"{value:.{digits}f}", ha="center", va="center", fontsize=8, color=shade)
+            ax.text(
+                column, row, f"{value:.{style.get('digits', 2)}f}", ha="center", va="center", fontsize=8, color=shade
+            )
     if mask is not None:
         for row, column in np.argwhere(~np.asarray(mask, dtype=bool)):
             cover = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="none", hatch=HATCHES["mask"])
@@ -155,7 +173,7 @@ def matrix_map(
             ax.add_patch(cover)
     if title:
         ax.set_title(title)
-    if colorbar:
+    if style.get("colorbar"):
         ax.figure.colorbar(image, ax=ax, shrink=0.85)
     return ax
 

@@ -130,9 +130,11 @@ PIECES = (
 @cache
 def corpus() -> tuple[bytes, ...]:
     """The notebooks of this repository, with the outputs that a kernel left in them, and the sample submissions."""
-    paths = [*ROOT.glob("solutions/*/*.ipynb"), *ROOT.glob("labs/*/*.ipynb"), *ROOT.glob("lectures/*.ipynb")]
-    paths += ROOT.glob("autograder/samples/*/*/*.ipynb")
-    return tuple(path.read_bytes() for path in sorted(paths))
+    folders = ("solutions/*", "labs/*", "lectures", "exercises/samples/*/*")
+    found = [sorted(ROOT.glob(f"{folder}/*.ipynb")) for folder in folders]
+    if empty := [folder for folder, paths in zip(folders, found, strict=True) if not paths]:
+        raise FileNotFoundError(f"no notebook in {', '.join(empty)}")
+    return tuple(path.read_bytes() for paths in found for path in paths)
 
 
 def mutated(seed: int) -> bytes:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coursekit.attempts import attempt
-from coursekit.probes.driving import function, layer, record
+from coursekit.probes.driving import LayerProbe, function, record
 
 X = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
 
@@ -63,6 +63,6 @@ class TakesAnyLength(KeepsItsLength):
 
 @pytest.mark.parametrize(("cls", "kind"), [(KeepsItsLength, "error"), (TakesAnyLength, None)])
 def test_a_layer_has_seen_a_shorter_input_before(cls, kind):
-    probe = layer("Own", init=("width",), call=("x",), weights=("scale.kernel",))
+    probe = LayerProbe("Own", init=("width",), call=("x",), weights=("scale.kernel",))
     inputs = {"width": 3, "x": np.ones((2, 5, 3), "float32"), "scale.kernel": np.eye(3, dtype="float32")}
     assert attempt(probe, {"Own": cls}, inputs, "call").kind == kind

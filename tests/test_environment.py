@@ -272,3 +272,31 @@ def test_an_issue_form_has_what_github_asks_for(path):
     names = [field["id"] for field in fields]
     assert len(set(names)) == len(names) and all(field["attributes"]["label"] for field in fields)
     assert any(field.get("validations", {}).get("required") for field in fields)
+
+
+ROUTES = ("Linux", "macOS", "Windows", "your own environment", "conda", "a container", "a GPU", "Colab", "a wheel")
+AROUND = (
+    "cluster",
+    "PostgreSQL",
+    "class server",
+    "course watch",
+    "Gradescope",
+    "Canvas and Moodle",
+    "GitHub",
+    "web site",
+)
+
+
+def test_every_route_says_when_it_was_tried_last_and_with_what():
+    """Or that it was not tried. What starts a service stands in the documentation, too."""
+    page = (ROOT / "docs" / "running.md").read_text("utf-8")
+    rows = [line.strip("|").split(" | ") for line in page.splitlines() if re.match(r"\| (?!where|what)", line)]
+    names, lasts = [row[0].strip() for row in rows], [row[-1].strip() for row in rows]
+    assert all(any(route in name for name in names) for route in (*ROUTES, *AROUND))
+    for name, last in zip(names, lasts, strict=True):
+        assert re.match(r"20\d\d-\d\d-\d\d: .+|20\d\d-\d\d-\d\d, .+|not .+|not tried", last), name
+        for test in re.findall(r"pytest (?:-m long )?(tests/\S+\.py)", last):
+            assert (ROOT / test).is_file(), (name, test)
+    guide = "".join(path.read_text("utf-8") for path in [ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")])
+    services = [*ROOT.glob("compose*.yaml"), *ROOT.glob("tools/*.service"), ROOT / "environment.yml"]
+    assert {path.name for path in services if path.name not in guide} == set()

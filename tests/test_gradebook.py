@@ -44,9 +44,7 @@ def course(tmp_path, monkeypatch):
     return released(tmp_path / "course", monkeypatch)
 
 
-def result(
-    course, student="ada", double=2.0, square=1.5, why="", code="", content="c1", grader="g1", **more
-) -> LabResult:
+def result(course, student="ada", double=2.0, square=1.5, why="", code="", content="c1", **more) -> LabResult:
     notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
     for cell in notebook.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
@@ -58,7 +56,7 @@ def result(
         ExerciseResult("double", double, 2, "graded", groups=(GroupResult("values", "right values", 1, double > 0),)),
         ExerciseResult("square", square, 3, "graded", misconceptions=("half",), sentences=("You halve it.",)),
     )
-    filled = {"notebook": notebook, "content_hash": content, "grader_version": grader} | more
+    filled = {"notebook": notebook, "content_hash": content, "grader_version": "g1"} | more
     return LabResult(student, LAB, exercises, **filled)
 
 
@@ -123,11 +121,13 @@ def test_manual_scores_and_comments_survive_grading_again(course):
             gradebook.db.commit()
         assert writer.marks()[0].state == "graded"
 
-        writer.record([result(course, why="My words.", grader="g2")])
+        writer.record([result(course, why="My words.", grader_version="g2")])
         assert grade(course, "ada", "why") == (None, 3.0, False, 3.0)
         assert grade(course, "ada", "double") == (2.0, 1.0, False, 1.5)
 
-        writer.record([result(course, why="Other words.", code="def double(x): ...", grader="g2", content="c2")])
+        writer.record(
+            [result(course, why="Other words.", code="def double(x): ...", grader_version="g2", content="c2")]
+        )
         assert grade(course, "ada", "why") == (None, 3.0, True, 3.0)
         assert grade(course, "ada", "double") == (2.0, 1.0, True, 1.5)
         assert grade(course, "ada", "square") == (1.5, None, False, 1.5)

@@ -84,7 +84,7 @@ def test_names_that_are_typed_again_are_never_cut(course, run):  # noqa: F811
 
 def test_grading_again_keeps_a_mark_by_hand_and_another_answer_asks_to_look_again(course, run):  # noqa: F811
     run("mark", LAB, "ada", "double", 1, "--because", "a loop")
-    record(course, result(course, "ada", grader="g2"))
+    record(course, result(course, "ada", grader_version="g2"))
     assert mark_of(course).score == 2.5 and "1 of 2 points, because: a loop" in page(course)
     record(course, result(course, "ada", code="def double(x): return x + x", content="c2"))
     assert mark_of(course).waiting_for("second look") == ("double",)

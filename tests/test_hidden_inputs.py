@@ -58,7 +58,7 @@ def graded(course, monkeypatch):  # noqa: F811
             GroupResult("one", "a width of 1", 1, True),
         )
         exercises = (ExerciseResult("double", 0.5, 2, "graded", groups=groups),)
-        verdict = replace(result(loaded, student, grader=version), exercises=exercises)
+        verdict = replace(result(loaded, student, grader_version=version), exercises=exercises)
         folder = course.root / "grades"
         with GradebookWriter(loaded.db_url, loaded) as writer:
             writer.record([verdict])

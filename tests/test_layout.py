@@ -1,7 +1,8 @@
-"""The house stays in order: no file, no line and no page of the guide is too long to read."""
+"""The house stays in order: no file, line, signature or page of the guide is too long to read."""
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import unicodedata
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 500
 WIDEST = 120
+MOST_PARAMETERS = 8
+COMMANDS = ("benchmarks", "experiments", "site", "tools")
 
 
 def python_files() -> list[Path]:
@@ -35,6 +38,33 @@ def test_no_line_is_too_long_to_read():
         if sum(not unicodedata.combining(letter) for letter in line) > WIDEST
     }
     assert too_long == set()
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many a caller sees: without self, and what stars collect counts once."""
+    given = function.args
+    names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return len(names) - (names[:1] in (["self"], ["cls"])) + bool(given.vararg) + bool(given.kwarg)
+
+
+def is_called_by_its_contract(path: Path, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A command, whose parameters are its options; or a formula, which takes an exercise's inputs by their names."""
+    if path.parts[:2] == ("autograder", "cli") or (path.parts[0] in COMMANDS and function.name == "main"):
+        return True
+    marks = [ast.unparse(mark).partition("(")[0] for mark in function.decorator_list]
+    return path.parts[0] == "exercises" and any(mark in ("exercise.formula", "exercise.formula_for") for mark in marks)
+
+
+def test_no_function_takes_more_than_eight_parameters():
+    too_many = {
+        f"{path.relative_to(ROOT)}: {node.name}": parameters(node)
+        for path in python_files()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and parameters(node) > MOST_PARAMETERS
+        and not is_called_by_its_contract(path.relative_to(ROOT), node)
+    }
+    assert too_many == {}
 
 
 def test_a_page_of_the_instructors_guide_is_read_in_ten_minutes():

@@ -70,7 +70,7 @@ class Term(RuleBasedStateMachine):
 
     def record(self, student) -> None:
         course = self.course
-        verdict = result(course, student, grader=f"g{self.versions}", **self.last[student])
+        verdict = result(course, student, grader_version=f"g{self.versions}", **self.last[student])
         found = {each.exercise: each for each in verdict.exercises}
         verdict = replace(
             verdict,

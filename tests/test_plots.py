@@ -109,6 +109,15 @@ def test_the_given_axes_are_used(draw):
     assert len(plt.get_fignums()) == 1
 
 
+def test_a_look_that_nobody_draws_is_refused():
+    _, ax = diagrams.canvas(2, 2)
+    with pytest.raises(TypeError, match="a box has no colour; it has role, width, height, fontsize"):
+        diagrams.box(ax, 1, 1, "text", colour="red")
+    with pytest.raises(TypeError, match="a map has no colour; it has values, digits, cmap, colorbar"):
+        plots.matrix_map(WEIGHTS, colour="red", ax=ax)
+    plt.close("all")
+
+
 def test_show_refuses_empty_alternative_text(displayed):
     with pytest.raises(ValueError, match="alternative text"):
         plots.show(plt.figure(), alt="  ")

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hostile.corpus import CORPUS
 from lab_matrix import exercises, variants
 from this_course import ROOT, exercises_of
 
@@ -186,6 +187,20 @@ def test_the_page_has_the_table_of_these_sources():
 
 def _ids(source) -> tuple[str, ...]:
     return () if isinstance(source.expect, str) else source.expect
+
+
+def test_the_attacks_on_the_page_are_not_too_many():
+    found = re.search(r"more than (\d+) hostile notebooks", PAGE.read_text("utf-8"))
+    assert found and int(found[1]) < len(CORPUS)
+
+
+def test_the_commands_of_the_figures_are_there_and_say_when_they_ran_last():
+    rows = re.findall(r"^\| .*\? \| (.*) \| (.*) \| (.*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert len(rows) == 7
+    for figure, command, last in rows:
+        found = re.search(r"`python (?:-m pytest (?:-m \w+ )?)?((?:tests|benchmarks)/\S+?)(?: -k variants)?`", command)
+        assert command == "the same" or (found and (ROOT / found[1]).exists()), figure
+        assert re.match(r"20\d\d-\d\d-\d\d$|not ", last), figure
 
 
 def test_the_numbers_of_variants_on_the_page_are_not_too_large():

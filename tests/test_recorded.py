@@ -47,6 +47,8 @@ def test_what_cannot_be_recorded(tmp_path):
         recorded.save("nan", results={"loss": float("nan")}, **common)
     with pytest.raises(ValueError, match="keep it under 200,000"):
         recorded.save("large", results={"x": "y" * 200_000}, **common)
+    with pytest.raises(TypeError, match="missing or unknown: command, minutes"):
+        recorded.save("other", results={}, **{key: common[key] for key in common if key != "command"}, minutes=1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -63,10 +65,17 @@ def test_every_record_is_complete_and_small(name):
         assert record["date"] <= "2026-11-25", "a record of a later day says what was run"
     else:
         assert record["run"].keys() == {"program", "arguments", "commit", "processor seconds"}
-        assert record["run"]["program"] == f"{name}.py"
+        assert record["run"]["program"] == f"{name}.py" and record["run"]["processor seconds"] > 0
+    assert all(record["versions"][package] for package in ("python", "tensorflow", "keras", "numpy"))
+    assert isinstance(record["seed"], int) and record["seconds"] > 0 and f"experiments/{name}.py" in record["command"]
     assert (recorded.FOLDER / f"{name}.json").stat().st_size < recorded.LARGEST
     script = re.search(r"experiments/\w+\.py", record["command"])
     assert script and (ROOT / script[0]).is_file()
+
+
+def test_records_of_which_no_run_is_known_become_fewer():
+    """Their command, seed, versions and seconds are known; the commit is not. A new run takes one off."""
+    assert sum(recorded.load(name)["run"] == recorded.BEFORE for name in recorded.names()) <= 21
 
 
 def test_every_program_writes_its_record_with_its_run():

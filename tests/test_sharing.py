@@ -11,7 +11,7 @@ from coursekit.diagnosis import agrees
 from coursekit.lab import run_cases
 from coursekit.plain import plain
 from coursekit.probes import described, load_probe
-from coursekit.probes.driving import BuiltLayer, layer
+from coursekit.probes.driving import BuiltLayer, LayerProbe
 from coursekit.probes.sharing import LayerCache, sharing
 
 LAYERS = [(lab, name) for lab in LABS for name in exercises_of(lab) if name[0].isupper()]
@@ -36,7 +36,7 @@ def defined(body: str = "return self.factor * self.dense(x)") -> dict:
 
 
 def probe(**modes):
-    return layer("Scale", init=("factor",), call=("x",), weights=("dense.kernel",), modes=modes)
+    return LayerProbe("Scale", init=("factor",), call=("x",), weights=("dense.kernel",), modes=modes)
 
 
 def inputs(seed: int, factor: int | float = 2, batch: int = 2, length: int = 5) -> dict:

@@ -67,7 +67,7 @@ def watch(
     from sqlalchemy.exc import SQLAlchemyError  # slow to import
 
     from autograder.grading.people import course_roster, unknown_names
-    from autograder.integrations.watching.watcher import Watcher
+    from autograder.integrations.watching.watcher import Graders, Watcher
     from autograder.sandbox import SandboxUnavailable
 
     course = load_course()
@@ -90,9 +90,7 @@ def watch(
         drops=drops or (),
         out_dir=out_dir,
         db_url=course.gradebook_at(db),
-        workers=workers,
-        unsafe=unsafe,
-        cluster=_cluster(cluster) if cluster else None,
+        graders=Graders(workers, unsafe, _cluster(cluster) if cluster else None),
     )
     watcher.only_roster = only_roster
     told: dict[tuple[str, str], None] = {}

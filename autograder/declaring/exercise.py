@@ -83,7 +83,7 @@ class Exercise(Declaration):
         returns: names of the results; the student's function returns a tuple if there are several, and the formula
             may return them as the function does.
         fields: the entries of the dictionary that the student's function returns, if it returns one.
-        layer: of a layer, how it is built and called: the arguments of `coursekit.probes.driving.layer` but its name.
+        layer: of a layer, how it is built and called: the fields of `coursekit.probes.driving.LayerProbe` but its name.
         seeks_changes: whether a check looks for one change to the formula that gives the student's numbers. Not where
             the formula iterates: a changed one may not converge, and then rounding decides.
         named_mistakes: the mistakes that can be named, by id, the most likely first.

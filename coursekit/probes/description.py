@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coursekit.probes.driving import Probe, function, layer, record, refusing, value
+from coursekit.probes.driving import LayerProbe, Probe, function, record, refusing, value
 
 
 def described(name: str, description: Mapping[str, Any]) -> Probe:
@@ -16,7 +16,7 @@ def described(name: str, description: Mapping[str, Any]) -> Probe:
         description: ``{"kind": "value"}``, with ``"number": True`` where it is one number;
             ``{"kind": "function", "call": [...], "optional": [...], "returns": [...]}`` with lists of names as in
             `function`; ``{"kind": "record", …}`` with ``fields`` in place of ``returns``; or ``{"kind": "layer", …}``
-            with the arguments of `layer`; the mode ``refusal`` says which error it raises.
+            with the fields of `LayerProbe`; the mode ``refusal`` says which error it raises.
 
     Raises:
         KeyError: it describes none of them.
@@ -24,7 +24,7 @@ def described(name: str, description: Mapping[str, Any]) -> Probe:
     if description["kind"] == "value":
         return value(name, number=description.get("number", False))
     if description["kind"] == "layer":
-        return refusing(layer(name, **{key: value for key, value in description.items() if key != "kind"}))
+        return refusing(LayerProbe(name, **{key: value for key, value in description.items() if key != "kind"}))
     if description["kind"] == "record":
         return record(name, *description["call"], optional=description["optional"], fields=description["fields"])
     return function(name, *description["call"], optional=description["optional"], returns=description["returns"])

@@ -14,7 +14,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -212,27 +212,13 @@ def refusing(probe: Probe) -> Probe:
     return wrapped
 
 
-def layer(
-    name: str,
-    *,
-    init: Sequence[str],
-    call: Sequence[str],
-    optional: Sequence[str] = ("mask",),
-    weights: Sequence[str] | Callable[[Mapping[str, Any]], Sequence[str]],
-    returns: Sequence[str] = ("output",),
-    with_weights: str | None = None,
-    init_keywords: Sequence[str] = (),
-    unknown_axes: Sequence[int] | None = None,
-    packed: str | None = None,
-    modes: Mapping[str, Callable[[BuiltLayer], dict[str, Any]]] | None = None,
-    harmless: Sequence[str] = (),
-    renamed: Mapping[str, str] | None = None,
-) -> Probe:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LayerProbe:
     """Probe that builds a layer, puts known weights into its named attributes and calls it.
 
     Inside `coursekit.probes.sharing.sharing` cases share the layers that they build.
 
-    Args:
+    Attributes:
         name: the layer's class name in the notebook.
         init: inputs given to the constructor by position.
         call: inputs given to the call by position.
@@ -252,24 +238,39 @@ def layer(
             that has the old one alone gets it by that.
     """
 
-    def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+    name: str = field(kw_only=False)
+    init: Sequence[str]
+    call: Sequence[str]
+    optional: Sequence[str] = ("mask",)
+    weights: Sequence[str] | Callable[[Mapping[str, Any]], Sequence[str]]
+    returns: Sequence[str] = ("output",)
+    with_weights: str | None = None
+    init_keywords: Sequence[str] = ()
+    unknown_axes: Sequence[int] | None = None
+    packed: str | None = None
+    modes: Mapping[str, Callable[[BuiltLayer], dict[str, Any]]] = field(default_factory=dict)
+    harmless: Sequence[str] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
+        """What the student's layer gives for the inputs of a case, in a mode."""
         import tensorflow as tf
 
-        paths = weights(inputs) if callable(weights) else weights
-        cls = find(namespace, name)
-        positional = [inputs[key] for key in init]
-        named = {key: inputs[key] for key in init_keywords if key in inputs}
-        arguments = [tensors(copied(inputs[key])) for key in call]
+        paths = self.weights(inputs) if callable(self.weights) else self.weights
+        cls = find(namespace, self.name)
+        positional = [inputs[key] for key in self.init]
+        named = {key: inputs[key] for key in self.init_keywords if key in inputs}
+        arguments = [tensors(copied(inputs[key])) for key in self.call]
         keywords = {
-            _argument(cls, key, (renamed or {}).get(key, key)): tensors(copied(inputs[key]))
-            for key in optional
+            _argument(cls, key, self.renamed.get(key, key)): tensors(copied(inputs[key]))
+            for key in self.optional
             if key in inputs
         }
-        names = list(returns)
-        if with_weights and inputs.get("return_weights"):
+        names = list(self.returns)
+        if self.with_weights and inputs.get("return_weights"):
             keywords["return_weights"] = True
-            names.append(with_weights)
-        shown = f"{name}(…)({', '.join([*call, *(f'{key}=…' for key in keywords)])})"
+            names.append(self.with_weights)
+        shown = f"{self.name}(…)({', '.join([*self.call, *(f'{key}=…' for key in keywords)])})"
 
         def call_with(built: Any, *tensors: Any) -> dict[str, Any]:
             return unpack(built(*tensors, **keywords), names, shown)
@@ -283,29 +284,27 @@ def layer(
 
         with current_cache().layer(
             LayerKey(cls, positional, named, arguments),
-            make=lambda: _construct(cls, name, positional, named),
+            make=lambda: _construct(cls, self.name, positional, named),
             call=lambda built: first_call(built),
-            keep=not modes or mode not in modes or mode in harmless,
+            keep=mode not in self.modes or mode in self.harmless,
         ) as built:
             run = partial(call_with, built)
-            if packed is not None and packed in inputs:
-                inputs = {**inputs, **_unpacked(built, inputs[packed], paths, name)}
+            if self.packed is not None and self.packed in inputs:
+                inputs = {**inputs, **_unpacked(built, inputs[self.packed], paths, self.name)}
             _assign_all(built, inputs, paths)
-            if modes and mode in modes:
-                return modes[mode](BuiltLayer(built, arguments, keywords, inputs, paths))
+            if mode in self.modes:
+                return self.modes[mode](BuiltLayer(built, arguments, keywords, inputs, paths))
             if mode == "parameters":
                 return {"trainable_parameters": sum(int(np.prod(v.shape)) for v in built.trainable_variables)}
             if mode == "reload":
                 return call_with(_reloaded(built, arguments, keywords), *arguments)
             if mode == "graph":
-                signature = [tf.TensorSpec(_shape_in_graph(t.shape, unknown_axes), t.dtype) for t in arguments]
+                signature = [tf.TensorSpec(_shape_in_graph(t.shape, self.unknown_axes), t.dtype) for t in arguments]
                 # Keras itself calls layers without AutoGraph, so to convert this function's own code gains nothing.
                 return _in_graph(tf.function(run, input_signature=signature, autograph=False), arguments)
             if mode == "gradient":
-                return _gradients(built, run, arguments, inputs, call, paths, shown)
+                return _gradients(built, run, arguments, inputs, self.call, paths, shown)
             return run(*arguments)
-
-    return probe
 
 
 @dataclass(frozen=True)

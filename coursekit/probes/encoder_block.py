@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coursekit.probes.driving import BuiltLayer, ContractError, find, layer, numbers, unpack
+from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, numbers, unpack
 from coursekit.probes.naming import kind_of
 
 FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
@@ -212,7 +212,7 @@ MODES = {
 SIZES = ("d_model", "num_heads", "d_ff")
 
 PROBES = {
-    "EncoderBlock": layer(
+    "EncoderBlock": LayerProbe(
         "EncoderBlock",
         init=SIZES,
         init_keywords=("dropout", "norm"),
@@ -223,7 +223,7 @@ PROBES = {
         modes=MODES,
         harmless=tuple(MODES),
     ),
-    "Encoder": layer(
+    "Encoder": LayerProbe(
         "Encoder",
         init=("num_layers", *SIZES),
         init_keywords=("dropout", "norm"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.choosing import design, whole
-from coursekit.probes.driving import BuiltLayer, ContractError, find, function, layer, numbers, refusing, unpack
+from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function, numbers, refusing, unpack
 from coursekit.probes.naming import kind_of
 
 PAIR = "the pair (keys, values)"
@@ -406,7 +406,7 @@ PROBES = {
     "measure_temperature": _measure_temperature,
     "LoRADense": _lora_dense,
     "generate": _generate,
-    "GroupedAttention": layer(
+    "GroupedAttention": LayerProbe(
         "GroupedAttention",
         init=("d_model", "num_heads", "num_kv_heads"),
         call=("x",),
@@ -416,7 +416,7 @@ PROBES = {
         modes=_ATTENTION_MODES,
         harmless=tuple(_ATTENTION_MODES),
     ),
-    "LanguageModel": layer(
+    "LanguageModel": LayerProbe(
         "LanguageModel",
         init=("vocab_size", "d_model", "num_layers", "num_heads", "num_kv_heads", "d_ff"),
         call=("ids",),

@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from coursekit.generator import Generator
 from coursekit.probes.choosing import design
-from coursekit.probes.driving import ContractError, find, function, layer, numbers, refusing, unpack
+from coursekit.probes.driving import ContractError, LayerProbe, find, function, numbers, refusing, unpack
 from coursekit.probes.naming import kind_of
 
 
@@ -199,7 +199,7 @@ PROBES = {
     "design": design(_standing, slopes=_four_slopes),
     "measure_reach": _measure_reach,
     "sinusoidal_positions": refusing(function("sinusoidal_positions", "length", "d_model")),
-    "TokenAndPositionEmbedding": layer(
+    "TokenAndPositionEmbedding": LayerProbe(
         "TokenAndPositionEmbedding",
         init=("max_length", "vocab_size", "d_model"),
         call=("ids",),
@@ -207,7 +207,7 @@ PROBES = {
         weights=("token_embedding.embeddings", "position_embedding.embeddings"),
         unknown_axes=(0, 1),
     ),
-    "SinusoidalEmbedding": layer(
+    "SinusoidalEmbedding": LayerProbe(
         "SinusoidalEmbedding",
         init=("max_length", "vocab_size", "d_model"),
         call=("ids",),

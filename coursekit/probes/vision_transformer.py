@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.arguments import copied, refuse_changed
-from coursekit.probes.driving import BuiltLayer, ContractError, find, function, layer, numbers, refusing
+from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function, numbers, refusing
 from coursekit.probes.naming import kind_of
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 
@@ -412,7 +412,7 @@ def _along(found: Mapping[int, Any], size: int) -> dict[str, Any]:
 PROBES = {
     "measure_shift": _measure_shift,
     "extract_patches": refusing(function("extract_patches", "images", "patch_size")),
-    "PatchEmbedding": layer(
+    "PatchEmbedding": LayerProbe(
         "PatchEmbedding",
         init=("patch_size", "num_patches", "d_model"),
         call=("images",),

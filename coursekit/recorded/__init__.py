@@ -11,7 +11,7 @@ import sys
 import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 FOLDER = Path(__file__).parent
 FIELDS = ("what", "data", "device", "command", "seed", "seconds", "date", "versions", "run", "results")
@@ -47,40 +47,42 @@ def load(name: str) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def save(
-    name: str,
-    *,
-    what: str,
-    data: str,
-    device: str,
-    command: str,
-    seed: int,
-    seconds: float,
-    results: dict[str, Any],
-    folder: Path = FOLDER,
-) -> Path:
+class Conditions(TypedDict):
+    """What was run, on which data and machine, by which command and from which seed, and how many seconds it took."""
+
+    what: str
+    data: str
+    device: str
+    command: str
+    seed: int
+    seconds: float
+
+
+def save(name: str, *, results: dict[str, Any], folder: Path = FOLDER, **conditions: Unpack[Conditions]) -> Path:
     """Record a run, with today's date and the versions of what it ran on.
 
     Args:
         name: of the experiment; the file is `<name>.json`.
-        what, data, device, command, seed, seconds: what was run, on which data and machine, how it is repeated, and how
-            long it took.
         results: numbers, strings, lists and dicts of them; finite.
         folder: where to, made if it is not there; the package's own when it is not given.
+        conditions: all of `Conditions`, and nothing else.
 
     Returns:
         The file.
 
     Raises:
+        TypeError: a condition is missing or unknown.
         ValueError: the record is larger than 200 kB, or holds a number that is not finite.
     """
+    if wrong := conditions.keys() ^ Conditions.__annotations__.keys():
+        raise TypeError(f"missing or unknown: {', '.join(sorted(wrong))}")
     record = {
-        "what": what,
-        "data": data,
-        "device": device,
-        "command": command,
-        "seed": seed,
-        "seconds": round(seconds, 1),
+        "what": conditions["what"],
+        "data": conditions["data"],
+        "device": conditions["device"],
+        "command": conditions["command"],
+        "seed": conditions["seed"],
+        "seconds": round(conditions["seconds"], 1),
         "date": datetime.date.today().isoformat(),
         "versions": {"python": platform.python_version()} | {each: _version(each) for each in _PACKAGES},
         "run": _run(),

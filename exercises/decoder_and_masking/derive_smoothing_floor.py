@@ -95,7 +95,6 @@ def large(rng: Generator) -> list[Case]:
 
 
 TARGET = "1 - epsilon + epsilon / words, epsilon / words"
-COSTS = "-right * np.log(right)"
 FLOOR = "costs - (vocab_size - 1) * other * log_other"
 GAP = "np.where(other > 0, np.log(right) - log_other, np.inf)"
 

@@ -119,12 +119,11 @@ def block_inputs(
     sizes: tuple[int, int, int] = (15, 3, 11),
     scale: float = 0.5,
     spread: float = 1.5,
-    dropout: float | None = 0.3,
 ) -> dict:
     """Inputs of one block, or of a stack of `blocks`; without `norm` the layer's own default is tried."""
     inputs: dict = {} if blocks is None else {"num_layers": blocks}
     inputs |= dict(zip(("d_model", "num_heads", "d_ff"), sizes, strict=True))
-    inputs |= {"dropout": dropout} | ({"norm": norm} if norm else {})
+    inputs |= {"dropout": 0.3} | ({"norm": norm} if norm else {})
     final = blocks is not None and norm == "pre"
     return {
         **inputs,
@@ -144,7 +143,7 @@ def draw_dropout(blocks: int | None, *norms: str | None):
         cases.append(Case(inputs, mode="repeated", description=f"training=True twice, {erased}: the same result"))
         rates = (0.3,) if blocks else (0.3, None)
         for rate in rates:
-            inputs = block_inputs(rng, blocks=blocks, batch=29, dropout=rate)
+            inputs = block_inputs(rng, blocks=blocks, batch=29)
             if rate is None:
                 del inputs["dropout"]
             description = f"dropout={rate}" if rate else "dropout as it is by default"

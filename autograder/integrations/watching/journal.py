@@ -15,7 +15,6 @@ from autograder.course.settings import CourseError
 from autograder.integrations.watching.arrivals import HandedIn
 
 WAITING, GRADED, REPLACED = "waiting", "graded", "replaced"
-COUNTS = ("latest", "best")
 
 _metadata = MetaData()
 _attempts = Table(

@@ -47,6 +47,21 @@ class Round:
     passed_over: list[PassedOver] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Graders:
+    """What grades for a watcher.
+
+    Attributes:
+        workers: number of submissions graded at the same time.
+        unsafe: grade without walls where they cannot be built.
+        cluster: a Dask cluster that grades in place of this machine.
+    """
+
+    workers: int = 1
+    unsafe: bool = False
+    cluster: Cluster | None = None
+
+
 class Watcher:
     """Grades what arrives for the labs of a course, until it is told to stop. One watcher for one folder of results.
 
@@ -56,9 +71,7 @@ class Watcher:
         drops: folders into which notebooks are put, besides the exchange.
         out_dir: where tables, feedback, the journal and `status.html` go.
         db_url: the gradebook.
-        workers: number of submissions graded at the same time.
-        unsafe: grade without walls where they cannot be built.
-        cluster: a Dask cluster that grades in place of this machine.
+        graders: what grades; one worker on this machine when None.
         clock: the time, aware; tests set it.
 
     Attributes:
@@ -78,17 +91,14 @@ class Watcher:
         drops: Sequence[Path] = (),
         out_dir: Path,
         db_url: str,
-        workers: int = 1,
-        unsafe: bool = False,
-        cluster: Cluster | None = None,
+        graders: Graders | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ):
         self.status = out_dir / "status.html"
         self.only_roster = False
         self._course, self._labs, self._drops = course, list(labs), list(drops)
         self._out_dir, self._db_url = out_dir, db_url
-        self._workers, self._unsafe, self._clock = workers, unsafe, clock
-        self._cluster = cluster
+        self._graders, self._clock = graders or Graders(), clock
         out_dir.mkdir(parents=True, exist_ok=True)
         self._lock = (out_dir / "watch.lock").open("w")
         try:
@@ -198,9 +208,10 @@ class Watcher:
         best = self._course.attempts.counts == "best"
         marking = Marking(self._course, lab, self._out_dir, db_url=self._db_url, keep_best=best)
         found = [self._taken_in(each).submission for each in by_student.values()]
-        here = nullcontext(self._cluster) if self._cluster else start_sandbox(self._course, lab, unsafe=self._unsafe)
+        cluster, unsafe = self._graders.cluster, self._graders.unsafe
+        here = nullcontext(cluster) if cluster else start_sandbox(self._course, lab, unsafe=unsafe)
         with here as grading:
-            for result in marking.run(found, grading, workers=self._workers):
+            for result in marking.run(found, grading, workers=self._graders.workers):
                 attempt = by_student[result.student]
                 with self._losing_only(attempt):
                     self._hand_back(attempt, marking, result)
