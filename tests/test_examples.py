@@ -27,7 +27,6 @@ WITHOUT = {  # what no example of two lines can show
     "memory_task.last_answers": "needs a trained model",
     "memory_task.trained": "trains a model",
     "pages.parts.PlainRMSNorm": "a lecture's cell",
-    "pages.parts.rotated": "a lecture's cell",
     "pages.training.trained_live": "trains a model",
     "plots.show": "shows a picture",
     "plots.use_course_style": "changes how all that follows looks",
