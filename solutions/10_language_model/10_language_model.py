@@ -545,7 +545,7 @@ def measure_temperature(write, temperatures, prompts, seeds):
     found = {}
     for temperature in temperatures:
         written = [[write(prompt, temperature, seed) for seed in seeds] for prompt in prompts]  # (prompts, seeds)
-        means = [python_share([prompt] * len(seeds), *zip(*row))["parses"].mean() for prompt, row in zip(prompts, written)]
+        means = [python_share([each] * len(seeds), *zip(*row, strict=True))["parses"].mean() for each, row in zip(prompts, written, strict=True)]
         half = 1.96 * np.std(means, ddof=1) / len(means) ** 0.5
         found[temperature] = (np.mean(means), np.mean(means) - half, np.mean(means) + half)
     return found
