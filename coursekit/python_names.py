@@ -20,19 +20,21 @@ def only_statement(text: str) -> ast.stmt | None:
     return statements[0] if len(statements) == 1 else None
 
 
-def parameter_names(function: Function) -> list[str]:
-    """The parameters of a parsed function in their order, `*args` and `**options` included.
+def parameter_names(function: Function | None) -> list[str]:
+    """The parameters of a parsed function in their order, `*args` and `**options` included; empty for None.
 
     >>> parameter_names(ast.parse("lambda x, *rest, scale=1, **more: x").body[0].value)
     ['x', 'rest', 'scale', 'more']
     """
+    if function is None:
+        return []
     given = function.args
     named = [*given.posonlyargs, *given.args, *filter(None, [given.vararg]), *given.kwonlyargs]
     return [each.arg for each in [*named, *filter(None, [given.kwarg])]]
 
 
-def bound_names(function: Function) -> set[str]:
-    """All names that exist somewhere in a parsed function.
+def bound_names(function: Function | None) -> set[str]:
+    """All names that exist somewhere in a parsed function; empty for None.
 
     They are its parameters and those of functions inside it, the names that it assigns (loops, `with` and
     comprehensions included), the functions and classes that it defines, what it imports, what `except … as` names, and
@@ -42,6 +44,8 @@ def bound_names(function: Function) -> set[str]:
     >>> sorted(bound_names(read) - set(dir(builtins)))
     ['math', 'x']
     """
+    if function is None:
+        return set()
     bound = set(dir(builtins))
     for node in ast.walk(function):
         if isinstance(node, Function):
@@ -57,11 +61,15 @@ def bound_names(function: Function) -> set[str]:
     return bound
 
 
-def names_read(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+def names_read(function: ast.FunctionDef | ast.AsyncFunctionDef | None) -> list[str]:
     r"""The names that the statements of a function read, once for each reading; its first line does not count.
+
+    Of None, a text that could not be parsed, there are none.
 
     >>> names_read(ast.parse("def f(x):\n    return x * x + y").body[0])
     ['x', 'x', 'y']
     """
+    if function is None:
+        return []
     nodes = [node for statement in function.body for node in ast.walk(statement)]
     return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]

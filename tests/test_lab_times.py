@@ -27,7 +27,7 @@ MINUTES_A_MISTAKE = 0.4  # a mistake that has a name: what can go wrong
 MOST_MINUTES_FOR_MISTAKES = 4  # a student makes few of the mistakes that a check can name
 CHECKS_TO_WAIT_FOR = 10  # where an exercise has a CPU limit of its own, because it trains or builds a model
 CODE_LINES_A_MINUTE = 15  # given code, read as in the lectures
-LONGEST_LAB, LONGEST_LAST_LAB = 120, 150  # minutes counted; the last one is that of lab 10
+LONGEST_LAB, LONGEST_LAST_LAB = 120, 125  # minutes counted; the last one is that of lab 10
 MINUTES_OF_WRITING = 5  # "In your own words"
 MORE_DOTS_FROM = (10, 15, 25, 45)  # minutes shown from which an exercise has two, three, four, five dots
 

@@ -103,6 +103,25 @@ class TestTraining:
             assert len(losses) == 12 and np.mean(losses[-3:]) < losses[0] - 0.1 and np.isfinite(losses).all()
             assert [step for _, step, _ in seen] == [3, 12]
 
+    def test_a_model_that_returns_caches_too_learns_live(self, experiment, text, capsys):
+        import keras
+
+        from coursekit.pages import training
+
+        class WithCaches(keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.inner = experiment["models"].transformer(len(text["pairs"].token_bytes), "a tiny one")
+
+            def call(self, ids):
+                return self.inner(ids), [ids]
+
+        asked: list = []
+        model = training.trained_live(
+            WithCaches, text["stream"], steps=3, measure=lambda model: asked.append(model) or 2.5
+        )
+        assert asked == [model] and "step 3: 2.50 bits a byte" in capsys.readouterr().out
+
     def test_bits_a_byte_of_equal_shares(self, experiment, text, model):
         """With equal logits every token costs log2 V bits, whatever its length."""
         from coursekit.pages.training import held_out_bits

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import keras
 import numpy as np
 from keras import ops
@@ -38,3 +40,26 @@ class PlainRMSNorm(keras.Layer):
 
     def call(self, x):  # (..., D)
         return x * ops.rsqrt(ops.mean(ops.square(x), axis=-1, keepdims=True) + 1e-6) * self.gamma
+
+
+def compared(yours: Mapping[str, Callable | None]) -> dict[str, str]:
+    """Whether functions of earlier labs do what the page's parts do: "agrees" or "differs", by name.
+
+    >>> compared({"top_p": nucleus, "rotary": lambda x, positions: x, "rms_norm": None})
+    {'top_p': 'agrees', 'rotary': 'differs'}
+
+    Args:
+        yours: `rotary(x, positions)`, `rms_norm(x, gamma)` and `top_p(probabilities, p)`; None is left out.
+    """
+    x = np.random.default_rng(0).normal(size=(2, 5, 8)).astype("float32")  # (B, T, K)
+    probabilities = np.array([0.1, 0.5, 0.15, 0.25])
+    pairs: dict[str, tuple] = {
+        "rotary": ((x, np.arange(5)), rotated(x, np.arange(5))),
+        "rms_norm": ((x, np.ones(8, "float32")), PlainRMSNorm()(x)),
+        "top_p": ((probabilities, 0.7), nucleus(probabilities, 0.7)),
+    }
+    return {
+        name: "agrees" if np.allclose(own(*pairs[name][0]), pairs[name][1], atol=1e-5) else "differs"
+        for name, own in yours.items()
+        if own is not None
+    }

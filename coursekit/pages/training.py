@@ -9,6 +9,7 @@ import keras
 import matplotlib.pyplot as plt
 import numpy as np
 import tensorflow as tf
+from IPython.display import clear_output
 from keras import ops
 
 from coursekit import plots
@@ -37,6 +38,7 @@ def train(
     """Train from scratch with AdamW, a warm-up and a cosine to the last step.
 
     Args:
+        build: makes the model; it returns logits (B, T, V), or a tuple whose first entry they are.
         compiled: whether XLA compiles the step.
         watch: called with the model, the step and the processor seconds so far, after each step in `watch_at`.
 
@@ -52,7 +54,8 @@ def train(
     @tf.function(jit_compile=compiled)
     def step(rows):
         with tf.GradientTape() as tape:
-            logits = model(rows[:, :-1])
+            found = model(rows[:, :-1])
+            logits = found[0] if isinstance(found, tuple) else found
             loss = ops.mean(ops.sparse_categorical_crossentropy(rows[:, 1:], logits, from_logits=True))
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply(gradients)
@@ -100,11 +103,40 @@ def _nats(model, rows):
     return ops.sum(ops.sparse_categorical_crossentropy(rows[:, 1:], model(rows[:, :-1]), from_logits=True))
 
 
+def trained_live(
+    build: Callable[[], keras.Model], stream: np.ndarray, *, steps: int, measure: Callable[[keras.Model], float]
+) -> keras.Model:
+    """Train as `train` does with seed 1; after every 20 steps and the last one draw what `measure` says of the model.
+
+    Args:
+        measure: called with the model; returns its bits a byte on held-out text.
+
+    Returns:
+        The model.
+    """
+    seen: list[int] = []
+    bits: list[float] = []
+
+    def watch(model, step, seconds):
+        seen.append(step)
+        bits.append(measure(model))
+        clear_output(wait=True)
+        show_bits(seen, bits, steps)
+        print(f"step {step}: {bits[-1]:.2f} bits a byte")
+
+    model, _, _ = train(build, stream, seed=1, steps=steps, watch=watch, watch_at=[*range(20, steps, 20), steps])
+    return model
+
+
 def show_bits(steps: Sequence[int], bits: Sequence[float], last: int) -> None:
     """Draw bits a byte of held-out text over the steps of lab 10's training, which ends at the step `last`."""
     figure, ax = plt.subplots(figsize=(6, 3))
-    ax.plot(steps, bits, marker="o")
+    ax.plot(steps, bits, marker="o", clip_on=False)
     ax.axhline(2.04, color="0.6", linewidth=1)
-    ax.text(0, 2.07, "the lecture's model on all held-out text, 640 steps")
+    ax.text(last, 2.07, "the lecture's model on all held-out text, 640 steps", ha="right")
     ax.set(xlabel="step", ylabel="bits a byte, held out", xlim=(0, last), ylim=(1.8, 5))
-    plots.show(figure, alt="Your model gets better with every step. Bits a byte on held-out functions over the steps.")
+    plots.show(
+        figure,
+        alt="The lower, the better your model predicts functions that it has not read. Bits a byte on held-out "
+        "functions over the steps so far; a level line shows the lecture's model.",
+    )

@@ -179,6 +179,9 @@ def training(rng: Generator) -> list[Case]:
     ]
 
 
+MIXED = "(weights @ for_each_query_head(v, times))"
+BLOCKED = "np.where(seen, scores, scores.dtype.type(-1e9))"
+
 exercise.mistakes(
     positions_restart=wrong(
         "Behind a cache the positions begin at 0 again, so a new token has the angle of the first one.",
@@ -207,7 +210,7 @@ exercise.mistakes(
     ),
     not_causal=wrong(
         "Every token sees the later ones as well: the mask is missing.",
-        ("np.where(seen, scores, scores.dtype.type(-1e9))", "scores"),
+        (BLOCKED, "scores"),
         hint="Which keys lie behind the token at position t?",
         see="02#causal",
     ),
@@ -258,6 +261,36 @@ exercise.mistakes(
         "The new keys and values are put before the cache. The newest ones come last.",
         ("np.concatenate([cache[0], k], axis=2)", "np.concatenate([k, cache[0]], axis=2)"),
         ("np.concatenate([cache[1], v], axis=2)", "np.concatenate([v, cache[1]], axis=2)"),
+    ),
+    unmasked_behind_a_cache=wrong(
+        "Behind a cache nothing is blocked: of several new tokens the first sees the last. One new token alone needs "
+        "no mask, several do.",
+        (BLOCKED, f"{BLOCKED} if cache is None else scores"),
+        hint="Three tokens come behind a cache of two. Which of the five keys may the first of them see?",
+        see="02#causal",
+    ),
+    only_new_returned=wrong(
+        "The pair that comes back holds the new tokens alone. It should hold those of the cache and the new ones.",
+        ("return output, (k, v)", "return output, (k[:, :, past:], v[:, :, past:])"),
+        hint="A second call with the pair of the first one: how many tokens must it know?",
+    ),
+    cache_not_read=wrong(
+        "The cache changes nothing: a call knows its own tokens alone.",
+        ("past = 0 if cache is None else cache[0].shape[2]", "past, cache = 0, None"),
+    ),
+    values_turned=wrong(
+        "The values are turned as well. Only queries and keys are: positions belong into the scores.",
+        ("v = heads_of(x @ w_v, num_kv_heads)", "v = turned(heads_of(x @ w_v, num_kv_heads), positions)"),
+        see="05#rotary",
+    ),
+    over_the_queries=wrong(
+        "The softmax runs over the queries. The weights of one query sum to 1: it runs over the keys, the last axis.",
+        (f"softmax({BLOCKED})", f"softmax({BLOCKED}, axis=-2)"),
+    ),
+    heads_not_put_back=wrong(
+        "The heads are not put side by side: before the reshape to (B, T, D), (B, H, T, K) becomes (B, T, H, K).",
+        (f"{MIXED}.transpose(0, 2, 1, 3)", MIXED),
+        see="03#heads",
     ),
 )
 

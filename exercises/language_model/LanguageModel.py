@@ -230,6 +230,12 @@ exercise.mistakes(
         ('silu(z @ w["w_gate"])', 'np.maximum(z @ w["w_gate"], 0)'),
         see="10#model",
     ),
+    last_norm_missing=wrong(
+        "The last norm is missing: the tokens go from the blocks to the table as they are.",
+        ('rms_normed(x, weights["norm.gamma"]) @ table.T', "x @ table.T"),
+        hint="Which layer of the model is made in `__init__` and never called?",
+        see="10#model",
+    ),
     caches_not_read=wrong(
         "The caches that come in change nothing: a new token sees only itself. Does each block get its pair?",
         ("caches[number]", "None"),

@@ -96,6 +96,30 @@ exercise.mistakes(
         ("nats.sum() / math.log(2) / size.sum()", "(nats / math.log(2) / np.maximum(size, 1)).mean()"),
         hint="Two tokens: 10 bits for 1 byte, and 10 bits for 9 bytes. How many bits does a byte of the text cost?",
     ),
+    mean_of_tokens_with_bytes=wrong(
+        "Each token that has bytes is divided by them, and then a mean is taken. Sum bits and bytes first, those of "
+        "the ends too, and divide once.",
+        ("nats.sum() / math.log(2) / size.sum()", "(nats[size > 0] / math.log(2) / size[size > 0]).mean()"),
+        hint="Two tokens: 10 bits for 1 byte, and 10 bits for 9 bytes. How many bits does a byte of the text cost?",
+    ),
+    end_has_a_byte=wrong(
+        "The end counts as one byte. It costs bits, and the text has no byte for it.",
+        ("size = token_bytes[targets]", "size = np.maximum(token_bytes[targets], 1)"),
+        see="10#byte-pairs",
+    ),
+    shifted_again=wrong(
+        "The targets are moved by one more position. They are the next tokens already.",
+        (
+            "-np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]",
+            "-np.take_along_axis(log_p[:, :-1], targets[:, 1:, None], axis=-1)[..., 0]",
+        ),
+        hint="Which row of the logits was made to predict `targets[:, 0]`?",
+    ),
+    logits_as_probabilities=wrong(
+        "The cross-entropy takes the logits for probabilities. Keras needs `from_logits=True`.",
+        ("logits - logits.max(axis=-1, keepdims=True)", "np.log(np.clip(logits, 1e-7, 1 - 1e-7))"),
+        hint="Which argument of `sparse_categorical_crossentropy` says what comes in?",
+    ),
 )
 
 exercise.hints(

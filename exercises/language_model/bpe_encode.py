@@ -46,6 +46,16 @@ def from_the_left(chunk: str, merges: list[list[int]]) -> dict[str, str]:
     return {"ids": str(ids)}
 
 
+def replaced_once(chunk: str, merges: list[list[int]]) -> dict[str, str]:
+    """Every merge in its order, at the first occurrence of its pair."""
+    ids = list(chunk.encode())
+    for rank, pair in enumerate(merges):
+        places = [place for place, both in enumerate(pairwise(ids)) if both == tuple(pair)]
+        for place in places[:1]:
+            ids[place : place + 2] = [256 + rank]
+    return {"ids": str(ids)}
+
+
 def _inputs(rng: Generator, letters: str, size: int, count: int = 8) -> dict:
     """A chunk of these letters, and merges that were learned from others."""
     merges = learned(drawn_chunks(rng, letters, count), 9)
@@ -117,6 +127,14 @@ exercise.mistakes(
         "The merges are applied from the last to the first. A token of tokens needs its parts first.",
         ("enumerate(merges)", "list(enumerate(merges))[::-1]"),
         hint="Which merge has to come before (256, 99)?",
+    ),
+    first_occurrence=wrong(
+        "Each merge replaces its pair only once. It replaces every occurrence in the chunk.", instead=replaced_once
+    ),
+    ids_from_257=wrong("The new ids begin at 257. Merge number 0 makes the id 256.", ("256 + rank", "257 + rank")),
+    end_added=wrong(
+        "An end stands behind the ids. A chunk is only a piece of a document.",
+        ('"ids": str(ids)', '"ids": str([*ids, 256 + len(merges)])'),
     ),
 )
 

@@ -70,6 +70,15 @@ exercise.mistakes(
         (DIFFERENCE, "1 / period"),
         hint="How many keys does the first position of the second copy see, and how many the last?",
     ),
+    mean_number_of_keys=wrong(
+        "This is 1 over the mean number of keys. The mean of 1/n is larger than 1 over the mean of n.",
+        (DIFFERENCE, "2 / (3 * period + 1)"),
+        hint="By hand for period 2: (1/3 + 1/4)/2.",
+    ),
+    first_copy=wrong(
+        "The mean runs over the first copy. The score counts the second one.",
+        (DIFFERENCE, "(digamma(period + 1) - digamma(1)) / period"),
+    ),
 )
 
 exercise.hints(

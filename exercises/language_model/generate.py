@@ -50,6 +50,12 @@ def nucleus_of(probabilities: np.ndarray, p: float) -> np.ndarray:
     return np.where(np.isin(np.arange(len(probabilities)), ranks[: last + 1]), probabilities, 0) / mass[last]
 
 
+def near_the_largest(probabilities: np.ndarray, p: float) -> np.ndarray:
+    """The tokens with at least p times the largest probability, divided by their mass: min-p, which is not top-p."""
+    kept = np.where(probabilities >= p * probabilities.max() - 1e-12, probabilities, 0)
+    return kept / kept.sum()
+
+
 def _greedy(rng: Generator, *, ends: bool) -> dict:
     """A prompt after which the most probable tokens come to an end in time, or do not."""
 
@@ -73,8 +79,11 @@ def _law(rng: Generator, logits: Sequence[float], temperature: float, p: float) 
     return {"table": table, "prompt": [1, 2], "temperature": temperature, "p": p, "repeats": REPEATS, "seed": seed}
 
 
+# What is kept tells the ways to cut apart. Of STEEP at temperature 2, p = 0.7: four tokens; three if it is cut before
+# the temperature or ends below p; one with 1 - p or with a share of the largest. Of LEVEL at temperature 0.5, p = 0.31:
+# two; one if it ends below p; three with a share of the largest; four with 1 - p.
 STEEP = (0.0, -1.3, -1.4, -1.5, -1.6)
-LEVEL = tuple(np.log([0.3, 0.28, 0.1, 0.09, 0.08, 0.08, 0.07]))
+LEVEL = tuple(np.log([0.3, 0.28, 0.1, 0.09, 0.08, 0.08, 0.07]) / 2)
 
 
 @exercise.group(
@@ -99,8 +108,8 @@ def greedy(rng: Generator) -> list[Case]:
 def law_of_draws(rng: Generator) -> list[Case]:
     return [
         Case(_law(rng, STEEP, 2.0, 1.0), mode="law", description="temperature=2, p=1"),
-        Case(_law(rng, LEVEL, 1.0, 0.5), mode="law", description="temperature=1, p=0.5"),
-        Case(_law(rng, STEEP, 2.0, 0.6), mode="law", description="temperature=2, p=0.6"),
+        Case(_law(rng, LEVEL, 0.5, 0.31), mode="law", description="temperature=0.5, p=0.31"),
+        Case(_law(rng, STEEP, 2.0, 0.7), mode="law", description="temperature=2, p=0.7"),
     ]
 
 
@@ -127,6 +136,8 @@ def one_generator(rng: Generator) -> list[Case]:
         )
     ]
 
+
+ENDS_BELOW = "max(int((mass <= p + 1e-9).sum()), 1)"
 
 exercise.mistakes(
     cut_before_temperature=wrong(
@@ -169,10 +180,55 @@ exercise.mistakes(
         see="10#sample",
     ),
     always_the_largest=wrong(
-        "The most probable token is taken at any temperature. Only temperature 0 asks for it; else `rng` draws.",
+        "The most probable token is taken where `rng` should draw. Only temperature 0 asks for it.",
         ("nucleus_of(softmax(logits / temperature), p)", "1.0 * (logits == logits.max())"),
         seen={"chance": "the same text from another seed"},
         see="10#sample",
+    ),
+    one_minus_p=wrong(
+        "The nucleus has the mass 1 − p. Its mass is p: a small p leaves few tokens.",
+        ("softmax(logits / temperature), p)", "softmax(logits / temperature), 1 - p)"),
+        seen={"chance": "the same text from another seed"},
+        hint="What should p = 1 leave of the law, and what p close to 0?",
+        see="10#sample",
+    ),
+    share_of_the_largest=wrong(
+        "The tokens are kept whose probability is at least p times the largest (min-p). Keep the most probable ones "
+        "until their sum reaches p.",
+        ("nucleus_of(softmax(logits / temperature), p)", "near_the_largest(softmax(logits / temperature), p)"),
+        seen={"chance": "the same text from another seed"},
+        see="10#sample",
+    ),
+    stops_below_p=wrong(
+        "The nucleus ends before its mass reaches p. The token with which it reaches p belongs to it.",
+        ("ranks[: last + 1]", f"ranks[:{ENDS_BELOW}]"),
+        ("mass[last]", f"mass[{ENDS_BELOW} - 1]"),
+        see="10#sample",
+    ),
+    end_not_seen=wrong(
+        "The text goes on behind the end. With `end_id` it is over.", ("if end_id in new:", "if not max_new:")
+    ),
+    prompt_in_result=wrong(
+        "The prompt stands in the result. Only the new ids are asked for.",
+        ('"tokens": str(new)', '"tokens": str([*prompt, *new])'),
+    ),
+    one_too_many=wrong(
+        "There is one id too many: `max_new` are the most that are written.", ("range(max_new)", "range(max_new + 1)")
+    ),
+    first_position=wrong(
+        "The first position's logits decide. The last position is the one that the next id follows.",
+        ("[*prompt, *new]", "[*(prompt if new else prompt[:1]), *new]"),
+        hint="The logits are (1, t, V). Which of the t rows was computed from the whole prompt?",
+    ),
+    first_caches_again=wrong(
+        "Every call gets the caches of the first one, so the model sees the prompt and the newest id alone.",
+        ("[*prompt, *new]", "[*prompt, *new[-1:]]"),
+        hint="What does a call return besides the logits?",
+    ),
+    without_caches=wrong(
+        "The later calls get no caches, so the model sees the newest id alone.",
+        ("[*prompt, *new]", "(new[-1:] or prompt)"),
+        seen={"calls": "one id a call, without the caches"},
     ),
 )
 

@@ -61,6 +61,15 @@ exercise.mistakes(
         "The mean runs over the heads, and the batch is left. One number for each head is asked for.",
         (".mean(axis=(0, 2))", ".mean(axis=(1, 2))"),
     ),
+    first_of_batch=wrong(
+        "Only the first row of the batch counts. The mean runs over all of them.",
+        ("weights[:, :, second, second - period + 1]", "weights[:1, :, second, second - period + 1]"),
+    ),
+    begins_too_early=wrong(
+        "The rows begin with the last position of the first copy. The second copy is t = period … 2·period − 1.",
+        ("np.arange(period, 2 * period)", "np.arange(period - 1, 2 * period - 1)"),
+        hint="Counted from 0: at which position does the second copy begin?",
+    ),
 )
 
 exercise.hints(

@@ -180,6 +180,17 @@ exercise.mistakes(
             '"low": np.maximum(share - half, 0), "high": np.minimum(share + half, 1)',
         ),
     ),
+    two_standard_errors=wrong(
+        "The interval reaches two standard errors to both sides. Take 1.96.", ("1.96 * by_prompt", "2 * by_prompt")
+    ),
+    spread_of_prompts=wrong(
+        "This is where 95 % of the prompts' means lie. The interval says how far the share may be from the one over "
+        "all prompts: share ± 1.96·s/√n.",
+        (
+            '"low": share - half, "high": share + half',
+            '"low": np.quantile(by_prompt, 0.025, axis=0), "high": np.quantile(by_prompt, 0.975, axis=0)',
+        ),
+    ),
     over_seeds=wrong(
         "The interval is over the seeds: each number is the mean of one seed's bodies. Average within a prompt.",
         ("good.mean(axis=2)", "good.mean(axis=0).T"),

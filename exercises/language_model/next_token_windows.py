@@ -74,6 +74,14 @@ def ends(rng: Generator) -> list[Case]:
 
 
 exercise.mistakes(
+    end_before_all=wrong(
+        "The row begins with an end, too. An end follows each document, and none stands before the first.",
+        (
+            "np.concatenate([[*document, end_id] for document in documents])",
+            "np.concatenate([[end_id], *([*document, end_id] for document in documents)])",
+        ),
+        seen={"raised": "no error"},
+    ),
     y_is_x=wrong(
         "y is x itself: a model would learn to repeat what it reads. The target of a token is the next one.",
         ("stream[places + 1]", "stream[places]"),

@@ -67,6 +67,7 @@ READ = [
     ),
     ("def {f}({a}):", "\n    def {c}({b}):\n        return {b} + {a}\n\n    return {c}(len({d}))\n"),
     ("def {f}({a}, {b}):", "\n    {c} = {d}\n    {b} = {a}\n    return {c}\n"),  # to assign a name is not to read it
+    ("def {f}(N, _{a}, {b}):", "return N * _{a} + N * _{c}\n"),  # in the prompt's own line
 ]
 NOTHING_TO_COUNT = [
     ("def {f}():", "\n    return 1\n"),
@@ -102,8 +103,8 @@ def _written(
 )
 def real(rng: Generator) -> list[Case]:
     return [
-        Case(_written(rng, READ[:3]), description="three functions"),
-        Case(_written(rng, READ, times=2), description="fourteen functions"),
+        Case(_written(rng, [*READ[:3], READ[-1]]), description="four functions"),
+        Case(_written(rng, READ, times=2), description="sixteen functions"),
     ]
 
 
@@ -178,6 +179,15 @@ exercise.mistakes(
         "Blank lines count. Only lines that hold something do.",
         ('sum(bool(line.strip()) for line in body.split("\\n"))', "len(body.strip().splitlines())"),
         hint="What does `line.strip()` leave of a blank line?",
+    ),
+    capitals_counted=wrong(
+        "All names count. `bound` looks at those that begin with a small letter: a capital one may stand for a class "
+        "or a constant of the module.",
+        ("reads if name[0].islower()", "reads"),
+    ),
+    small_throughout=wrong(
+        "Only names without any capital letter count. The first letter decides: `toText` begins with a small one.",
+        ("reads if name[0].islower()", "reads if name.islower()"),
     ),
 )
 

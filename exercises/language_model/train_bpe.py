@@ -28,12 +28,20 @@ def counted_once(chunks: dict[str, int], num_merges: int) -> dict[str, str]:
     return {"merges": str(sorted(counts, key=lambda pair: (-counts[pair], pair))[:num_merges])}
 
 
+def one_text(chunks: dict[str, int], num_merges: int) -> dict[str, str]:
+    """The chunks joined to one text, each as often as it occurs."""
+    return {"merges": str(learned({"".join(chunk * number for chunk, number in chunks.items()): 1}, num_merges))}
+
+
+ALWAYS = {"one_too_few", "second_stays", "nothing_joined", "ids_from_257", "over_the_ends"}
+
+
 def _shown_by(chunks: dict[str, int], num_merges: int) -> set[str]:
-    """The mistakes that change the merges of these chunks; `one_too_few` does so wherever pairs are left."""
+    """The mistakes that change the merges of these chunks, without those that do so wherever pairs are left."""
     case = Case({"chunks": chunks, "num_merges": num_merges})
     right = train_bpe(**case.inputs)
     return {
-        id for id in exercise.named_mistakes if id != "one_too_few" and exercise.mistaken_results(case, (id,)) != right
+        id for id in exercise.named_mistakes if id not in ALWAYS and exercise.mistaken_results(case, (id,)) != right
     }
 
 
@@ -154,6 +162,25 @@ exercise.mistakes(
         "The list ends when one kind of pair is left. This pair is merged too; it ends when none is left.",
         ("if not counts:", "if len(counts) < 2:"),
         hint="What are the merges of {“ab”: 3}?",
+    ),
+    second_stays=wrong(
+        "The second token of a merged pair stays: after the new id, go on behind both.",
+        ("place and place - 1 == first", "False"),
+        hint="What becomes of [1, 2, 3] when (1, 2) is merged to 256? It has two ids.",
+    ),
+    nothing_joined=wrong(
+        "The same pair is found again and again: it is not replaced in the chunks before the next count.",
+        ("joined(ids, best, new)", "ids"),
+        hint="After a merge, print the ids of one chunk that holds the pair.",
+    ),
+    ids_from_257=wrong(
+        "The new ids begin at 257. Merge number 0 makes the id 256.",
+        ("joined(ids, best, new)", "joined(ids, best, new + 1)"),
+    ),
+    over_the_ends=wrong(
+        "Pairs reach over the end of a chunk. Count and merge in each chunk on its own.",
+        instead=one_text,
+        see="10#byte-pairs",
     ),
 )
 

@@ -208,12 +208,13 @@ SLIPS = {
     "measure_temperature": (" / len(means) ** 0.5", ""),
 }
 
+DRAWN_FROM = 'softmax(np.asarray(logits, "float64")[0, -1] / (temperature or 1e-9))'
 OTHER_SLIPS = {
     "train_bpe": ("(counts[pair], -pair[0], -pair[1])", "(counts[pair], pair)"),
     "bpe_encode": ("enumerate(merges)", "reversed(list(enumerate(merges)))"),
     "derive_base_rate": ("float(digamma(2 * period + 1) - digamma(period + 1))", "np.log(2)"),
     "LanguageModel": ("x = x + mixed", "x = mixed"),
-    "generate": ("nucleus(powers / powers.sum(), p)", "powers / powers.sum()"),
+    "generate": (f"nucleus({DRAWN_FROM}, p)", DRAWN_FROM),
     "measure_temperature": ("ddof=1", "ddof=0"),
     "find_the_bug": ("total - length, dtype", "1, dtype"),
 }

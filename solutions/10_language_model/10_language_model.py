@@ -15,11 +15,10 @@
 # %% [markdown] nbgrader={"grade": false, "grade_id": "introduction", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # # Lab 10 · A language model of your own
 #
-# You write a tokenizer, the attention that writes with a cache, the whole model, and the functions that judge it. At the
-# end it learns from the Python library on your machine and writes functions.
+# You write a tokenizer, attention with a cache, the model, and the functions that judge it. At the end it learns from the
+# Python library on your machine and writes functions.
 #
-# **Before you start:** read [lecture 10](../../lectures/10_language_model.ipynb). Its classes `PlainRotaryAttention`,
-# `PlainGatedBlock` and `PlainLanguageModel` are in `coursekit.pages.language_model`; this lab begins where they end. **Time:** about 150 minutes.
+# **Before you start:** read [lecture 10](../../lectures/10_language_model.ipynb); this lab begins where its classes end. **Time:** about 125 minutes.
 #
 # **How a lab works.** Each exercise has a cell with a stub, and below it a cell `check("…")`. Replace the line
 # `raise NotImplementedError`, run your cell, then run the check. From the second failed try on it adds hints. Your mark comes from the same tests on
@@ -29,24 +28,23 @@
 #
 # | exercise | what you write | points | difficulty | minutes |
 # |---|---|---|---|---|
-# | 1 | `train_bpe` | 4 | ●●●○○ | 20 |
+# | 1 | `train_bpe` | 4 | ●●●○○ | 15 |
 # | 1 | `bpe_encode` | 2 | ●○○○○ | 5 |
 # | 1 | `bpe_decode` | 1 | ●○○○○ | 5 |
-# | 2 | `next_token_windows` | 2 | ●○○○○ | 5 |
+# | 2 | `next_token_windows` | 2 | ●●○○○ | 10 |
 # | 3 | `GroupedAttention` | 5 | ●●●○○ | 15 |
 # | 3 | `induction_scores` | 1 | ●○○○○ | 5 |
 # | 3 | `derive_base_rate` | 3 | ●○○○○ | 5 |
-# | 4 | `LanguageModel` | 5 | ●●●○○ | 15 |
+# | 4 | `LanguageModel` | 5 | ●●○○○ | 10 |
 # | 5 | `design` | 4 | ●○○○○ | 5 |
 # | 6 | `bits_per_byte` | 2 | ●○○○○ | 5 |
 # | 7 | `generate` | 3 | ●●○○○ | 10 |
 # | 7 | `find_the_bug` | 1 | ●○○○○ | 5 |
-# | 8 | `python_share` | 3 | ●●●○○ | 15 |
+# | 8 | `python_share` | 3 | ●●○○○ | 10 |
 # | 9 | `measure_temperature` | 6 | ●●●○○ | 15 |
 # | 10 | `LoRADense` (optional) | 0 | ●●○○○ | 10 |
 #
-# Minutes and dots are estimated by a rule: how much there is to read and to write, and what can go wrong. They were not
-# measured with students.
+# Minutes and dots are estimated by a rule, not measured with students.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["course-setup"]
 # Colab: install the course's helper package. Anywhere else this cell does nothing.
@@ -59,7 +57,7 @@ if "google.colab" in sys.modules:
 # %% nbgrader={"grade": false, "grade_id": "imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 print("Loading TensorFlow, which takes about ten seconds …")
 
-from coursekit import data, quiet, start_lab
+from coursekit import data, plots, quiet, start_lab
 
 quiet.start_tensorflow()  # keeps its start-up messages out of the notebook
 
@@ -71,37 +69,29 @@ from itertools import pairwise
 import keras
 import numpy as np
 import tensorflow as tf
-from IPython.display import clear_output
 from keras import ops
-from scipy.special import digamma
+from scipy.special import digamma, softmax
 
-from coursekit.pages import training
+from coursekit.pages import parts, training
 from coursekit.pages.byte_pairs import CHUNK
 from coursekit.pages.parts import PlainRMSNorm, nucleus, rotated
 from coursekit.python_names import bound_names, names_read, only_statement, parameter_names
 
+plots.use_course_style()
 check = start_lab("10_language_model")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-given", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## What is given
 #
-# `rotated(x, positions)`, `PlainRMSNorm` and `nucleus(probabilities, p)` are the lecture's. You wrote all three yourself, in labs
-# 05, 04 and 08b. If you want to know whether yours do the same, put them into the dictionary below.
+# `rotated(x, positions)`, `PlainRMSNorm` and `nucleus(probabilities, p)` are the lecture's. You wrote all three in labs
+# 05, 04 and 08b. To see whether yours do the same, put them into the dictionary below.
 
 # %% tags=["demonstration"]
 yours = {"rotary": None, "rms_norm": None, "top_p": None}  # the functions of your labs 05, 04 and 08b, if you like
 
 # %% nbgrader={"grade": false, "grade_id": "given", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-probabilities = np.array([0.1, 0.5, 0.15, 0.25])
-tokens = np.random.default_rng(0).normal(size=(2, 5, 8)).astype("float32")  # (B, T, K)
-comparisons = {
-    "rotary": (lambda turn: turn(tokens, np.arange(5)), rotated(tokens, np.arange(5))),
-    "rms_norm": (lambda norm: norm(tokens, np.ones(8, "float32")), PlainRMSNorm()(tokens)),
-    "top_p": (lambda cut: cut(probabilities, 0.7), nucleus(probabilities, 0.7)),
-}
-for name, (result, given) in comparisons.items():
-    if yours.get(name) is not None:
-        print(name, "agrees" if np.allclose(result(yours[name]), given, atol=1e-5) else "differs")
+for name, says in parts.compared(yours).items():
+    print(name, says)
 print("given: rotated, PlainRMSNorm, nucleus")
 
 
@@ -111,11 +101,11 @@ print("given: rotated, PlainRMSNorm, nucleus")
 # The ids 0 to 255 are the bytes. Merge number k (from 0) joins a pair of ids to the new id 256 + k. The text is cut into
 # **chunks** first, and no pair reaches over the end of a chunk. `chunks` says how often each chunk occurs.
 #
-# **`train_bpe`** counts the pairs of all chunks, times the chunk's count, and merges the most frequent pair. Of ties it takes the smaller pair.
-# In “aaa” the pair (a, a) counts twice. A merge runs from left to right, so “aaa” becomes (aa, a). Then it counts again. A pair that occurs once is merged too; when no pair is left, the list ends early.
+# **`train_bpe`** counts the pairs of all chunks, times the chunk's count, and merges the most frequent pair; of ties it takes the smaller one.
+# In “aaa” the pair (a, a) counts twice; merged, it is (aa, a): `merged` is given. Then it counts again. A pair that occurs once is merged too; when no pair is left, the list ends early.
 #
 # **`bpe_encode`** applies the merges to a chunk in the order in which they were learned. **`bpe_decode`** joins the bytes of all ids. The id
-# 256 + len(merges) is the **end** of a document and stands for no byte. A model can write bytes that are no UTF-8: each becomes U+FFFD, which `errors="replace"` of `bytes.decode` does.
+# 256 + len(merges) is the **end** of a document and has no byte. Bytes that are no UTF-8 become U+FFFD, which `errors="replace"` of `bytes.decode` does.
 #
 # **By hand:** one merge for {"self": 2, "set": 1}.
 # <details><summary>Answer</summary>(s, e) occurs 3 times, every other pair at most twice. So (115, 101) becomes 256; “self” is then (256, 108, 102).</details>
@@ -123,7 +113,6 @@ print("given: rotated, PlainRMSNorm, nucleus")
 # %% nbgrader={"grade": false, "grade_id": "train_bpe-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merged(ids, pair, new):
     """The list `ids` with each occurrence of a pair of ids replaced by the id `new`, from left to right."""
-    ### BEGIN SOLUTION
     result = []
     for number in ids:
         if result and (result[-1], number) == pair:
@@ -131,7 +120,6 @@ def merged(ids, pair, new):
         else:
             result.append(number)
     return result
-    ### END SOLUTION
 
 
 def train_bpe(chunks, num_merges):
@@ -180,10 +168,10 @@ check("bpe_encode")
 # %% nbgrader={"grade": false, "grade_id": "bpe_decode-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bpe_decode(ids, merges):
     """The text (str) of a list of ids; the end stands for nothing."""
-    ### BEGIN SOLUTION
-    pieces = [bytes([byte]) for byte in range(256)]
+    pieces = [bytes([byte]) for byte in range(256)]  # pieces[id]: its bytes
     for one, two in merges:
         pieces.append(pieces[one] + pieces[two])
+    ### BEGIN SOLUTION
     return b"".join(pieces[number] for number in ids if number < len(pieces)).decode(errors="replace")
     ### END SOLUTION
 
@@ -195,8 +183,8 @@ check("bpe_decode")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-windows", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 2 · Windows of one stream
 #
-# All documents stand in one row, each followed by `end_id`, the last one too. A window of training is a piece of this row: x are
-# `length` tokens from a start on, y the tokens that follow each of them. Windows go on over the ends of documents. A start whose last target lies beyond the row is a `ValueError`.
+# All documents stand in one row, each followed by `end_id`, the last one too. Of each start, x are the `length` tokens from there on, y the
+# tokens that follow each of them, over the ends of documents too. A start whose last target lies beyond the row is a `ValueError`.
 
 # %% nbgrader={"grade": false, "grade_id": "next_token_windows-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def next_token_windows(documents, end_id, length, starts):
@@ -233,11 +221,11 @@ check("next_token_windows")
 # Take the page's `PlainRotaryAttention` and add two things.
 #
 # - **Grouped heads** (Ainslie et al. 2023): G heads of keys and values serve H query heads. Query head h reads key head h // (H/G), so
-#   neighbours share one. `ops.repeat(k, n, axis=1)` writes each head n times in a row; `ops.tile` would write the whole list n times.
+#   neighbours share one. `ops.repeat(k, n, axis=1)` writes each head n times in a row, `ops.tile` the whole list n times.
 # - **A cache.** `cache` is None or the pair (keys, values) of all earlier tokens, each (B, G, t, K), the newest last. Its keys are **already
 #   rotated**. The new tokens stand behind them: their positions begin at t. Each sees all earlier tokens, itself, and no later one. Return the longer pair; the argument stays as it is.
 #
-# One call with all tokens and several calls with the cache give the same rows. The layers and `split` are given; you write `call`. Scores are divided by √K. Take batch and length from `ops.shape(x)`: inside tf.function `x.shape` holds None for them.
+# One call with all tokens and several calls with the cache give the same rows. You write `call`; `split` and `mix` are given. Take sizes from `ops.shape(x)`: inside tf.function `x.shape` holds None.
 
 # %% nbgrader={"grade": false, "grade_id": "GroupedAttention-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class GroupedAttention(keras.Layer):
@@ -260,6 +248,13 @@ class GroupedAttention(keras.Layer):
         batch, length, _ = ops.shape(x)
         return ops.transpose(ops.reshape(x, (batch, length, -1, self.size)), (0, 2, 1, 3))
 
+    def mix(self, q, keys, values, seen):
+        """q (B, H, T, K), keys and values (B, H, S, K), seen (T, S): what each query may see -> (B, T, D)."""
+        scores = ops.matmul(q, ops.swapaxes(keys, -1, -2)) / self.size**0.5  # (B, H, T, S)
+        heads = ops.matmul(ops.softmax(ops.where(seen, scores, -1e9)), values)  # (B, H, T, K)
+        batch, _, length, _ = ops.shape(q)
+        return self.w_o(ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (batch, length, -1)))
+
     def call(self, x, cache=None):
         """x (B, T, D) and None or a pair of (B, G, t, K) -> the tuple (output (B, T, D), the pair (B, G, t + T, K))."""
         ### BEGIN SOLUTION
@@ -269,10 +264,8 @@ class GroupedAttention(keras.Layer):
         if cache is not None:
             k, v = ops.concatenate([cache[0], k], axis=2), ops.concatenate([cache[1], v], axis=2)
         keys, values = (ops.repeat(part, self.heads // self.shared, axis=1) for part in (k, v))
-        scores = ops.matmul(q, ops.swapaxes(keys, -1, -2)) / self.size**0.5  # (B, H, T, t + T)
-        seen = time[:, None] >= ops.arange(ops.shape(k)[2])
-        mixed = ops.matmul(ops.softmax(ops.where(seen, scores, -1e9)), values)  # (B, H, T, K)
-        return self.w_o(ops.reshape(ops.transpose(mixed, (0, 2, 1, 3)), ops.shape(x))), (k, v)
+        seen = time[:, None] >= ops.arange(ops.shape(k)[2])  # (T, t + T)
+        return self.mix(q, keys, values, seen), (k, v)
         ### END SOLUTION
 
 
@@ -286,8 +279,8 @@ check("GroupedAttention")
 # Show a model a random row twice: `period` tokens, then the same again. At position t of the second copy, t = period … 2·period − 1 (counted
 # from 0), an induction head looks at what followed the same token last time: position t − period + 1. **`induction_scores`** is its mean weight there, over the second copy and the batch.
 #
-# A score needs a base rate: what would a head get that looks nowhere in particular? **`derive_base_rate`** is the score of causal attention with **equal weights**. Derive it as a closed form, without a loop; it is asked for periods of 10¹⁵ too. Two facts help. The **harmonic number**
-# Hₙ = 1 + 1/2 + … + 1/n is ψ(n + 1) + γ, where ψ is `digamma` and γ ≈ 0.577 a constant. For large n it is close to ln n + γ + 1/(2n).
+# What would a head get that looks nowhere in particular? **`derive_base_rate`** is the score of causal attention with **equal weights**, as a closed form, without a loop; it is asked for periods of 10¹⁵ too. The **harmonic number**
+# Hₙ = 1 + 1/2 + … + 1/n is ψ(n + 1) + γ, where ψ is `digamma` and γ ≈ 0.577 a constant.
 #
 # **By hand:** the base rate for period 2.
 # <details><summary>Answer</summary>t = 2 sees 3 keys and t = 3 sees 4: (1/3 + 1/4)/2 = 7/24.</details>
@@ -326,15 +319,9 @@ for name, weights in (("equal weights", equal), ("looks 19 back", copying)):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-model", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 4 · The model
 #
-# The page's model with your attention and its caches. The checks put known weights into the layers by these names. Write the list of blocks and the two `call`s.
+# The page's model with your attention and its caches. The block is given; you write the list of L blocks, `blocks`, and the model's `call`. The checks put known weights into the layers by their names.
 #
-# | attribute | is |
-# |---|---|
-# | `embedding`, `norm`, `blocks` | the table (V, D), the last RMS norm, a list of L blocks |
-# | `norm1`, `attention` of a block | the norm before your `GroupedAttention`, and the layer |
-# | `norm2`, `w_gate`, `w_up`, `w_down` of a block | the norm before the feed-forward network $W_\text{down}(\operatorname{silu}(W_\text{gate}z) \odot W_\text{up}z)$, and its three Dense |
-#
-# Tokens are the rows of the table times √D. Both parts of a block add to the tokens that came in. The logits are the normed tokens times the **same table**,
+# Tokens are the rows of the table times √D. Behind the blocks stands the last norm. The logits are the normed tokens times the **same table**,
 # `self.embedding.embeddings`, which exists once the embedding has been called. `caches` is None or a list with one pair for each block; return the new list.
 
 # %% nbgrader={"grade": false, "grade_id": "LanguageModel-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -350,12 +337,10 @@ class GatedBlock(keras.Layer):
 
     def call(self, x, cache=None):
         """x (B, T, D) and None or a pair -> the tuple (x (B, T, D), the longer pair)."""
-        ### BEGIN SOLUTION
         mixed, cache = self.attention(self.norm1(x), cache=cache)
         x = x + mixed
         normed = self.norm2(x)
         return x + self.w_down(ops.silu(self.w_gate(normed)) * self.w_up(normed)), cache
-        ### END SOLUTION
 
 
 class LanguageModel(keras.Model):
@@ -388,7 +373,7 @@ check("LanguageModel")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-design", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5 · Design
 #
-# A model with D = 128, 4 blocks, H = 4, G = 2 and F = 344 has 791,680 parameters with V = 512. Its cache of 256 tokens in float32 takes 2·L·G·K·256·4 bytes = 512 kB (1 kB = 1,024 bytes). You have 256 kB. Choose sizes that keep **all** of these; any such choice is right, and you will train it.
+# A model with D = 128, 4 blocks, H = 4, G = 2 and F = 344 has 791,680 parameters with V = 512. Its cache of 256 tokens in float32 takes 2·L·G·K·256·4 bytes = 512 kB (1 kB = 1,024 bytes). Choose sizes that keep **all** of these; any such choice is right, and you will train it.
 #
 # - 700,000 to 1,000,000 parameters with V = 512, and at most 256 kB of cache for 256 tokens;
 # - at least 4 blocks and 4 heads; H divides D, G divides H; K is even and at least 16.
@@ -413,7 +398,7 @@ check("design")
 # Models with different tokens are compared per byte: all bits of all targets together, divided by their bytes together. The bits of a target are
 # −log₂ of its probability. The end of a document costs bits and has 0 bytes.
 #
-# The logits may be in the thousands. Then the softmax rounds to 0, and its logarithm is −∞. `ops.log_softmax(logits, axis=-1)` computes ln p in one step, without that.
+# With logits in the thousands the softmax rounds to 0, and its logarithm is −∞. `keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)` gives −ln p, (B, T), without that; so does `ops.log_softmax`.
 #
 # **By hand:** two tokens of probability ½ and ⅛, of 1 and 3 bytes.
 # <details><summary>Answer</summary>(1 + 3) bits over (1 + 3) bytes: 1 bit a byte.</details>
@@ -428,10 +413,8 @@ def bits_per_byte(logits, targets, token_bytes):
         token_bytes: how many bytes each token of the vocabulary has, (V,); 0 for the end.
     """
     ### BEGIN SOLUTION
-    targets = np.asarray(targets)
-    log_p = np.asarray(ops.log_softmax(logits, axis=-1))  # (B, T, V)
-    nats = -np.take_along_axis(log_p, targets[..., None], axis=-1).sum()
-    return float(nats / np.log(2) / np.asarray(token_bytes)[targets].sum())
+    nats = keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)  # (B, T)
+    return float(ops.sum(nats)) / np.log(2) / np.asarray(token_bytes)[np.asarray(targets)].sum()
     ### END SOLUTION
 
 
@@ -442,8 +425,8 @@ check("bits_per_byte")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-generate", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 7 · Write
 #
-# `generate` continues a prompt. The first call of the model gets the whole prompt, a batch of one row. Every later call gets **one id**, the newest, and the caches of the call before.
-# The last position's logits decide about the next id: divide them by the temperature, take the softmax, cut with `nucleus`, draw with `rng.choice`. Temperature 0 means the largest logit. It is over with `end_id`, or after `max_new` ids. All chance comes from `rng`, so that the same seed writes the same text.
+# The first call of the model gets the whole prompt, a batch of one row. Every later call gets **one id**, the newest, and the caches of the call before.
+# The last position's logits decide about the next id: divide them by the temperature, take the `softmax`, cut with `nucleus`, draw with `rng.choice`. Temperature 0 means the largest logit. It is over with `end_id`, or after `max_new` ids. All chance comes from `rng`.
 
 # %% nbgrader={"grade": false, "grade_id": "generate-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def generate(model, prompt, max_new, temperature, p, rng, end_id):
@@ -465,9 +448,8 @@ def generate(model, prompt, max_new, temperature, p, rng, end_id):
     new, given, caches = [], list(prompt), None
     while len(new) < max_new and end_id not in new:
         logits, caches = model(np.array([given]), caches=caches)
-        scores = np.asarray(logits)[0, -1].astype("float64")  # (V,)
-        powers = np.exp((scores - scores.max()) / (temperature or 1e-9))  # 0: all weight on the largest
-        new.append(int(rng.choice(len(powers), p=nucleus(powers / powers.sum(), p))))
+        law = nucleus(softmax(np.asarray(logits, "float64")[0, -1] / (temperature or 1e-9)), p)  # 0: the largest alone
+        new.append(int(rng.choice(len(law), p=law)))
         given = new[-1:]
     return new
     ### END SOLUTION
@@ -481,18 +463,17 @@ check("generate")
 # ### Find the bug
 #
 # A colleague's model trains as well as yours and writes nonsense. Below is her causal softmax. The T queries are the **last** T of the S tokens. Delete the line
-# `raise NotImplementedError`, find out what is wrong, and mend it. The check names no mistake: finding it is the exercise.
+# `raise NotImplementedError` and mend what is wrong. The check names no mistake.
 
 # %% nbgrader={"grade": false, "grade_id": "find_the_bug-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def find_the_bug(scores):
     """Weights (…, T, S) of the last T of S tokens, each of which sees itself and what came before."""
-    ### BEGIN SOLUTION
     length, total = scores.shape[-2:]
+    ### BEGIN SOLUTION
     past = np.tri(length, total, total - length, dtype=bool)
     return ops.softmax(ops.where(past, scores, -1e9), axis=-1)
     ### END SOLUTION
     # This runs, and is wrong.
-    length, total = scores.shape[-2:]
     past = np.tri(length, total, dtype=bool)
     return ops.softmax(ops.where(past, scores, -1e9), axis=-1)
 
@@ -511,8 +492,8 @@ check("find_the_bug")
 # - `bound`: of the names that the body reads and that begin with a small letter, the share that exist; every reading counts;
 # - `used`: of the parameters except `self` and `cls`, the share that the body reads.
 #
-# The last two are **NaN** where the function does not parse or there is nothing to count. Four helpers are given. `only_statement(text)` is the one statement of a text, or None if the text is no Python or holds several. For a parsed function `names_read(function)` lists the readings in the body, `bound_names(function)` is the set of names that exist in it, and
-# `parameter_names(function)` lists its parameters.
+# The last two are **NaN** where nothing counts, or nothing parses. `only_statement(text)` is the one statement of a text, or None. `names_read(function)` lists the readings in the body, `bound_names(function)` is the set of names that exist there,
+# `parameter_names(function)` lists the parameters; all three are empty for None. You write `function`, parsed or None, and the lists `known` and `used` of True and False, one for each name that counts.
 
 # %% nbgrader={"grade": false, "grade_id": "python_share-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def python_share(prompts, bodies, ended):
@@ -525,19 +506,17 @@ def python_share(prompts, bodies, ended):
     Returns:
         A dictionary of four arrays (n,): parses, lines, bound, used.
     """
-    ### BEGIN SOLUTION
     rows = []
     for prompt, body, end in zip(prompts, bodies, ended, strict=True):
+        ### BEGIN SOLUTION
         function = only_statement(prompt + body) if end else None
-        bound, used = [], []
-        if function is not None:
-            reads, known = names_read(function), bound_names(function)
-            bound = [name in known for name in reads if name[0].islower()]
-            used = [name in reads for name in parameter_names(function) if name not in ("self", "cls")]
-        shares = [np.mean(each) if each else np.nan for each in (bound, used)]
-        rows.append([function is not None, sum(bool(line.strip()) for line in body.split("\n")), *shares])
+        known = [name in bound_names(function) for name in names_read(function) if name[0].islower()]
+        used = [name in names_read(function) for name in parameter_names(function) if name not in ("self", "cls")]
+        ### END SOLUTION
+        lines = sum(bool(line.strip()) for line in body.split("\n"))
+        shares = [np.mean(each) if each else np.nan for each in (known, used)]
+        rows.append([function is not None, lines, *shares])
     return dict(zip(("parses", "lines", "bound", "used"), np.array(rows, dtype=float).T, strict=True))
-    ### END SOLUTION
 
 
 # %% nbgrader={"grade": true, "grade_id": "python_share", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -547,9 +526,9 @@ check("python_share")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 9 · Measure the temperature
 #
-# At which temperature does a model write the most Python? You write the measurement; `write` is any process that writes. Every temperature gets the **same prompts and the same seeds**: then nothing but the temperature differs.
+# At which temperature does a model write the most Python? `write` is any process that writes. Every temperature gets the **same prompts and the same seeds**: then nothing but the temperature differs.
 #
-# For each prompt, average `parses` over the seeds. The share is the mean of these n numbers. How far could it lie from the share over all prompts? The standard error of a mean of n independent numbers is s/√n, where s is their standard deviation with n − 1 below (`ddof=1`). 95 % of a normal law lie within 1.96 standard errors, so the interval is share ± 1.96·s/√n; leave it as it is, even below 0 or above 1. Two bodies of **one** prompt are not independent: an easy prompt is easy with each seed.
+# For each prompt, average `parses` over the seeds. The share is the mean of these n numbers. The standard error of a mean of n independent numbers is s/√n, where s is their standard deviation with n − 1 below (`ddof=1`). 95 % of a normal law lie within 1.96 standard errors, so the interval is share ± 1.96·s/√n, even below 0 or above 1. Two bodies of **one** prompt are not independent: an easy prompt is easy with each seed.
 
 # %% nbgrader={"grade": false, "grade_id": "measure_temperature-code", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def measure_temperature(write, temperatures, prompts, seeds):
@@ -565,10 +544,8 @@ def measure_temperature(write, temperatures, prompts, seeds):
     ### BEGIN SOLUTION
     found = {}
     for temperature in temperatures:
-        means = []
-        for prompt in prompts:
-            bodies, ended = zip(*(write(prompt, temperature, seed) for seed in seeds), strict=True)
-            means.append(python_share([prompt] * len(seeds), bodies, ended)["parses"].mean())
+        written = [[write(prompt, temperature, seed) for seed in seeds] for prompt in prompts]  # (prompts, seeds)
+        means = [python_share([each] * len(seeds), *zip(*row, strict=True))["parses"].mean() for each, row in zip(prompts, written, strict=True)]
         half = 1.96 * np.std(means, ddof=1) / len(means) ** 0.5
         found[temperature] = (np.mean(means), np.mean(means) - half, np.mean(means) + half)
     return found
@@ -581,7 +558,7 @@ check("measure_temperature")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-train", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## Train your model
 #
-# Everything that you wrote, on an eighth of the library's functions: your tokenizer, your stream, the model that you designed, its bits a byte. `STEPS = 120` takes about half a minute on two cores that have nothing else to do. With 640 steps and all texts you have the run of the lecture. Nothing here is graded. Before you run the cells: how many bits a byte do you expect? A byte that is guessed costs 8.
+# Everything that you wrote learns from an eighth of the library's functions. `STEPS = 120` takes about half a minute on two cores that have nothing else to do; 640 steps and all texts are the run of the lecture. Nothing here is graded. Before you run the cells: how many bits a byte do you expect? A guessed byte costs 8, a guessed token of 2.2 bytes 9/2.2 ≈ 4.1.
 
 # %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 STEPS, PART = 120, 8  # one function in eight
@@ -605,33 +582,14 @@ print("first merges:", [bpe_decode([256 + rank], merges) for rank in range(12)])
 print(f"{sum(map(len, documents)):,} tokens; {sum(map(len, texts)) / sum(map(len, documents)):.2f} bytes a token")
 
 # %% nbgrader={"grade": false, "grade_id": "learn", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
-size = sum(map(len, documents)) + len(documents)
 x, y = next_token_windows([encode(text) for text in held_out[:40]], end_id, 255, np.arange(16) * 256)  # (16, 255)
 stream = np.concatenate([[*document, end_id] for document in documents]).astype("int32")
-steps_seen, bits_seen = [], []
-
-
-class OnlyLogits(keras.Model):
-    """Your model for `training.train`, which wants logits alone."""
-
-    def __init__(self):
-        super().__init__()
-        self.writer = LanguageModel(vocab_size=end_id + 1, **design())
-
-    def call(self, ids):
-        return self.writer(ids)[0]
-
-
-def watch(learner, step, seconds):
-    steps_seen.append(step)
-    bits_seen.append(bits_per_byte(learner(x), y, token_bytes))
-    clear_output(wait=True)
-    training.show_bits(steps_seen, bits_seen, STEPS)
-    print(f"step {step}: {bits_seen[-1]:.2f} bits a byte")
-
-
-learner, losses, _ = training.train(OnlyLogits, stream, seed=1, steps=STEPS, watch=watch, watch_at=range(20, STEPS + 1, 20))
-model = learner.writer
+model = training.trained_live(
+    lambda: LanguageModel(vocab_size=end_id + 1, **design()),
+    stream,
+    steps=STEPS,
+    measure=lambda learner: bits_per_byte(learner(x)[0], y, token_bytes),
+)
 
 # %% nbgrader={"grade": false, "grade_id": "write", "locked": true, "schema_version": 3, "solution": false, "task": false} tags=["demonstration"]
 firsts = [text.split("\n")[0] for text in held_out]
@@ -652,7 +610,7 @@ for temperature, (share, low, high) in measure_temperature(write, [0.3, 1.0], pr
 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "observed", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# After so few steps the bits a byte still fall, and most bodies are no Python. With four prompts the intervals are wide: they say how little eight bodies tell. Train longer, take forty prompts, and give the share **by number of lines** (`python_share` has them): colder texts are shorter, and short bodies parse more often.
+# After so few steps the bits a byte still fall, and most bodies are no Python. An interval from 0 % to 0 % says that four prompts agree, not that the share is 0: with 0 of 8 it may still be 30 %. Train longer, take forty prompts, and give the share **by number of lines**: colder texts are shorter, and short bodies parse more often.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-lora", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 10 · LoRA (optional)
@@ -698,7 +656,7 @@ check("LoRADense")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-words", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## In your own words
 #
-# Report what you measured: share of Python at two temperatures or more, with intervals, number of lines, prompts, seeds and steps of training. What may your reader conclude, and what not? A good answer names the base rate (`pass` always parses), gives shares by number of lines, and claims a difference only where the intervals of the same prompts allow it. Four to eight sentences. This earns no points; your instructor reads it and writes back.
+# Report what you measured: share of Python at two temperatures or more, with intervals, number of lines, prompts, seeds and steps of training. What may your reader conclude, and what not? Name the base rate (`pass` always parses), and claim a difference only where the intervals of the same prompts allow it. Four to eight sentences. This earns no points; your instructor reads it and writes back.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explanation", "locked": false, "points": 0, "schema_version": 3, "solution": true, "task": false}
 # I trained the designed model for 120 steps and wrote with four prompts and two seeds at the temperatures 0.3 and 1. At both

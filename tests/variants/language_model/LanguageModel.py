@@ -99,6 +99,7 @@ class MyNorm(keras.layers.Layer):
 WRONG = [
     ("root_missing", edited(PLAIN, (" * self.D ** 0.5", ""))),
     ("", edited(PLAIN, ("        x = self.norm(x)\n", ""))),
+    ("last_norm_missing", edited(PLAIN, ("        x = self.norm(x)\n", "        self.norm(x)\n"))),
     ("post_norm", edited(PLAIN, ("self.attention(self.norm1(x), cache=cache)\n        x = x + y\n        z = self.norm2(x)\n        z = ops", "self.attention(x, cache=cache)\n        x = self.norm1(x + y)\n        z = x\n        z = ops"),
         ("return x + self.w_down(z), cache", "return self.norm2(x + self.w_down(z)), cache"))),
     ("silu_of_product", edited(PLAIN, ("ops.silu(self.w_gate(z)) * self.w_up(z)", "ops.silu(self.w_gate(z) * self.w_up(z))"))),

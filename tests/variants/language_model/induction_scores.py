@@ -52,7 +52,7 @@ WRONG = [
     ("", edited(PLAIN, ("return total / period", "return total / (period - 1)"))),
     ("", edited(PLAIN, ("return total / period", "return np.argmax(total)"))),
     ("", edited(PLAIN, (".mean(axis=0)", ".sum(axis=0)"))),
-    ("", edited(PLAIN, (".mean(axis=0)", "[0]"))),
+    ("first_of_batch", edited(PLAIN, (".mean(axis=0)", "[0]"))),
     ("", edited(PLAIN, (".mean(axis=0)", ".max(axis=0)"))),
     ("", edited(PLAIN, ("np.zeros(weights.shape[1])", "np.zeros(weights.shape[0])"), (".mean(axis=0)", ".mean(axis=1)"))),
     ("", edited(DIAGONAL, (".mean(axis=(0, 2))", ".mean(axis=2)"))),
@@ -61,11 +61,13 @@ WRONG = [
     ("", edited(DIAGONAL, (".mean(axis=(0, 2))", ".mean(axis=(1, 2))"))),
     ("", edited(PLAIN, ("    return total / period\n", ""))),
     # of the whole batch, one row's copy is looked at
-    ("", edited(DIAGONAL, ("np.diagonal(second, axis1=2, axis2=3)", "np.diagonal(second[:1], axis1=2, axis2=3)"))),
+    ("first_of_batch", edited(DIAGONAL, ("np.diagonal(second, axis1=2, axis2=3)", "np.diagonal(second[:1], axis1=2, axis2=3)"))),
     # the second half of the row, whatever the period is
     ("", "def induction_scores(weights, period):\n    weights = np.asarray(weights)\n    half = weights.shape[-1] // 2\n    t = np.arange(half, 2 * half)\n    return weights[:, :, t, t - half + 1].mean(axis=(0, 2))\n"),
     # how much stronger than equal weights
     ("", edited(PLAIN, ("return total / period", "return total / period * (1.5 * period)"))),
     # the share of positions where the head looks there most of all
     ("", edited(PLAIN, ("weights[:, :, t, t - period + 1].mean(axis=0)", "(weights[:, :, t].argmax(axis=-1) == t - period + 1).mean(axis=0)"))),
+    ("begins_too_early", edited(PLAIN, ("range(period, 2 * period)", "range(period - 1, 2 * period - 1)"))),
+    ("", edited(DIAGONAL, (".mean(axis=(0, 2))", ".max(axis=2).mean(axis=0)"))),
 ]  # fmt: skip

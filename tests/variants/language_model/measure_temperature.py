@@ -80,7 +80,7 @@ WRONG = [
     ("", edited(PLAIN, (ERROR, "np.var(rows, ddof=1) / np.sqrt(len(rows))"))),
     ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share, 1.96 * error, 1.96 * error)"))),
     ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share - 1.96 * error, share, share + 1.96 * error)"))),
-    ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share, np.quantile(rows, 0.025), np.quantile(rows, 0.975))"))),
+    ("spread_of_prompts", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share, np.quantile(rows, 0.025), np.quantile(rows, 0.975))"))),
     ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share, min(rows), max(rows))"))),
     ("clipped", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "(share, max(0, share - 1.96 * error), min(1, share + 1.96 * error))"))),
     ("", edited(PLAIN, ("(share, share - 1.96 * error, share + 1.96 * error)", "share"))),
@@ -93,4 +93,5 @@ WRONG = [
     ("", edited(PLAIN, ("    return result", "    return list(result.values())"))),
     ("", edited(PLAIN, ("float(python_share([prompt], [body], [end])[\"parses\"][0])", "float(end)"))),
     ("", edited(PLAIN, ("float(python_share([prompt], [body], [end])[\"parses\"][0])", "float(python_share([prompt], [body], [end])[\"parses\"][0] == 0)"))),
+    ("two_standard_errors", edited(PLAIN, ("1.96 * ", "2 * "))),
 ]  # fmt: skip

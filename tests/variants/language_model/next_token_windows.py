@@ -91,9 +91,10 @@ WRONG = [
     ("", edited(PLAIN, ("for start in starts:", "for start in range(len(starts)):"))),
     ("", edited(PLAIN, ("stream.append(end_id)", "stream.append(0)"))),
     ("", edited(PLAIN, ("    stream = np.array(stream)\n", "    stream = np.array(stream[:-1])\n"))),
-    ("", edited(PLAIN, ("    stream = np.array(stream)\n", "    stream = np.array([end_id] + stream)\n"))),
+    ("end_before_all", edited(PLAIN, ("    stream = np.array(stream)\n", "    stream = np.array([end_id] + stream)\n"))),
     ("", edited(PLAIN, ("y.append(stream[start + 1:start + 1 + length])", "y.append(stream[start + length])"))),
     ("", edited(PLAIN, ("y.append(stream[start + 1:start + 1 + length])", "y.append(np.append(stream[start + 1:start + length], end_id))"))),
     ("", edited(PLAIN, ("stream.extend(document)", "stream.extend(document[:length])"))),
     ("", edited(PLAIN, ("    return np.array(x), np.array(y)\n", ""))),
+    ("", edited(PLAIN, ("        y.append(stream[start + 1:start + 1 + length])\n", "        y.append(np.where(x[-1] == end_id, end_id, stream[start + 1:start + 1 + length]))\n"))),
 ]  # fmt: skip
