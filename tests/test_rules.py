@@ -107,7 +107,8 @@ LOOPS = {
     "    places.sort(key=lambda i: rows.append(x[i] * 2) or i)\n    return np.array(rows)",
     "largest": "    rows = []\n    def go(i):\n        rows.append(x[i] * 2)\n        return i\n"
     "    max(range(len(x)), key=go)\n    return np.array(rows)",
-    "iter": "    rest = list(x)\n    return np.array(list(iter(lambda: rest.pop(0) * 2 if rest else None, None)))",
+    "iter": "    rest = list(x)\n"
+    "    return np.array(list(iter(lambda: tuple(rest.pop(0) * 2) if rest else None, None)))",
     "re": "    import re\n    rows = []\n    re.sub('x', lambda m: rows.append(x[m.start()] * 2) or '', 'x' * len(x))\n"
     "    return np.array(rows)",
     "sequence": "    class Rows:\n        def __getitem__(self, i):\n            return x[i] * 2\n"
