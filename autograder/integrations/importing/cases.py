@@ -168,8 +168,9 @@ def _number(node: ast.expr) -> float | None:
     sign = 1
     while isinstance(node, ast.UnaryOp):
         sign, node = -sign if isinstance(node.op, ast.USub) else sign, node.operand
-    is_real = isinstance(node, ast.Constant) and isinstance(node.value, int | float)
-    return sign * node.value if isinstance(node, ast.Constant) and is_real else None
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return sign * node.value
+    return None
 
 
 def _is_idle(statement: ast.stmt) -> bool:
