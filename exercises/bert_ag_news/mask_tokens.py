@@ -24,7 +24,7 @@ def _large(rng: Generator) -> dict[str, Any]:
 def _small(rng: Generator) -> dict[str, Any]:
     """A vocabulary of few ids. A part of it that a wrong function leaves out is never equal to another such part."""
     size = int(rng.integers(7, 10))
-    mask_id = int(rng.integers(3, size - 1))
+    mask_id = int(rng.integers(3, size - 2))
     others = [int(each) for each in rng.permutation(size) if each not in (0, 1, mask_id, size - 1)]
     specials, words = sorted([0, *others[:2]]), sorted([*others[2:], size - 1])[:2]
     unused = [each for each in range(size) if each not in (*specials, *words, mask_id)]
