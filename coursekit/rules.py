@@ -29,6 +29,21 @@ _LIBRARIES = sys.stdlib_module_names | {
     "coursekit", "keras", "matplotlib", "numpy", "scipy", "sklearn", "tensorflow", "tensorflow_datasets",
     "tensorflow_hub", "tensorflow_text", "tf_keras", "tqdm", "IPython",
 }  # fmt: skip
+# An answer without loops may use these modules of Python's own, hand functions to these, and let its classes have these
+# special methods: the others call a function for each of many things.
+_MODULES = frozenset({
+    "__future__", "abc", "cmath", "collections", "contextlib", "copy", "dataclasses", "functools", "logging", "math",
+    "numbers", "operator", "os", "pathlib", "sys", "time", "types", "typing", "warnings",
+})  # fmt: skip
+_CALLING_ONCE = frozenset({
+    "callable", "classmethod", "functools.cache", "functools.lru_cache", "functools.partial", "functools.wraps", "id",
+    "isinstance", "issubclass", "keras.layers.Lambda", "keras.ops.cond", "print", "property", "repr", "staticmethod",
+    "super", "tensorflow.cond", "tensorflow.custom_gradient", "tensorflow.function",
+})  # fmt: skip
+_QUIET_METHODS = frozenset({
+    "__annotations__", "__call__", "__doc__", "__enter__", "__exit__", "__init__", "__module__", "__post_init__",
+    "__qualname__", "__repr__", "__slots__", "__str__",
+})  # fmt: skip
 _KNOWN = frozenset(dir(builtins)) | {"get_ipython", "display", "In", "Out", "_", "__", "___", "exit", "quit"}
 MAX_LINKS = 500_000  # from names to statements that define them; honest notebooks have hundreds
 MAX_SCANNED = 200_000_000  # characters of cells that cannot be read, which are looked through for each name
@@ -89,10 +104,11 @@ class _Answer:
         """Return the full dotted names of all that is referred to."""
         written = {dotted for each in self.reached for dotted in each.dotted}
         modules = {module for each in self.everything for module in each.stars}
-        full = {self._full(dotted) for dotted in written}
+        full = {self.full(dotted) for dotted in written}
         return full | {_canonical(f"{module}.{name}") for module in modules for name in written & self.unknown}
 
-    def _full(self, dotted: str) -> str:
+    def full(self, dotted: str) -> str:
+        """A name as it is written, with what its first part stands for."""
         root, dot, rest = dotted.partition(".")
         return _canonical(self.imports.get(root, root) + dot + rest)
 
@@ -203,6 +219,8 @@ def _looping(answer: _Answer, used: set[str]) -> str | None:
         return "This exercise asks for no Python loop: neither `for`, `while` nor a comprehension."
     if looping := (used & LOOPING_CALLS) | (words & _LOOPING_METHODS):
         return f"`{max(looping, key=len)}` hides a loop; this exercise asks for whole-array operations."
+    if calling := _called_again(answer):
+        return f"`{calling}` calls a function again and again; this exercise asks for whole-array operations."
     if any(each.recursive for each in answer.reached) or has_circle(answer.arrows):
         return "A function that calls itself is a loop too; this exercise asks for whole-array operations."
     if hiding := (used & _HIDING) | (words & _HIDING_METHODS):
@@ -213,3 +231,20 @@ def _looping(answer: _Answer, used: set[str]) -> str | None:
     if not answer.explained:
         return f"No cell that can be read defines `{min(answer.unknown)}`, so the rule cannot be checked."
     return None
+
+
+def _called_again(answer: _Answer) -> str | None:
+    """Return what may call a function of the answer for each of many things: all that is not known to do without."""
+    reached = answer.reached
+    functions = {name for each in reached for name in each.functions}
+    own = {name for each in reached for name in each.binds} - answer.imports.keys()
+    for callee, given in sorted({pair for each in reached for pair in each.handed}):
+        is_function = not given or given in functions
+        if is_function and callee.partition(".")[0] not in own and answer.full(callee) not in _CALLING_ONCE:
+            return callee.lstrip(".")
+    if special := {name for each in reached for name in each.special} - _QUIET_METHODS:
+        return min(special)
+    roots = {dotted.partition(".")[0] for each in reached for dotted in each.dotted}
+    modules = {answer.imports[root].partition(".")[0] for root in roots & answer.imports.keys()}
+    modules |= {module.partition(".")[0] for each in answer.everything for module in each.stars if answer.unknown}
+    return min(modules & (sys.stdlib_module_names - _MODULES), default=None)

@@ -29,6 +29,7 @@ _SHORT = 5_000  # characters of a cell that is remembered
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SORTING = frozenset({"sorted", "sort", "min", "max", "nlargest", "nsmallest"})  # they call their `key`
 _LOOPS = (ast.For, ast.While, ast.AsyncFor, *_COMPREHENSIONS)
 
 
@@ -47,6 +48,10 @@ class Statement:
         imports: what imports make of a name; stars: modules of which everything is imported.
         loops: whether it holds a loop or a comprehension.
         recursive: whether a function inside a function calls itself.
+        functions: names that stand for functions or classes that it defines, inner ones included.
+        handed: what is called, as it is written, with a function among its arguments: (callee, argument), "" for a
+            lambda. Calls of inner functions, which are written in the cell, are left out.
+        special: special methods of its classes, such as ``__getitem__``, which Python calls without a word.
         runs: a magic that may define or run anything.
         text: the source of a cell that cannot be read.
     """
@@ -62,6 +67,9 @@ class Statement:
     stars: list[str] = field(default_factory=list)
     loops: bool = False
     recursive: bool = False
+    functions: set[str] = field(default_factory=set)
+    handed: set[tuple[str, str]] = field(default_factory=set)
+    special: set[str] = field(default_factory=set)
     runs: str = ""
     text: str | None = None
 
@@ -132,6 +140,7 @@ class _Reader:
     def __init__(self) -> None:
         self.found = Statement()
         self.calls: dict[str, set[str]] = {}  # of the inner functions, by name
+        self.inner: set[str] = set()
         self.waiting: list[tuple[ast.AST, _Scope]] = []
 
     def statement(self, node: ast.stmt) -> Statement:
@@ -139,6 +148,7 @@ class _Reader:
         while self.waiting:
             self._read_node(*self.waiting.pop())
         self.found.recursive = has_circle(self.calls)
+        self.found.handed -= {each for each in self.found.handed if each[0] in self.inner}
         return self.found
 
     def _read_node(self, node: ast.AST, scope: _Scope) -> None:
@@ -151,6 +161,8 @@ class _Reader:
                 return
             case ast.ClassDef():
                 self._bind(node.name, scope)
+                found.functions.add(node.name)
+                found.special.update(_special_methods(node))
                 scope = replace(scope, private=True)
             case ast.Name(id=name, ctx=ast.Load()):
                 self._load(name, scope)
@@ -176,6 +188,8 @@ class _Reader:
                 self._bind(name, scope)
                 self._function(value, scope, name)
                 return
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
+                found.functions.add(name)
         if isinstance(node, _COMPREHENSIONS):
             targets = (part.id for each in node.generators for part in ast.walk(each.target) if _is_name(part))
             scope = replace(scope, hidden=scope.hidden | frozenset(targets))
@@ -193,6 +207,9 @@ class _Reader:
         outside += [each.annotation for each in every if each is not None]
         self.waiting.extend((each, scope) for each in outside if each is not None)
         within = (*scope.within, name) if scope.inside and name else scope.within
+        if name:
+            self.found.functions.add(name)
+            self.inner.update({name} if scope.inside else ())
         inner = _Scope(scope.hidden | _bound(node), True, within, True)
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         self.waiting.extend((each, inner) for each in body)
@@ -229,6 +246,7 @@ class _Reader:
             self.found.changes.add(node.id)
 
     def _call(self, node: ast.Call, scope: _Scope) -> None:
+        self._hands_over(node)
         match node:
             case ast.Call(func=ast.Name(id="getattr"), args=[value, ast.Constant(value=str(name)), *_]):
                 self.found.words.add(name)
@@ -238,6 +256,21 @@ class _Reader:
                 self._change(value, scope)
             case ast.Call(func=ast.Attribute(attr="run_line_magic" | "run_cell_magic"), args=[name, *_]):
                 self._magic(node, name.value if isinstance(name, ast.Constant) else "", scope)
+
+    def _hands_over(self, node: ast.Call) -> None:
+        """Note what gets a function to call: a lambda, a name that may be one, any `key` of what sorts."""
+        callee = _dotted(node.func)
+        if not callee:
+            return
+        keys = {each.arg: each.value for each in node.keywords}
+        for given in (*node.args, *keys.values()):
+            if isinstance(given, ast.Lambda):
+                self.found.handed.add((callee, ""))
+            elif isinstance(given, ast.Name):
+                self.found.handed.add((callee, given.id))
+        name = callee.rpartition(".")[2]
+        if (name in _SORTING and "key" in keys) or (callee in ("iter", "type") and len(node.args) > 1):
+            self.found.handed.add((f".{name}" if "." in callee else callee, ""))
 
     def _magic(self, node: ast.Call, name: Any, scope: _Scope) -> None:
         inner = sources.magic_body(node)
@@ -260,6 +293,27 @@ class _Reader:
                 continue
             self.found.imports[name] = full
             self._bind(name, scope)
+
+
+def _dotted(node: ast.AST) -> str:
+    """What is written, such as ``np.linalg.norm``; ``.sort`` for a method of a value without a name, else empty."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < _LONGEST_PATH:
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        parts.append(node.id)
+    elif parts:
+        parts = [parts[0], ""]
+    return ".".join(reversed(parts))
+
+
+def _special_methods(node: ast.ClassDef) -> set[str]:
+    """The names with two underscores that the body of a class defines, by `def` or by assignment."""
+    found = {each.name for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+    assigned = (each.targets for each in node.body if isinstance(each, ast.Assign))
+    found |= {target.id for targets in assigned for target in targets if isinstance(target, ast.Name)}
+    return {name for name in found if name.startswith("__") and name.endswith("__")}
 
 
 def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:

@@ -101,6 +101,26 @@ LOOPS = {
     "run_cell": "    get_ipython().user_ns['given'] = x\n"
     "    get_ipython().run_cell('made = [row * 2 for row in given]')\n    return np.array(made)",
     "magic": "    y = %time [row * 2 for row in x]\n    return np.array(y)",
+    "sorting": "    rows = []\n    sorted(range(len(x)), key=lambda i: rows.append(x[i] * 2) or i)\n"
+    "    return np.array(rows)",
+    "sorting in place": "    places, rows = list(range(len(x))), []\n"
+    "    places.sort(key=lambda i: rows.append(x[i] * 2) or i)\n    return np.array(rows)",
+    "largest": "    rows = []\n    def go(i):\n        rows.append(x[i] * 2)\n        return i\n"
+    "    max(range(len(x)), key=go)\n    return np.array(rows)",
+    "iter": "    rest = list(x)\n"
+    "    return np.array(list(iter(lambda: tuple(rest.pop(0) * 2) if rest else None, None)))",
+    "re": "    import re\n    rows = []\n    re.sub('x', lambda m: rows.append(x[m.start()] * 2) or '', 'x' * len(x))\n"
+    "    return np.array(rows)",
+    "sequence": "    class Rows:\n        def __getitem__(self, i):\n            return x[i] * 2\n"
+    "    return np.array(list(Rows()))",
+    "sequence made by type": "    rows = type('Rows', (), {'__getitem__': lambda self, i: x[i] * 2})\n"
+    "    return np.array(list(rows()))",
+    "takewhile": "    import itertools\n    rows = []\n"
+    "    list(itertools.takewhile(lambda i: rows.append(x[i] * 2) or True, range(len(x))))\n    return np.array(rows)",
+    "groupby": "    from itertools import groupby\n    rows = []\n"
+    "    list(groupby(range(len(x)), lambda i: rows.append(x[i] * 2)))\n    return np.array(rows)",
+    "json": "    import json\n    rows, text = [], '[' + ','.join(['{}'] * len(x)) + ']'\n"
+    "    json.loads(text, object_hook=lambda _: rows.append(x[len(rows)] * 2))\n    return np.array(rows)",
     "helper": "    return np.array(helper(x))",
     "helper by name": "    return np.array(globals()['hel' + 'per'](x))",
     "helper in a list": "    return np.array(helpers[0](x))",
@@ -222,6 +242,23 @@ def test_cells_that_the_answer_does_not_use_cost_nothing(other):
     answer = "import numpy as np\ndef helper(x): return x.T\ndef f(x):\n    return np.exp(x @ helper(x))"
     assert found(answer, other, no_loops=True) == []
     assert found(other, answer, no_loops=True) == []
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("import functools\ndef twice(g):\n    @functools.wraps(g)\n    def run(x): return g(g(x))\n    return run",
+         "def f(x):\n    inner = lambda g: g(x)\n    return twice(lambda y: y * 2)(inner(lambda y: np.sort(y)))"),
+        ("import tensorflow as tf, itertools\n@tf.function\ndef g(x): return x * 2",
+         "def f(x): return tf.function(g)(x)"),
+        ("class Half:\n    def __init__(self, by): self.by = by\n    def __call__(self, x): return x / self.by",
+         "half = Half(2)\ndef f(x): return half(np.asarray(x, dtype=float)) * max(1, len(sorted(x.shape)))"),
+        ("import math\nfrom functools import partial\ndef g(x, by): return x / math.sqrt(by)",
+         "f = partial(g, by=2)"),
+    ],
+)  # fmt: skip
+def test_a_function_that_is_handed_over_once_is_no_loop(cells):
+    assert found("import numpy as np", *cells, no_loops=True) == []
 
 
 def test_a_cache_of_its_own_is_no_recursion():

@@ -172,7 +172,11 @@ def _standing_of_rate(warmup: int, total: int, peak: float) -> str:
     return "too high at step 5" if at_five > 3e-4 * SLACK else "a peak of 0.0005 to 0.001, at most 0.0003 at step 5"
 
 
-EACH_ONCE = "each size with each order, once"
+def each_once(sizes: Sequence[int]) -> str:
+    """What is true of a function that fitted each of these sizes with each order, once."""
+    return f"each size with each order, once: {', '.join(map(str, sizes))}"
+
+
 SUMMARIES = {"accuracy": ("accuracy",), "summary": ("mean", "low", "high"), "base": ("base_rate",)}
 
 
@@ -227,7 +231,7 @@ def _fits(fitted: Sequence[tuple[frozenset[int], bool]], sizes: Sequence[int], o
     if not all(right for _, right in fitted):
         return "labels of other texts"
     if set(counts) == wanted:
-        return EACH_ONCE if max(counts.values()) == 1 else "some more than once"
+        return each_once(sizes) if max(counts.values()) == 1 else "some more than once"
     if len(counts) == len(sizes) == len({len(rows) for rows in counts}):
         return "one order only" if set(counts) <= wanted else "the same texts for every order"
     has_first = {frozenset(order[: sizes[0]].tolist()) for order in orders} <= set(counts)

@@ -146,7 +146,9 @@ def _find_the_bug(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
     return unpack(result, ("output",), "find_the_bug(x, norms, sublayers, final_norm)")
 
 
-EACH_RUN_ONCE = "every rate with every seed, once"
+def each_run_once(seeds: Sequence[int]) -> str:
+    """What is true of a function that trained every rate with each of these seeds, once."""
+    return f"every rate with every seed, once: {', '.join(map(str, seeds))}"
 
 
 def _measure_rate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -164,7 +166,7 @@ def _measure_rate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
 
     found = find(namespace, "measure_rate")(train, list(rates), list(seeds), inputs["base_loss"])
     if mode == "calls":
-        return {"calls": _runs(asked, len(rates), len(seeds))}
+        return {"calls": _runs(asked, len(rates), seeds)}
     shown = "measure_rate(…)"
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         raise ContractError(f"{shown} returned {kind_of(found)}; expected the tuple (shares, largest).")
@@ -191,13 +193,13 @@ def named_rate(rate: float | None) -> str:
     return "None" if rate is None else f"{rate:g}"
 
 
-def _runs(asked: Counter[tuple[int, int]], rates: int, seeds: int) -> str:
+def _runs(asked: Counter[tuple[int, int]], rates: int, seeds: Sequence[int]) -> str:
     """What was trained, of all rates with all seeds."""
     if max(asked.values(), default=0) > 1:
         return "some runs more than once"
-    if len(asked) == rates * seeds:
-        return EACH_RUN_ONCE
-    return "one seed only" if len({seed for _, seed in asked}) == 1 else f"{len(asked)} of {rates * seeds} runs"
+    if len(asked) == rates * len(seeds):
+        return each_run_once(seeds)
+    return "one seed only" if len({seed for _, seed in asked}) == 1 else f"{len(asked)} of {rates * len(seeds)} runs"
 
 
 MODES = {

@@ -96,7 +96,9 @@ def _cached_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
     return {"output": np.concatenate(outputs, axis=2), "keys": cache[0], "values": cache[1]}
 
 
-EACH_SEED = "one sentence for each seed"
+def each_seed(seeds: Sequence[int]) -> str:
+    """What is true of a function that drew one sentence for each of these seeds."""
+    return f"one sentence for each seed: {', '.join(map(str, seeds))}"
 
 
 def _measure_typical(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -119,7 +121,7 @@ def _measure_typical(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mo
     if any(row.shape != (3,) for row in rows):
         raise ContractError(f"{shown} has an entry that is not (log_p, ahead, ahead_per_token).")
     log_p, ahead, ahead_per_token = np.array(rows, "float64").T
-    calls = EACH_SEED if len(asked) == len(seeds) else _fewer_seeds(len(asked), len(seeds))
+    calls = each_seed(seeds) if len(asked) == len(seeds) else _fewer_seeds(len(asked), len(seeds))
     if mode == "calls":
         return {"calls": calls}
     return (

@@ -20,6 +20,8 @@ SIZES = ("max_length", "vocab_size", "d_model", "num_heads", "d_ff")
 APART = 2e-5  # probabilities further apart than this differ by more than rounding
 LIVELY = 0.1  # and further apart than this, in a model whose weights let its parts make a difference
 TRIES = 8  # random weights to look for such ones
+FEW = 10  # epochs without a lower validation loss after which a training has to stop
+CLEARLY = 0.02  # a loss higher by more than this was not kept for a `min_delta`, as some put into EarlyStopping
 LOOKS = 4  # models whose results decide which reviews are alike: in one of them a unit of a ReLU may be silent
 
 
@@ -409,22 +411,36 @@ def _losses(said: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 
 
 def _kept(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> dict[str, str]:
-    """Whose loss the history's `val_loss` is, which loss, and of which epoch the model has the weights."""
-    hidden = dict.fromkeys(("kept", "loss"), "not known")
+    """Whose loss the history's `val_loss` is, which loss, and of which epoch the model has the weights.
+
+    The epoch with the best accuracy counts as the best one here: which of the two was watched, `_chosen_by` says.
+    """
+    hidden = dict.fromkeys(("kept", "loss", "stops"), "not known")
     if "val_loss" not in curves:
         return {"watched": "nothing", **hidden}
     watched = np.array(curves["val_loss"])
     best = [int(np.argmin(watched))]
     best += [int(np.argmax(values)) for name, values in curves.items() if name.startswith("val_") and "acc" in name]
-    for who, x, y in (("the validation reviews", "x_val", "y_val"), ("the training reviews", "x", "y")):
+    late = "late" if len(watched) - 1 - best[0] > FEW else "soon"
+    validation = f"the {len(inputs['x_val'])} validation reviews"
+    for who, x, y, stops in ((validation, "x_val", "y_val", late), ("the training reviews", "x", "y", "not known")):
         said = np.asarray(model(inputs[x], training=False))
         for name, value in _losses(said, inputs[y]).items():
             for epoch, places in (("the best epoch", best), ("the last epoch", [-1])):
                 if np.any(np.abs(watched[places] - value) <= 1e-4 * max(1.0, value)):
-                    return {"watched": who, "kept": epoch, "loss": name}
+                    return {"watched": who, "kept": epoch, "loss": name, "stops": stops}
         if np.any(np.abs(watched - _losses(said, inputs[y])["binary cross-entropy"]) <= 1e-4):
-            return {"watched": who, "kept": "another epoch", "loss": "binary cross-entropy"}
+            return {"watched": who, "kept": "another epoch", "loss": "binary cross-entropy", "stops": stops}
     return {"watched": "other reviews", **hidden}
+
+
+def _chosen_by(model: Any, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> str:
+    """What chose the epoch whose weights the model has, where the validation loss falls long after the accuracy is at
+    its best: "another number" if the loss of these weights stands in the history beside a clearly lower one."""
+    watched = np.array(curves.get("val_loss", ()))
+    has = _losses(np.asarray(model(inputs["x_val"], training=False)), inputs["y_val"])["binary cross-entropy"]
+    is_there = np.any(np.abs(watched - has) <= 1e-4)
+    return "another number" if is_there and watched.min() < has - CLEARLY else "the validation loss"
 
 
 def _learned(model: Any, before: np.ndarray, curves: Mapping[str, list[float]], inputs: Mapping[str, Any]) -> dict:
@@ -440,6 +456,7 @@ def _learned(model: Any, before: np.ndarray, curves: Mapping[str, list[float]], 
         "validation": "learned from" if moved[inputs["only_in_x_val"]].any() else "looked at",
         "epochs": "several" if len(curves["loss"]) > 1 else "one",
         "fits": "the training reviews",
+        "chosen by": _chosen_by(model, curves, inputs),
     }
     guesses = not _losses(said, inputs["y"])["binary cross-entropy"] < GUESSING
     if facts["training"] == "all reviews" and guesses and np.mean((said.reshape(-1) >= 0.5) == inputs["y"]) < 0.75:

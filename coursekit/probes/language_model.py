@@ -227,6 +227,11 @@ class TableModel:
         return f"calls with {sizes} ids"
 
 
+def from_one_seed(seed: int) -> str:
+    """What is true of a function whose texts follow from the generator alone."""
+    return f"the same text from seed {seed}"
+
+
 def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Write with a table in the model's place: once, with one seed twice and with another one, or one token often."""
     target, shown = find(namespace, "generate"), "generate(model, prompt, …)"
@@ -251,7 +256,7 @@ def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str
         once, again, other = (written(np.random.default_rng(seed), inputs["max_new"])[0] for seed in seeds)
         if once != again:
             return {"chance": "another text from the same seed"}
-        return {"chance": f"the same text from {'another' if once == other else 'the same'} seed"}
+        return {"chance": "the same text from another seed" if once == other else from_one_seed(inputs["seed"])}
     tokens, calls = written(np.random.default_rng(0), inputs["max_new"])
     return {"tokens": str(tokens), "calls": calls}
 
@@ -277,7 +282,11 @@ def _python_share(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
 
 PARSES = 2  # outcomes of the process that `measure_temperature` is given: 0 broken, 1 not ended, 2 Python
 BODIES = (("\n    return (", True), ("\n    return 1\n", False), ("\n    return 1\n", True))
-WANTED_GRID = "every prompt with every seed at every temperature"
+
+
+def wanted_grid(seeds: Sequence[int]) -> str:
+    """What is true of a function that asked for every prompt with each of these seeds at every temperature."""
+    return f"every prompt with every seed at every temperature: {', '.join(map(str, seeds))}"
 
 
 def _measure_temperature(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -306,16 +315,16 @@ def _measure_temperature(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
     if any(row.shape != (3,) for row in rows):
         raise ContractError(f"{shown} has an entry that is not (share, low, high).")
     share, low, high = np.array(rows, "float64").T
-    calls = _asked_for(asked, outcomes.shape)
+    calls = _asked_for(asked, outcomes.shape, seeds)
     if mode == "grid":
         return {"calls": calls}
     return {"share": share} if mode == "law" else {"share": share, "low": low, "high": high, "calls": calls}
 
 
-def _asked_for(asked: set[tuple[int, int, int]], shape: tuple[int, int, int]) -> str:
+def _asked_for(asked: set[tuple[int, int, int]], shape: tuple[int, int, int], seeds: Sequence[int]) -> str:
     """What a process was asked for, of all prompts, temperatures and seeds."""
     if len(asked) == int(np.prod(shape)):
-        return WANTED_GRID
+        return wanted_grid(seeds)
     at = [
         {(prompt, seed) for prompt, temperature, seed in asked if temperature == number} for number in range(shape[1])
     ]

@@ -79,9 +79,13 @@ def _stand_in(d_model: int, tokens: Any) -> Any:
     return stand_in
 
 
-ONE_AT_A_TIME = "each head replaced alone"
 SEVERAL = "several heads replaced at once"
 REPLACEMENTS = ("zero", "mean", "row_mean")
+
+
+def one_at_a_time(heads: int) -> str:
+    """What is true of a function that replaced each of so many heads alone."""
+    return f"each of {heads} heads replaced alone"
 
 
 def loss_of(heads: np.ndarray, w_o: np.ndarray, targets: np.ndarray) -> float:
@@ -120,7 +124,7 @@ def _asked_for(asked: Sequence[frozenset[int]], heads: int) -> str:
     missing = [head for head in range(heads) if frozenset({head}) not in asked]
     if any(len(replaced) > 1 for replaced in asked) and missing:
         return SEVERAL
-    return f"never head {missing[0]} replaced" if missing else ONE_AT_A_TIME
+    return f"never head {missing[0]} replaced" if missing else one_at_a_time(heads)
 
 
 PROBES = {

@@ -126,7 +126,9 @@ def _standing(constraint: str, slopes: np.ndarray) -> str:
     return "from 20 % to 50 % at distance 256 and beyond" if share >= 0.2 else "less than 20 %"
 
 
-EVERY_QUESTION = "every question under every window"
+def every_question(windows: Sequence[int]) -> str:
+    """What is true of a model that got every question under each of these windows."""
+    return f"every question under every window: {', '.join(map(str, windows))}"
 
 
 def _measure_reach(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -156,7 +158,7 @@ def _measure_reach(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
         raise ContractError(
             f"measure_reach(…) returned {kind_of(found)}; expected a dictionary with {', '.join(names)}."
         )
-    calls = _asked_for(asked, len(windows), len(ids))
+    calls = _asked_for(asked, windows, len(ids))
     if mode == "calls":
         return {"calls": calls}
     if mode == "accuracy":
@@ -185,11 +187,11 @@ def _by_window(found: Any, windows: Sequence[int], name: str) -> np.ndarray:
     return np.array(rows)
 
 
-def _asked_for(asked: set[tuple[int, int]], windows: int, questions: int) -> str:
+def _asked_for(asked: set[tuple[int, int]], windows: Sequence[int], questions: int) -> str:
     """What a model was asked, of all windows and questions."""
-    if len(asked) == windows * questions:
-        return EVERY_QUESTION
-    at = {frozenset(question for window, question in asked if window == number) for number in range(windows)}
+    if len(asked) == len(windows) * questions:
+        return every_question(windows)
+    at = {frozenset(question for window, question in asked if window == number) for number in range(len(windows))}
     if len(at) > 1:
         return "other questions under each window" if all(at) else "nothing under one of the windows"
     return f"{len(next(iter(at)))} of {questions} questions"

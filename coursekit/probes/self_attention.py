@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,12 @@ def _online_attention(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
             most = tracemalloc.get_traced_memory()[1] // q.itemsize
         finally:
             tracemalloc.stop()
-    return {"all_scores": "held" if most >= scores else "never held"}
+    return {"all_scores": "held" if most >= scores else never_held(q, k)}
+
+
+def never_held(q: np.ndarray, k: np.ndarray) -> str:
+    """What is true of a function that never holds all scores of q (T, d) and k (S, d)."""
+    return f"{len(q)} × {len(k)}, never held"
 
 
 def _largest_tensor(target: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, block_size: int) -> int | None:
@@ -57,7 +62,11 @@ def _largest_tensor(target: Any, q: np.ndarray, k: np.ndarray, v: np.ndarray, bl
     return max((int(np.prod(shape)) for shape in shapes if shape.is_fully_defined()), default=0)
 
 
-EVERY_DRAW = "every seed at every width"
+def every_draw(seeds: Sequence[int]) -> str:
+    """What is true of a function that drew with each of these seeds at every width."""
+    return f"every seed at every width: {', '.join(map(str, seeds))}"
+
+
 MEANS, FIRSTS = ("unscaled", "scaled"), ("first_unscaled", "first_scaled")
 
 
@@ -81,7 +90,7 @@ def _measure_saturation(namespace: Mapping[str, Any], inputs: Mapping[str, Any],
             f"{shown} returned {kind_of(found)}; expected a dictionary with {', '.join(map(repr, missing))}."
         )
     if mode == "draws":
-        return {"draws": _drawn(asked, len(widths), len(seeds))}
+        return {"draws": _drawn(asked, len(widths), seeds)}
     if mode == "base":
         return {"base": numbers(found["base"], '"base"').astype("float64")}
     means = {name: numbers(found[name], f'"{name}"').astype("float64") for name in MEANS}
@@ -101,13 +110,13 @@ def _width(value: Any, name: str) -> str:
     return str(int(width.reshape(())))
 
 
-def _drawn(asked: set[tuple[int, int]], widths: int, seeds: int) -> str:
+def _drawn(asked: set[tuple[int, int]], widths: int, seeds: Sequence[int]) -> str:
     """What was drawn, of all seeds and widths."""
-    if len(asked) == widths * seeds:
-        return EVERY_DRAW
+    if len(asked) == widths * len(seeds):
+        return every_draw(seeds)
     if asked and len({seed for _, seed in asked}) == 1:
         return "one seed only"
-    return f"{len(asked)} of {widths * seeds} draws"
+    return f"{len(asked)} of {widths * len(seeds)} draws"
 
 
 TOKENS, WIDTH, FLOAT_BYTES, KIBIBYTE = 4096, 64, 4, 1024  # of the attention in `design`

@@ -9,7 +9,7 @@ counts depend on the joint distribution of the draws alone, so their order does 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,12 +133,42 @@ class _Masked:
         return values.reshape(len(self.ids), *self.ids[0].shape)
 
 
+# What is true of a right function names numbers of the case, which are drawn: nobody can copy it from another case.
+
+
+def never_chosen(specials: Sequence[int]) -> str:
+    """Special ids are never chosen."""
+    return f"{', '.join(map(str, specials))} never chosen"
+
+
+def at_the_rate(rate: float) -> str:
+    """As many tokens are chosen as the rate says."""
+    return f"the rate, {rate:g}"
+
+
+def in_three_kinds(mask_id: int) -> str:
+    """What becomes of the chosen tokens."""
+    return f"80 % mask, which is {mask_id}, 10 % random, 10 % kept"
+
+
+def uniform_but_for_the_mask(ids: Iterable[int]) -> str:
+    """Each of these ids replaces tokens equally often."""
+    return f"uniform over the vocabulary, besides the mask: {', '.join(map(str, sorted(ids)))}"
+
+
+def each_for_itself(columns: int) -> str:
+    """No token's choice depends on another's."""
+    return f"each of {columns} tokens of a text for itself"
+
+
 def _labels(masked: _Masked) -> dict[str, str]:
     ids, outs, labels = map(masked.all, (masked.ids, masked.outs, masked.labels))
     told, chosen = masked.marked(ids, outs, labels)
     facts = {"labels": told, "special": "not known", "unlabelled": "not known"}
     if masked.chosen() is not None:
-        facts["special"] = "chosen, too" if np.isin(ids[chosen], masked.specials).any() else "never chosen"
+        facts["special"] = (
+            "chosen, too" if np.isin(ids[chosen], masked.specials).any() else never_chosen(masked.specials)
+        )
         facts["unlabelled"] = "change, too" if (outs != ids)[~chosen].any() else "stay as they are"
     same = np.array_equal(masked.given, masked.ids[-1])
     facts["argument"] = "as it was" if same else "changed in place"
@@ -157,7 +187,7 @@ def _share(masked: _Masked) -> dict[str, str]:
     if masked.inputs["rows"] and ((hit == texts).all(axis=1) | ~hit.any(axis=1)).all():
         count, size = int(hit.any(axis=1).sum()), len(texts)  # all of a text or none: texts are counted then, not words
     hypotheses = {
-        "the rate": rate,
+        at_the_rate(rate): rate,
         "15 %, whatever the rate": 0.15,
         "all but the rate": 1 - rate,
         "the rate, of the special tokens' number as well": rate * len(words) / int(words.sum()),
@@ -168,8 +198,7 @@ def _share(masked: _Masked) -> dict[str, str]:
     return {"share": fitting[0] if fitting else f"{count / size:.0%} of the words"}
 
 
-KINDS = {  # shares of mask, random and kept; what is kept for lack of a label counts as not chosen
-    "80 % mask, 10 % random, 10 % kept": (0.8, 0.1, 0.1),
+KINDS = {  # wrong shares of mask, random and kept; what is kept for lack of a label counts as not chosen
     "100 % mask, 0 % random, 0 % kept": (1.0, 0.0, 0.0),
     "80 % mask, 20 % random, 0 % kept": (0.8, 0.2, 0.0),
     "80 % mask, 0 % random, 20 % kept": (0.8, 0.0, 0.2),
@@ -200,7 +229,7 @@ def _kinds(masked: _Masked) -> dict[str, str]:
     stray = 1 / masked.vocab_size  # a random id is now and then that of the mask, or the token's own
     if _by_count(*(masked.by_call(each).reshape(len(masked.ids), -1).sum(axis=1) for each in (chosen, chosen & mask))):
         return {"kinds": "exactly 80 % mask in every call"}
-    for name, (m, r, k) in KINDS.items():
+    for name, (m, r, k) in {in_three_kinds(masked.mask_id): (0.8, 0.1, 0.1), **KINDS}.items():
         expected = (m + r * stray, r * (1 - 2 * stray), k + r * stray)
         if all(is_likely(count, size, p) for count, p in zip(counts, expected, strict=True)):
             return {"kinds": name}
@@ -258,7 +287,7 @@ def _random_ids(masked: _Masked) -> dict[str, str]:
     own, remaining = int((visible & ~replaced).sum()), int(visible.sum())
     rightly, never = (0.1 + 0.1 / size) / (0.2 - 0.1 / size), 1 / (1 + (size - 2) / (size - 1))
     avoided = not is_likely(own, remaining, rightly) and is_likely(own, remaining, never)
-    return {"random_ids": "never the token's own id" if avoided else "uniform over the vocabulary"}
+    return {"random_ids": "never the token's own id" if avoided else uniform_but_for_the_mask(found)}
 
 
 def _kind_of_ids(masked: _Masked, found: set[int], others: set[int], outs: np.ndarray, ids: np.ndarray) -> str:
@@ -305,7 +334,8 @@ def _independent(masked: _Masked) -> dict[str, str]:
     none = likely_counts(len(counts), (1 - rate) ** int(most[0]))[0]
     if (counts == 0).sum() < none and np.unique(counts).size > 2:
         return {"chosen": "at least one token"}
-    return {"chosen": "a fixed number of tokens" if _too_alike(counts, masked, rate) else "each token for itself"}
+    alike = _too_alike(counts, masked, rate)
+    return {"chosen": "a fixed number of tokens" if alike else each_for_itself(words.shape[1])}
 
 
 def _too_alike(counts: np.ndarray, masked: _Masked, rate: float) -> bool:
@@ -347,5 +377,5 @@ MASKING = {
 
 
 def mask_tokens(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    """Mask texts drawn from the case's seed, and say in words what happened to them."""
+    """Mask texts drawn from the case's seed, and say what happened to them."""
     return MASKING[mode](_Masked(namespace, inputs))

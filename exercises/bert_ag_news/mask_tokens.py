@@ -4,11 +4,31 @@ from typing import Any
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
+from coursekit.probes.token_masking import (
+    at_the_rate,
+    each_for_itself,
+    in_three_kinds,
+    never_chosen,
+    uniform_but_for_the_mask,
+)
 
-LARGE = {"vocab_size": 1009, "special_ids": [0, 1, 2, 3], "mask_id": 4, "words": list(range(7, 900, 3)), "unused": [8]}
+
+def _large(rng: Generator) -> dict[str, Any]:
+    """A vocabulary of about a thousand ids; which are special, which is the mask, and which are words is drawn."""
+    size = int(rng.integers(1000, 1100))
+    ids = [int(each) for each in 1 + rng.permutation(size - 1)]
+    specials, (mask_id, unused), words = ids[:4], ids[4:6], ids[6:306]
+    return {"vocab_size": size, "special_ids": specials, "mask_id": mask_id, "words": words, "unused": [unused]}
 
 
-SMALL = {"vocab_size": 8, "special_ids": [0, 2, 3], "mask_id": 4, "words": [5, 6], "unused": [1, 7]}
+def _small(rng: Generator) -> dict[str, Any]:
+    """A vocabulary of few ids. A part of it that a wrong function leaves out is never equal to another such part."""
+    size = int(rng.integers(7, 10))
+    mask_id = int(rng.integers(3, size - 2))
+    others = [int(each) for each in rng.permutation(size) if each not in (0, 1, mask_id, size - 1)]
+    specials, words = sorted([0, *others[:2]]), sorted([*others[2:], size - 1])[:2]
+    unused = [each for each in range(size) if each not in (*specials, *words, mask_id)]
+    return {"vocab_size": size, "special_ids": specials, "mask_id": mask_id, "words": words, "unused": unused}
 
 
 def _texts(
@@ -19,23 +39,18 @@ def _texts(
     return Case({**vocabulary, **sizes, **more}, mode=mode, description=description)
 
 
-exercise = Exercise(
-    "mask_tokens",
-    probe_only=("calls", "dtype", "mask_id", "rows", "seed", "special_ids", "unused", "vocab_size", "words"),
-)
+exercise = Exercise("mask_tokens", probe_only=("calls", "dtype", "rows", "seed", "unused", "words"))
 
-LAW = "chance is the subject: its law is the same for every seed"
-
-# What is true of the masking, in words, for each question that the probe asks. Chance decides which tokens are chosen
-# (Devlin et al. 2019, section 3.1).
+# What is true of the masking, for each question that the probe asks, with the numbers of the case. Chance decides which
+# tokens are chosen (Devlin et al. 2019, section 3.1).
 
 
 @exercise.formula
-def masked_labels() -> dict[str, str]:
+def masked_labels(special_ids: list[int]) -> dict[str, str]:
     """What the labels are, and what stays as it is."""
     return {
         "labels": "the original ids where chosen, -100 elsewhere",
-        "special": "never chosen",
+        "special": never_chosen(special_ids),
         "unlabelled": "stay as they are",
         "argument": "as it was",
         "shape": "that of ids",
@@ -45,25 +60,25 @@ def masked_labels() -> dict[str, str]:
 @exercise.formula_for("share")
 def masked_share(rate: float = 0.15) -> dict[str, str]:
     """How many tokens are chosen."""
-    return {"share": "the rate"}
+    return {"share": at_the_rate(rate)}
 
 
 @exercise.formula_for("kinds")
-def masked_kinds() -> dict[str, str]:
+def masked_kinds(mask_id: int) -> dict[str, str]:
     """What becomes of the chosen tokens."""
-    return {"kinds": "80 % mask, 10 % random, 10 % kept"}
+    return {"kinds": in_three_kinds(mask_id)}
 
 
 @exercise.formula_for("random")
-def random_ids() -> dict[str, str]:
+def random_ids(vocab_size: int, mask_id: int) -> dict[str, str]:
     """Where the random tokens come from."""
-    return {"random_ids": "uniform over the vocabulary"}
+    return {"random_ids": uniform_but_for_the_mask(set(range(vocab_size)) - {mask_id})}
 
 
 @exercise.formula_for("independent")
 def chosen_independently(rows: int, columns: int) -> dict[str, str]:
     """Whether one token's choice depends on another's; some dependences show in short texts or in batches only."""
-    return {"chosen": "each token for itself"}
+    return {"chosen": each_for_itself(columns)}
 
 
 @exercise.formula_for("numbers")
@@ -75,74 +90,84 @@ def numbers_from_the_generator() -> dict[str, str]:
 @exercise.group(
     "labels, special ids, and the argument",
     points=2,
-    fixed=LAW,
     advice="Labels are the original ids where a token is chosen and -100 elsewhere; all other tokens stay as they are.",
 )
 def labels(rng: Generator) -> list[Case]:
-    one: dict[str, Any] = {"vocabulary": LARGE, "calls": 1}
     return [
-        _texts(rng, "labels", description="ids (53, 61)", **one, rows=53, columns=61),
-        _texts(rng, "labels", description="ids (997,), rate=0.4", **one, rows=0, columns=997, rate=0.4),
+        _texts(rng, "labels", description="ids (53, 61)", vocabulary=_large(rng), calls=1, rows=53, columns=61),
+        _texts(
+            rng,
+            "labels",
+            description="ids (997,), rate=0.4",
+            vocabulary=_large(rng),
+            calls=1,
+            rows=0,
+            columns=997,
+            rate=0.4,
+        ),
     ]
 
 
 @exercise.group(
     "the right share is chosen",
     points=1,
-    fixed=LAW,
     advice="Counted over 40,723 words: a right function fails here by chance less than once in a million times.",
 )
 def share(rng: Generator) -> list[Case]:
-    big: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 211, "columns": 241}
+    big: dict[str, Any] = {"vocabulary": _large(rng), "calls": 1, "rows": 211, "columns": 241}
+    rate, shown = int(rng.integers(31, 45)) / 100, "how many of 40,723 words are chosen"
     return [
-        _texts(rng, "share", description="how many of 40,723 words are chosen by default", **big),
-        _texts(rng, "share", description="how many of 40,723 words are chosen with rate=0.4", rate=0.4, **big),
+        _texts(rng, "share", description=f"{shown} by default", **big),
+        _texts(rng, "share", description=f"{shown} with rate={rate:g}", rate=rate, **big),
     ]
 
 
 @exercise.group(
     "80 % mask, 10 % random, 10 % kept",
     points=2,
-    fixed=LAW,
     advice="Counted over about 16,600 chosen words: a right function fails here by chance less than once in a "
     "million times.",
 )
 def kinds(rng: Generator) -> list[Case]:
     description = "what becomes of the words that are chosen, 40 texts (17, 61) with rate=0.5"
-    return [_texts(rng, "kinds", description=description, vocabulary=LARGE, calls=40, rows=17, columns=61, rate=0.5)]
+    return [
+        _texts(rng, "kinds", description=description, vocabulary=_large(rng), calls=40, rows=17, columns=61, rate=0.5)
+    ]
 
 
 @exercise.group(
     "random ids from the whole vocabulary",
     points=1,
-    fixed=LAW,
     advice="Every id from 0 to vocab_size - 1 is as probable as every other, also those of special tokens.",
 )
 def random(rng: Generator) -> list[Case]:
-    description = "which ids replace words, vocabulary of 8, special_ids [0, 2, 3], mask_id 4, four texts (101, 131)"
-    return [_texts(rng, "random", description=description, vocabulary=SMALL, calls=4, rows=101, columns=131, rate=0.8)]
+    few = _small(rng)
+    description = "which ids replace words, vocabulary of {vocab_size}, special_ids {special_ids}, mask_id {mask_id}"
+    shown = f"{description.format(**few)}, four texts (101, 131)"
+    return [_texts(rng, "random", description=shown, vocabulary=few, calls=4, rows=101, columns=131, rate=0.8)]
 
 
 @exercise.group(
     "each token for itself, by the numbers of rng",
     points=2,
-    fixed=LAW,
     advice="Whether a token is chosen says nothing about any other. So the number of chosen tokens is random, too.",
 )
 def independent(rng: Generator) -> list[Case]:
-    rows: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 300, "columns": 63}
-    calls: dict[str, Any] = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 63}
-    short: dict[str, Any] = {"vocabulary": LARGE, "calls": 150, "rows": 0, "columns": 7}
-    again: dict[str, Any] = {"vocabulary": LARGE, "calls": 1, "rows": 11, "columns": 61}
+    words = _large(rng)
+    columns, length = int(rng.integers(59, 68)), int(rng.integers(59, 68))
+    rows: dict[str, Any] = {"vocabulary": words, "calls": 1, "rows": 300, "columns": columns}
+    calls: dict[str, Any] = {"vocabulary": words, "calls": 150, "rows": 0, "columns": length}
+    short: dict[str, Any] = {"vocabulary": words, "calls": 150, "rows": 0, "columns": 7}
+    again: dict[str, Any] = {"vocabulary": words, "calls": 1, "rows": 11, "columns": 61}
     return [
-        _texts(rng, "independent", description="which words of a text (300, 63) are chosen", **rows),
-        _texts(rng, "independent", description="how many words of 150 texts (63,) are chosen", **calls),
+        _texts(rng, "independent", description=f"which words of a text (300, {columns}) are chosen", **rows),
+        _texts(rng, "independent", description=f"how many words of 150 texts ({length},) are chosen", **calls),
         _texts(rng, "independent", description="how many words of 150 texts (7,) are chosen", **short),
         _texts(rng, "numbers", description="the same ids again, with the same rng and with others", **again),
     ]
 
 
-EACH = '"each token for itself"'
+EACH = "each_for_itself(columns)"
 HIDDEN = dict.fromkeys(("special", "unlabelled", "share", "kinds", "random_ids", "chosen"), "not known")
 
 exercise.mistakes(
@@ -203,7 +228,7 @@ exercise.mistakes(
     ),
     rate_ignored=wrong(
         "15 % are chosen whatever `rate` says.",
-        ('"the rate"', '"the rate" if rate == 0.15 else "15 %, whatever the rate"'),
+        ("at_the_rate(rate)", 'at_the_rate(rate) if rate == 0.15 else "15 %, whatever the rate"'),
     ),
     rate_inverted=wrong(
         "The share that is chosen is 1 - rate: is the comparison the wrong way round?",
@@ -305,7 +330,7 @@ exercise.mistakes(
     at_least_one=wrong(
         "In every text at least one token is chosen. In a short text there may be none: each token is chosen "
         "independently.",
-        (EACH, '"each token for itself" if rows or columns > 20 else "at least one token"'),
+        (EACH, 'each_for_itself(columns) if rows or columns > 20 else "at least one token"'),
     ),
     whole_texts=wrong(
         "All tokens of a text are chosen, or none: one random number decides for the whole row. Draw one for "
@@ -314,11 +339,11 @@ exercise.mistakes(
     ),
     same_in_every_row=wrong(
         "In all rows of a batch the same places are chosen. Draw one number for each token, not for each column.",
-        (EACH, '"each token for itself" if not rows else "the same places in every row"'),
+        (EACH, 'each_for_itself(columns) if not rows else "the same places in every row"'),
     ),
     neighbours_together=wrong(
         "Neighbours are chosen together. Spans are another way of masking; here each token is chosen independently.",
-        (EACH, '"each token for itself" if not rows else "neighbours together"'),
+        (EACH, 'each_for_itself(columns) if not rows else "neighbours together"'),
     ),
     other_generator=wrong(
         "The same `rng` gives another result the second time: the numbers come from elsewhere, `np.random` "
@@ -327,7 +352,7 @@ exercise.mistakes(
     ),
     always_the_same=wrong(
         "Every `rng` gives the same result: is a seed fixed inside? Then every epoch masks the same tokens.",
-        (EACH, '"each token for itself" if rows else "the same places in every call"'),
+        (EACH, 'each_for_itself(columns) if rows else "the same places in every call"'),
         seen={"numbers": "always the same"},
     ),
     generator_copied=wrong(

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.bert_ag_news import EACH_ONCE, nearest_mean
+from coursekit.probes.bert_ag_news import each_once, nearest_mean
 from exercises.drawing import drawn_until
 
 exercise = Exercise(
@@ -59,9 +59,9 @@ def base_rate_alone(
 
 
 @exercise.formula_for("fits")
-def one_fit_each() -> dict[str, str]:
+def one_fit_each(sizes: list[int]) -> dict[str, str]:
     """What was fitted."""
-    return {"fits": EACH_ONCE}
+    return {"fits": each_once(sizes)}
 
 
 def _drawn(rng: Generator, texts: int, width: int, sizes: list[int], seeds: int) -> dict:
@@ -140,11 +140,11 @@ def base(rng: Generator) -> list[Case]:
 @exercise.group(
     "one fit for each size and order",
     points=1,
-    fixed="what was fitted is compared, not a number",
     advice="Two loops, and one fit inside. All sizes get the same orders: a small set is part of each larger one.",
 )
 def fits(rng: Generator) -> list[Case]:
-    return [_case(rng, 43, 3, [5, 13, 29], 4, "fits")]
+    sizes = [int(rng.integers(least, least + 5)) for least in (4, 11, 26)]
+    return [_case(rng, 43, 3, sizes, 4, "fits")]
 
 
 ROWS = "rows = order[:size]"

@@ -4,10 +4,10 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.encoder_block import EACH_RUN_ONCE, named_rate
+from coursekit.probes.encoder_block import each_run_once, named_rate
 from exercises.drawing import drawn_until, one_of
 
-exercise = Exercise("measure_rate", returns=("largest",), probe_only=("seeds",))
+exercise = Exercise("measure_rate", returns=("largest",))
 START, WINDOWS = 2.3, 5
 ALL, ONE_FAILS, ALL_FAIL = "all", "one fails", "all fail"  # what becomes of the seeds at one rate
 
@@ -29,9 +29,9 @@ def shares(losses: np.ndarray, base_loss: float) -> dict[str, np.ndarray]:
 
 
 @exercise.formula_for("calls")
-def each_run_once() -> dict[str, str]:
+def calls_alone(seeds: list[int]) -> dict[str, str]:
     """Which runs were trained."""
-    return {"calls": EACH_RUN_ONCE}
+    return {"calls": each_run_once(seeds)}
 
 
 def share_of_seeds(losses: np.ndarray, base_loss: float) -> np.ndarray:
@@ -128,7 +128,6 @@ def largest(rng: Generator) -> list[Case]:
 @exercise.group(
     "every rate with every seed, once",
     points=1,
-    fixed="which runs were trained is compared, not a number",
     advice="Two loops: over the rates, and in it over all seeds. Keep the losses under a name: train each run once.",
 )
 def calls(rng: Generator) -> list[Case]:

@@ -6,20 +6,20 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.generating_text import EACH_SEED, Step, table_step
+from coursekit.probes.generating_text import Step, each_seed, table_step
 from exercises.generating_text.shared import is_finished, search, until
 
 exercise = Exercise(
     "measure_typical",
     returns=("log_p", "ahead", "ahead_per_token", "calls"),
-    probe_only=("seeds", "names", "end_id"),
+    probe_only=("names", "end_id"),
     seeks_changes=False,  # which of two changes with the same numbers is kept is not the same in every release
 )
 
 
 @exercise.formula
 def places_among_drawn(
-    table: np.ndarray, kind: str, sentences: list[list[int]], drawn: list[list[int]]
+    table: np.ndarray, kind: str, sentences: list[list[int]], drawn: list[list[int]], seeds: list[int]
 ) -> dict[str, np.ndarray | str]:
     """log p of each sentence, and the share of drawn sentences with a larger log p, in all and for each token."""
     step, others = table_step(table, kind), list(drawn)
@@ -29,7 +29,7 @@ def places_among_drawn(
     rates = found / np.array([length(tokens) for tokens in sentences])
     base_rates = base / np.array([length(tokens) for tokens in others])
     ahead_per_token = np.array([(base_rates > rate).mean() for rate in rates])
-    return {"log_p": found, "ahead": ahead, "ahead_per_token": ahead_per_token, "calls": EACH_SEED}
+    return {"log_p": found, "ahead": ahead, "ahead_per_token": ahead_per_token, "calls": each_seed(seeds)}
 
 
 @exercise.formula_for("log_p")
@@ -40,9 +40,9 @@ def log_p_alone(table: np.ndarray, kind: str, sentences: list[list[int]]) -> dic
 
 
 @exercise.formula_for("calls")
-def every_seed() -> dict[str, str]:
+def calls_alone(seeds: list[int]) -> dict[str, str]:
     """Which seeds sentences were drawn with."""
-    return {"calls": EACH_SEED}
+    return {"calls": each_seed(seeds)}
 
 
 def log_p_of(tokens: list[int], step: Step) -> float:
@@ -89,7 +89,7 @@ def _is_clear(inputs: dict) -> bool:
     if len(set(lengths)) < len(lengths) or not any(is_finished(tokens, inputs["end_id"]) for tokens in sentences):
         return False
     apart = min(np.abs(base[:, None] - found).min(), np.abs((base / base_lengths)[:, None] - found / lengths).min())
-    placed = places_among_drawn(inputs["table"], inputs["kind"], sentences, drawn)
+    placed = places_among_drawn(inputs["table"], inputs["kind"], sentences, drawn, inputs["seeds"])
     shares = np.array([placed["ahead"], placed["ahead_per_token"]])
     return bool(
         apart > 0.01 and (shares > 0.15).all() and (shares < 0.85).all() and (np.abs(shares[0] - shares[1]) > 0.1).all()
@@ -151,7 +151,6 @@ def shares(rng: Generator) -> list[Case]:
 @exercise.group(
     "one drawn sentence for each seed",
     points=1,
-    fixed="what was asked for is compared, not a number",
     advice="Draw before you compare: one sentence for each seed, the same ones for every searched sentence.",
 )
 def calls(rng: Generator) -> list[Case]:

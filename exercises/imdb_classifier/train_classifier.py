@@ -8,6 +8,7 @@ from coursekit.generator import Generator
 LEAST_ACCURACY = 0.9
 LENGTH = 16  # words of a review
 PRAISE, BLAME, NEUTRAL = range(2, 10), range(10, 18), range(18, 60)  # ids
+NOT_KNOWN = dict.fromkeys(("kept", "loss", "stops"), "not known")  # if `val_loss` is not that of these reviews
 ALONE = 40  # words that occur in a single review, to see from their vectors who learned from that review
 
 
@@ -44,14 +45,20 @@ def train_classifier(x_test: np.ndarray) -> dict[str, np.ndarray | str]:
         "validation": "looked at",
         "epochs": "several",
         "fits": "the training reviews",
+        "chosen by": "the validation loss",
         "probabilities": np.full((len(x_test), 1), np.nan),
     }
 
 
 @exercise.formula_for("stopping")
-def stopped() -> dict[str, str]:
-    """Which weights are kept, and by which loss."""
-    return {"watched": "the validation reviews", "kept": "the best epoch", "loss": "binary cross-entropy"}
+def stopped(x_val: np.ndarray) -> dict[str, str]:
+    """Which weights are kept, by which loss, and whether the training stops when that loss only rises."""
+    return {
+        "watched": f"the {len(x_val)} validation reviews",
+        "kept": "the best epoch",
+        "loss": "binary cross-entropy",
+        "stops": "soon",
+    }
 
 
 @exercise.group(
@@ -81,11 +88,11 @@ def learning(rng: Generator) -> list[Case]:
 @exercise.group(
     "the weights of the epoch with the lowest validation loss",
     points=2,
-    fixed="which epoch is the best depends on the training, and is found beside it",
     advice="Compare `model.evaluate(*validation)` after your training with the lowest `val_loss` of the history.",
 )
 def stopping(rng: Generator) -> list[Case]:
-    (x, y), (x_val, y_val) = _reviews(rng, 512), _reviews(rng, 128)
+    count = int(rng.integers(97, 160))
+    (x, y), (x_val, y_val) = _reviews(rng, 512), _reviews(rng, count)
     inputs = {
         "x": x,
         "y": y,
@@ -94,22 +101,22 @@ def stopping(rng: Generator) -> list[Case]:
         "vocab_size": NEUTRAL.stop,
         "seed": int(rng.integers(1 << 30)),
     }
-    return [Case(inputs, mode="stopping", description="512 reviews to train on, 128 others with inverted labels")]
+    return [Case(inputs, mode="stopping", description=f"512 reviews to train on, {count} others with inverted labels")]
 
 
 exercise.mistakes(
     validation_unused=wrong(
         "The history has no `val_loss`: the validation reviews are not used. Give them to `fit`.",
-        seen={"history": "no validation loss", "watched": "nothing", "kept": "not known", "loss": "not known"},
+        seen={"history": "no validation loss", "watched": "nothing", **NOT_KNOWN},
     ),
     own_split=wrong(
         "The `val_loss` of the history is not that of the validation reviews. `validation_split` cuts off a "
         "part of the training reviews; `validation_data=` takes those that you are given.",
-        seen={"watched": "other reviews", "kept": "not known", "loss": "not known"},
+        seen={"watched": "other reviews", **NOT_KNOWN},
     ),
     training_watched=wrong(
         "`val_loss` is the loss of the training reviews. That loss falls as long as the model memorises these reviews.",
-        seen={"watched": "the training reviews"},
+        seen={"watched": "the training reviews", "stops": "not known"},
     ),
     learned_from_validation=wrong(
         "The model learned from the validation reviews: words that occur nowhere else have new vectors. Then "
@@ -120,6 +127,18 @@ exercise.mistakes(
         "The model has the weights of its last epoch, not those of the epoch with the lowest `val_loss`. Is there a "
         "callback, does it watch `val_loss`, and does it bring the best weights back?",
         seen={"kept": "the last epoch"},
+    ),
+    accuracy_watched=wrong(
+        "The weights are those of an epoch whose validation loss was clearly higher than the lowest: another number "
+        "chose them. The accuracy is at its best long before the loss is. What does the callback watch? It should "
+        "watch `val_loss`.",
+        seen={"chosen by": "another number"},
+        costs_at_most=0.4,
+    ),
+    stops_late=wrong(
+        "When the validation loss only rises, your training goes on for more than ten epochs all the same. Does it "
+        "stop, and is it `val_loss` that decides when?",
+        seen={"stops": "late"},
     ),
     other_epoch_kept=wrong(
         "The model has the weights of an epoch that is neither the last nor the best on the validation "
@@ -149,7 +168,7 @@ exercise.mistakes(
     ),
     another_model_trained=wrong(
         "The model that you were given is unchanged: you trained another one, a copy or one of your own.",
-        seen={"training": "nothing", "watched": "other reviews", "kept": "not known", "loss": "not known"},
+        seen={"training": "nothing", "watched": "other reviews", **NOT_KNOWN},
     ),
     nothing_learned=wrong(
         "On its own training reviews the model is hardly better than a coin. Do the labels still belong to "

@@ -6,14 +6,14 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.language_model import WANTED_CALLS, logits_after
+from coursekit.probes.language_model import WANTED_CALLS, from_one_seed, logits_after
 from exercises.drawing import drawn_until
 from exercises.formulas.attention import softmax
 
 REPEATS = 1500
 BOUND = 6 * (0.25 / REPEATS) ** 0.5  # six standard errors of a share, which are largest at ½
 
-exercise = Exercise("generate", returns=("tokens", "calls"), tolerance=BOUND, probe_only=("repeats", "seed"))
+exercise = Exercise("generate", returns=("tokens", "calls"), tolerance=BOUND, probe_only=("repeats",))
 
 
 @exercise.formula
@@ -36,10 +36,10 @@ def law(table: np.ndarray, prompt: Sequence[int], temperature: float, p: float) 
 
 @exercise.formula_for("chance")
 def chance(
-    table: np.ndarray, prompt: Sequence[int], temperature: float, p: float, max_new: int, end_id: int
+    table: np.ndarray, prompt: Sequence[int], temperature: float, p: float, max_new: int, end_id: int, seed: int
 ) -> dict[str, str]:
     """Two texts from two generators of one seed, and a third one from another seed."""
-    return {"chance": "the same text from the same seed"}
+    return {"chance": from_one_seed(seed)}
 
 
 def nucleus_of(probabilities: np.ndarray, p: float) -> np.ndarray:
@@ -116,7 +116,6 @@ def law_of_draws(rng: Generator) -> list[Case]:
 @exercise.group(
     "no chance but that of rng",
     points=1,
-    fixed="two texts of the answer are compared with each other",
     advice="All chance comes from the generator that is handed over, so that a text can be had again.",
 )
 def one_generator(rng: Generator) -> list[Case]:

@@ -4,25 +4,25 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.language_model import PARSES, WANTED_GRID
+from coursekit.probes.language_model import PARSES, wanted_grid
 from exercises.drawing import drawn_until
 
 exercise = Exercise(
     "measure_temperature",
     returns=("share", "low", "high", "calls"),
-    probe_only=("temperatures", "seeds"),
+    probe_only=("temperatures",),
     uses=("python_share",),
 )
 
 
 @exercise.formula
-def shares_with_intervals(outcomes: np.ndarray) -> dict[str, np.ndarray | str]:
+def shares_with_intervals(outcomes: np.ndarray, seeds: list[int]) -> dict[str, np.ndarray | str]:
     """The share at each temperature with its 95 % interval over prompts; outcomes (prompts, temperatures, seeds)."""
     good = (outcomes == PARSES).astype("float64")
     by_prompt = good.mean(axis=2)
     share = by_prompt.mean(axis=0)
     half = 1.96 * by_prompt.std(axis=0, ddof=1) / np.sqrt(len(by_prompt))
-    return {"share": share, "low": share - half, "high": share + half, "calls": WANTED_GRID}
+    return {"share": share, "low": share - half, "high": share + half, "calls": wanted_grid(seeds)}
 
 
 @exercise.formula_for("law")
@@ -32,9 +32,9 @@ def any_numbers(outcomes: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @exercise.formula_for("grid")
-def every_combination(outcomes: np.ndarray) -> dict[str, str]:
+def every_combination(seeds: list[int]) -> dict[str, str]:
     """How often the process was asked, and for what."""
-    return {"calls": WANTED_GRID}
+    return {"calls": wanted_grid(seeds)}
 
 
 def _inputs(rng: Generator, prompts: int, temperatures: list[float], seeds: int) -> dict:
@@ -55,7 +55,7 @@ def _enough(rng: Generator, prompts: int, temperatures: list[float], seeds: int)
     """Outcomes, good ones and bad ones at each temperature; prompts differ, and no interval leaves 0 to 1."""
     while True:
         inputs = _inputs(rng, prompts, temperatures, seeds)
-        good, found = inputs["outcomes"] == PARSES, shares_with_intervals(inputs["outcomes"])
+        good, found = inputs["outcomes"] == PARSES, shares_with_intervals(inputs["outcomes"], inputs["seeds"])
         is_inside = (found["low"] > 0.01).all() and (found["high"] < 0.99).all()
         if (
             is_inside
@@ -69,7 +69,7 @@ def _enough(rng: Generator, prompts: int, temperatures: list[float], seeds: int)
 def _beyond(rng: Generator) -> dict:
     """Outcomes of few bodies, so that the interval of a small share reaches below 0."""
     return drawn_until(
-        lambda inputs: bool((shares_with_intervals(inputs["outcomes"])["low"] < -0.05).any()),
+        lambda inputs: bool((shares_with_intervals(inputs["outcomes"], inputs["seeds"])["low"] < -0.05).any()),
         lambda: _inputs(rng, 5, [0.4, 1.2], 3),
     )
 
@@ -91,7 +91,6 @@ def values(rng: Generator) -> list[Case]:
 @exercise.group(
     "the same prompts and seeds at every temperature",
     points=2,
-    fixed="what was asked for is compared, not a number",
     advice="A loop over temperatures, in it all prompts with all seeds. Only so a difference is that of the "
     "temperature.",
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.multi_head_attention import ONE_AT_A_TIME, SEVERAL, loss_of
+from coursekit.probes.multi_head_attention import SEVERAL, loss_of, one_at_a_time
 from exercises.drawing import normal
 
 exercise = Exercise("measure_head", returns=("zero", "mean", "row_mean", "calls"), seeks_changes=False)
@@ -39,9 +39,9 @@ def zero_alone(heads: np.ndarray, w_o: np.ndarray, targets: np.ndarray) -> dict[
 
 
 @exercise.formula_for("calls")
-def one_at_a_time() -> dict[str, str]:
+def calls_alone(heads: np.ndarray) -> dict[str, str]:
     """What the loss was asked for."""
-    return {"calls": ONE_AT_A_TIME}
+    return {"calls": one_at_a_time(heads.shape[1])}
 
 
 def _inputs(rng: Generator, batch: int, heads: int, length: int, size: int, width: int) -> dict:
@@ -86,14 +86,9 @@ def means(rng: Generator) -> list[Case]:
     return [_case(rng, 7, 3, 5, 2, 11), _case(rng, 3, 5, 7, 11, 2)]
 
 
-@exercise.group(
-    "one head at a time",
-    points=1,
-    fixed="what was asked for is compared, not a number",
-    advice="Call `loss` for each head with all other heads as they were.",
-)
+@exercise.group("one head at a time", points=1, advice="Call `loss` for each head with all other heads as they were.")
 def calls(rng: Generator) -> list[Case]:
-    return [_case(rng, 5, 4, 3, 2, 7, mode="calls")]
+    return [_case(rng, 5, int(rng.integers(4, 30)), 3, 2, 7, mode="calls")]
 
 
 IS_REPLACED = "number == head"

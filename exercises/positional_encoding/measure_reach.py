@@ -4,15 +4,15 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.positional_encoding import EVERY_QUESTION
+from coursekit.probes.positional_encoding import every_question
 from exercises.drawing import drawn_until
 
-exercise = Exercise("measure_reach", returns=("base_rate", "reach", "calls"), probe_only=("ids", "windows"))
+exercise = Exercise("measure_reach", returns=("base_rate", "reach", "calls"), probe_only=("ids",))
 
 
 @exercise.formula
 def reach_by_window(
-    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray
+    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray, windows: list[int]
 ) -> dict[str, np.ndarray | float | str]:
     """The base rate, and the reach of each window; guesses (W, n), answers, distances (n,).
 
@@ -22,20 +22,22 @@ def reach_by_window(
     base_rate = most_frequent_share(answers)
     error = np.sqrt(base_rate * (1 - base_rate) / np.maximum(counts, 1))
     reach = last_unbroken(accuracy > base_rate + 2 * error, counts)
-    return {"base_rate": base_rate, "reach": reach, "calls": EVERY_QUESTION}
+    return {"base_rate": base_rate, "reach": reach, "calls": every_question(windows)}
 
 
 @exercise.formula_for("accuracy")
-def accuracy_alone(guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray) -> dict[str, np.ndarray | str]:
+def accuracy_alone(
+    guesses: np.ndarray, answers: np.ndarray, distances: np.ndarray, windows: list[int]
+) -> dict[str, np.ndarray | str]:
     """Accuracy and number of questions at each distance; ``accuracy_is_nan`` is 1 where there is no question."""
     accuracy, empty, counts = by_distance(guesses, answers, distances)
-    return {"accuracy": accuracy, "accuracy_is_nan": empty, "counts": counts, "calls": EVERY_QUESTION}
+    return {"accuracy": accuracy, "accuracy_is_nan": empty, "counts": counts, "calls": every_question(windows)}
 
 
 @exercise.formula_for("calls")
-def every_question() -> dict[str, str]:
+def calls_alone(windows: list[int]) -> dict[str, str]:
     """What the model was asked."""
-    return {"calls": EVERY_QUESTION}
+    return {"calls": every_question(windows)}
 
 
 def by_distance(
@@ -174,11 +176,12 @@ def reach(rng: Generator) -> list[Case]:
 @exercise.group(
     "every question under every window",
     points=1,
-    fixed="what was asked for is compared, not a number",
     advice="A loop over windows, and in it all questions. Only so a difference is that of the window.",
 )
 def calls(rng: Generator) -> list[Case]:
-    return [_case(rng, [3, 5, 9], "what your function asked the model", "calls", each=9, farthest=10, empty=3)]
+    # The first ones hide the keys of some questions, which all the same have to be asked.
+    windows = [int(rng.integers(least, most)) for least, most in ((2, 5), (5, 9), (9, 40))]
+    return [_case(rng, windows, "what your function asked the model", "calls", each=9, farthest=10, empty=3)]
 
 
 COUNTED = "np.maximum(counts, 1)"

@@ -7,14 +7,12 @@ import numpy as np
 
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
-from coursekit.probes.self_attention import EVERY_DRAW
+from coursekit.probes.self_attention import every_draw
 from exercises.drawing import drawn_until
 from exercises.formulas.attention import softmax
 
 exercise = Exercise(
-    "measure_saturation",
-    returns=("unscaled", "scaled", "first_unscaled", "first_scaled", "base", "draws"),
-    probe_only=("seeds",),
+    "measure_saturation", returns=("unscaled", "scaled", "first_unscaled", "first_scaled", "base", "draws")
 )
 
 
@@ -44,9 +42,9 @@ def equal_weights(queries: np.ndarray, keys: np.ndarray) -> dict[str, float]:
 
 
 @exercise.formula_for("draws")
-def every_draw() -> dict[str, str]:
+def draws_alone(seeds: list[int]) -> dict[str, str]:
     """What was drawn."""
-    return {"draws": EVERY_DRAW}
+    return {"draws": every_draw(seeds)}
 
 
 def both_settings(queries: np.ndarray, keys: np.ndarray, widths: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -163,7 +161,6 @@ def base(rng: Generator) -> list[Case]:
 @exercise.group(
     "every seed at every width",
     points=1,
-    fixed="what was drawn is compared, not a number",
     advice="Two loops, over widths and seeds, and one draw in the inner one. Both settings use this draw.",
 )
 def draws(rng: Generator) -> list[Case]:

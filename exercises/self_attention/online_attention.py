@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
+from coursekit.probes.self_attention import never_held
 from exercises.drawing import drawn_until, is_far_apart, normal
 from exercises.formulas.attention import softmax
 from exercises.self_attention.shared import BUILT_IN_ATTENTION, SCALED_BY_D, UNSCALED
@@ -30,9 +31,9 @@ def online_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, block_size: in
 
 
 @exercise.formula_for("memory")
-def few_scores_at_once() -> dict[str, str]:
+def few_scores_at_once(q: np.ndarray, k: np.ndarray) -> dict[str, str]:
     """A matrix (T, S) of scores is never held."""
-    return {"all_scores": "never held"}
+    return {"all_scores": never_held(q, k)}
 
 
 def _outputs_of_blocks(q: np.ndarray, k: np.ndarray, v: np.ndarray, block_size: int) -> list[np.ndarray]:
@@ -96,12 +97,13 @@ def large_scores(rng: Generator) -> list[Case]:
 @exercise.group(
     "never holds T × S scores",
     points=1,
-    fixed="it asks how much is held; the values are asked for in the other groups",
     advice="Only the scores of one block exist at a time, (T, block_size). What has to be kept of a block when the "
     "next one comes?",
 )
 def memory(rng: Generator) -> list[Case]:
-    return [Case(_inputs(rng, 251, 1009, 11), mode="memory", description="251 queries, 1009 keys, block_size=11")]
+    queries, keys = int(rng.integers(230, 270)), 11 * int(rng.integers(86, 94)) + 8
+    description = f"{queries} queries, {keys} keys, block_size=11"
+    return [Case(_inputs(rng, queries, keys, 11), mode="memory", description=description)]
 
 
 exercise.mistakes(

@@ -425,7 +425,7 @@ plots.show(figure, alt="The gradient by one word falls with the number of words,
 #
 # Compile the model you are given with Adam, binary cross-entropy and the metric `"accuracy"`. Train it on `x` and `y` in
 # small batches. After each epoch look at the `validation` reviews. **Stop** when the validation loss has not
-# fallen for a few epochs, and leave the model with the weights of the epoch whose validation loss was **lowest**, which is
+# fallen for a few epochs (at most ten), and leave the model with the weights of the epoch whose validation loss was **lowest**, which is
 # seldom the last. Return what `fit` returns, the `History`.
 #
 # - The validation reviews only decide when to stop. Because they decide this, their accuracy is not an honest result. An honest

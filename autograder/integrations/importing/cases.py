@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass, field
 
 _LIBRARIES = {"np", "numpy"}
@@ -13,6 +14,15 @@ _OF_LIBRARIES = {
     *("T", "astype", "copy", "flatten", "reshape"),  # of arrays
 }
 _PLAIN = {"range", "list", "tuple", "float", "int", "abs", "min", "max", "sum", "len", "complex", "str", "bool"}
+
+LARGEST = 10**6  # entries of an input: `course release` computes them in the instructor's own process
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_WRITTEN = (
+    *(ast.Name, ast.Attribute, ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Call, ast.keyword, ast.Subscript),
+    *(ast.Slice, ast.UnaryOp, ast.USub, ast.UAdd, ast.BinOp, *_ARITHMETIC, ast.Load),
+)
+_SHAPED = {"zeros", "ones", "full", "eye", "identity"}
+_COUNTING = {"range", "arange", "linspace"}
 
 
 @dataclass
@@ -102,15 +112,65 @@ def _by_name(call: ast.Call, target: Target) -> dict[str, str] | None:
 
 
 def _is_spelt_out(value: ast.expr) -> bool:
-    """Whether an expression is made of numbers, texts, lists and NumPy's arrays of these alone."""
+    """Whether an expression is made of numbers, texts, lists and NumPy's arrays of these alone, none of them huge."""
     for node in ast.walk(value):
+        if not isinstance(node, _WRITTEN) or (isinstance(node, ast.BinOp) and _repeats(node)):
+            return False
+        if isinstance(node, ast.Call) and _is_huge(node):
+            return False
         if isinstance(node, ast.Name) and node.id not in _LIBRARIES | _PLAIN:
             return False
         if isinstance(node, ast.Attribute) and node.attr not in _OF_LIBRARIES:
             return False
-        if isinstance(node, ast.Lambda | ast.comprehension | ast.Await | ast.NamedExpr | ast.Set | ast.SetComp):
-            return False
     return True
+
+
+def _repeats(node: ast.BinOp) -> bool:
+    """Whether a product may repeat a text or a list, which is how a short line becomes a long one."""
+
+    def is_number(side: ast.expr) -> bool:
+        while isinstance(side, ast.UnaryOp):
+            side = side.operand
+        if isinstance(side, ast.BinOp):
+            return is_number(side.left) and is_number(side.right)
+        of_numpy = isinstance(side, ast.Call | ast.Subscript | ast.Attribute) and not _plain_name(side)
+        return of_numpy or (isinstance(side, ast.Constant) and isinstance(side.value, int | float | complex))
+
+    return isinstance(node.op, ast.Mult) and not (is_number(node.left) and is_number(node.right))
+
+
+def _plain_name(node: ast.expr) -> str:
+    """The name of Python's own that a call begins with, such as `list`; empty for a call of NumPy's."""
+    while isinstance(node, ast.Call | ast.Subscript | ast.Attribute):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) and node.id in _PLAIN else ""
+
+
+def _is_huge(call: ast.Call) -> bool:
+    """Whether a call that makes as many entries as its numbers say makes more than `LARGEST`, or cannot be counted."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    given = [*call.args, *(each.value for each in call.keywords if each.arg in ("shape", "N", "M", "num", "step"))]
+    if name in _SHAPED:
+        sizes = given[: 2 if name == "eye" else 1]
+        numbers = [each for size in sizes for each in (size.elts if isinstance(size, ast.Tuple | ast.List) else [size])]
+        values = [_number(each) for each in numbers]
+        return None in values or math.prod(max(1.0, abs(each)) for each in values if each is not None) > LARGEST
+    if name in _COUNTING:
+        values = [_number(each) for each in given]
+        counted = [abs(each) for each in values if each is not None]
+        steps = counted[2:] if name != "linspace" else []
+        return None in values or max(counted, default=0) > LARGEST or any(0 < step < 1 / 100 for step in steps)
+    return False
+
+
+def _number(node: ast.expr) -> float | None:
+    """The number that is written, with its sign; None for anything else."""
+    sign = 1
+    while isinstance(node, ast.UnaryOp):
+        sign, node = -sign if isinstance(node.op, ast.USub) else sign, node.operand
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return sign * node.value
+    return None
 
 
 def _is_idle(statement: ast.stmt) -> bool:

@@ -102,13 +102,59 @@ def train_classifier(model, x, y, validation):
     model.set_weights(best[1])
     return history
 """,
-    # watches the accuracy, one class more in the metrics
-    training(stop='monitor="val_accuracy", mode="max", patience=3, restore_best_weights=True', epochs="9"),
+    # a fall has to be larger than a least one
+    training(stop='monitor="val_loss", min_delta=0.01, patience=3, restore_best_weights=True', epochs="15"),
+    # the best weights in a file, the stop by a callback that compares losses itself
+    """
+class Stop(keras.callbacks.Callback):
+    def on_train_begin(self, logs=None):
+        self.losses = []
+    def on_epoch_end(self, epoch, logs=None):
+        self.losses.append(logs["val_loss"])
+        if min(self.losses) < self.losses[-1]:
+            self.model.stop_training = len(self.losses) - int(np.argmin(self.losses)) > 8
+        else:
+            self.weights = self.model.get_weights()
+    def on_train_end(self, logs=None):
+        self.model.set_weights(self.weights)
+
+def train_classifier(model, x, y, validation):
+    model.compile("adam", "binary_crossentropy", metrics=["accuracy"])
+    return model.fit(x, y, batch_size=32, epochs=12, validation_data=validation, callbacks=[Stop()], verbose=0)
+""",
 ]
 
+KEPT_IN_A_FILE = """
+import os, tempfile
+def train_classifier(model, x, y, validation):
+    model.compile(keras.optimizers.Adam(3e-3), "binary_crossentropy", metrics=["accuracy"])
+    path = os.path.join(tempfile.mkdtemp(), "best.weights.h5")
+    keep = keras.callbacks.ModelCheckpoint(path, {keep}, save_best_only=True, save_weights_only=True)
+    history = model.fit(x, y, validation_data=validation, epochs={epochs}, callbacks=[keep{stop}], verbose=0)
+    model.load_weights(path)
+    return history
+"""
+
 WRONG = [
+    ("accuracy_watched", training(stop='monitor="val_accuracy", patience=3, restore_best_weights=True', epochs="20")),
     (
-        "nothing_restored",
+        "accuracy_watched",
+        training(stop='"val_accuracy", mode="max", patience=2, restore_best_weights=True', epochs="9"),
+    ),
+    (
+        "accuracy_watched",
+        training(stop='"val_accuracy", mode="min", patience=5, restore_best_weights=True', epochs="30"),
+    ),
+    ("accuracy_watched", KEPT_IN_A_FILE.format(keep='monitor="val_accuracy"', epochs="6", stop="")),
+    ("stops_late", KEPT_IN_A_FILE.format(keep='monitor="val_loss"', epochs="20", stop="")),
+    (
+        "stops_late",
+        KEPT_IN_A_FILE.format(
+            keep='monitor="val_loss"', epochs="25", stop=', keras.callbacks.EarlyStopping("loss", patience=2)'
+        ),
+    ),
+    (
+        ("nothing_restored", "stops_late"),
         """
 def train_classifier(model, x, y, validation):
     model.compile("adam", "binary_crossentropy", metrics=["accuracy"])
@@ -117,7 +163,10 @@ def train_classifier(model, x, y, validation):
 """,
     ),
     ("nothing_restored", training(stop="patience=3")),
-    ("other_epoch_kept", training(stop='monitor="accuracy", patience=3, restore_best_weights=True')),
+    (
+        ("accuracy_watched", "other_epoch_kept"),
+        training(stop='monitor="accuracy", patience=3, restore_best_weights=True'),
+    ),
     ("nothing_restored", training(stop='monitor="loss", patience=3, restore_best_weights=True')),
     (
         "validation_unused",
