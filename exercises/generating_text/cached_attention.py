@@ -108,6 +108,7 @@ exercise.mistakes(
         (f"/ {ROOT}", ""),
         hint="Which number grows with K, and by what do you divide to undo it?",
         see="02#why-sqrt-dk",
+        costs_at_most=0.5,  # lab 02 asks for it
     ),
     divided_by_width=wrong(
         "The scores are divided by K; the divisor is √K.",
