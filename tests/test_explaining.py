@@ -95,7 +95,7 @@ def test_after_a_change_of_the_lab_a_case_that_fails_is_shown_and_what_differs_i
     data = b"what was handed in"
     (tiny.submitted / "ada" / LAB).mkdir(parents=True)
     (tiny.submitted / "ada" / LAB / f"{LAB}.ipynb").write_bytes(data)
-    graded = result(tiny, double=1.0, content=content_hash(data), grader="before")
+    graded = result(tiny, double=1.0, content=content_hash(data), grader_version="before")
     gone = ExerciseResult("gone", 1, 3, "graded")
     with GradebookWriter(tiny.db_url, tiny) as gradebook:
         gradebook.record([graded])

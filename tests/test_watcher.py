@@ -34,7 +34,7 @@ from autograder.grading.marks import automatic_mark
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.integrations.watching import watcher as watcher_module
 from autograder.integrations.watching.arrivals import Arrived
-from autograder.integrations.watching.watcher import Watcher
+from autograder.integrations.watching.watcher import Graders, Watcher
 from autograder.marking import run as command
 from autograder.submission import PassedOver
 
@@ -342,11 +342,9 @@ def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(scho
         done = CliRunner().invoke(app, [str(word) for word in words])
         assert done.exit_code == 0, done.output
 
-    grading = (
-        {"cluster": SimpleNamespace(grade_all=lambda *some: school._grade_all(*some, None, 1))} if on_cluster else {}
-    )
+    cluster = SimpleNamespace(grade_all=lambda *some: school._grade_all(*some, None, 1)) if on_cluster else None
     school.hand_in("ada", 5, monkeypatch)
-    with school.watcher(**grading) as watcher:
+    with school.watcher(graders=Graders(cluster=cluster)) as watcher:
         list(watcher.round())
         typed("mark", LAB, "ada", "why", "--item", 1, "--because", "And for 2?")
         assert "Names the scale" not in fetched()
@@ -364,7 +362,7 @@ def test_what_is_set_by_hand_later_reaches_the_exchange_with_the_next_round(scho
         list(watcher.round())
         assert sent == [] and watcher.last_round.failures == {}
     typed("mark", LAB, "ada", "double", 2, "--because", "right after all")
-    with school.watcher(**grading) as watcher:  # the next start knows it as well
+    with school.watcher(graders=Graders(cluster=cluster)) as watcher:  # the next start knows it as well
         list(watcher.round())
         assert "2 of 2 points, because: right after all" in fetched() and school.graded == ["ada"]
         school.hand_in("ada", 4, monkeypatch)

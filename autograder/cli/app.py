@@ -387,7 +387,8 @@ def publish(
         out.print(f"not there, so without a link: {escape(line)}", highlight=False)
     if changed:
         first = "" if (directory / ".git").exists() else "init, "
-        out.print(f"Look at it, then publish it: git -C {directory} {first}add -A, commit, push", highlight=False)
+        todo = f"Look at it, then publish it: git -C {directory} {first}add -A, commit, push"
+        out.print(todo, highlight=False, soft_wrap=True)
         if course.repository:
             out.print(f"Colab installs the tag: git tag -f v{course.version}, git push -f origin v{course.version}")
     if archive:

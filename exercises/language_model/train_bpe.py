@@ -68,7 +68,7 @@ def counts(rng: Generator) -> list[Case]:
 @exercise.group(
     "ties",
     points=1,
-    must_fail_for=("larger_of_ties", "first_seen"),
+    must_fail_for=("larger_of_ties", "first_seen", "ids_from_257"),
     advice="Of equally frequent pairs take the smaller one; Python compares tuples from the left.",
 )
 def ties(rng: Generator) -> list[Case]:

@@ -109,6 +109,7 @@ def invariant(rng: Generator) -> list[Case]:
 @exercise.group(
     "almost equivariant: the tolerance decides",
     points=1,
+    must_fail_for=("one_entry_suffices",),
     advice="A map counts as equivariant when no entry differs by more than `tolerance`.",
 )
 def tolerance(rng: Generator) -> list[Case]:

@@ -465,7 +465,7 @@ check("train_classifier")
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-6b", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ### See your classifier learn
 #
-# On two CPU cores the sample takes about half a minute; with `COURSE_SOURCE=real` use a GPU, or the first 5,000 reviews. Before you run the cell:
+# The sample takes about half a minute on two cores; with `COURSE_SOURCE=real` use a GPU, or the first 5,000 reviews. Before you run the cell:
 # will the two curves of the loss drift apart, and when?
 # <details><summary>In our run</summary>The validation loss is lowest in epoch 14 of 18.</details>
 
@@ -516,7 +516,7 @@ for name, said in (("as written", probabilities), ("shuffled", again)):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-predict", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 6 · Measure: is one recipe better?
 #
-# ●○○○○ · First predict. A model is right in 73 % of many test reviews. With **500** other reviews the share
+# ●○○○○ · First predict. A model is right in 73 % of many reviews. With **500** others the share
 # would differ a little. How large is the **standard deviation** of an accuracy on 500 reviews, in **percentage points**? Put a
 # number in place of `None`, and delete the last line of the cell, **before** you run the measurement. It has to be within 0.4.
 #

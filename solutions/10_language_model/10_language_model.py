@@ -253,7 +253,7 @@ class GroupedAttention(keras.Layer):
         scores = ops.matmul(q, ops.swapaxes(keys, -1, -2)) / self.size**0.5  # (B, H, T, S)
         heads = ops.matmul(ops.softmax(ops.where(seen, scores, -1e9)), values)  # (B, H, T, K)
         batch, _, length, _ = ops.shape(q)
-        return self.w_o(ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (batch, length, -1)))
+        return self.w_o(ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (batch, length, self.heads * self.size)))
 
     def call(self, x, cache=None):
         """x (B, T, D) and None or a pair of (B, G, t, K) -> the tuple (output (B, T, D), the pair (B, G, t + T, K))."""
