@@ -30,7 +30,7 @@
 # * judge what it writes by measures that need no taste;
 # * test whether a model copies, and which part of it does.
 #
-# **You need** lectures 2, 3, 4 and 5, and lecture 8b for sampling. **Time:** about 64 minutes to read and predict (estimated, not measured); the code runs in about three
+# **You need** lectures 2, 3, 4 and 5, and lecture 8b for sampling. **Time:** about 63 minutes to read and predict (estimated, not measured); the code runs in about three
 # minutes on two CPU cores that have nothing else to do.
 #
 # Letters: **B** rows of a batch, **T** tokens, **D** width, **H** heads, **K** width of a head, **V** size of the vocabulary.
@@ -82,7 +82,7 @@ tf.get_logger().setLevel("ERROR")  # no advice on retracing
 #
 # $$-\log p(x_1 \dots x_T) = -\sum_{t=1}^{T} \log p(x_t \mid x_1 \dots x_{t-1})$$
 #
-# The oldest language models count. Shannon (1948) drew letters by how often they follow others. Here is his method in ten lines, on one module of your Python.
+# The oldest language models count. Shannon (1948) drew letters by how often they follow others. Here is his method, on one module of your Python.
 
 # %%
 source = Path(random.__file__).read_text("utf-8")
@@ -131,8 +131,8 @@ print(next(text for text in test_texts if text.startswith("def rmtree") or len(t
 # into **chunks**, so that no token joins a name with a bracket.
 
 # %% [markdown]
-# **By hand.** The text is `self.set.self`, in the chunks `self`, `.`, `set`, `.`, `self`. Which two pairs are merged first? Of pairs that are equally
-# frequent, take the one whose first token has the smaller number. A byte's number is its value; new tokens count from 256.
+# **By hand.** The text is `self.set.self`, in the chunks `self`, `.`, `set`, `.`, `self`. Which pair is merged first, and which second? Of equally
+# frequent pairs, take the one whose first token has the smaller number. A byte's number is its value; new tokens count from 256.
 #
 # <details><summary>Answer</summary>
 #
@@ -177,9 +177,7 @@ test_part = test_stream[: 256 * training.LENGTH + 1]  # the part that all models
 
 # %% [markdown]
 # All documents stand in one row, each followed by an end token. The measure of this page is **bits per byte**: all bits that a model pays for a text, the
-# ends included, divided by the bytes of the text. In recorded runs of three seeds the model of the next section has 2.03 to 2.05 bits a byte with these pieces. With single
-# bytes it has 2.08 to 2.12 after the same number of tokens, which hold less than half as much text ([evidence](evidence/10.ipynb#table)). Many texts report **perplexity**, $e$ to the loss per token. It cannot be
-# compared between vocabularies either.
+# ends included, divided by the bytes of the text. Many texts report **perplexity**, $e$ to the loss per token. It cannot be compared between vocabularies either.
 #
 # **Compare models per byte, not per token.**
 
@@ -190,7 +188,7 @@ test_part = test_stream[: 256 * training.LENGTH + 1]  # the part that all models
 #
 # Nearly everything in it comes from earlier lectures: causal attention with heads (lectures 2 and 3), the pre-norm block with RMS norm (lecture 4), rotary positions
 # (lecture 5), one table for embeddings and predictions (lecture 8). New is the gate of the feed-forward network: $W_\text{down}\big(\operatorname{silu}(W_\text{gate}x) \odot W_\text{up}x\big)$ (**SwiGLU**, Shazeer
-# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. The table starts with standard deviation $1/\sqrt{D}$ and the input is multiplied by $\sqrt{D}$, so that at the start inputs and logits have a standard deviation near 1. No layer has a bias. Apart from the shared table, this is the form of Touvron et al. (2023), made small.
+# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. The table starts with standard deviation $1/\sqrt{D}$, and the input is multiplied by $\sqrt{D}$: at the start, inputs and logits have a standard deviation near 1. No layer has a bias. Apart from the shared table, this is the form of Touvron et al. (2023), made small.
 
 # %%
 class PlainRotaryAttention(keras.Layer):
@@ -253,8 +251,7 @@ class PlainLanguageModel(keras.Model):
 
 
 # %% [markdown]
-# A practical model adds two things of lecture 8b for speed. It keeps keys and values while it writes, which changes no result. And several query heads share one head of keys and values, which
-# makes it another model with fewer parameters.
+# For speed, a practical model keeps keys and values while it writes, and several query heads share one head of keys and values (lecture 8b).
 #
 # **Attention, a feed-forward network, norms, positions and one table: that is a language model.**
 
@@ -267,15 +264,15 @@ class PlainLanguageModel(keras.Model):
 # `training.train` uses AdamW. The learning rate rises to 0.003 in the first 100 steps and then falls to zero along a cosine.
 
 # %% [markdown]
-# **Predict.** The other contestant counts, as in section 1: how often does each token follow the last three? (The table calls this "counted, 4 tokens".) It mixes in the counts after the last two, after the
-# last one, and after none (Witten and Bell 1991). It reads all training text once, in a few seconds. Which model has fewer bits a byte on the held-out modules?
+# **Predict.** The other contestant counts, as in section 1. It counts how often each token follows the last three, the last two, the last one and none, and mixes the four shares (Witten and Bell 1991). The table calls it "counted, 4 tokens".
+# It reads all training text once, in a few seconds. Which model has fewer bits a byte on the held-out modules?
 #
 # - (a) the Transformer
 # - (b) the counted model
 #
 # <details><summary>Answer</summary>
 #
-# **(b)**, after so short a training. The two cells below measure it.
+# **(b)**, after so short a training.
 #
 # </details>
 
@@ -323,19 +320,19 @@ for ax in (here, longer):
         ax.axhline(bits[f"counted, {order} tokens"], color=line["color"], linestyle=line["linestyle"], label=f"counted, {order} tokens")
     ax.legend(fontsize=9)
 here.set(xlabel="million tokens read", ylabel="bits a byte", ylim=(1.3, 4.5), title="this page")
-longer.set(xlabel="million tokens read", xscale="log", title="trained for longer (recorded)")
+longer.set(xlabel="million tokens read", xscale="log", title="trained for longer (recorded, three seeds)")
 longer.set_xticks([0.1, 0.3, 1, 3, 10], ["0.1", "0.3", "1", "3", "10"])
 longer.minorticks_off()
 plots.show(
     figure,
-    alt="Here the network stays above the longest counted model; trained for longer, it passes below it. Bits a byte over the tokens read; two level lines show counted "
+    alt="Here the network stays above the counted model of four tokens; trained for longer, it falls below it. Bits a byte over the tokens read; two level lines show counted "
     "models of two and of four tokens. Left, this page: the squares of held-out text pass the upper level after about a third of the training and stay above the "
-    "lower one. Right, recorded trainings that read more, median and range of the seeds, on a logarithmic axis: both curves cross both levels.",
+    "lower one. Right, recorded trainings that read more, median and range of three seeds each, on a logarithmic axis: both curves cross both levels.",
 )
 
 
 # %% [markdown]
-# Counting wins here. It has read the whole text, the network half as many tokens. Trained for longer, the network passes it: after 16 million tokens it has 1.47 ([evidence](evidence/10.ipynb#checkpoints)). At the same learning rate an LSTM with as many parameters is 0.01 to 0.02 bits behind after 640 steps, which three seeds cannot tell from chance. In equal processor time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)).
+# Counting wins here; the counts come from the whole text, and the network has read half as many tokens. After 16 million tokens the network has 1.47 bits ([evidence](evidence/10.ipynb#checkpoints)). An LSTM with as many parameters, trained at the same rate, is 0.01 to 0.02 bits behind the network after 640 steps, which three seeds cannot tell from chance; in equal processor time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)).
 #
 # **Compare a network with counting: here the counts lead until the network has read enough.**
 
@@ -344,7 +341,7 @@ plots.show(
 #
 # ## 6 · Let it write
 #
-# The model writes like every model of lecture 8b: temperature first, then the **nucleus**, the smallest set of tokens with mass $p$ (Holtzman et al. 2020).
+# The model writes like every model of lecture 8b: temperature first, then the **nucleus**, the smallest set of tokens whose mass reaches $p$ (Holtzman et al. 2020).
 # The prompt is the first line of a function that the model has never seen. The model writes until the end token.
 
 # %%
@@ -394,8 +391,8 @@ for prompt, (body, ended) in list(zip(prompts, written, strict=True))[:3]:
     print(prompt + body, "\n" + "-" * 20, "ended" if ended else "not ended")
 
 # %% [markdown]
-# Look at what is correct: indentation, `self.`, keywords at the starts of lines. Then look at brackets and names. To judge without taste, count the bodies that **ended** and
-# that `ast.parse` accepts together with their first line.
+# Look at what is correct: indentation, `self.`, keywords at the starts of lines. Then look at brackets and names. To judge without taste, count the bodies that **ended**, and
+# of those the bodies that `ast.parse` accepts behind their first line.
 
 # %%
 good = [ended and parses(prompt, body) for prompt, (body, ended) in zip(prompts, written, strict=True)]
@@ -406,7 +403,7 @@ print("lines of those that do not:   ", sorted(line for line, fine in zip(lines,
 print("a body of one line, `pass`:   ", sum(parses(prompt, "\n    pass\n") for prompt in prompts), "parse")
 
 # %% [markdown]
-# So the answer to the question at the top is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt. A model that writes shorter bodies can get a higher share without being better. So draw the share by the number of lines.
+# So the answer to the question at the top is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt, so a model that writes shorter bodies can get a higher share without being better. Draw the share by the number of lines.
 
 # %% tags=["drawing"]
 groups = {"1": (1, 1), "2–3": (2, 3), "4–6": (4, 6), "7 or more": (7, 1000)}  # lines
@@ -430,7 +427,7 @@ plots.show(
 )
 
 # %% [markdown]
-# Of the 96 bodies of a seed, 4 to 15 parse at temperature 1, and 31 to 43 at temperature 0.7 with $p = 0.9$. What parses is not yet sensible: the bodies of the figure read at most 4 % of their parameters, real bodies 96 % ([evidence](evidence/10.ipynb#temperature)).
+# Of the 96 bodies of a seed, 4 to 15 parse at temperature 1, and 31 to 43 at temperature 0.7 with $p = 0.9$. What parses is not yet sensible: the bodies of the figure that parse use at most 4 % of their parameters, real bodies 96 % ([evidence](evidence/10.ipynb#temperature)).
 #
 # **A share of samples that parse means nothing without their length.**
 
@@ -449,8 +446,8 @@ nats = ops.sparse_categorical_crossentropy(rows[:, 1:], logits_of(rows[:, :-1]),
 print(f"nats a token: {nats[:, :63].mean():.2f} the first time, {nats[:, 64:].mean():.2f} the second time")
 
 # %% [markdown]
-# Our model does not copy: the second time costs as much as the first. The second test stays within Python. A parameter of a held-out function gets a made-up name. We measure what the name costs at its third occurrence, and how much more it
-# costs there if other names stood at the first two.
+# Our model does not copy: the second time costs as much as the first. The second test stays within Python. A parameter of a held-out function gets a made-up name. How many nats does the name cost at its third occurrence, and how many
+# more if other names stood at the first two?
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.2))
@@ -473,12 +470,11 @@ plots.show(
 
 # %% [markdown]
 # In three recorded runs of 16 million tokens the name costs at the end about 31 nats where it is new and 24 where it
-# has stood before; after 1.3 million tokens, where our model stops, there is hardly a difference. Rows of random tokens, which are not Python, are not copied even then ([evidence](evidence/10.ipynb#copying)).
+# has stood before; after 1.3 million tokens, where our model stops, there is hardly a difference. Rows of random tokens, which are not Python, are not copied even after 16 million ([evidence](evidence/10.ipynb#copying)).
 #
-# Which head copies? We switch off each of the 16 heads in turn, choose the one that matters most on half of the functions, and judge it on the other half. Without this head, 3.1 to 6.9 of the 7.8 to 8.3 nats saved are lost; without one of the others, 0.4 to 0.6 on average. Other heads take part: in one seed this head accounts for less than half. It stands in block 3 or 4. At a piece of the name it puts 17 to 32 % of its weight on what followed this piece before; equal weights would put 3 % ([evidence](evidence/10.ipynb#heads)).
+# Which head copies? We switch off each of the 16 heads in turn, choose the one that matters most on half of the functions, and judge it on the other half. Without this head, 3.1 to 6.9 of the 7.8 to 8.3 nats saved are lost; without one of the others, 0.4 to 0.6 on average. At a piece of the name this head puts 17 to 32 % of its weight on what followed this piece before; equal weights would put 3 %. In one seed it accounts for less than half of the saving, so other heads take part ([evidence](evidence/10.ipynb#heads)).
 #
-# What does copying need? Take the smallest models that could do it:
-# attention alone, trained on nothing but rows that repeat. Each row has a period of its own, so a fixed distance does not help.
+# What does copying need? Take very small models: attention alone, trained only on rows that repeat. Each row has a period of its own, so a fixed distance does not help.
 
 # %% [markdown]
 # **Predict.** One model has one block of attention, the other has two, with four heads each. Which of them learns to copy?
@@ -551,25 +547,17 @@ plots.show(
 #
 # ## 8 · Scale
 #
-# Why do people train longer and larger models? Because the loss falls predictably. Kaplan et al. (2020) found that power laws of size $N$ and of text $D$ fit such trainings; the **scaling law** of Hoffmann et al. (2022) has this form:
+# People train longer and larger models for a loss that they can predict. Kaplan et al. (2020) fitted power laws of size $N$ and of text $D$; the **scaling law** of Hoffmann et al. (2022) has this form:
 #
 # $$L(N, D) = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}$$
 #
-# Here $D$ counts tokens of text, and $E$ is the loss that remains at any size. Our own grid of three sizes and three amounts is too small to find $E$, $\alpha$ and $\beta$. In it the loss falls with size and with text in each of three seeds. The simpler form $L \propto N^{-a} D^{-b}$ gives $a = 0.057$ (95 % interval over seeds 0.051 to 0.063) and $b = 0.159$ (0.145 to 0.172); it misses single trainings by up to 0.14 bits ([evidence](evidence/10.ipynb#scale)).
+# Here $D$ counts tokens of text, and $E$ is the loss that remains at any size. In our own grid of three sizes and four amounts of text the loss falls with both in each of three seeds. The simpler form $L \propto N^{-a} D^{-b}$ gives $a = 0.061$ (95 % interval over seeds 0.056 to 0.065) and $b = 0.157$ (0.147 to 0.168); it misses single trainings by up to 0.16 bits ([evidence](evidence/10.ipynb#scale)).
 #
-# Which size is best for a given number of operations? Here it is the smaller one, which reads more. A model of 181,440 parameters has 2.82 bits a byte after 327,680 tokens; our model takes as many operations for 81,920 tokens and has 3.40.
+# Which size is best for a given number of operations? Of three sizes it is here the smallest, which reads most: 41,248 parameters reach 2.66 bits a byte, 181,440 reach 2.82, and our 857,216 reach 3.40 ([figure](evidence/10.ipynb#equal-operations)).
 #
 # Hoffmann et al. (2022) found $\alpha \approx 0.34$ and $\beta \approx 0.28$, and that parameters and tokens should grow together, at about 20
-# tokens a parameter.
-#
-# By that rule a model of 10 million parameters should read $20 \cdot 10 = 200$ million tokens, $200 / 2.6 \approx 77$ passes over our text. The standard library is too small for it: after about four passes,
+# tokens a parameter. Our model has read 1.5 tokens for each parameter: too few by that rule. A model of 10 million parameters should read $20 \cdot 10 = 200$ million tokens, $200 / 2.6 \approx 77$ passes over our text. The standard library is too small for that: after about four passes,
 # repeated text is worth less and less (Muennighoff et al. 2023).
-
-# %%
-print(f"this page: {tokens_read / model.count_params():.1f} tokens read for each parameter")
-
-# %% [markdown]
-# By that rule our model has read too little.
 #
 # **The loss falls as a power of size and of text, and the two should grow together.**
 
@@ -617,8 +605,8 @@ for name, rank, rate in (("LoRA of rank 4", 4, 1e-2), ("all parameters", 0, 1e-3
 #
 # ## 10 · What a chat model has besides
 #
-# Three things: size (Touvron et al. 2023: 7 to 65 billion parameters, 1 to 1.4 trillion tokens), training on examples of questions with good answers, and training on
-# people's preferences between answers (Ouyang et al. 2022). Before them comes a training on plain text, with the model and the loss of this page.
+# Three things: size (Touvron et al. 2023: 7 to 65 billion parameters, 1 to 1.4 trillion tokens), training on questions with good answers, and training on
+# people's preferences between answers (Ouyang et al. 2022). Both trainings begin with a model of plain text, which was trained with the loss of this page.
 #
 # **Training on answers turns a model that continues text into one that answers.**
 
@@ -656,13 +644,13 @@ print(f"loss {unshifted.evaluate(x[:8], x[:8], verbose=0):.3f}; predicted after 
 #
 # </details>
 #
-# <details><summary>2. Why may later positions of a padded row hold anything while the model writes?</summary>
+# <details><summary>2. While the model writes, rows are padded at the end with zeros. Why does this change nothing?</summary>
 #
-# The attention is causal: the logits of a position depend on positions up to it. So zeros after the last token change nothing before them.
+# The attention is causal: the logits of a position depend only on positions up to it.
 #
 # </details>
 #
-# <details><summary>3. Two models have the same bits a byte. One parses twice as often. What do you ask first?</summary>
+# <details><summary>3. Two models have the same bits a byte. The bodies of one parse twice as often. What do you ask first?</summary>
 #
 # How long are the bodies, and at which temperature were they drawn? Shorter and colder bodies parse more often.
 #

@@ -230,42 +230,39 @@ plots.show(
 #
 # ## Sizes and amounts of text
 #
-# **Claim.** In this range the loss falls with both, and $L \propto N^{-a} D^{-b}$ fits it roughly: it misses by up to 0.14 bits, and the larger models gain more from text than it says. At equal operations the smaller model, which reads more, is ahead: with 181,440 parameters 2.82 bits, with 857,216 parameters 3.40. **Changed:** parameters $N$ and tokens $D$; each run has a schedule of its own. **Runs:** nine points, three seeds each, all held-out text. The exponents are fitted
-# to the nine points of each seed; the interval is that of the mean of three seeds (Student's t, 2 degrees of freedom) and holds for this grid alone. Operations are an estimate: 6 for each parameter and token, 12 for each number of width, position of the window, block and token (Chowdhery et al. 2022, *PaLM*, appendix B). **Does not show** the best size for a budget, because no budget has three sizes; or the scaling law of lecture 10: nine points cannot find $E$, so it is 0 here; the embeddings count in $N$; warm-ups of 6 to 25 steps are a
-# start of training, not its end. $a$ and $b$ are not its $\alpha$ and $\beta$.
+# **Claim.** In this range the loss falls with both, and $L \propto N^{-a} D^{-b}$ fits it roughly: it misses by up to 0.16 bits, and the larger models gain more from text than it says. **Changed:** parameters $N$ and tokens $D$; each run has a schedule of its own. **Runs:** twelve points, three sizes and four amounts, three seeds each, all held-out text. The exponents are fitted
+# to the twelve points of each seed; the interval is that of the mean of three seeds (Student's t, 2 degrees of freedom) and holds for this grid alone. **Does not show** the scaling law of lecture 10: $E$ is 0 here, the embeddings count in $N$, all sizes have one learning rate, and warm-ups of 6 to 50 steps are a
+# start of training, not its end. $a$ and $b$ are not its $\alpha$ and $\beta$. The record also holds a larger size (1,878,720 parameters), which not all seeds have; it is left out.
 
 # %%
-grid = {}
+trained = {}
 for run in results["scale"]["runs"]:
-    grid.setdefault((run["parameters"], run["tokens"]), {})[run["seed"]] = (run["held-out bits a byte"], run["seconds"])
-for (size, tokens), runs in sorted(grid.items()):
-    values = np.array([runs[seed] for seed in SEEDS])
-    print(f"{size:8,} parameters {tokens:8,} tokens   bits {values[:, 0]} mean {values[:, 0].mean():.2f}   {values[:, 1].mean():3.0f} s")
-fitted, left = [], []
-for seed in SEEDS:
-    design = np.array([[1, -np.log(size), -np.log(tokens)] for size, tokens in grid])
-    logs = np.log([runs[seed][0] for runs in grid.values()])
-    solution = np.linalg.lstsq(design, logs, rcond=None)[0]
-    fitted.append(solution[1:])
-    left.append(np.abs(np.exp(design @ solution) - np.exp(logs)).max())
-half = stats.t.ppf(0.975, 2) * np.std(fitted, axis=0, ddof=1) / 3**0.5
-for name, middle, width in zip(("size, a", "text, b"), np.mean(fitted, axis=0), half, strict=True):
-    print(f"exponent of {name}: {middle:.3f}, 95 % interval {middle - width:.3f} to {middle + width:.3f}")
-print(f"largest residual: {max(left):.2f} bits a byte")
-for run in results["scale"]["runs"]:
-    for other in results["scale"]["runs"]:
-        if run["seed"] == other["seed"] and run["parameters"] < other["parameters"] and abs(run["operations"] / other["operations"] - 1) < 0.1:
-            both = " against ".join(f"{each['parameters']:,} parameters {each['held-out bits a byte']:.2f}" for each in (run, other))
-            print(f"seed {run['seed']}, {run['operations'] / 1e12:.2f} and {other['operations'] / 1e12:.2f} million million operations: {both} bits a byte")
+    trained.setdefault((run["parameters"], run["tokens"]), {})[run["seed"]] = run
+trained = {key: runs for key, runs in sorted(trained.items()) if runs.keys() >= set(SEEDS)}  # what each seed has
+bits_of = {key: np.array([runs[seed]["held-out bits a byte"] for seed in SEEDS]) for key, runs in trained.items()}
+for (size, tokens), values in bits_of.items():
+    spent = np.mean([trained[size, tokens][seed]["seconds"] for seed in SEEDS])
+    print(f"{size:9,} parameters {tokens:9,} tokens   bits {values} mean {values.mean():.2f}   {spent:3.0f} s")
+amounts = [steps * training.BATCH * training.LENGTH for steps in (40, 80, 160, 320)]
+grid = [key for key in bits_of if key[1] in amounts]
+design = np.array([[1, -np.log(size), -np.log(tokens)] for size, tokens in grid])
+logs = np.log([bits_of[key] for key in grid])  # (trainings, seeds)
+solutions = np.linalg.lstsq(design, logs, rcond=None)[0]  # (3, seeds)
+left = np.exp(design @ solutions) - np.exp(logs)
+halves = stats.t.ppf(0.975, 2) * solutions.std(axis=1, ddof=1) / 3**0.5
+for name, middle, half in zip(("size, a", "text, b"), solutions.mean(axis=1)[1:], halves[1:], strict=True):
+    print(f"exponent of {name}: {middle:.3f}, 95 % interval {middle - half:.3f} to {middle + half:.3f}")
+print(f"{len(grid)} points; largest residual: {np.abs(left).max():.2f} bits a byte; mean {np.abs(left).mean():.2f}")
+widest, least = np.unravel_index(np.abs(left).argmax(), left.shape)
+print(f"it stands at {grid[widest][0]:,} parameters, {grid[widest][1]:,} tokens, seed {SEEDS[least]}; fitted minus measured {left[widest, least]:+.2f}")
 
 # %% tags=["drawing"]
-figure, ax = plt.subplots(figsize=(6.4, 3.4))
-amounts = sorted({tokens for _, tokens in grid})
+figure, ax = plt.subplots(figsize=(6.4, 3.8))
 for line, size in enumerate(sorted({size for size, _ in grid})):
-    runs = np.array([[grid[size, tokens][seed][0] for tokens in amounts] for seed in SEEDS])
+    runs = np.array([bits_of[size, tokens] for tokens in amounts]).T
     plots.measured_curve(np.array(amounts) / 1e3, runs, label=f"{size:,} parameters", line=line, ax=ax)
 ax.set(xlabel="thousand tokens read", ylabel="bits a byte, held out", xscale="log", yscale="log")
-ax.set_xticks([80, 160, 330], ["80", "160", "330"])
+ax.set_xticks([80, 160, 330, 660], ["80", "160", "330", "660"])
 ax.set_yticks([2.5, 3, 3.5, 4], ["2.5", "3.0", "3.5", "4.0"])
 ax.minorticks_off()
 ax.legend()
@@ -273,6 +270,43 @@ plots.show(
     figure,
     alt="More text and more parameters both lower the loss, and text helps the larger models more. Held-out bits a byte over tokens read, both axes logarithmic, for "
     "three sizes, median and range of three seeds: three falling lines, the largest model lowest and steepest, the smallest highest and flattest.",
+)
+
+# %% [markdown]
+# <a id="equal-operations"></a>
+#
+# ## Equal operations
+#
+# **Claim.** At equal operations the smallest of three sizes, which reads most, is ahead in each of three seeds, and the largest, which reads least, is far behind. **Changed:** parameters and tokens together, so that the operations of a training are equal to 1 %. **Runs:** three seeds each, all held-out text; each run has a schedule of its own.
+# Operations are an estimate: 6 for each parameter and token, 12 for each number of width, position of the window, block and token (Chowdhery et al. 2022, *PaLM*, appendix B). **Does not show** the best size: it may be smaller still, for no smaller one was trained. One learning rate serves all sizes, and so few operations say little about trainings of a
+# useful length, in which the best size is larger (Hoffmann et al. 2022).
+
+# %%
+budgets = {}  # of so many operations: by size, the trainings that take them, to 10 %
+for budget in (0.55e12, 1.1e12):
+    near = [key for key, runs in trained.items() if abs(runs[1]["operations"] / budget - 1) < 0.1]
+    if len(near) >= 3:
+        budgets[budget] = near
+for budget, near in budgets.items():
+    print(f"{budget / 1e12:.2f} million million operations")
+    for size, tokens in near:
+        values, taken = bits_of[size, tokens], trained[size, tokens][1]["operations"]
+        print(f"{size:11,} parameters {tokens:9,} tokens ({tokens / size:5.1f} a parameter; {taken / 1e12:.2f})   bits {values} mean {values.mean():.3f}")
+
+# %% tags=["drawing"]
+figure, ax = plt.subplots(figsize=(6.4, 3.8))
+for (budget, near), line in zip(budgets.items(), plots.LINES, strict=False):
+    sizes, values = [size for size, _ in near], np.array([bits_of[key] for key in near])
+    ax.plot(sizes, values.mean(axis=1), **{**line, "marker": ""}, label=f"{budget / 1e12:.2f} million million operations")
+    ax.plot(sizes, values, **{**line, "linestyle": ""}, alpha=0.8)
+ax.set(xlabel="parameters", ylabel="bits a byte, held out", xscale="log")
+ax.set_xticks([41_248, 181_440, 857_216], ["41,248", "181,440", "857,216"])
+ax.minorticks_off()
+ax.legend()
+plots.show(
+    figure,
+    alt="At equal operations the smallest model, which reads most, has the lowest loss. Held-out bits a byte over parameters, on a logarithmic axis; a line joins the means of "
+    "three seeds for each budget of operations, the points are the seeds. Each line rises from left to right, most between the two larger sizes.",
 )
 
 # %% [markdown]
