@@ -75,6 +75,8 @@ def imported():
 def test_an_assignment_becomes_a_lab_that_lacks_only_what_is_marked(run):
     code, said = run(of_nbgrader())
     assert code == 0 and "taken over  double" in said
+    (folder,) = {path.parent for path in lab_files(load_course(Path.cwd()), LAB)}
+    assert f"Now read {folder.relative_to(Path.cwd())}/, fill in" in said, "the folder that is there"
     course, notebook, named = imported()
     assert structure_problems(notebook) == []
     assert named["double"].source == 'check("double")' and named["double"].metadata.nbgrader["points"] == 3

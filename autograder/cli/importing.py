@@ -33,10 +33,12 @@ def import_(
     The import runs no code of the assignment. Its code runs in the sandbox when you release the lab.
     """
     from autograder.course.settings import load_course
+    from autograder.declaring.course_exercises import lab_folder
     from autograder.integrations.importing.writing import import_assignment
 
     out, here = Console(), Path.cwd()
-    made = import_assignment(load_course(), path, lab, title)
+    course = load_course()
+    made = import_assignment(course, path, lab, title)
     for each in dict.fromkeys(made.written):
         shown = each.relative_to(here) if each.is_relative_to(here) else each
         out.print(f"wrote  {escape(str(shown))}", highlight=False, soft_wrap=True)
@@ -44,6 +46,8 @@ def import_(
         for line in lines:
             out.print(f"{heading}  {escape(line)}", highlight=False, soft_wrap=True)
     out.print(
-        f"Now read exercises/{escape(lab)}/, fill in what is marked TODO, if anything is, "
-        f"then type: course release {escape(lab)}"
+        f"Now read {escape(str(lab_folder(course, lab).relative_to(course.root)))}/, fill in what is marked TODO, "
+        f"if anything is, then type: course release {escape(lab)}",
+        highlight=False,
+        soft_wrap=True,
     )

@@ -18,7 +18,8 @@ def student_changes(lab: str, old: NotebookNode | None, new: NotebookNode) -> li
     """What a student who has the `old` release of a lab will notice in the `new` one, one line each."""
     now = points(new)
     if old is None:
-        return [f"{lab}: new, {len(now)} exercises, {math.fsum(now.values()):g} points"]
+        noun = "exercise" if len(now) == 1 else "exercises"
+        return [f"{lab}: new, {len(now)} {noun}, {math.fsum(now.values()):g} points"]
     before = points(old)
     lines = [f"{lab}: new exercise {name} ({now[name]:g} points)" for name in now if name not in before]
     lines += [f"{lab}: exercise {name} was removed" for name in before if name not in now]
