@@ -120,6 +120,8 @@ def verdict(page: Page) -> None:
         100 * (counted - transformer),
         holds=counted - transformer > 2 * chance,
     )
+    spread = sum(share * (1 - share) for share in (transformer, counted)) / 24_996  # if the reviews were not the same
+    page.says("Chance in the reviews makes at most ±{:.1f} of that", 196 * spread**0.5)
     film = page.recorded("imdb_by_film")["results"]["ladder"]
     tests = {
         name: np.array([film[f"{name}; seed {seed}"]["test"] for seed in range(3)])
