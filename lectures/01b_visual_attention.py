@@ -390,7 +390,7 @@ attention below. The soft caption is correct. The hard one names a zero (in anot
 )
 
 # %% [markdown]
-# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. The [evidence](evidence/01.ipynb#visual-attention) shows more: how REINFORCE estimates a gradient, healthy and ill X-rays side by side, on which five seeds look at different positions, and VGG-16 with attention counted.
+# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. The [evidence](evidence/01.ipynb#visual-attention) shows more: how REINFORCE estimates a gradient, healthy and ill X-rays side by side, on which equally good networks look at different positions, and VGG-16 with attention counted.
 #
 # **Soft attention learned where to look without being told a position; draws alone did so with one seed of three.**
 

@@ -471,7 +471,7 @@ words = np.mean((linear.predict_proba(bag.transform(reviews.clean(test_texts)))[
 print(f"{SOURCE}, test: Transformer {transformer:.4f}, words and pairs {words:.4f}; chance in the reviews ±{1.96 * np.sqrt(0.88 * 0.12 / len(test_labels)):.3f}")
 
 # %% [markdown]
-# On the real reviews counting wins by 3.4 points. Chance in the reviews makes at most ±0.6 of that: both models read the same ones ([lecture 6b](06b_judging_a_classifier.ipynb) pairs them).
+# On the real reviews counting wins by 3.4 points (chance in the reviews: at most ±0.6).
 #
 # One pair of runs says little about *why*. So we climb from one model to the other and change one part
 # at a time; a comparison that takes a part away is called an **ablation**. Recorded, on films that training has not seen, three seeds for each network:
