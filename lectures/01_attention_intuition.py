@@ -317,7 +317,7 @@ Two tables of six scores by three tasks; guessing is 0.20. Cosine picks the corr
 #
 # Nobody tells this network which words belong together. The softmax has a gradient, so the error of a predicted English word also changes $W$, $U$ and $v$, until the weights help to predict it.
 #
-# Now a task that trains in seconds: dates as people write them become *YYYYMMDD*. The task comes from Coursera's *Sequence Models*, week 3; new is that a line holds one, two or three dates. In our network the current state is the query, as
+# Now a task that trains in seconds: dates as people write them become *YYYYMMDD*. The task comes from Coursera's *Sequence Models*, week 3; what is new is that a line holds one, two or three dates. In our network the current state is the query, as
 # in Luong et al. (2015).
 
 # %%
@@ -366,7 +366,7 @@ for name, runs in by_seed.items():
     print(name, *(" ".join(f"{share:.2f}" for count in "123" for share in run["correct"][count]) for run in runs), sep=" | ")
 
 # %% [markdown]
-# Cho et al. (2014) and Bahdanau et al. (2015) saw the quality fall with the length of a sentence; here, without attention, the position of the date in its line matters ([evidence](evidence/01.ipynb#one-date)). Attention adds a direct path between each written token and each source position: values pass it forwards, gradients backwards. The next figure shows how much each path is used.
+# Cho et al. (2014) and Bahdanau et al. (2015) saw the quality fall with the length of a sentence; here, without attention, the position of the date in its line matters ([evidence](evidence/01.ipynb#one-date)). Attention adds a direct path between each written token and each source position: values pass it forwards, gradients backwards. The next figure shows how much each path is used; equal weights would give each 1/18 = 0.06.
 
 # %% tags=["drawing"]
 weights, read, written = translators.weights_for(attentive, "friday 14 july 2023;5/23/1988", "20230714;19880523")
@@ -380,7 +380,7 @@ eighteen source tokens; year, month and day of each date form blocks off the dia
 # %% [markdown]
 # A translator that copies token by token, moving only forwards, could not write this order.
 #
-# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. An annotation has read its neighbours, too, so this need not be the one at *brun*: for our caption, one translator wrote "brown" while it looked mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a bright cell says where a vector was taken from, not what it is about.
+# Back to the opening question. To write "brown", a translator needs a vector that has read *brun*. Each annotation has also read its neighbours, so the translator need not look at *brun* itself: for our caption, one translator wrote "brown" while it looked mostly at *chien* ([evidence](evidence/01.ipynb#caption)). So a bright cell says where a vector was taken from, not what it is about.
 #
 # A learned alignment has its limits: lines of *four* dates were never trained, and their third date is nearly always wrong ([evidence](evidence/01.ipynb#four-dates)). On lines as trained the result is clear:
 #

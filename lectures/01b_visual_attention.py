@@ -262,27 +262,26 @@ for seed in range(3):
 
 # %% tags=["drawing"]
 shown = [int(np.flatnonzero((guess == labels) & (guess == digit))[0]) for digit in (2, 3, 5, 7)]
-figure, panels = plt.subplots(4, 5, figsize=(8.4, 6.6))
+figure, panels = plt.subplots(4, 5, figsize=(8.8, 6.6), layout="constrained")
 for place, (row, number) in enumerate(zip(panels, shown, strict=True)):
     for ax, (name, overlay) in zip(row, {"the image": None, **maps}.items(), strict=True):
         ax.imshow(testing.images[number, ..., 0], cmap="gray", extent=(-0.5, 23.5, 23.5, -0.5))
         if overlay is not None:
-            heat = overlay[number] / overlay[number].sum()
-            ax.imshow(heat, cmap="inferno", alpha=0.6, extent=(-0.5, 23.5, 23.5, -0.5), vmin=0, vmax=heat.max())
+            times = overlay[number] / overlay[number].mean()  # 1 everywhere: a map that knows nothing
+            heat = ax.imshow(times, cmap="inferno", alpha=0.6, extent=(-0.5, 23.5, 23.5, -0.5), vmin=0, vmax=8)
         y, x = corners[number]
         ax.add_patch(plt.Rectangle((x - 0.5, y - 0.5), 8, 8, fill=False, color=diagrams.PALETTE["accent"], linewidth=1.5))
         ax.set(xticks=[], yticks=[], title="" if place else name)
         ax.grid(False)
+figure.colorbar(heat, ax=panels, label="times an equal weight", extend="max", fraction=0.02)
 plots.show(
     figure,
     alt="""Four maps explain the same decision, and they mark different positions. Four images in rows, all read correctly, each with a frame around the digit; in columns the image, the attention maps A1 and A2,
-and Grad-CAM at F1 and at g, all of seed 2. A1 is a small spot in the frame; A2 is nearly even. Grad-CAM at F1 lies on strokes in several positions; at g it covers large squares. Each map is scaled to its own maximum.""",
+and Grad-CAM at F1 and at g, all of seed 2. A1 is a small spot in the frame; A2 is nearly even, and so dark. Grad-CAM at F1 lies on strokes in several positions; at g it covers large squares. All maps have one scale, in multiples of an equal weight.""",
 )
 
 
 # %% [markdown]
-# Each map is scaled to its own maximum: compare the positions, not the brightness.
-#
 # A map that claims “this matters” makes a prediction: delete what it marks, and the answer goes wrong. In the image we set the 8 × 8 window that holds most of a map to zero, and let the same network read again. Two more windows tell what to expect: a *random* one of the same size, and the *digit's own box*.
 
 # %% [markdown]
@@ -391,7 +390,7 @@ attention below. The soft caption is correct. The hard one names a zero (in anot
 )
 
 # %% [markdown]
-# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. The [evidence](evidence/01.ipynb#visual-attention) shows more: how REINFORCE estimates a gradient, X-rays on which the maps of five seeds disagree, and VGG-16 with attention counted.
+# In training, “hard” read the weighted mean in half of the scenes of a batch, as the paper does; “draws only” did not. A map that knows nothing would put 11 % on the named digit. Longer training was not tried. The [evidence](evidence/01.ipynb#visual-attention) shows more: how REINFORCE estimates a gradient, healthy and ill X-rays side by side, on which equally good networks look at different positions, and VGG-16 with attention counted.
 #
 # **Soft attention learned where to look without being told a position; draws alone did so with one seed of three.**
 

@@ -116,10 +116,12 @@ def padding(page: Page) -> None:
 def verdict(page: Page) -> None:
     transformer, counted, chance = page.numbers("test", r"Transformer ([\d.]+), words and pairs ([\d.]+).*±([\d.]+)")
     page.says(
-        "On the real reviews counting wins by {:.1f} points.",
+        "On the real reviews counting wins by {:.1f} points",
         100 * (counted - transformer),
         holds=counted - transformer > 2 * chance,
     )
+    spread = sum(share * (1 - share) for share in (transformer, counted)) / 24_996  # if the reviews were not the same
+    page.says("(chance in the reviews: at most ±{:.1f})", 196 * spread**0.5)
     film = page.recorded("imdb_by_film")["results"]["ladder"]
     tests = {
         name: np.array([film[f"{name}; seed {seed}"]["test"] for seed in range(3)])

@@ -117,10 +117,10 @@ def three_ways(page: Page) -> None:
     apart = np.sort(np.subtract(seeds["fine-tuned"], seeds["no warm-up"]))
     page.says("and most of it comes from one seed", holds=apart[-1] > 2 * abs(apart[:-1]).sum())
     page.says(
-        "With {:.1f} % of the numbers LoRA comes within two points of full fine-tuning; "
+        "With {:.1f} % of the numbers LoRA is about two points behind full fine-tuning; "
         "without pre-training the same network is more than thirty points behind.",
         100 * low_rank / everything,
-        holds=[pairs["LoRA"][0] < 2, mean["fine-tuned"] - mean["scratch"] > 30],
+        holds=[abs(pairs["LoRA"][0] - 2) < 0.5, mean["fine-tuned"] - mean["scratch"] > 30],
     )
     page.says(
         "With 240 labels the fine-tuned encoder is {:.1f} points ahead of LSA and {:.1f} ahead of linear",
@@ -185,13 +185,20 @@ def by_labels(page: Page, beside: Page) -> None:
         leads["scratch"][3],
         leads["scratch"][0],
     )
+    everything = page.numbers("b7-ways", r"all are ([\d,]+)")[0]
+    best = [run["test"] for run in page.recorded("bert_ag_news")["results"]["runs"] if run["model"] == "fine-tuned"]
+    page.says("our small BERT has {:.1f} % with 10,000 labels (one seed).", 100 * (1 - max(best)))
+    page.says(
+        "BERT-base has 110 million parameters (Devlin et al., 2019), {:.0f} times as many, and got twelve "
+        "times as many labels.",
+        110e6 / everything,
+    )
     page.given(
         "Test accuracy on 7,600 texts by number of labelled texts, mean and range of three seeds (one seed at 10,000).",
         "With 100 labels fine-tuned leads",
         "You get 100, 500, 2,000 or 10,000 labels.",
         "(c) it shrinks, but never goes below 5 points",
         "which turns each text into 128 numbers, computed from the word counts of all 10,000 texts",
-        "from 1,000 texts on linear drops words that occur in one text only",
         because="the design of experiments/bert_ag_news.py",
     )
 
@@ -252,6 +259,7 @@ def given(page: Page) -> None:
         "the first whole word of four letters or more from position 10 on",
         "(four blocks, D = 512, V = 30,522)",
         "(rows of 64;",
+        "on all 120,000 labelled texts of AG News and report an error of 5.25 % on the test texts;",
         "into ids that begin with 101 6627 11256 1024 1996 6627 5016 2003 2551 2006.",
         "Since TensorFlow 2.16",
         "All runs below have 240 labels, and all are recorded",
@@ -262,7 +270,6 @@ def given(page: Page) -> None:
         "Keras 2 goes on as the package `tf_keras`.",
         "Here r = 4, for the queries and values of each block.",
         "A Keras 3 `Dense` on the output of a Keras 2 model",
-        "fine-tune BERT-base on all 120,000 texts and reach an error of 5.25 %.",
         "3 × (B, T) |",
         "(B, 4) |",
         "T = 128. How many of them does BERT read?",

@@ -61,12 +61,20 @@ def more_images(page: Page) -> None:
         np.reshape(page.numbers("b9-more", pattern.format(name)), (2, 4, 2)) for name in ("fashion_mnist", "cifar10")
     )  # (as they are and augmented, sizes, ViT and ConvNet)
     page.says(
-        "on Fashion-MNIST, nearly: {:.1f} % against {:.1f} % with 8,000 images. (c) on CIFAR-10: {:.1f} % against "
-        "{:.1f} % with 32,000.",
+        "on Fashion-MNIST, nearly: the ConvNet has {:.1f} % with 2,000 images, the ViT {:.1f} % with 8,000. (c) on "
+        "CIFAR-10: the ConvNet has {:.1f} % with 2,000, the ViT {:.1f} % with 32,000.",
         *(clothes[0, 1, 1], clothes[0, 2, 0], colour[0, 1, 1], colour[0, 3, 0]),
     )
     every = np.concatenate([clothes, colour])  # (4, sizes, 2)
-    page.says("The ConvNet is ahead at every size.", holds=(every[..., 1] > every[..., 0]).all())
+    runs = page.recorded("vit_against_convnet")["results"]["runs"]
+    single = [
+        run for run in runs if (run["dataset"], run["images"], run["augmentation"]) == ("fashion_mnist", 32_000, False)
+    ]
+    page.says(
+        "The ConvNet is ahead at every size (Fashion-MNIST with 32,000 images: one run of each model, {:.1f} points).",
+        clothes[0, 3, 1] - clothes[0, 3, 0],
+        holds=[(every[..., 1] > every[..., 0]).all(), len(single) == 2],
+    )
     lead = every[..., 1] - every[..., 0]  # (4, sizes)
     page.says(
         "On CIFAR-10 its lead shrinks from {:.0f} points with 500 images to {:.0f} with 32,000; augmented, from {:.0f} "
@@ -86,7 +94,6 @@ def more_images(page: Page) -> None:
     )
     page.says("to match the ConvNet with 2,000, about four times as many on Fashion-MNIST, sixteen times on CIFAR-10")
     page.says("To match the ConvNet with 2,000 images the ViT needs about four to sixteen times as many.")
-    runs = page.recorded("vit_against_convnet")["results"]["runs"]
     longest = [run for run in runs if run["dataset"] == "cifar10" and run["images"] == 32_000]
     page.says(
         "on CIFAR-10 six epochs with 32,000 images finish neither model",
