@@ -21,17 +21,19 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
+import keras
 import numpy as np
 import typer
 from library_copying import copy_losses, induction, name_costs, name_looks, repeated_rows, with_names, without_head
-from library_models import LSTM_WIDTH, SIZES, RecurrentModel, fitted, operations, transformer
+from library_models import LSTM_WIDTH, SIZES, RecurrentModel, operations, transformer
 from library_writing import Sample, prompts_of, summary, write
 
 from coursekit import data, recorded
 from coursekit.pages.byte_pairs import PlainBytePairs
 from coursekit.pages.counted import WittenBell, zlib_bits
 from coursekit.pages.language_model import PlainLanguageModel
-from coursekit.pages.training import BATCH, LENGTH, STEPS, held_out_bits, train
+from coursekit.pages.training import fit_on, held_out_bits, train
+from coursekit.pages.windows import BATCH, LENGTH, STEPS
 
 NAME = "library_language_model"
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,6 +42,7 @@ MERGES = 255  # with 256 bytes and the end: 512 tokens
 ORDER = 6  # of the longest counted model
 PAGE, SMALL, LSTM, BYTES = "the page's model", "a small one", "LSTM", "the page's model on bytes"
 EQUAL_TIME, EQUAL_TIME_STEPS = "LSTM at equal time", 290  # so many steps take the page's model's processor seconds
+SCALED = f"a larger one,{PAGE},{SMALL},a tiny one"  # sizes whose trainings a processor can bear
 WATCHED = 256  # windows of held-out text at a checkpoint
 PROMPTS, EXAMPLES = 96, 12
 SETTINGS = ((1.0, 1.0), (0.7, 0.9), (0.0, 1.0))  # temperature, top-p; temperature 0 is greedy
@@ -310,9 +313,7 @@ def heads(seeds: Seeds = "1,2,3", steps: int = 7840, out: Out = recorded.FOLDER)
 
 
 @app.command()
-def scale(
-    seeds: Seeds = "1", sizes: str = ",".join(SIZES), amounts: str = "40,80,160,320", out: Out = recorded.FOLDER
-) -> None:
+def scale(seeds: Seeds = "1", sizes: str = SCALED, amounts: str = "40,80,160,320", out: Out = recorded.FOLDER) -> None:
     """Models of several sizes, each trained on several amounts of text, each with a schedule of its own."""
     results, text = results_so_far(out), text_of()
     part = results.setdefault("scale", {"runs": []})
@@ -331,6 +332,29 @@ def scale(
                 part["runs"].append(run)
                 print(run, flush=True)
                 save(results, out)
+
+
+def fitted(
+    model: PlainLanguageModel, stream: np.ndarray, way: str, *, rate: float, steps: int, rank: int, seed: int
+) -> int:
+    """Go on training a model on a short stream, in place, at a constant rate; "none", "low rank" or "full".
+
+    Returns:
+        How many parameters were trained.
+    """
+    keras.utils.set_random_seed(seed)
+    variables = list(model.trainable_variables)
+    if way == "none":
+        return 0
+    if way == "low rank":
+        variables = []
+        for block in model.blocks:
+            for name in ("w_q", "w_k", "w_v", "w_o"):
+                layer = getattr(block.attention, name)
+                layer.enable_lora(rank)  # x W + x A B with B = 0 at first (Hu et al. 2021)
+                variables += [layer.lora_kernel_a, layer.lora_kernel_b]
+    fit_on(model, variables, stream, steps=steps, rate=rate, seed=seed)
+    return sum(int(np.prod(variable.shape)) for variable in variables)
 
 
 @app.command()

@@ -6,17 +6,17 @@ Every model predicts the next token of one stream of documents. All are judged i
 from __future__ import annotations
 
 import keras
-import numpy as np
 from keras import layers, ops
 
 from coursekit.pages.language_model import PlainLanguageModel
-from coursekit.pages.training import fit_on
 
 SIZES = {  # d_model, blocks, heads, d_ff
+    "the largest": (256, 6, 8, 688),
     "a larger one": (192, 4, 6, 516),
     "the page's model": (128, 4, 4, 344),
     "a small one": (64, 3, 2, 172),
     "a tiny one": (32, 2, 1, 86),
+    "a minute one": (16, 1, 1, 43),
 }
 LSTM_WIDTH = 231  # with this width the LSTM has as many parameters as the page's model, to 0.2 %
 
@@ -51,26 +51,3 @@ def transformer(vocab_size: int, size: str) -> PlainLanguageModel:
     """The page's class in one of SIZES."""
     d_model, blocks, heads, d_ff = SIZES[size]
     return PlainLanguageModel(vocab_size, d_model, blocks, heads, d_ff)
-
-
-def fitted(
-    model: PlainLanguageModel, stream: np.ndarray, way: str, *, rate: float, steps: int, rank: int, seed: int
-) -> int:
-    """Go on training a model on a short stream, in place, at a constant rate; "none", "low rank" or "full".
-
-    Returns:
-        How many parameters were trained.
-    """
-    keras.utils.set_random_seed(seed)
-    variables = list(model.trainable_variables)
-    if way == "none":
-        return 0
-    if way == "low rank":
-        variables = []
-        for block in model.blocks:
-            for name in ("w_q", "w_k", "w_v", "w_o"):
-                layer = getattr(block.attention, name)
-                layer.enable_lora(rank)  # x W + x A B with B = 0 at first (Hu et al. 2021)
-                variables += [layer.lora_kernel_a, layer.lora_kernel_b]
-    fit_on(model, variables, stream, steps=steps, rate=rate, seed=seed)
-    return sum(int(np.prod(variable.shape)) for variable in variables)

@@ -21,7 +21,7 @@ from coursekit import data, quiet, recorded
 
 quiet.start_tensorflow()
 
-from coursekit.pages import training  # noqa: E402  after the start
+from coursekit.pages import training, windows  # noqa: E402  after the start
 from coursekit.pages.byte_pairs import PlainBytePairs  # noqa: E402
 from coursekit.pages.language_model import PlainLanguageModel  # noqa: E402
 
@@ -103,7 +103,7 @@ def main() -> None:
     chosen = np.random.default_rng(SEED).choice(len(firsts), PROMPTS, replace=False)
     told = {
         "steps": STEPS,
-        "tokens": STEPS * training.BATCH * training.LENGTH,
+        "tokens": STEPS * windows.BATCH * windows.LENGTH,
         "held-out bits a byte": round(float(bits), 4),
         "prompts": [firsts[place] for place in sorted(chosen)],
     }

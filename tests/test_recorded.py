@@ -66,7 +66,10 @@ def test_every_record_is_complete_and_small(name):
     else:
         assert record["run"].keys() == {"program", "arguments", "commit", "processor seconds"}
         assert record["run"]["program"] == f"{name}.py" and record["run"]["processor seconds"] > 0
-    assert all(record["versions"][package] for package in ("python", "tensorflow", "keras", "numpy"))
+    assert record["versions"].keys() >= {"python", "keras", "numpy"} and record["versions"].keys() & {
+        "tensorflow",
+        "jax",
+    }
     assert isinstance(record["seed"], int) and record["seconds"] > 0 and f"experiments/{name}.py" in record["command"]
     assert (recorded.FOLDER / f"{name}.json").stat().st_size < recorded.LARGEST
     script = re.search(r"experiments/\w+\.py", record["command"])

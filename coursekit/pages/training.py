@@ -13,15 +13,20 @@ from IPython.display import clear_output
 from keras import ops
 
 from coursekit import plots
+from coursekit.pages.windows import BATCH, LENGTH, PEAK_RATE, STEPS, WARMUP, side_by_side, windows
 
-LENGTH, BATCH, STEPS = 256, 8, 640
-PEAK_RATE, WARMUP = 3e-3, 100 / 640  # the warm-up as a share of the steps
-
-
-def windows(stream: np.ndarray, steps: int, seed: int) -> np.ndarray:
-    """Random windows of a stream, (steps, BATCH, LENGTH + 1): inputs are the first LENGTH, targets the last."""
-    starts = np.random.default_rng(seed).integers(len(stream) - LENGTH, size=(steps, BATCH))
-    return stream[starts[..., None] + np.arange(LENGTH + 1)]
+__all__ = [
+    "BATCH",
+    "LENGTH",
+    "PEAK_RATE",
+    "STEPS",
+    "fit_on",
+    "held_out_bits",
+    "show_bits",
+    "train",
+    "trained_live",
+    "windows",
+]
 
 
 def train(
@@ -91,7 +96,7 @@ def fit_on(model: keras.Model, variables: list, stream: np.ndarray, *, steps: in
 
 def held_out_bits(model: keras.Model, stream: np.ndarray, token_bytes: np.ndarray, most: int | None = None) -> float:
     """Bits a byte of a stream in windows side by side: the end of a document costs bits and has no byte."""
-    rows = np.lib.stride_tricks.sliding_window_view(stream, LENGTH + 1)[::LENGTH][:most]
+    rows = side_by_side(stream)[:most]
     total = 0.0
     for begin in range(0, len(rows), 32):
         total += float(_nats(model, rows[begin : begin + 32]))

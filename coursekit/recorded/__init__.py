@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent
 FIELDS = ("what", "data", "device", "command", "seed", "seconds", "date", "versions", "run", "results")
 BEFORE = "made before runs were recorded"  # the run of a record of which nothing more is known
 LARGEST = 200_000  # bytes
-_PACKAGES = ("tensorflow", "keras", "tf-keras", "numpy")
+_PACKAGES = ("tensorflow", "jax", "keras", "tf-keras", "numpy")
 
 
 def names() -> list[str]:
@@ -84,7 +84,8 @@ def save(name: str, *, results: dict[str, Any], folder: Path = FOLDER, **conditi
         "seed": conditions["seed"],
         "seconds": round(conditions["seconds"], 1),
         "date": datetime.date.today().isoformat(),
-        "versions": {"python": platform.python_version()} | {each: _version(each) for each in _PACKAGES},
+        "versions": {"python": platform.python_version()}
+        | {package: found for package in _PACKAGES if (found := _version(package))},
         "run": _run(),
         "results": results,
     }
