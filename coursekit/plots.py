@@ -111,9 +111,9 @@ class MapStyle(TypedDict, total=False):
     """How a map looks.
 
     Attributes:
-        values: whether numbers are printed; without it, where the matrix has at most 12 rows and columns.
-        digits: of these numbers, behind the point; 2 without it.
-        cmap: matplotlib's colour map; "Blues" without it.
+        values: whether numbers are printed; when not given, where the matrix has at most 12 rows and columns.
+        digits: decimals of these numbers; 2 when not given.
+        cmap: matplotlib's colour map; "Blues" when not given.
         colorbar: whether a colour bar stands beside the map.
     """
 

@@ -1,7 +1,7 @@
 """How the loss of a language model falls with its size, its text and its operations: many trainings at once on a GPU.
 
     python experiments/library_scaling.py text                       # cut the library into tokens, on any machine
-    KERAS_BACKEND=jax python experiments/library_scaling.py train    # needs JAX: pip install "jax[cuda12]" optax
+    KERAS_BACKEND=jax python experiments/library_scaling.py train    # needs JAX: pip install "jax[cuda12]"
 
 The model, the windows, the optimizer and its schedule are those of `library_language_model.py`. There one training is
 so many small operations that a GPU waits for its orders; here JAX compiles many steps into one program, in which

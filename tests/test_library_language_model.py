@@ -19,7 +19,8 @@ def experiment():
     """The experiment's modules, by the last part of their names."""
     sys.path.insert(0, str(ROOT / "experiments"))
     try:
-        yield {name: importlib.import_module(f"library_{name}") for name in ("models", "writing", "copying", "language_model")}
+        names = ("models", "writing", "copying", "language_model")
+        yield {name: importlib.import_module(f"library_{name}") for name in names}
     finally:
         sys.path.remove(str(ROOT / "experiments"))
 
@@ -136,7 +137,8 @@ class TestTraining:
     def test_low_rank_starts_as_the_frozen_model_and_trains_only_its_own(self, experiment, text, model):
         ids, frozen = np.arange(9)[None], list(model.weights)
         before, whole = np.array(model(ids)), [np.array(each) for each in frozen]
-        count = experiment["language_model"].fitted(model, text["stream"], "low rank", rate=0.01, steps=1, rank=4, seed=0)
+        fitted = experiment["language_model"].fitted
+        count = fitted(model, text["stream"], "low rank", rate=0.01, steps=1, rank=4, seed=0)
         assert count == 2 * 4 * 4 * 2 * 32  # two blocks, four matrices, rank 4, two sides of 32
         assert np.abs(np.array(model(ids)) - before).max() > 1e-4
         assert all(np.array_equal(one, two) for one, two in zip(whole, frozen, strict=True))

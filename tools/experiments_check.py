@@ -117,6 +117,7 @@ CHECKS = (
     Check("encoder_block", ("parts",), r"parts/whole", TRAINED, seconds=243),
 )
 WITHOUT = {  # program -> why no run of it is repeated
+    "library_scaling": "it needs JAX, which the lock does not have, and a GPU; evidence 10 compares six trainings",
     "multi30k": "one seed takes 26 minutes, and its record begins with what the trained model writes",
     "recurrent_translation": "it scores with sacreBLEU, which the lock does not have",
     "small_bert": "its only run takes 28 minutes, and ends in the weights that coursekit ships",
