@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Annotated
 
+import keras
 import numpy as np
 import tensorflow as tf
 import typer
@@ -72,6 +73,7 @@ def main(
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     pieces, splits = prepared(work, data_folder, 3000, "fr")
+    keras.utils.set_random_seed(seed)  # before there are batches: it decides in which order they come
     training, validation = (
         batches(pieces.encode(french), pieces.encode(english), shuffle=shuffle)
         for (english, french), shuffle in zip(splits[:2], (True, False), strict=True)
