@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 import gzip
+import importlib.util
 import io
+import re
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
-from test_data import FOLDER, needs_folder
+from test_data import FOLDER, ROOT, needs_folder
 
 from coursekit.data import DataError, imdb
-from coursekit.data.archives import XRAYS, build
+from coursekit.data.archives import BUILDERS, XRAYS, build
 from coursekit.data.files import CHECKSUMS, check_sum
 
 
@@ -111,3 +113,29 @@ def test_what_is_no_archive_or_holds_something_else_is_said(tmp_path, name):
         build(name, zipped(tmp_path / "other.zip", {"readme.md": b"x"}), tmp_path)
     with pytest.raises(DataError, match=r"cannot be read as an archive|holds nothing"):
         build(name, tmp_path / "missing.tar.gz", tmp_path)
+
+
+def rows_of_the_page() -> list[list[str]]:
+    """The rows of the table of archives in data/README.md: set, archive, where, stated, compared, tried."""
+    page = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
+    table = page.partition("| set | archive |")[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+def test_the_page_says_of_every_archive_where_it_is_what_is_checked_and_when_it_was_tried():
+    rows = rows_of_the_page()
+    assert {row[0].strip("`") for row in rows} == set(BUILDERS)
+    for row in rows:
+        assert len(row) == 6 and all(row), row
+        assert re.search(r"github\.com/[\w-]+/[\w-]+|[\w.]+\.edu/", row[1] + row[2]), row
+        assert re.match(r"20\d\d-\d\d-\d\d", row[5]), row
+
+
+@pytest.mark.parametrize(("name", "library"), [("imdb", "imdb_reviews"), ("ag_news", "ag_news_subset")])
+def test_the_page_has_the_size_and_the_checksum_that_the_library_states(name, library):
+    spec = importlib.util.find_spec("tensorflow_datasets")
+    assert spec and spec.origin
+    stated = Path(spec.origin).parent / "datasets" / library / "checksums.tsv"
+    _, size, checksum, archive = stated.read_text(encoding="utf-8").split()
+    row = next(row for row in rows_of_the_page() if row[0] == f"`{name}`")
+    assert f"`{archive}`" in row[1] and row[3] == f"{int(size):,}, `{checksum}`"
