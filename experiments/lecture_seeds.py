@@ -35,7 +35,7 @@ class Measured:
     seed: int  # the lecture's own
     last: str  # the id of the last cell to run
     numbers: dict[str, str]
-    without: tuple[str, ...] = ()  # ids of cells that take long and change nothing that is recorded
+    without: tuple[str, ...] = ()  # ids of cells that change nothing that is recorded: they take long, or show records
     rate: str = ""  # the lecture's own learning rate, as its code writes it; empty: it is not replaced
     at_rate: dict[str, str] = field(default_factory=dict)  # what is recorded at another rate
 
@@ -50,7 +50,7 @@ MEASURED = {
             "cosine of neighbours and of others": "alike",
             "moved by 2 pixels": "moved_by_two",
         },
-        without=("v9-swap", "v9-counted", "v9-shift-figure"),
+        without=("v9-swap", "v9-counted", "v9-shift-figure", "v9-curves", "v9-seeds"),
         rate="rate=4e-3",
         at_rate={
             "test accuracy": "{name: answers.mean() for name, answers in right.items()}",
@@ -91,7 +91,7 @@ def run(lecture: str, seed: int, rate: float | None = None) -> dict[str, Any]:
         KeyError: nothing is declared for this lecture.
     """
     measured = MEASURED[lecture]
-    names: dict[str, Any] = {"__name__": "__main__"}
+    names: dict[str, Any] = {"__name__": "__main__", "others": {}}  # a page shows other seeds beside its own
     for cell in cells(lecture):
         source = cell.source.replace(f"set_random_seed({measured.seed})", f"set_random_seed({seed})")
         if rate is not None:

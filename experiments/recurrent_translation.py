@@ -95,11 +95,7 @@ class Trainer:
 
         The first step of each length makes that length's program; its seconds are not counted.
         """
-        keras.utils.set_random_seed(seed)
-        for old, fresh in zip(self.model.variables, self.new().variables, strict=True):
-            old.assign(fresh)
-        for each in self.optimizer.variables:
-            each.assign(keras.ops.zeros_like(each))
+        self._start_anew(seed)
         spent, steps = 0.0, 0
         for (source, reads), says in pairs.repeat():
             if spent >= seconds:
@@ -112,6 +108,20 @@ class Trainer:
             self.lengths.add(source.shape[1])
             steps += 1
         return steps
+
+    def run_steps(self, seed: int, rate: float, steps: int, pairs: tf.data.Dataset) -> None:
+        """Train for a number of steps, so that a repetition trains the same, whatever the processor's speed."""
+        self._start_anew(seed)
+        for done, ((source, reads), says) in enumerate(pairs.repeat().take(steps)):
+            self.optimizer.learning_rate = rate * share_of_peak(done / steps)
+            self.step(source, reads, says)
+
+    def _start_anew(self, seed: int) -> None:
+        keras.utils.set_random_seed(seed)
+        for old, fresh in zip(self.model.variables, self.new().variables, strict=True):
+            old.assign(fresh)
+        for variable in self.optimizer.variables:
+            variable.assign(keras.ops.zeros_like(variable))
 
 
 def mean_loss(model: keras.Model, pairs: tf.data.Dataset) -> float:

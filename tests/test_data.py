@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import tarfile
@@ -172,11 +173,23 @@ class TestWhatGoesWrong:
 
     def test_a_changed_file_is_found(self, tmp_path):
         (tmp_path / "fashion_mnist").mkdir()
-        (tmp_path / "fashion_mnist" / "fashion_mnist.npz").write_bytes(b"broken off")
+        file = tmp_path / "fashion_mnist" / "fashion_mnist.npz"
+        np.savez(file, x_train=np.zeros((2, 28, 28), "uint8"))
         with pytest.raises(
-            data.DataError, match=r"is not the file it should be: its SHA-256 is [0-9a-f]{12}…, expected cd85"
+            data.DataError, match=r"is not the file it should be: its SHA-256 is [0-9a-f]{12}…, expected 0ebf"
         ):
             data.images("fashion_mnist", "real", path=tmp_path)
+
+    @pytest.mark.parametrize("name", sorted(name for name, known in CHECKSUMS.items() if known.startswith("unpacked")))
+    def test_a_packed_file_that_broke_off_is_found(self, tmp_path, name):
+        file = tmp_path / Path(name).name
+        if file.suffix == ".npz":
+            np.savez(file, x=np.arange(1_000))
+        else:
+            file.write_bytes(gzip.compress(bytes(np.random.default_rng(0).integers(0, 256, 5_000, "uint8"))))
+        file.write_bytes(file.read_bytes()[:2_000])
+        with pytest.raises(data.DataError, match="is not the file it should be: it cannot be unpacked"):
+            check_sum(file, CHECKSUMS[name])
 
     @needs_folder
     @pytest.mark.parametrize("name", sorted(CHECKSUMS.keys() - {ag_news.WHOLE}))  # too large to be kept here

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import collections
 import csv
 import gzip
+import importlib.util
 import io
+import re
 import tarfile
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
-from test_data import FOLDER, needs_folder
+from PIL import Image
+from test_data import FOLDER, ROOT, needs_folder
 
-from coursekit.data import DataError, imdb
-from coursekit.data.archives import XRAYS, build
-from coursekit.data.files import CHECKSUMS, check_sum
+from coursekit.data import DataError, image_sets, imdb
+from coursekit.data.archives import BUILDERS, XRAYS, build
+from coursekit.data.files import CHECKSUMS, check_sum, unpacked_sum
 
 
 def tarred(path: Path, contents: dict[str, bytes]) -> Path:
@@ -105,9 +110,60 @@ def test_cifar10_is_packed_again_from_its_photographs(tmp_path):
     assert compared
 
 
-@pytest.mark.parametrize("name", ["imdb", "ag_news", "multi30k", "cifar10", "chest_xray"])
+@needs_folder
+@pytest.mark.slow
+def test_fashion_mnist_is_packed_again_from_its_pictures(tmp_path):
+    contents, numbers = {}, collections.Counter()
+    with np.load(FOLDER / image_sets.FASHION_FILE) as arrays:
+        for part in ("train", "test"):
+            for picture, label in zip(arrays[f"x_{part}"], arrays[f"y_{part}"], strict=True):
+                png = io.BytesIO()
+                Image.fromarray(picture).save(png, "png", compress_level=0)
+                contents[f"book/fashion_mnist_images/{part}/{label}/{numbers[part, label]:04}.png"] = png.getvalue()
+                numbers[part, label] += 1
+    upside_down = dict(reversed(contents.items()))
+    ((path, compared),) = build("fashion_mnist", zipped(tmp_path / "book.zip", upside_down), tmp_path)
+    assert compared and path == tmp_path / image_sets.FASHION_FILE
+
+
+def test_arrays_that_are_packed_again_have_the_same_checksum(tmp_path):
+    x, y = np.arange(6.0), np.ones(2, "uint8")
+    np.savez(tmp_path / "plain.npz", x=x, y=y)
+    np.savez_compressed(tmp_path / "packed.npz", y=y, x=x)
+    np.savez(tmp_path / "other.npz", x=x[::-1], y=y)
+    plain, packed, other = (unpacked_sum(tmp_path / f"{name}.npz") for name in ("plain", "packed", "other"))
+    assert plain == packed != other
+
+
+@pytest.mark.parametrize("name", sorted(BUILDERS))
 def test_what_is_no_archive_or_holds_something_else_is_said(tmp_path, name):
     with pytest.raises(DataError, match="holds nothing of"):
         build(name, zipped(tmp_path / "other.zip", {"readme.md": b"x"}), tmp_path)
     with pytest.raises(DataError, match=r"cannot be read as an archive|holds nothing"):
         build(name, tmp_path / "missing.tar.gz", tmp_path)
+
+
+def rows_of_the_page() -> list[list[str]]:
+    """The rows of the table of archives in data/README.md: set, archive, where, stated, compared, tried."""
+    page = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
+    table = page.partition("| set | archive |")[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+def test_the_page_says_of_every_archive_where_it_is_what_is_checked_and_when_it_was_tried():
+    rows = rows_of_the_page()
+    assert {row[0].strip("`") for row in rows} == set(BUILDERS)
+    for row in rows:
+        assert len(row) == 6 and all(row), row
+        assert re.search(r"github\.com/[\w-]+/[\w-]+|[\w.]+\.edu/", row[1] + row[2]), row
+        assert re.match(r"20\d\d-\d\d-\d\d", row[5]), row
+
+
+@pytest.mark.parametrize(("name", "library"), [("imdb", "imdb_reviews"), ("ag_news", "ag_news_subset")])
+def test_the_page_has_the_size_and_the_checksum_that_the_library_states(name, library):
+    spec = importlib.util.find_spec("tensorflow_datasets")
+    assert spec and spec.origin
+    stated = Path(spec.origin).parent / "datasets" / library / "checksums.tsv"
+    _, size, checksum, archive = stated.read_text(encoding="utf-8").split()
+    row = next(row for row in rows_of_the_page() if row[0] == f"`{name}`")
+    assert f"`{archive}`" in row[1] and row[3] == f"{int(size):,}, `{checksum}`"

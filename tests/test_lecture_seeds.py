@@ -33,6 +33,7 @@ def test_the_named_cells_exist_and_the_seed_is_replaced(experiment):
             compile(source, lecture, "exec")  # a line of IPython's, such as %pip, would fail
         assert any(f"set_random_seed({measured.seed})" in source for source in kept)
         assert any(measured.rate in source for source in kept)
+        assert not any("recorded.load" in source for source in kept), "a record cannot be made from itself"
 
 
 def test_the_record_has_every_number_for_every_seed(experiment):

@@ -14,6 +14,8 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
+import numpy as np
+
 from coursekit.data import ag_news, image_sets, imdb, multi30k
 from coursekit.data.files import CHECKSUMS, DataError, check_sum
 
@@ -160,6 +162,27 @@ def _cifar10(archive: Path, whole: bool) -> Files:
     return {image_sets.CIFAR10_FILE: packed.getvalue()} if images else {}
 
 
+def _fashion_mnist(archive: Path, whole: bool) -> Files:
+    """The pictures as PNG files in folders train/<class> and test/<class>, numbered; packed by class and number."""
+    from PIL import Image
+
+    pictures = {
+        path.parts[-3:]: content
+        for path, content in _members(
+            archive, lambda path: path.suffix == ".png" and path.parts[-3:-2] in (("train",), ("test",))
+        )
+    }
+    arrays = {}
+    for part in ("train", "test"):
+        names = sorted(name for name in pictures if name[0] == part)
+        if names:
+            arrays[f"x_{part}"] = np.stack([np.asarray(Image.open(io.BytesIO(pictures[name]))) for name in names])
+            arrays[f"y_{part}"] = np.array([int(name[1]) for name in names], "uint8")
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]  # the names are the arrays' own
+    return {image_sets.FASHION_FILE: packed.getvalue()} if arrays else {}
+
+
 def _xrays(archive: Path, whole: bool) -> Files:
     """pneumoniamnist.npz, alone or in an archive."""
     found = [content for _, content in _members(archive, lambda path: path.name == "pneumoniamnist.npz")]
@@ -181,5 +204,6 @@ BUILDERS: dict[str, Callable[[Path, bool], Files]] = {
     "ag_news": _ag_news,
     "multi30k": _multi30k,
     "cifar10": _cifar10,
+    "fashion_mnist": _fashion_mnist,
     "chest_xray": _xrays,
 }

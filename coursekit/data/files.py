@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import os
 import tarfile
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +24,7 @@ CHECKSUMS = {
     "ag_news/train_subset_10000.csv": "d20fb3ee085c597e9d39f2b23f1dc0477e8a4dd7cab823e03f90ccb66fc8f208",
     "chest_xray_pneumoniamnist/pneumoniamnist.npz": "f36c2b3e34de9d60c5c734118bc6daff281eaf76b67a57d26ad958da948274b0",
     "cifar10/cifar10_jpegs.tar.gz": "unpacked:cab9d0dd9f093e7c0ce3d5bb14b7a8f156116071f97a80f383eafa3d736c4f5a",
-    "fashion_mnist/fashion_mnist.npz": "cd85ed4cde4177cec1d86a170fcc16b1ad3a7ae3c8b9b1160647738d0ecdc5ca",
+    "fashion_mnist/fashion_mnist.npz": "unpacked:0ebf563dae50fc1e6b537b47b5169edf1d727197a43a09da22c026db04efee19",
     "imdb/imdb_test.csv.gz": "unpacked:591a2bef7cb029a548617608bf749297e14a84af77541ebd2d63189f884244c3",
     "imdb/imdb_titles.csv.gz": "unpacked:2fba498175c8181cc04cfb92428fff9f1535737b3aa67cc9dee3e1c172bbff8f",
     "imdb/imdb_train.csv.gz": "unpacked:8cb9a3a74ae98a0de0c3273d02bc6f19b0f7e18334b57d678483399554158546",
@@ -105,13 +107,18 @@ def check_sum(path: Path, expected: str | None) -> None:
         expected: a SHA-256; behind "unpacked:" that of what a packed file holds, behind "md5:" an MD5.
 
     Raises:
-        DataError: they differ.
+        DataError: they differ, or a packed file is broken.
     """
     if expected is None:
         return
     kind, _, digest = expected.rpartition(":")
     if kind == "unpacked":
-        found = unpacked_sum(path)
+        try:
+            found = unpacked_sum(path)
+        except (EOFError, OSError, tarfile.TarError, zipfile.BadZipFile, zlib.error) as error:
+            raise DataError(
+                f"{path} is not the file it should be: it cannot be unpacked ({error}). Delete it and fetch it again."
+            ) from error
     else:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, kind or "sha256").hexdigest()
@@ -123,12 +130,16 @@ def check_sum(path: Path, expected: str | None) -> None:
 
 
 def unpacked_sum(path: Path) -> str:
-    """The SHA-256 of what a .gz file holds; of a .tar.gz, of each file's name, a zero and its content, by name."""
-    if path.name.endswith(".tar.gz"):
+    """The SHA-256 of what a .gz holds; of a .tar.gz or an .npz, of each file's name, a zero, its content, by name."""
+    if path.name.endswith((".tar.gz", ".npz")):
         found = hashlib.sha256()
-        with tarfile.open(path) as archive:
-            files = [member for member in archive if member.isfile()]
-            contents = {member.name: archive.extractfile(member).read() for member in files}  # type: ignore[union-attr]
+        if path.suffix == ".npz":
+            with zipfile.ZipFile(path) as arrays:
+                contents = {name: arrays.read(name) for name in arrays.namelist()}
+        else:
+            with tarfile.open(path) as archive:
+                files = [member for member in archive if member.isfile()]
+                contents = {each.name: archive.extractfile(each).read() for each in files}  # type: ignore[union-attr]
         for name in sorted(contents):
             found.update(name.encode() + b"\0" + contents[name])
         return found.hexdigest()

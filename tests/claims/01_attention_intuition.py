@@ -95,12 +95,21 @@ def translators(page: Page) -> None:
     page.says(
         "lines of four dates were never trained, and their third date is nearly always wrong", holds=max(last) < 0.1
     )
-    caption = page.recorded("caption_alignment")["results"]["caption"]
-    row = caption["weights"][caption["english"].index("brown")]
-    on_dog = caption["french"][row.index(max(row))] == "chien" and max(row) > 0.5
-    page.says('for our caption, one translator wrote "brown" while it looked mostly at chien', holds=[
-        on_dog, caption["written"].startswith("A brown dog")
+    translated = page.recorded("caption_alignment")["results"]
+    colours = {  # of each sentence, where the row of the first and of the second dog's colour is largest
+        name: [found["french"][row.index(max(row))].rstrip(".") for row in (found["weights"][1], found["weights"][7])]
+        for name, found in ((name, translated[name]) for name in ("caption", "twin"))
+    }
+    page.says('for our caption, one translator wrote "black" while it looked mostly at chien', holds=[
+        colours["caption"][1] == "chien", max(translated["caption"]["weights"][7]) > 0.5,
+        translated["caption"]["written"].endswith("the black dog."),
     ])  # fmt: skip
+    beside = page.evidence("01").prose
+    assert "colour of the second dog while its largest weight is on chien" in beside
+    assert "For the first dog its largest weight is on the colour" in beside
+    assert colours == {"caption": ["brun", "chien"], "twin": ["noir", "chien"]}
+    assert f"{translated['steps']} steps, about half a pass" in beside and 0.45 < translated["passes"] < 0.6
+    assert translated["twin"]["written"].endswith("the brown dog.")
 
 
 def questions(page: Page) -> None:
