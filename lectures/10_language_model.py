@@ -128,7 +128,7 @@ print(next(text for text in test_texts if text.startswith("def rmtree") or len(t
 #
 # A model needs tokens from a fixed list. The 256 bytes are such a list and can write everything, but they make each function a long row. **Byte-pair encoding** (BPE;
 # Gage 1994, Sennrich et al. 2016) shortens it: find the most frequent pair of neighbouring tokens, give the pair a new token, repeat. First the text is cut
-# into **chunks**, so that no token joins a name with a bracket.
+# into **chunks** (pre-tokenization), so that no token joins a name with a bracket.
 
 # %% [markdown]
 # **By hand.** The text is `self.set.self`, in the chunks `self`, `.`, `set`, `.`, `self`. Which pair is merged first, and which second? Of equally
@@ -187,8 +187,8 @@ test_part = test_stream[: 256 * training.LENGTH + 1]  # the part that all models
 # ## 4 · The model
 #
 # Nearly everything in it comes from earlier lectures: causal attention with heads (lectures 2 and 3), the pre-norm block with RMS norm (lecture 4), rotary positions
-# (lecture 5), one table for embeddings and predictions (lecture 8). New is the gate of the feed-forward network: $W_\text{down}\big(\operatorname{silu}(W_\text{gate}x) \odot W_\text{up}x\big)$ (**SwiGLU**, Shazeer
-# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. The table starts with standard deviation $1/\sqrt{D}$, and the input is multiplied by $\sqrt{D}$: at the start, inputs and logits have a standard deviation near 1. No layer has a bias. Apart from the shared table, this is the form of Touvron et al. (2023), made small.
+# (lecture 5), one table for embeddings and predictions (**weight tying**, lecture 8). New is the gate of the feed-forward network: $W_\text{down}\big(\operatorname{silu}(W_\text{gate}x) \odot W_\text{up}x\big)$ (**SwiGLU**, Shazeer
+# 2020), with $\operatorname{silu}(a) = a \cdot \operatorname{sigmoid}(a)$. The table starts with standard deviation $1/\sqrt{D}$, and the input is multiplied by $\sqrt{D}$: at the start, inputs and logits have a standard deviation near 1. No layer has a bias. Apart from the table, which is shared and scaled, this is the form of Touvron et al. (2023), made small.
 
 # %%
 class PlainRotaryAttention(keras.Layer):
@@ -251,7 +251,7 @@ class PlainLanguageModel(keras.Model):
 
 
 # %% [markdown]
-# For speed, a practical model keeps keys and values while it writes, and several query heads share one head of keys and values (lecture 8b).
+# For speed, a practical model keeps keys and values while it writes; several query heads can share one head of keys and values (lecture 8b).
 #
 # **Attention, a feed-forward network, norms, positions and one table: that is a language model.**
 
@@ -260,11 +260,11 @@ class PlainLanguageModel(keras.Model):
 #
 # ## 5 · Train it, and count against it
 #
-# Each step takes eight random windows of 257 tokens from the row. A window's first 256 tokens are the inputs, its last 256 are the targets.
+# Each step takes eight random windows of 257 tokens from the row. The first 256 tokens are the inputs, the last 256 the targets.
 # `training.train` uses AdamW. The learning rate rises to 0.003 in the first 100 steps and then falls to zero along a cosine.
 
 # %% [markdown]
-# **Predict.** The other contestant counts, as in section 1. It counts how often each token follows the last three, the last two, the last one and none, and mixes the four shares (Witten and Bell 1991). The table calls it "counted, 4 tokens".
+# **Predict.** The other contestant counts, as in section 1. It counts how often each token follows the last three, the last two, the last one and none, and mixes the four shares (Witten and Bell 1991): a **4-gram model**. The table calls it "counted, 4 tokens".
 # It reads all training text once, in a few seconds. Which model has fewer bits a byte on the held-out modules?
 #
 # - (a) the Transformer
@@ -332,7 +332,7 @@ plots.show(
 
 
 # %% [markdown]
-# Counting wins here; the counts come from the whole text, and the network has read half as many tokens. After 16 million tokens the network has 1.47 bits ([evidence](evidence/10.ipynb#checkpoints)). An LSTM with as many parameters, trained at the same rate, is 0.01 to 0.02 bits behind the network after 640 steps, which three seeds cannot tell from chance; in equal processor time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)).
+# Counting wins here; the counts come from the whole text, and the network has read half as many tokens. After 16 million tokens the network has 1.47 bits ([evidence](evidence/10.ipynb#checkpoints)). An LSTM with as many parameters, trained at the same rate, is 0.01 to 0.02 bits behind the network after 640 steps; with three seeds this may be chance. In equal processor time it is 0.32 to 0.37 bits behind ([evidence](evidence/10.ipynb#table)).
 #
 # **Compare a network with counting: here the counts lead until the network has read enough.**
 
@@ -341,7 +341,7 @@ plots.show(
 #
 # ## 6 · Let it write
 #
-# The model writes like every model of lecture 8b: temperature first, then the **nucleus**, the smallest set of tokens whose mass reaches $p$ (Holtzman et al. 2020).
+# The model writes like every model of lecture 8b: temperature first, then the **nucleus** (top-p), the smallest set of tokens whose mass reaches $p$ (Holtzman et al. 2020).
 # The prompt is the first line of a function that the model has never seen. The model writes until the end token.
 
 # %%
@@ -391,8 +391,8 @@ for prompt, (body, ended) in list(zip(prompts, written, strict=True))[:3]:
     print(prompt + body, "\n" + "-" * 20, "ended" if ended else "not ended")
 
 # %% [markdown]
-# Look at what is correct: indentation, `self.`, keywords at the starts of lines. Then look at brackets and names. To judge without taste, count the bodies that **ended**, and
-# of those the bodies that `ast.parse` accepts behind their first line.
+# Look at what is correct: indentation, `self.`, keywords. Then look at brackets and names. To judge without taste, count the bodies that **ended**, and
+# among them those that `ast.parse` accepts.
 
 # %%
 good = [ended and parses(prompt, body) for prompt, (body, ended) in zip(prompts, written, strict=True)]
@@ -403,7 +403,7 @@ print("lines of those that do not:   ", sorted(line for line, fine in zip(lines,
 print("a body of one line, `pass`:   ", sum(parses(prompt, "\n    pass\n") for prompt in prompts), "parse")
 
 # %% [markdown]
-# So the answer to the question at the top is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt, so a model that writes shorter bodies can get a higher share without being better. Draw the share by the number of lines.
+# So the answer to the opening question is: sometimes. Of the 24 bodies, 16 ended and 7 are Python, most of them short. The last line is a warning: `pass` parses after every prompt, so shorter bodies raise the share without being better. The figure shows the share by number of lines.
 
 # %% tags=["drawing"]
 groups = {"1": (1, 1), "2–3": (2, 3), "4–6": (4, 6), "7 or more": (7, 1000)}  # lines
@@ -446,8 +446,8 @@ nats = ops.sparse_categorical_crossentropy(rows[:, 1:], logits_of(rows[:, :-1]),
 print(f"nats a token: {nats[:, :63].mean():.2f} the first time, {nats[:, 64:].mean():.2f} the second time")
 
 # %% [markdown]
-# Our model does not copy: the second time costs as much as the first. The second test stays within Python. A parameter of a held-out function gets a made-up name. How many nats does the name cost at its third occurrence, and how many
-# more if other names stood at the first two?
+# Our model does not copy: the second time costs as much as the first, and both cost more than guessing, $\ln 512 = 6.2$. The second test stays within Python. A parameter of a held-out function gets a made-up name. How much less does its third occurrence
+# cost than a name that is new there?
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.2))
@@ -472,9 +472,9 @@ plots.show(
 # In three recorded runs of 16 million tokens the name costs at the end about 31 nats where it is new and 24 where it
 # has stood before; after 1.3 million tokens, where our model stops, there is hardly a difference. Rows of random tokens, which are not Python, are not copied even after 16 million ([evidence](evidence/10.ipynb#copying)).
 #
-# Which head copies? We switch off each of the 16 heads in turn, choose the one that matters most on half of the functions, and judge it on the other half. Without this head, 3.1 to 6.9 of the 7.8 to 8.3 nats saved are lost; without one of the others, 0.4 to 0.6 on average. At a piece of the name this head puts 17 to 32 % of its weight on what followed this piece before; equal weights would put 3 %. In one seed it accounts for less than half of the saving, so other heads take part ([evidence](evidence/10.ipynb#heads)).
+# Which head copies? We switch off each of the 16 heads in turn, choose the one that matters most on half of the functions, and judge it on the other half. Without this head 40, 82 and 74 % of the saving are lost (three seeds); without another, 5 to 8 % on average. At a token of the name it puts 17 to 32 % of its weight on what followed this token before; equal weights would put 3 %. In the first seed other heads take part ([evidence](evidence/10.ipynb#heads)).
 #
-# What does copying need? Take very small models: attention alone, trained only on rows that repeat. Each row has a period of its own, so a fixed distance does not help.
+# What does copying need? Take very small models: attention alone, trained on rows that repeat, each with a period of its own.
 
 # %% [markdown]
 # **Predict.** One model has one block of attention, the other has two, with four heads each. Which of them learns to copy?
@@ -547,13 +547,13 @@ plots.show(
 #
 # ## 8 · Scale
 #
-# People train longer and larger models for a loss that they can predict. Kaplan et al. (2020) fitted power laws of size $N$ and of text $D$; the **scaling law** of Hoffmann et al. (2022) has this form:
+# How far does the loss fall when the model and its text grow? Kaplan et al. (2020) fitted power laws of size $N$ and of text $D$. The **scaling law** of Hoffmann et al. (2022) joins them:
 #
 # $$L(N, D) = E + \frac{A}{N^{\alpha}} + \frac{B}{D^{\beta}}$$
 #
-# Here $D$ counts tokens of text, and $E$ is the loss that remains at any size. Fitted to 31 trainings of our own in each of three seeds, it has $\alpha$ of 0.38 to 0.43 and $\beta$ of 0.28 to 0.30, beside 0.34 and 0.28 of Hoffmann et al.; it misses single trainings by up to 0.15 bits ([evidence](evidence/10.ipynb#scale)).
+# $D$ counts the tokens read, repeated ones included; $E$ is the loss that remains at any size. Our 31 trainings, with three seeds each, give $\alpha$ from 0.38 to 0.43 and $\beta$ from 0.28 to 0.30. Hoffmann et al. have 0.34 and 0.28, a second fit of their data 0.35 and 0.37 (Besiroglu et al. 2024). Our fit misses single trainings by up to 0.15 bits ([evidence](evidence/10.ipynb#scale)).
 #
-# Which size is best for a given number of operations? A small model can read much for them, a large one little.
+# A training takes about six operations (**FLOPs**) for each parameter and token. For equal operations a small model reads much and a large one little. Which size is best?
 
 # %% tags=["drawing"]
 figure, ax = plt.subplots(figsize=(6.4, 3.8))
@@ -567,28 +567,29 @@ for budget, line in zip((4.4, 17.6, 70.4, 281.7), plots.LINES, strict=False):
             points.append((run["parameters"], min(rates.values(), key=np.mean)))
     sizes, seeds = zip(*sorted(points), strict=True)
     means = np.mean(seeds, axis=1)
-    best = means.argmin()
+    best = np.flatnonzero(means < means.min() + 0.001)
     ax.plot(sizes, means, **line, label=f"{budget:g}")
-    ax.plot(sizes[best], means[best], "o", markersize=12, markerfacecolor="none", markeredgecolor=line["color"])
+    ax.plot(sizes, seeds, ".", color=line["color"], markersize=4)
+    ax.plot(np.array(sizes)[best], means[best], "o", markersize=13, markerfacecolor="none", markeredgecolor=line["color"])
 ax.set(xlabel="parameters", ylabel="bits a byte, held out", xscale="log", yscale="log")
-ax.set_xticks(sizes_shown := [11_328, 41_248, 181_440, 857_216, 4_877_568], [f"{size:,}" for size in sizes_shown])
+ax.set_xticks([11_328, 41_248, 181_440, 857_216, 1_878_720, 4_877_568], ["11k", "41k", "181k", "857k", "1.9M", "4.9M"])
 ax.set_yticks([1.5, 2, 2.5], ["1.5", "2.0", "2.5"])
 ax.minorticks_off()
-ax.legend(title="million million operations")
+ax.legend(title="trillion operations")
 plots.show(
     figure,
-    alt="The more operations, the larger the best model. Held-out bits a byte over parameters, both axes logarithmic, one line for each number of operations, mean of three seeds, the best size circled: "
-    "each line falls and rises again; from 4.4 to 281.7 million million operations the lowest point moves from 181,440 to 1,878,720 parameters.",
+    alt="The more operations, the larger the best model. Held-out bits a byte over parameters, both axes logarithmic, one line for each number of operations, mean of three seeds, dots the single seeds, the best size circled (two where they are equal): "
+    "each line falls and rises again; from 4.4 to 281.7 trillion operations the lowest point moves from 181,440 to 1,878,720 parameters.",
 )
 
 # %% [markdown]
-# From the first line to the last the operations grow 64 times. The best size tried has then 10 times the parameters and reads 8 times the text.
+# From the first line to the last the operations grow 64 times. The best size tried then has 10 times the parameters and reads 8 times as many tokens, 11 for each parameter. The fitted form expects 5 to 6 times the parameters ([evidence](evidence/10.ipynb#equal-operations)).
 #
 # Hoffmann et al. (2022) found that parameters and tokens should grow together, at about 20
-# tokens a parameter. Our model has read 1.5 tokens for each parameter: too few by that rule. A model of 10 million parameters should read $20 \cdot 10 = 200$ million tokens, $200 / 2.6 \approx 77$ passes over our text. The standard library is too small for that: after about four passes,
+# tokens a parameter. Our model of section 5 has read 1.5: too few. A model of 10 million parameters should read $20 \cdot 10 = 200$ million tokens, $200 / 2.6 \approx 77$ passes over our text. After about four passes,
 # repeated text is worth less and less (Muennighoff et al. 2023).
 #
-# **The loss falls as a power of size and of text, and the two should grow together.**
+# **With more operations the best model is larger and reads more: size and text should grow together.**
 
 # %% [markdown]
 # <a id="lora"></a>
@@ -597,7 +598,7 @@ plots.show(
 #
 # A trained model can be fitted to one kind of text. **LoRA** (Hu et al. 2021) freezes a matrix $W$ and trains a thin product beside it, $W + AB$, with $A$ of size
 # $(D, r)$ and $B$ of size $(r, D)$. $B$ starts at 0, so training starts from the frozen model. In Keras it is one call, `enable_lora`. We fit the model to three
-# quarters of the held-out module `tarfile` and test on the rest.
+# quarters of the functions of the held-out module `tarfile` and test on the rest. Here neighbours in training are wanted.
 
 # %%
 tar = [text for text, module in zip(test_texts, test_modules, strict=True) if module == "tarfile"]
@@ -700,6 +701,7 @@ print(f"loss {unshifted.evaluate(x[:8], x[:8], verbose=0):.3f}; predicted after 
 #
 # ## References
 #
+# - Besiroglu et al. 2024, *Chinchilla scaling: a replication attempt*, arXiv 2404.10102
 # - Elhage et al. 2021, *A mathematical framework for Transformer circuits*, transformer-circuits.pub
 # - Gage 1994, *A new algorithm for data compression*, C Users Journal 12(2)
 # - Hoffmann et al. 2022, *Training compute-optimal large language models*, arXiv 2203.15556
