@@ -190,3 +190,12 @@ def test_who_handed_in_what_cannot_be_read_is_told_how_to_do_it_again(course, ru
     record(course, LabResult("ada", LAB, (), state="unreadable", reason="The file is empty."))
     told = "The file is empty. To hand in again, open your notebook in Jupyter and save it. Then type"
     assert told in page(course) and "python -m coursekit pack" in page(course)
+
+
+def test_a_page_of_what_cannot_be_read_folds_the_exercises_but_keeps_what_a_person_wrote(course, run):  # noqa: F811
+    record(course, LabResult("ada", LAB, (), state="unreadable", reason="The file is empty."))
+    assert "No answer could be read: 3 exercises and questions double , 2 points square , 3 points" in page(course)
+    assert "0 of 2 points" not in page(course) and "Your code" not in page(course)
+    assert run("mark", LAB, "ada", "double", 2, "--because", "seen in class")[0] == 0
+    assert "No answer could be read: 2 exercises and questions square" in page(course)
+    assert "Set by your instructor: 2 of 2 points, because: seen in class" in page(course)

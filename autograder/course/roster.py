@@ -83,6 +83,7 @@ class Roster:
             ExportRefused: a student is nobody in the roster, may be several people, or two students are one person.
         """
         reasons: list[str] = []
+        strangers: list[str] = []
         found: dict[str, Mapping[str, str]] = {}
         claimed: dict[int, str] = {}
         for student in students:
@@ -90,10 +91,8 @@ class Roster:
                 continue
             places = self.places(student)
             if not places:
-                reasons.append(
-                    f"{student}: nobody in {self.path} has this id; add a column {OWN_COLUMN} with it to that person's "
-                    f"row, or leave the student out: --without {student!r}, or --only-roster for all such students"
-                )
+                strangers.append(student)
+                reasons.append(f"{student}: nobody in {self.path} has this id")
             elif len(places) > 1:
                 lines = ", ".join(str(place + 2) for place in places)
                 reasons.append(f"{student}: {len(places)} rows of {self.path} have this id (rows {lines}); remove one")
@@ -104,6 +103,12 @@ class Roster:
                 )
             else:
                 found[student] = self.rows[places[0]]
+        if strangers:  # said once, however many they are
+            each = "" if len(strangers) == 1 else " for each"
+            reasons.append(
+                f"Add a column {OWN_COLUMN} with the id to that person's row; or leave out: "
+                f"--without {strangers[0]!r}{each}, or --only-roster for all who are not in the roster"
+            )
         if reasons:
             raise ExportRefused(reasons)
         return found
