@@ -71,6 +71,13 @@ def test_the_column_of_the_gradebook_is_surer_than_a_number(roster):
     assert roster(text).matched(["x_12346"])["x_12346"]["Student"] == "Ada"
 
 
+def test_a_column_student_has_ids_where_there_is_no_other(roster):
+    """So do the grader's own tables; on platforms it has names."""
+    assert roster("student,late\nada,0\n").strangers(["ada", "bo"]) == ["bo"]
+    assert roster("Student,ID\nada,1\n").strangers(["ada"]) == ["ada"]
+    assert not roster("name\nada\n").has_ids
+
+
 def test_people_are_counted_without_the_rows_that_canvas_adds(roster):
     assert roster(CANVAS_GRADES).people == 4
 
