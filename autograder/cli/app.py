@@ -123,6 +123,8 @@ def release(
         out.print(f"{'would change' if check else 'wrote'}  {escape(path)}", highlight=False)
     for line in summary.numbered:
         out.print(f"numbered anew: {escape(line)}", highlight=False)
+    for line in summary.failing:
+        err.print(f"[bold yellow]note[/]  {escape(line)}", highlight=False, soft_wrap=True)
     for line in summary.left:
         out.print(f"left over: {escape(line)}", highlight=False)
     for line in summary.fixed:

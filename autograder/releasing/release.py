@@ -7,7 +7,7 @@ import math
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,8 +58,8 @@ class ReleaseSummary:
 
     `fixed` has a line for each group of a changed lab that expects the same for every seed, see `fixed_groups`;
     `numbered` says what became of sections, table and references of a lab that lost, got or moved an exercise;
-    `left` which texts of dropped exercises are still there. `totals` has the points of a lab whose sum changed: before
-    and now.
+    `left` which texts of dropped exercises are still there; `failing` which given cells fail in the sandbox.
+    `totals` has the points of a lab whose sum changed: before and now.
     """
 
     changed: tuple[str, ...]
@@ -68,6 +68,7 @@ class ReleaseSummary:
     fixed: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
     totals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
@@ -121,6 +122,7 @@ def release(
         tuple(fixed),
         tuple(line for plan in plans for line in plan.numbered),
         tuple(line for plan in plans for line in plan.left),
+        tuple(line for plan in plans for line in plan.failing),
         {
             plan.lab: (before, plan.worth)
             for plan in plans
@@ -159,6 +161,7 @@ class _LabPlan:
     students: list[str]
     numbered: list[str]
     left: list[str]
+    failing: list[str]
     worth: float
     worth_before: float | None
 
@@ -190,7 +193,8 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
         files = data_files(generated, f"solutions/{lab}")
     except CourseError as error:
         raise ReleaseRefused([str(error)]) from error
-    exported = _references(course, lab, solution, declared, files)
+    failing: list[str] = []
+    exported = _references(course, lab, solution, declared, files, failing.append)
     folders = course.reference(lab)
     wanted |= {folder / name: content for folder in folders for name, content in exported.items()}
     if disagree:
@@ -217,7 +221,7 @@ def _plan_lab(course: Course, lab: str) -> _LabPlan:
         shipped = {path.name: path.read_bytes() for path in folders[-1].glob(f"{lab}.*")}
         students += check_changes(lab, shipped, exported)
     left = [f"{lab}: {line}" for line in texts_left(old, new)] if old else []
-    return _LabPlan(lab, planned, students, numbered, left, _worth(new), _worth(old) if old else None)
+    return _LabPlan(lab, planned, students, numbered, left, failing, _worth(new), _worth(old) if old else None)
 
 
 def _worth(notebook: NotebookNode) -> float:
@@ -261,6 +265,7 @@ def _references(
     solution: NotebookNode,
     declared: Mapping[str, Declaration],
     files: Mapping[str, bytes],
+    tell: Callable[[str], None],
 ) -> dict[str, bytes]:
     """The reference files by name; the instructor's own exercises take theirs from the solution, run in the sandbox."""
     visible = {}
@@ -268,7 +273,7 @@ def _references(
         # It is the instructor's own code: where no walls can be built it runs all the same.
         with Sandbox(limits_of(course), unsafe=True, preload=preload_of(course, lab)) as sandbox:
             try:
-                visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files)
+                visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files, tell)
             except CourseError as error:
                 raise ReleaseRefused([str(error)]) from error
             tried = [(each, visible[name]) for name, each in own.items() if each.wrong_answers]
