@@ -79,6 +79,8 @@ def test_an_error_of_a_given_cell_is_told_first_with_what_to_do(sandbox):
 def test_a_given_cell_that_fails_is_told_also_where_every_exercise_has_its_results(sandbox):
     told = []
     solution = notebook(RIGHT)
+    begins = f'from coursekit import start_lab\ncheck = start_lab("{LAB}")'
+    solution.cells.insert(0, new_code_cell(begins, metadata=details("begin", locked=True)))
     exercise = OwnExercise("twice", call=("x",))
     exercise.group("right values", points=1, name="values")(lambda rng: [Case({"x": rng.normal(size=3)})])
     own_expectations(LAB, solution, {"twice": exercise}, 1, sandbox, None, told.append)

@@ -18,7 +18,7 @@ from pygments.lexers import PythonLexer
 from autograder.course.cells import grade_id, is_solution
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course
-from autograder.grading.marks import ExerciseMark, Mark
+from autograder.grading.marks import ExerciseMark, Mark, PartMark
 from autograder.grading.results import GroupResult, round_score
 from autograder.pages.mending import MOST, to_mend
 from autograder.pages.rendering import render
@@ -102,7 +102,7 @@ def _fingerprint(mark: Mark, is_open: bool) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _says_nothing(part: ExerciseMark) -> bool:
+def _says_nothing(part: PartMark) -> bool:
     """Whether a part of work that could not be graded holds no word or mark of a person."""
     return part.by_hand is None and not part.comment and part.waits in ("", "grader")
 
