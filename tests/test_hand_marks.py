@@ -19,6 +19,7 @@ from autograder.grading.gradebook import GradebookWriter, recorded_marks
 from autograder.grading.results import LabResult
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
+from autograder.releasing.graded_before import graded_before
 
 PAGE = f"grades/feedback/{{}}/{LAB}.html"
 
@@ -148,6 +149,10 @@ def test_a_lab_that_grew_says_how_many_are_to_be_graded_again(course, run, monke
     told = (
         f"{LAB}: 2 submissions have no mark for cube, which the lab got or changed after they were graded: grade again"
     )
+    grade_again, *_, export_again = graded_before(course, None, {LAB: (9, 10)})
+    assert told in grade_again
+    assert f"{LAB} has 10 points now, and had 9: when that is done, export again" in export_again
+    assert list(graded_before(course, ["another"], {LAB: (9, 10)})) == []
     assert told in run("export", "csv", LAB)[1]
     assert (mark_of(course).score, mark_of(course).max_score) == (5, 10)
     assert "It is to be graded again" in page(course)
