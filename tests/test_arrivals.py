@@ -172,5 +172,12 @@ def test_a_dropped_notebook_waits_until_it_has_settled_and_counts_again_when_it_
     assert first.student == "ada" and first.key == same.key and first.secret == ""
     assert len(in_folder(tmp_path, [LAB], known, now=written - 3600).attempts) == 1  # a clock that runs behind
     path.write_text(path.read_text() + "\n")
+    whole = path.read_text()
+    path.write_text(whole[:30])
+    written = path.stat().st_mtime
+    half = in_folder(tmp_path, [LAB], known, now=written + 59)
+    assert half.attempts == [] and half.passed_over[0].reason.startswith("it has no end yet")
+    assert len(in_folder(tmp_path, [LAB], known, now=written + 61).attempts) == 1, "it is graded as it is, in the end"
+    path.write_text(whole)
     (second,) = in_folder(tmp_path, [LAB], known, now=written + 99).attempts
     assert second.key != first.key

@@ -20,6 +20,7 @@ from tiny_course import LAB, TOML, released
 
 from autograder.cli import app as cli
 from autograder.course.files import write_atomically
+from autograder.marking.run import Marking
 from autograder.sandbox import SandboxUnavailable
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -251,6 +252,21 @@ def test_a_broken_release_is_named_when_grading_and_made_again_by_release(conten
     assert code == 2 and "is not a notebook" in said and f'run "course release {LAB}"' in said
     assert run("release")[0] == 0
     assert contents(course) == before
+
+
+@pytest.mark.parametrize("counts", ["best", "latest"])
+def test_which_attempt_counts_holds_for_grade(counts, course, run, monkeypatch):
+    taken = []
+
+    class Taken(Marking):
+        def find(self, *_, **__):
+            taken.append(self._keep_best)
+            return []
+
+    monkeypatch.setattr("autograder.marking.run.Marking", Taken)
+    put("course.toml", toml("[[labs]]", f'[grading]\ncounts = "{counts}"\n\n[[labs]]'))
+    run(*GRADE)
+    assert taken == [counts == "best"]
 
 
 def test_a_report_goes_into_a_file_and_says_so_when_there_is_a_folder(course, run, monkeypatch):

@@ -18,6 +18,7 @@ from sqlalchemy.exc import DataError, OperationalError
 from tiny_course import LAB, TOML, released
 
 from autograder.course.settings import CourseError, load_course
+from autograder.grading.gradebook import recorded_marks
 from autograder.grading.results import ExerciseResult, LabResult
 from autograder.marking import run as command
 from autograder.marking.results_folder import write_passed_over
@@ -92,6 +93,40 @@ def test_the_tables_say_what_their_gradebook_says(course, tmp_path):
         gradebook.remove_student("ada")
     mark(course, LAB, "bob")
     assert told("grades/grades.csv") == [("bob", LAB)]
+
+
+def test_the_better_attempt_of_two_archives_counts_where_the_course_says_so(course, monkeypatch):
+    worth = {"first": 3.0, "second": 1.0, "third": 2.0}
+
+    def grade_all(grader, submissions, sandbox, workers):
+        for each in submissions:
+            words = nbformat.reads(each.read().decode(), 4).cells[-1].source
+            exercises = (ExerciseResult("double", 2, 2, "graded"), ExerciseResult("square", worth[words], 3, "graded"))
+            digest = command.content_hash(each.read())
+            yield [LabResult(each.student, grader.lab, exercises, content_hash=digest, grader_version="g1")]
+
+    def attempt(words, **more):
+        notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
+        notebook.cells.append(nbformat.v4.new_markdown_cell(words))
+        path = course.root / words / "ada" / f"{LAB}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            nbformat.write(notebook, path)
+        run = command.Marking(course, LAB, Path("grades"), db_url=course.db_url, **more)
+        warm: Future = Future()
+        warm.set_result(SimpleNamespace())
+        list(run.run(run.find([course.root / words]), warm))
+        return recorded_marks(course, course.db_url, LAB)[0].score, run
+
+    monkeypatch.setattr(command, "grade_all", grade_all)
+    assert attempt("first", keep_best=True)[0] == 5
+    score, run = attempt("second", keep_best=True)
+    assert (score, run.results[0].score, run.counts_instead["ada"].score) == (5, 3, 5)
+    assert "An earlier attempt of yours counts instead" in Path(f"grades/feedback/ada/{LAB}.html").read_text("utf-8")
+    worth["first"] = 0.0
+    assert attempt("first", keep_best=True, again=True)[0] == 2, "the same work graded again is no other attempt"
+    assert attempt("third", keep_best=True)[0] == 4
+    assert attempt("second")[0] == 3, "else the newest counts"
 
 
 def test_marks_have_the_mode_that_the_umask_asks_for(course):

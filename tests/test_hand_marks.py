@@ -19,6 +19,7 @@ from autograder.grading.gradebook import GradebookWriter, recorded_marks
 from autograder.grading.results import LabResult
 from autograder.marking.results_folder import bring_up_to_date
 from autograder.pages.feedback import write_feedback
+from autograder.releasing.graded_before import graded_before
 
 PAGE = f"grades/feedback/{{}}/{LAB}.html"
 
@@ -148,6 +149,10 @@ def test_a_lab_that_grew_says_how_many_are_to_be_graded_again(course, run, monke
     told = (
         f"{LAB}: 2 submissions have no mark for cube, which the lab got or changed after they were graded: grade again"
     )
+    grade_again, *_, export_again = graded_before(course, None, {LAB: (9, 10)})
+    assert told in grade_again
+    assert f"{LAB} has 10 points now, and had 9: when that is done, export again" in export_again
+    assert list(graded_before(course, ["another"], {LAB: (9, 10)})) == []
     assert told in run("export", "csv", LAB)[1]
     assert (mark_of(course).score, mark_of(course).max_score) == (5, 10)
     assert "It is to be graded again" in page(course)
@@ -190,3 +195,12 @@ def test_who_handed_in_what_cannot_be_read_is_told_how_to_do_it_again(course, ru
     record(course, LabResult("ada", LAB, (), state="unreadable", reason="The file is empty."))
     told = "The file is empty. To hand in again, open your notebook in Jupyter and save it. Then type"
     assert told in page(course) and "python -m coursekit pack" in page(course)
+
+
+def test_a_page_of_what_cannot_be_read_folds_the_exercises_but_keeps_what_a_person_wrote(course, run):  # noqa: F811
+    record(course, LabResult("ada", LAB, (), state="unreadable", reason="The file is empty."))
+    assert "No answer could be read: 3 exercises and questions double , 2 points square , 3 points" in page(course)
+    assert "0 of 2 points" not in page(course) and "Your code" not in page(course)
+    assert run("mark", LAB, "ada", "double", 2, "--because", "seen in class")[0] == 0
+    assert "No answer could be read: 2 exercises and questions square" in page(course)
+    assert "Set by your instructor: 2 of 2 points, because: seen in class" in page(course)

@@ -134,6 +134,7 @@ def test_the_later_of_two_times_counts():
         ("id;Submission time\n12345;2026-11-02 13:00:00\n", NOON),  # in the zone of the due date
         ('{"submissions": [{"user_id": 12345, "submitted_at": "2026-11-02T12:00:00Z"}]}', NOON),
         ("id,submitted\n12346,2026-11-02 12:00:00 UTC\n", None),
+        ("student,time\nlovelaceada_12345,2026-11-02T12:00:00Z\n", NOON),  # ids, as in the grader's own tables
     ],
 )
 def test_a_student_is_found_by_any_id_of_the_platform(tmp_path, text, expected):
@@ -146,6 +147,7 @@ def test_a_student_is_found_by_any_id_of_the_platform(tmp_path, text, expected):
     ("text", "said"),
     [
         ("id,name\n1,Ada\n", "no column of times; call it"),
+        ("who,submitted\nada,2026-11-02T12:00:00Z\n", "no column of ids; call it 'id'"),
         ("id,submitted\n1,yesterday\n", "'yesterday' in the column 'submitted' is no time; write 2026-12-04T23:59"),
         ("id,submitted\n1,-\n", "nobody has a time"),
         (MOODLE_WORKSHEET, "nobody has a time"),

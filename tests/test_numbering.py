@@ -14,7 +14,7 @@ from lab_matrix import LABS
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from this_course import exercises_of
 
-from autograder.releasing.numbering import renumber
+from autograder.releasing.numbering import renumber, texts_left
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))
@@ -91,6 +91,34 @@ def test_a_moved_exercise_takes_its_row_and_its_references_along():
     assert "| 1 | `second` | 3 | ●●○○○ | 10 |\n| 2 | `first` | 2 | ●○○○○ | 5 |" in text
     assert "Like exercise 2." in text and "exercises 2 and 1" in text
     assert sorted(said) == ["section 1 is section 2 now", "section 2 is section 1 now"]
+
+
+def test_a_heading_without_an_exercise_is_named_until_it_goes_or_has_no_number():
+    notebook = lab()
+    del notebook.cells[4]
+    told = "section 2 · Two has no exercise: delete its cells, or take the number out of its heading"
+    assert told in renumber(notebook)
+    assert renumber(notebook) == [told], "the next release says it again"
+    notebook.cells[3].source = "## Two"
+    renumber(notebook)
+    assert renumber(notebook) == []
+
+
+def test_the_text_of_a_dropped_exercise_that_stays_is_named():
+    old = lab()
+    stub = new_code_cell("def second(): ...", metadata={"nbgrader": {"grade_id": "second-code", "solution": True}})
+    old.cells.insert(4, stub)
+    new = copy.deepcopy(old)
+    assert texts_left(old, new) == []
+    del new.cells[4:6]
+    (told,) = texts_left(old, new)
+    assert told.startswith("the text “2 · Two” stood before second, which is gone: delete it")
+    for before, after in ((old, "text-2"), (new, "text-2")):
+        before.cells[3].metadata["nbgrader"] = {"grade_id": after, "solution": False}
+    new.cells[3].source = "## 1 · Two"
+    assert "the text text-2 stood before second" in texts_left(old, new)[0], "it is known by its name, too"
+    del new.cells[3]
+    assert texts_left(old, new) == []
 
 
 def test_the_second_time_nothing_changes():

@@ -113,10 +113,11 @@ def test_a_link_to_what_is_left_out_is_text(course, tmp_path):
     assert publish(course, tmp_path / "public").written == ()
 
 
-def test_a_lab_that_was_withdrawn_is_told(course, tmp_path):
-    target, gone = tmp_path / "public", "labs/02_gone/02_gone.ipynb"
+@pytest.mark.parametrize("gone", ["labs/02_gone/02_gone.ipynb", "lectures/02_gone.ipynb"])
+def test_a_lab_or_lecture_that_was_withdrawn_is_told(course, tmp_path, gone):
+    target = tmp_path / "public"
     publish(course, target)
-    (target / gone).parent.mkdir()
+    (target / gone).parent.mkdir(exist_ok=True)
     shutil.copy(target / "labs" / LAB / f"{LAB}.ipynb", target / gone)
     marker = json.loads((target / MARKER).read_text())
     (target / MARKER).write_text(json.dumps(marker | {"files": [*marker["files"], gone]}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 
 import nbformat
 import numpy as np
@@ -32,6 +33,11 @@ def edit_solution(course, change) -> None:
     notebook = solution_notebook()
     change(notebook)
     write_notebook(path, notebook)
+
+
+def graded_cells(course):
+    notebook = nbformat.read(course.release_notebook(LAB), as_version=4)
+    return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
 
 
 def tree(course) -> dict[str, bytes]:
@@ -127,6 +133,14 @@ def test_the_summary_says_what_students_notice(course):
         f"{LAB}: double is worth 7 points, was 2",
         f'{LAB}: new text in "Double any number."',
     )
+
+
+def test_the_summary_has_the_points_of_a_lab_whose_sum_changed(course):
+    assert release(course).totals == {}
+    (before,) = (math.fsum(cell.metadata.nbgrader.get("points", 0) for cell in graded_cells(course)),)
+    edit_solution(course, lambda notebook: notebook.cells[5].metadata.nbgrader.update(points=7))
+    assert release(course).totals == {LAB: (before, before + 5)}
+    assert release(course).totals == {}
 
 
 def test_the_summary_names_the_exercises_whose_checks_changed():

@@ -76,6 +76,17 @@ def test_an_error_of_a_given_cell_is_told_first_with_what_to_do(sandbox):
     assert "name it in course.toml: packages" in first and "twice-code stops with NameError" in then
 
 
+def test_a_given_cell_that_fails_is_told_also_where_every_exercise_has_its_results(sandbox):
+    told = []
+    solution = notebook(RIGHT)
+    begins = f'from coursekit import start_lab\ncheck = start_lab("{LAB}")'
+    solution.cells.insert(0, new_code_cell(begins, metadata=details("begin", locked=True)))
+    exercise = OwnExercise("twice", call=("x",))
+    exercise.group("right values", points=1, name="values")(lambda rng: [Case({"x": rng.normal(size=3)})])
+    own_expectations(LAB, solution, {"twice": exercise}, 1, sandbox, None, told.append)
+    assert len(told) == 1 and "ModuleNotFoundError" in told[0] and "packages" in told[0]
+
+
 def test_a_function_that_draws_no_cases_is_named(sandbox):
     with pytest.raises(CourseError, match=r"exercise twice: .*there is no input y"):
         run(sandbox, RIGHT, draw=lambda rng: [Case({"y": 1})])

@@ -274,18 +274,20 @@ def test_the_command_says_what_is_wrong_in_one_sentence(school):
 
 def test_the_terminal_says_why_a_file_has_no_points_and_what_was_passed_over(school, monkeypatch):
     cut_off = LabResult("pia", LAB, (), state="unreadable", reason="The file is cut off.")
+    late = LabResult("zoe", LAB, (ExerciseResult("double", 2, 2, "graded"),))
 
     class Rounds:
         status = only_roster = ""
         last_round = SimpleNamespace(passed_over=[PassedOver("drop/notes.txt", "It is not a notebook.")], failures={})
         __init__ = __exit__ = lambda *_, **__: None
         __enter__ = lambda self: self  # noqa: E731
-        round = lambda self: iter([automatic_mark(cut_off)])  # noqa: E731
+        round = lambda self: iter([automatic_mark(cut_off), automatic_mark(late, 1)])  # noqa: E731
 
     monkeypatch.setattr(watcher_module, "Watcher", Rounds)
     monkeypatch.chdir(school.course.root)
     said = " ".join(CliRunner(env={"COLUMNS": "200"}).invoke(app, ["watch", "--once"]).output.split())
     assert f"pia {LAB} 0/0 The file is cut off." in said
+    assert f"zoe {LAB} 1/2 late: 1 of 2 points lost" in said
     assert "passed over drop/notes.txt: It is not a notebook." in said
 
 

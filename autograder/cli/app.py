@@ -103,6 +103,7 @@ def release(
     solution of a changed lab no longer passes every check. To drop an exercise, delete its file and its cells: the
     sections, the table and "exercise 5" in texts are numbered anew.
     """
+    from autograder.releasing.graded_before import graded_before
     from autograder.releasing.release import ReleaseRefused
     from autograder.releasing.release import release as make_release
 
@@ -122,34 +123,20 @@ def release(
         out.print(f"{'would change' if check else 'wrote'}  {escape(path)}", highlight=False)
     for line in summary.numbered:
         out.print(f"numbered anew: {escape(line)}", highlight=False)
+    for line in summary.failing:
+        err.print(f"[bold yellow]note[/]  {escape(line)}", highlight=False, soft_wrap=True)
+    for line in summary.left:
+        out.print(f"left over: {escape(line)}", highlight=False)
     for line in summary.fixed:
         out.print(f"the same for every seed: {escape(line)}", highlight=False)
     for line in summary.students if directory is None else ():  # publishing says what is new for those who have DIR
         out.print(f"for students: {escape(line)}", highlight=False)
     if check and summary.changed:
         raise typer.Exit(1)
-    for sentence in () if check else _behind(course, labs):
+    for sentence in () if check else graded_before(course, labs, summary.totals):
         out.print(f"graded work: {escape(sentence)}", highlight=False, soft_wrap=True)
     if directory:
         publish(directory, None)
-
-
-def _behind(course: Course, labs: list[str] | None) -> Iterator[str]:
-    """What the release means for work that is graded already; the gradebook learns of the labs' cells by the way."""
-    from autograder.grading.gradebook import GradebookWriter, recorded_marks
-    from autograder.grading.marks import sentences_on_waiting
-
-    try:
-        if not recorded_marks(course, course.db_url):
-            return
-        with GradebookWriter(course.db_url, course) as gradebook:
-            for lab in gradebook.labs():
-                if not labs or lab in labs:
-                    gradebook.settle(lab)
-                    behind = [mark for mark in gradebook.marks(lab) if mark.waiting_for("grader")]
-                    yield from sentences_on_waiting(behind)
-    except CourseError as error:
-        yield f"the gradebook does not know of this release yet: {error}"
 
 
 @app.command()
@@ -212,7 +199,9 @@ def grade(
             from autograder.grading.people import course_roster
             from autograder.marking.run import Marking  # slow to import: meanwhile the sandbox warms up
 
-            marking = Marking(course, lab, out_dir, db_url=course.gradebook_at(db), seed=seed, again=again)
+            best = course.attempts.counts == "best"
+            url = course.gradebook_at(db)
+            marking = Marking(course, lab, out_dir, db_url=url, seed=seed, again=again, keep_best=best)
             found = marking.find(paths, course_roster(course) if only_roster else None, platform)
             for sentence in marking.unknown_names:
                 err.print(f"[bold yellow]note[/]  {escape(sentence)}", highlight=False, soft_wrap=True)
@@ -273,7 +262,8 @@ def _show(marking: Marking) -> None:
     from autograder.grading.database import shown_url
     from autograder.grading.marks import sentences_on_waiting
 
-    results = sorted(marking.results, key=lambda each: each.student)
+    attempts = {each.student: each for each in marking.results}
+    results = [marking.counts_instead.get(student, attempts[student]) for student in sorted(attempts)]
     if len(results) <= LONGEST_TABLE:
         table = Table(box=SIMPLE_HEAD, title=marking.lab, title_justify="left", title_style="bold", pad_edge=False)
         table.add_column("student", no_wrap=True)
@@ -285,7 +275,7 @@ def _show(marking: Marking) -> None:
                 escape(result.student),
                 f"{result.score:g}/{result.max_score:g}",
                 f"{result.percent:.0f}",
-                "\n".join(_findings(result)),
+                "\n".join(_findings(result, attempts[result.student])),
             )
         out.print(table)
     else:
@@ -313,8 +303,13 @@ def _show_passed_over(marking: Marking) -> None:
         err.print(f"[bold yellow]passed over[/]  and {more} more: see {marking.passed_over_csv}", highlight=False)
 
 
-def _findings(result: Mark) -> Iterator[str]:
-    """Lines on a result: named mistakes, groups that fail without one, exercises without a verdict, what is by hand."""
+def _findings(result: Mark, attempt: Mark) -> Iterator[str]:
+    """Lines on a result: named mistakes, groups that fail without one, exercises without a verdict, what is by hand.
+
+    `attempt` is what was graded just now; where an earlier one counts, `result` is that one's.
+    """
+    if attempt is not result:
+        yield f"an earlier attempt counts; this one has {attempt.score:g} points"
     if result.penalty:
         yield f"late: {result.penalty:g} of {result.earned:g} points lost"
     for part in result.parts:

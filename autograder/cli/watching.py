@@ -102,7 +102,8 @@ def watch(
         while not stop.is_set():
             try:
                 for result in watcher.round():
-                    why = f"  {escape(printable(result.reason))}" if result.reason else ""
+                    late = f"late: {result.penalty:g} of {result.earned:g} points lost" if result.penalty else ""
+                    why = f"  {escape(printable(text))}" if (text := result.reason or late) else ""
                     out.print(
                         f"{escape(result.student)}  {result.lab}  {result.score:g}/{result.max_score:g}{why}",
                         highlight=False,

@@ -17,6 +17,7 @@ _IDS = (
     *("id", "identifier", "sis user id", "sis login id", "integration id", "id number", "username", "user name"),
     *("login", "login id", "email", "email address", "student id", "student_id"),
 )
+_OF_OUR_TABLES = "student"  # there it is the id; on platforms a name
 _NUMBERED = ("id", "identifier")
 _NAMED = ("username", "user name", "login", "login id", "sis login id", "email", "email address")
 _NUMBER_AT_END = re.compile(r"(?:^|_)(\d+)$")
@@ -51,7 +52,7 @@ class Roster:
 
     def is_person(self, row: Mapping[str, str]) -> bool:
         """Whether a row has an id of any kind."""
-        return any(self._values(row, (*_IDS, OWN_COLUMN)))
+        return any(self._values(row, (*self._id_columns, OWN_COLUMN)))
 
     def number(self, row: Mapping[str, str]) -> str:
         """The number by which the platform knows a person: Canvas's `ID`, Moodle's `Participant 12345`."""
@@ -60,7 +61,12 @@ class Roster:
 
     def ids(self) -> list[str]:
         """All that can name a person: numbers, logins and addresses, and what the column `gradebook_id` has."""
-        return [value for row in self.rows for value in self._values(row, (OWN_COLUMN, *_IDS)) if value]
+        return [value for row in self.rows for value in self._values(row, (OWN_COLUMN, *self._id_columns)) if value]
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether there is a column of ids."""
+        return any(map(self.column, (*self._id_columns, OWN_COLUMN)))
 
     def places(self, student: str) -> list[int]:
         """Return the places in `rows` of those who can be a student of the gradebook; `matched` says in which order."""
@@ -83,6 +89,7 @@ class Roster:
             ExportRefused: a student is nobody in the roster, may be several people, or two students are one person.
         """
         reasons: list[str] = []
+        strangers: list[str] = []
         found: dict[str, Mapping[str, str]] = {}
         claimed: dict[int, str] = {}
         for student in students:
@@ -90,10 +97,8 @@ class Roster:
                 continue
             places = self.places(student)
             if not places:
-                reasons.append(
-                    f"{student}: nobody in {self.path} has this id; add a column {OWN_COLUMN} with it to that person's "
-                    f"row, or leave the student out: --without {student!r}, or --only-roster for all such students"
-                )
+                strangers.append(student)
+                reasons.append(f"{student}: nobody in {self.path} has this id")
             elif len(places) > 1:
                 lines = ", ".join(str(place + 2) for place in places)
                 reasons.append(f"{student}: {len(places)} rows of {self.path} have this id (rows {lines}); remove one")
@@ -104,9 +109,19 @@ class Roster:
                 )
             else:
                 found[student] = self.rows[places[0]]
+        if strangers:  # said once, however many they are
+            each = "" if len(strangers) == 1 else " for each"
+            reasons.append(
+                f"Add a column {OWN_COLUMN} with the id to that person's row; or leave out: "
+                f"--without {strangers[0]!r}{each}, or --only-roster for all such students"
+            )
         if reasons:
             raise ExportRefused(reasons)
         return found
+
+    @cached_property
+    def _id_columns(self) -> tuple[str, ...]:
+        return _IDS if any(map(self.column, (*_IDS, OWN_COLUMN))) else (_OF_OUR_TABLES,)
 
     @cached_property
     def _numbers(self) -> dict[str, list[int]]:
@@ -118,7 +133,7 @@ class Roster:
         exact: dict[str, list[int]] = {}
         beginnings: dict[str, list[int]] = {}
         for place, row in enumerate(self.rows):
-            for key in {_key(value) for value in self._values(row, _IDS)} - {""}:
+            for key in {_key(value) for value in self._values(row, self._id_columns)} - {""}:
                 exact.setdefault(key, []).append(place)
             for key in {_key(value.partition("@")[0]) for value in self._values(row, _NAMED)} - {""}:
                 beginnings.setdefault(key, []).append(place)

@@ -91,7 +91,9 @@ class GradebookWriter:
     def better(self, result: LabResult) -> float | None:
         """What the recorded attempt of the same student is worth, lateness counted, where that is more than this one.
 
-        Marks that a person gave by hand stand apart: they belong to the answer that they were given for.
+        The same file graded again is no other attempt. An attempt that has no mark for an exercise of this one, or one
+        out of other points, is not compared: it would have to be graded again first. Marks that a person gave by hand
+        stand apart: they belong to the answer that they were given for.
         """
         query = select(result_table.c.result).where(
             result_table.c.student == result.student, result_table.c.lab == result.lab
@@ -101,6 +103,11 @@ class GradebookWriter:
         if stored is None:
             return None
         recorded = LabResult.from_dict(json.loads(stored))
+        own = {each.exercise: each.max_score for each in result.exercises}
+        common = tuple(each for each in recorded.exercises if own.get(each.exercise) == each.max_score)
+        if recorded.content_hash == result.content_hash or len(common) < len(own):
+            return None
+        recorded = replace(recorded, exercises=common)
         worth = recorded.score - self.lost_by_lateness(recorded)
         return round_score(worth) if worth > result.score - self.lost_by_lateness(result) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from nbformat import NotebookNode
@@ -16,6 +16,8 @@ from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
 from autograder.sandbox import Sandbox, Session, SessionLost
 from coursekit.judge import Attempt, Expectation
 
+_NO_REFERENCE = "there is no lab"  # what `start_lab` says in the sandbox, where a lab's references never are
+
 
 def own_expectations(
     lab: str,
@@ -24,11 +26,13 @@ def own_expectations(
     seed: int,
     sandbox: Sandbox,
     files: Mapping[str, bytes] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> dict[str, list[Expectation]]:
     """The cases of each exercise, drawn from `seed`, with what the solution returns for them.
 
     The notebook's cells run in order, and an exercise is tried where its test cell stands, as in a submission. The
-    `files`, by path, lie in the working folder.
+    `files`, by path, lie in the working folder. A given cell that fails, though every exercise has its results, is
+    handed to `tell` as a sentence.
 
     Raises:
         CourseError: the solution does not get that far, or a case is not as it should be; says which and what happened.
@@ -53,15 +57,20 @@ def own_expectations(
                         stops = f"stops with {reply.error.type}: {reply.error.message}"
                         if answered:
                             raise ValueError(f"the cell {where} {stops}")
+                        if "start_lab(" in cell.source and reply.error.message.startswith(_NO_REFERENCE):
+                            continue
                         begins = cell.source.strip().partition("\n")[0][:60]
                         remedy = _remedy(reply.error.type)
-                        given = given or f'the given cell that begins "{begins}" {stops}{remedy}; then '
+                        given = given or f'the given cell that begins "{begins}" {stops}{remedy}'
                 if len(found) == len(exercises):
                     break
     except SessionLost as lost:
         raise CourseError(f"solutions/{lab}: the solution's {where or 'cell'} does not end: {lost.message}") from lost
     except ValueError as error:  # of the solution, or of the function that draws the cases
-        raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {given}{error}") from error
+        first = f"{given}; then " if given else ""
+        raise CourseError(f"solutions/{lab}, exercise {where.removesuffix('-code')}: {first}{error}") from error
+    if given:
+        tell(f"solutions/{lab}: {given}")
     return found
 
 

@@ -69,6 +69,7 @@ class Marking:
         self.passed_over_csv = folder / "passed_over.csv"
         self.feedback = folder / "feedback"
         self.results: list[Mark] = []
+        self.counts_instead: dict[str, Mark] = {}  # by student, where an earlier attempt is better
         self.failures: dict[str, str] = {}
         self.passed_over: list[PassedOver] = []
         self.claimed_twice: list[str] = []
@@ -183,6 +184,7 @@ class Marking:
                 with self._losing_only(verdict.student):
                     mark = automatic_mark(verdict, gradebook.lost_by_lateness(verdict))
                     (counts,) = gradebook.marks(self.lab, [verdict.student])
+                    self.counts_instead[verdict.student] = counts
                     self._write_page(mark, instead=counts)
                     yield self._keep(mark)
         self.failures |= {each.student: each.reason for each in batch if isinstance(each, GradingFailed)}

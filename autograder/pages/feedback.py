@@ -18,7 +18,7 @@ from pygments.lexers import PythonLexer
 from autograder.course.cells import grade_id, is_solution
 from autograder.course.files import write_atomically
 from autograder.course.settings import Course
-from autograder.grading.marks import ExerciseMark, Mark
+from autograder.grading.marks import ExerciseMark, Mark, PartMark
 from autograder.grading.results import GroupResult, round_score
 from autograder.pages.mending import MOST, to_mend
 from autograder.pages.rendering import render
@@ -69,6 +69,7 @@ def write_feedback(
     """
     path = feedback_path(folder, mark)
     things = [] if mark.result.reason or mark.excused else to_mend(course, mark)
+    unread = [part for part in mark.parts if mark.result.reason and _says_nothing(part)]
     page = render(
         "feedback.html.j2",
         course=course,
@@ -77,6 +78,8 @@ def write_feedback(
         result=mark.result,
         instead=instead,
         things=things[:MOST],
+        parts=[part for part in mark.parts if part not in unread],
+        unread=unread,
         fingerprint=_fingerprint(instead or mark, hidden is not None),
         hidden=hidden or {},
         code=_code_cells(mark.result.notebook),
@@ -97,6 +100,11 @@ def _fingerprint(mark: Mark, is_open: bool) -> str:
         del exercise["seconds"]
     content = [result, parts, mark.penalty, mark.excused, *(["open"] if is_open else [])]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _says_nothing(part: PartMark) -> bool:
+    """Whether a part of work that could not be graded holds no word or mark of a person."""
+    return part.by_hand is None and not part.comment and part.waits in ("", "grader")
 
 
 def _group_points(exercise: ExerciseMark, group: GroupResult) -> str:

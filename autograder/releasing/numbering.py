@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from nbformat import NotebookNode
 
-from autograder.course.cells import grade_id, is_test, points
+from autograder.course.cells import grade_id, is_in_words, is_test, points
 
 _HEADING = re.compile(r"^(## )(\d+)( · )", re.MULTILINE)
 _REFERENCE = re.compile(
@@ -22,11 +23,32 @@ _EMPTY = "–"
 
 @dataclass
 class Numbering:
-    """What numbers became: old -> new by section, and what is to be said about it."""
+    """What numbers became: old -> new by section, and what is to be said about it.
+
+    `titles` are the headings by their new numbers, without the number.
+    """
 
     sections: dict[int, int] = field(default_factory=dict)
     ambiguous: set[int] = field(default_factory=set)
+    titles: dict[int, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
+
+
+def texts_left(old: NotebookNode, new: NotebookNode) -> list[str]:
+    """Of exercises that the `old` release of a lab has and the `new` notebook has not: whose text stays, one line each.
+
+    The text of an exercise is the text cell right before its stub.
+    """
+    gone = points(old).keys() - points(new).keys()
+    texts = {cell.source for cell in new.cells if cell.cell_type == "markdown"}
+    ids = {grade_id(cell) for cell in new.cells if cell.cell_type == "markdown"} - {""}
+    return [
+        f"the text {grade_id(before) or _beginning(before)} stood before {name}, which is gone: delete it as well, or "
+        "correct it"
+        for before, stub in pairwise(old.cells)
+        if before.cell_type == "markdown" and (name := grade_id(stub).removesuffix("-code")) in gone
+        if grade_id(before) in ids or before.source in texts
+    ]
 
 
 def renumber(notebook: NotebookNode) -> list[str]:
@@ -52,8 +74,10 @@ def renumber(notebook: NotebookNode) -> list[str]:
 
 def _number_headings(notebook: NotebookNode) -> tuple[Numbering, dict[str, int]]:
     """Number the headings; return what became of the numbers, and the section in which each exercise stands."""
-    numbering, section_of, new = Numbering(), {}, 0
+    numbering, section_of, new, filled = Numbering(), {}, 0, set[int]()
     for cell in notebook.cells:
+        if is_test(cell) or is_in_words(cell):
+            filled.add(new)
         if cell.cell_type != "markdown":
             if is_test(cell) and new:
                 section_of[grade_id(cell)] = new
@@ -66,12 +90,18 @@ def _number_headings(notebook: NotebookNode) -> tuple[Numbering, dict[str, int]]
             if old in numbering.sections:
                 numbering.ambiguous.add(old)
             numbering.sections.setdefault(old, new)
+            numbering.titles[new] = match.string[match.end() :].partition("\n")[0].strip()
             return f"{match[1]}{new}{match[3]}"
 
         cell.source = _HEADING.sub(numbered, cell.source)
     moved = {old: now for old, now in numbering.sections.items() if old != now}
     if moved or numbering.ambiguous:
         numbering.lines += [f"section {old} is section {now} now" for old, now in moved.items()]
+    numbering.lines += [
+        f"section {number} · {title} has no exercise: delete its cells, or take the number out of its heading"
+        for number, title in numbering.titles.items()
+        if number not in filled
+    ]
     return numbering, section_of
 
 
@@ -103,6 +133,10 @@ def _speaks_of_missing(source: str, known: Mapping[int, int]) -> bool:
 
 def _numbers(match: re.Match[str]) -> Iterator[str]:
     yield from re.findall(r"\d+", match["numbers"])
+
+
+def _beginning(cell: NotebookNode) -> str:
+    return f"“{cell.source.strip().partition(chr(10))[0].strip('# ')[:40]}”"
 
 
 def _around(match: re.Match[str]) -> str:

@@ -98,9 +98,8 @@ def publication_problems(course: Course, directory: Path, planned: Planned = NOT
 
 def _student_changes(course: Course, directory: Path, files: Mapping[str, bytes]) -> list[str]:
     """What is new in the labs for those who have what `directory` holds."""
-    gone = [
-        name for name in _earlier_files(directory) if name not in files and re.fullmatch(r"labs/(.+)/\1\.ipynb", name)
-    ]
+    notebook = re.compile(r"labs/(.+)/\1\.ipynb|lectures/[^/]+\.ipynb")
+    gone = [name for name in _earlier_files(directory) if name not in files and notebook.fullmatch(name)]
     lines = [f"{PurePosixPath(name).stem}: was withdrawn" for name in gone]
     for lab in (each.name for each in course.labs):
         path = f"labs/{lab}/{lab}.ipynb"

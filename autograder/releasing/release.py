@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -17,7 +18,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.course.cells import points
+from autograder.course.cells import details, is_in_words, is_test, points
 from autograder.course.files import write_atomically
 from autograder.course.released import read_released
 from autograder.course.settings import Course, CourseError, load_nbgrader_config
@@ -35,7 +36,7 @@ from autograder.releasing.course_cells import write_course_cells
 from autograder.releasing.fixed_groups import fixed_groups
 from autograder.releasing.leaks import find_leaks
 from autograder.releasing.lint_lab import structure_problems
-from autograder.releasing.numbering import renumber
+from autograder.releasing.numbering import renumber, texts_left
 from autograder.releasing.publish import publication_problems
 from autograder.releasing.release_notes import check_changes, student_changes, write_points
 from autograder.releasing.sections import referred_sections
@@ -56,7 +57,9 @@ class ReleaseSummary:
     """What a release changed, or would change: files, relative to the course, and what students will notice.
 
     `fixed` has a line for each group of a changed lab that expects the same for every seed, see `fixed_groups`;
-    `numbered` says what became of sections, table and references of a lab that lost, got or moved an exercise.
+    `numbered` says what became of sections, table and references of a lab that lost, got or moved an exercise;
+    `left` which texts of dropped exercises are still there; `failing` which given cells fail in the sandbox.
+    `totals` has the points of a lab whose sum changed: before and now.
     """
 
     changed: tuple[str, ...]
@@ -64,6 +67,9 @@ class ReleaseSummary:
     check: bool = False
     fixed: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+    totals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def release(
@@ -78,18 +84,16 @@ def release(
     """
     names = [course.lab(lab).name for lab in labs] if labs is not None else [lab.name for lab in course.labs]
     planned: dict[Path, bytes | None] = {}
-    students: list[str] = []
-    numbered: list[str] = []
+    plans: list[_LabPlan] = []
     problems = _version_problems(course)
     for name in names:
         try:
-            lab_plan, lab_students, lab_numbered = _plan_lab(course, name)
+            plan = _plan_lab(course, name)
         except ReleaseRefused as refusal:
             problems += refusal.reasons
         else:
-            planned |= lab_plan
-            students += lab_students
-            numbered += lab_numbered
+            planned |= plan.files
+            plans.append(plan)
     if labs is None:
         try:
             planned |= _plan_lectures(course)
@@ -111,7 +115,20 @@ def release(
     changed = tuple(sorted(str(path.relative_to(course.root)) for path in planned))
     touched = [name for name in names if any(f"/{name}" in path for path in changed)]
     fixed = [line for name in touched for line in _fixed_points(course, name)]
-    return ReleaseSummary(changed, tuple(students), check, tuple(fixed), tuple(numbered))
+    return ReleaseSummary(
+        changed,
+        tuple(line for plan in plans for line in plan.students),
+        check,
+        tuple(fixed),
+        tuple(line for plan in plans for line in plan.numbered),
+        tuple(line for plan in plans for line in plan.left),
+        tuple(line for plan in plans for line in plan.failing),
+        {
+            plan.lab: (before, plan.worth)
+            for plan in plans
+            if (before := plan.worth_before) is not None and before != plan.worth
+        },
+    )
 
 
 def _fixed_points(course: Course, lab: str) -> Iterator[str]:
@@ -132,8 +149,24 @@ def _unexplained(lab: str, declared: Mapping[str, Declaration]) -> list[str]:
     ]
 
 
-def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[str], list[str]]:
-    """The files to write or to remove, what students will notice, and what was numbered anew."""
+@dataclass(frozen=True)
+class _LabPlan:
+    """Of one lab: the files to write or to remove, and the lines of the summary.
+
+    `worth` are its points; `worth_before` those of what is released now, None where nothing is.
+    """
+
+    lab: str
+    files: dict[Path, bytes | None]
+    students: list[str]
+    numbered: list[str]
+    left: list[str]
+    failing: list[str]
+    worth: float
+    worth_before: float | None
+
+
+def _plan_lab(course: Course, lab: str) -> _LabPlan:
     solution_path = course.solution_notebook(lab)
     if not solution_path.is_file() and not solution_path.with_suffix(".py").is_file():
         raise ReleaseRefused([f"{solution_path}: is missing; write it, or take the lab out of course.toml"])
@@ -160,7 +193,8 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
         files = data_files(generated, f"solutions/{lab}")
     except CourseError as error:
         raise ReleaseRefused([str(error)]) from error
-    exported = _references(course, lab, solution, declared, files)
+    failing: list[str] = []
+    exported = _references(course, lab, solution, declared, files, failing.append)
     folders = course.reference(lab)
     wanted |= {folder / name: content for folder in folders for name, content in exported.items()}
     if disagree:
@@ -186,7 +220,13 @@ def _plan_lab(course: Course, lab: str) -> tuple[dict[Path, bytes | None], list[
     if any(path.parent in folders for path in planned):
         shipped = {path.name: path.read_bytes() for path in folders[-1].glob(f"{lab}.*")}
         students += check_changes(lab, shipped, exported)
-    return planned, students, numbered
+    left = [f"{lab}: {line}" for line in texts_left(old, new)] if old else []
+    return _LabPlan(lab, planned, students, numbered, left, failing, _worth(new), _worth(old) if old else None)
+
+
+def _worth(notebook: NotebookNode) -> float:
+    """The points of a lab, those included that a person gives."""
+    return math.fsum(details(cell).get("points") or 0 for cell in notebook.cells if is_test(cell) or is_in_words(cell))
 
 
 def generate(course: Course, lab: str, solution: NotebookNode) -> dict[str, bytes]:
@@ -225,6 +265,7 @@ def _references(
     solution: NotebookNode,
     declared: Mapping[str, Declaration],
     files: Mapping[str, bytes],
+    tell: Callable[[str], None],
 ) -> dict[str, bytes]:
     """The reference files by name; the instructor's own exercises take theirs from the solution, run in the sandbox."""
     visible = {}
@@ -232,7 +273,7 @@ def _references(
         # It is the instructor's own code: where no walls can be built it runs all the same.
         with Sandbox(limits_of(course), unsafe=True, preload=preload_of(course, lab)) as sandbox:
             try:
-                visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files)
+                visible = own_expectations(lab, solution, own, VISIBLE_SEED, sandbox, files, tell)
             except CourseError as error:
                 raise ReleaseRefused([str(error)]) from error
             tried = [(each, visible[name]) for name, each in own.items() if each.wrong_answers]

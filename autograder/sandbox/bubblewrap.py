@@ -29,6 +29,7 @@ _SETTINGS = (
 _HIDDEN = ("/usr/src", "/usr/local/src", "/usr/share/nbgrader", "/usr/local/share/nbgrader")  # the last: its exchange
 _WRITABLE = (Path("/tmp"), Path("/dev"), Path("/proc"))  # covered inside
 _TRY_SECONDS = 30
+MISPLACED = "Python is installed in"  # so begins the reason where a Python cannot be shown
 
 
 @dataclass(frozen=True)
@@ -230,9 +231,10 @@ class _View:
 
 
 def _is_moved() -> bool:
-    """Whether the virtual environment lies where the sandbox puts its own files, and is shown elsewhere inside."""
-    prefix = Path(sys.prefix).resolve()
-    return sys.prefix != sys.base_prefix and any(each in prefix.parents for each in _WRITABLE)
+    """Whether the virtual environment, or a link to it, lies where the sandbox has files of its own: then it is shown
+    elsewhere inside."""
+    places = (Path(sys.prefix), Path(sys.prefix).resolve())
+    return sys.prefix != sys.base_prefix and any(each in place.parents for each in _WRITABLE for place in places)
 
 
 def _python_folders() -> list[Path]:
@@ -243,9 +245,9 @@ def _python_folders() -> list[Path]:
     folders = {Path(each) for each in prefixes} | {Path(each).resolve() for each in prefixes}
     for folder in folders:
         if len(folder.parts) < 3 and folder != Path("/usr"):
-            raise ValueError(f"Python is installed in {folder}: use a virtual environment or a folder below it")
+            raise ValueError(f"{MISPLACED} {folder}, and the sandbox would show all of that folder")
         if any(each == folder or each in folder.parents for each in _WRITABLE):
-            raise ValueError(f"Python is installed in {folder}, which is covered in the sandbox: install it elsewhere")
+            raise ValueError(f"{MISPLACED} {folder}, where the sandbox has files of its own")
     return sorted(folders, key=lambda folder: len(folder.parts))
 
 

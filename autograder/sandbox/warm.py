@@ -303,6 +303,11 @@ def outer_wall(variant: bubblewrap.Variant | OtherUser | str) -> WallReport:
         remedy = "Grade in Docker or on Linux; --unsafe grades without the sandbox, for work that you trust."
     elif "not installed" in variant:
         remedy = "Type: apt-get install bubblewrap (Fedora: dnf install bubblewrap). --unsafe grades without it."
+    elif bubblewrap.MISPLACED in variant:
+        remedy = (
+            "Use a Python below /usr, /opt or your home folder, not below /tmp, /dev or /proc, and make the "
+            "environment anew with it: rm -r .venv; make setup PYTHON=/usr/bin/python3"
+        )
     elif _in_container():
         remedy = (
             f"This container was started with a profile that forbids the walls. Start it with {_CONTAINER_OPTIONS}, "

@@ -73,6 +73,8 @@ def read_times(path: Path, zone: tzinfo) -> PlatformTimes:
     heading = people.column(*COLUMNS)
     if heading is None:
         raise CourseError(f"{path}: has no column of times; call it {COLUMNS[0]!r}, as Moodle does, or {COLUMNS[1]!r}")
+    if not people.has_ids:
+        raise CourseError(f"{path}: has no column of ids; call it 'id', or 'student' as in grades.csv")
     texts = [text for row in people.rows if (text := row[heading].strip()) not in ("", "-")]
     if odd := [text for text in texts if as_platform_time(text, zone) is None]:
         raise CourseError(

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -16,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAB = "02_self_attention"
 SAMPLE = "02-typical-mistakes"
 COMMENT = "Good. And what does W_v add?"
+REASON = "right for one of the two axes"
 SAMPLES = ROOT / "exercises" / "samples" / LAB
 MARKS = dict(row.split(",") for row in (SAMPLES.parent / "marks.csv").read_text(encoding="utf-8").splitlines()[1:])
 EARNED, ALL = float(MARKS[SAMPLE]), FULL + 4  # with the written answer
@@ -68,6 +74,25 @@ def _comments(course: Path) -> list[str]:
         return [comment.manual_comment for comment in notebook.comments if comment.manual_comment]
 
 
+def _given(course: Path, cell: str) -> float | None:
+    """The points that a person gave for a cell."""
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        return gradebook.find_grade(cell, LAB, LAB, "ada").manual_score
+
+
+def _fill(window: Window, css: str, text: str, is_saved: Callable[[], bool]) -> None:
+    """Fill in a field until the gradebook has it: what is typed before the page has fetched the marks is lost."""
+
+    def attempt() -> bool:
+        field = window.find(css)
+        field.clear()
+        field.send_keys(text, Keys.TAB)
+        time.sleep(1)
+        return is_saved()
+
+    window.wait(attempt, f"{css} is in the gradebook")
+
+
 def test_formgrader_from_autograding_to_feedback(window, course):
     window.menu("Nbgrader", "Formgrader")
     window.driver.switch_to.frame(window.find("iframe"))
@@ -88,15 +113,19 @@ def test_formgrader_from_autograding_to_feedback(window, course):
         window.click("#main-table a", name)
     verdict = window.find(".output_area", "self_attention_matrix: 0 of 2 points")
     assert "the softmax runs over the queries instead of the keys" in " ".join(verdict.text.split())
-    window.find("#explanation").send_keys("3", Keys.TAB)
-    window.find("#explanation-comment").send_keys(COMMENT, Keys.TAB)
-    window.wait(lambda: _comments(course) == [COMMENT], "the comment is in the gradebook")  # "Saved" fades too soon
+    for cell, points, comment_on, comment in (
+        ("explanation", 3, "explanation", COMMENT),
+        ("self_attention_matrix", 1.5, "self_attention_matrix-code", REASON),
+    ):
+        _fill(window, f"#{cell}", f"{points:g}", lambda of=cell, given=points: _given(course, of) == given)
+        _fill(window, f"#{comment_on}-comment", comment, lambda text=comment: text in _comments(course))
     window.shot("answer")
 
     window.click("a", "Manual Grading")
     window.click("a", "Manage Assignments")
     window.click(".num-submissions a", "1")
-    assert f"graded {EARNED + 3:g} / {ALL:g}" in window.find("#main-table", f"{EARNED + 3:g} / {ALL:g}").text
+    share = f"{EARNED + 4.5:g} / {ALL:g}"
+    assert f"graded {share}" in window.find("#main-table", share).text
     window.click(".generate-feedback a")
     window.find(".modal.in", "Successfully generated feedback")
     page = (course / "feedback" / "ada" / LAB / f"{LAB}.html").read_text("utf-8")
@@ -105,3 +134,13 @@ def test_formgrader_from_autograding_to_feedback(window, course):
     window.driver.switch_to.default_content()
     window.driver.get(f"file://{course / 'feedback' / 'ada' / LAB / LAB}.html")
     window.shot("feedback")
+
+    words = [sys.executable, "-P", "-m", "autograder.cli", "grade", LAB, "submitted", "--again"]
+    subprocess.run(words, cwd=course, check=True, capture_output=True)  # what was set in Formgrader survives it
+    path = course / "grades" / "feedback" / "ada" / f"{LAB}.html"
+    page = " ".join(re.sub(r"<[^>]+>", " ", path.read_text("utf-8")).split())
+    assert f"Set by your instructor: 1.5 of 2 points, because: {REASON} The automatic mark was 0." in page
+    assert f"Set by your instructor: 3 of 4 points, because: {COMMENT}" in page
+    assert f"{EARNED + 4.5:g} of {ALL:g} points" in page
+    window.driver.get(f"file://{path}")
+    window.shot("page")

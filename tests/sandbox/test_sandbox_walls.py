@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import threading
@@ -238,6 +239,28 @@ def test_where_namespaces_are_refused_the_remedy_names_what_to_type(monkeypatch,
     assert said in wall.remedy
     assert "--security-opt seccomp=unconfined --security-opt apparmor=unconfined" in wall.remedy
     assert "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0" in wall.remedy
+
+
+def test_a_python_that_cannot_be_shown_is_named_with_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "base_prefix", "/tmp/python")
+    with pytest.raises(ValueError, match="Python is installed in /tmp/python") as refusal:
+        bubblewrap.arguments(bubblewrap.Variant(user_namespace=True, own_proc=True, start_as=None))
+    monkeypatch.setattr(warm, "_CONTAINER_MARKS", (str(tmp_path),))
+    wall = warm.outer_wall(str(refusal.value))
+    assert not wall.stands and "not below /tmp" in wall.remedy and "--security-opt" not in wall.remedy
+
+
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="it takes a virtual environment")
+def test_a_link_below_tmp_to_an_environment_elsewhere_works():
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        link = Path(folder) / ".venv"
+        link.symlink_to(sys.prefix)
+        program = "from autograder.sandbox import bubblewrap; print(bubblewrap.working_variant())"
+        python = [link / "bin" / "python", "-c", program]
+        told = subprocess.run(
+            python, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
+        )
+        assert told.stdout.startswith("Variant("), told.stdout
 
 
 @pytest.mark.parametrize("own_name", [True, False])

@@ -61,9 +61,9 @@ def canvas_names(course: Course, lab: str, students: Iterable[str], download: Pa
         if prefix:
             names[student] = f"{prefix}{lab}.html"
         else:
-            reasons.append(f"{student}: {download} holds no file of this student; name the download that was graded")
+            reasons.append(f"{student}: {download} holds no file of this student")
     if reasons:
-        raise ExportRefused(reasons)
+        raise ExportRefused([*reasons, "Name the download that was graded."])
     return names
 
 
@@ -102,10 +102,8 @@ def pack(lab: str, pages: Path, names: Mapping[str, str]) -> bytes:
     """
     missing = [student for student in names if not (pages / student / f"{lab}.html").is_file()]
     if missing:
-        raise ExportRefused(
-            f"{student}: there is no page {pages / student / f'{lab}.html'}; write it with: course grade {lab} PATH"
-            for student in missing
-        )
+        absent = [f"{student}: there is no page {pages / student / f'{lab}.html'}" for student in missing]
+        raise ExportRefused([*absent, f"Write what is missing with: course grade {lab} PATH"])
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, name in sorted(names.items(), key=lambda each: each[1]):

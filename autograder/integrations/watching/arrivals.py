@@ -26,6 +26,7 @@ from autograder.submission.opening import descriptor
 from autograder.submission.times import as_time
 
 SETTLED_SECONDS = 2.0  # a file that changed later than this may still be on its way
+COMPLETED_SECONDS = 60.0  # and one without its end is waited for until then: an upload may stop for a while
 SECRET = "submission_secret.txt"
 
 
@@ -114,7 +115,8 @@ def in_folder(
         labs: the labs that are watched.
         known: the grade_ids of each lab.
         now: the time, in seconds since 1970. A file changed less than `SETTLED_SECONDS` before it waits for the next
-            round; a clock that runs behind the file's does not keep it waiting.
+            round, and a notebook that has no end `COMPLETED_SECONDS`, which is told; a clock that runs behind the
+            file's does not keep it waiting.
     """
     attempts, passed_over = [], []
     now = time.time() if now is None else now
@@ -130,11 +132,20 @@ def in_folder(
                 continue  # it is being replaced: the next round sees what came
             if 0 <= now - changed < SETTLED_SECONDS:
                 continue
+            if 0 <= now - changed < COMPLETED_SECONDS and _has_no_end(data):
+                why = "it has no end yet; it is graded when it is whole, or has not changed for a minute"
+                passed_over.append(PassedOver(str(folder / os.path.relpath(submission.path or folder, folder)), why))
+                continue
             when = submission.timestamp or datetime.fromtimestamp(changed, UTC)
             key = f"{folder}/{submission.student}/{lab}/{hashlib.sha256(data).hexdigest()}"
             kept = replace(submission, source=KeptSource(submission.source))
             attempts.append(HandedIn(key, submission.student, lab, when.astimezone(UTC), kept))
     return Arrived(sorted(attempts, key=lambda each: (each.handed_in, each.key)), passed_over)
+
+
+def _has_no_end(data: bytes) -> bool:
+    """Whether this begins like a notebook and is cut off."""
+    return data.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{") and not data.rstrip().endswith(b"}")
 
 
 def _notebook_in(folder: int, lab: str) -> str:
