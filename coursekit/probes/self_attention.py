@@ -82,7 +82,8 @@ def _measure_saturation(namespace: Mapping[str, Any], inputs: Mapping[str, Any],
         asked.add((widths.index(d), seeds.index(seed)))
         return tuple(inputs[name][widths.index(d), seeds.index(seed), :, :d].copy() for name in ("queries", "keys"))
 
-    found = find(namespace, "measure_saturation")(draw, list(widths), list(seeds), inputs["threshold"])
+    limit = (inputs["threshold"],) if "threshold" in inputs else ()
+    found = find(namespace, "measure_saturation")(draw, list(widths), list(seeds), *limit)
     shown = "measure_saturation(…)"
     missing = [name for name in (*MEANS, *FIRSTS, "base") if not isinstance(found, Mapping) or name not in found]
     if missing:
