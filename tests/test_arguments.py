@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import keras
 import numpy as np
 import pytest
+from lab_matrix import LABS, code_cells, namespace, outcome, solution_sources
+from this_course import exercises_of
 
+from autograder.declaring.exercise import FIND_THE_BUG
 from coursekit.attempts import attempt
+from coursekit.probes.arguments import ContractError
 from coursekit.probes.driving import LayerProbe, function, record
+from coursekit.probes.keeping import function_of
 
 X = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
 
@@ -34,6 +41,58 @@ def test_a_function_that_changes_its_argument_is_told_which(probe, inputs, name)
     found = attempt(probe, {"in_place": in_place, "drops_a_word": drops_a_word}, inputs, "call")
     assert found.kind == "contract" and f"changed its argument `{name}`" in found.message
     assert X[0, 0] == 1.0 and inputs.get("words", ["a", "b"]) == ["a", "b"], "the case itself stays as it is"
+
+
+def sorts(words, *, pair=()):
+    words.sort()
+
+
+def fills(x, pair=()):
+    pair[1].fill(0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "given", "named", "told"),
+    [
+        (sorts, (["b", "a"],), {}, "words"),
+        (fills, (X, (X, X.copy())), {}, "pair[1]"),
+        (fills, (X,), {"pair": (X, X.copy())}, "pair[1]"),
+        (lambda *words: words[1].clear(), (1, ["a"]), {}, "argument 2"),
+    ],
+)
+def test_a_function_that_a_probe_calls_in_its_own_way_is_told_as_well(changes, given, named, told):
+    with pytest.raises(ContractError, match=re.escape(f"mean(…) changed its argument `{told}`")):
+        function_of({"mean": changes}, "mean")(*given, **named)
+
+
+CHANGES_WHAT_IT_GETS = """
+import functools
+_right, _changed = {name}, []
+@functools.wraps(_right)
+def {name}(*given, **named):
+    result = _right(*given, **named)
+    for each in (*given, *named.values()):
+        if isinstance(each, np.ndarray) and each.any():
+            each.fill(0)
+            _changed.append("an array")
+        elif isinstance(each, list) and each:
+            each.clear()
+            _changed.append("a list")
+    return result
+"""
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_no_function_of_the_course_may_change_what_it_gets(lab):
+    passing = []
+    for name, exercise in exercises_of(lab).items():
+        is_tried = exercise.oracle is not None and exercise.cpu_seconds is None and name != FIND_THE_BUG
+        if not is_tried or f"def {name}(" not in code_cells(lab).get(f"{name}-code", ""):
+            continue
+        names = namespace([*solution_sources(lab), CHANGES_WHAT_IT_GETS.format(name=name)])
+        if outcome(lab, exercise, names).passed and names["_changed"]:
+            passing.append(f"{name}: {sorted(set(names['_changed']))}")
+    assert not passing
 
 
 def test_nan_and_unchanged_arguments_are_no_change():

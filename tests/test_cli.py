@@ -303,6 +303,16 @@ def test_the_command_as_a_program_ends_in_the_same_way(tmp_path):
     assert done.stderr.startswith("course: no course.toml in") and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("command", [("grade", LAB, "empty", "--cluster-wait", "0"), ("watch", LAB, "--once")])
+@pytest.mark.parametrize(("address", "is_told"), [("tcp://127.0.0.1:9", True), ("tls://127.0.0.1:9", False)])
+def test_a_cluster_without_certificates_is_told_as_open_to_others(command, address, is_told, course, run, monkeypatch):
+    monkeypatch.setattr("distributed.security.Security.get_connection_args", lambda *_: {"ssl_context": object()})
+    put("empty/readme.txt")
+    _, said = run(*command, "--cluster", address)
+    assert (f"{address} has no encryption and asks for no certificate" in said) == is_told
+    assert ("Use tls:// unless nobody else can" in said) == is_told
+
+
 def test_a_machine_with_no_thread_left_is_a_sentence(run, course, monkeypatch):
     """The bar asks for a thread of its own: with a full process table that is the first thing that fails."""
 

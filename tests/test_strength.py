@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+
 import pytest
+from lab_matrix import code_cells
 from this_course import ROOT, exercises_of
 
 from autograder.course.settings import load_course
@@ -65,6 +69,37 @@ def test_wrong_formulas_fail_a_group(lab):
 def test_wrong_formulas_fail_a_group_or_are_right_on_two_hundred_inputs(lab):
     _, unexplained = measured(lab, MANY_INPUTS)
     assert not unexplained, "\n".join(unexplained)
+
+
+GIVEN_BY_PROBES = {"training", "cache", "caches"}  # in modes of their own
+LEFT_OUT_BY_PROBES = {("build_news_classifier", "num_classes")}  # where it is the default
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_what_has_a_default_is_given_in_some_cases_and_left_out_in_others(lab):
+    cells = code_cells(lab)
+    wanting = []
+    for name, exercise in exercises_of(lab).items():
+        cases = exercise.expectations(SEED) if exercise.oracle is not None else []
+        for argument in defaults(ast.parse(cells[f"{name}-code"]), name) if cases else ():
+            given = sum(argument in case.inputs or argument.removeprefix("attention_") in case.inputs for case in cases)
+            if argument in GIVEN_BY_PROBES or (name, argument) in LEFT_OUT_BY_PROBES:
+                continue
+            if given in (0, len(cases)):
+                wanting.append(f"{name}: {argument} is given in {given} of {len(cases)} cases")
+    assert not wanting
+
+
+def defaults(tree: ast.Module, name: str) -> Iterator[str]:
+    """The arguments with a default of a function, or of a layer's constructor and call."""
+    for each in tree.body:
+        parts = each.body if isinstance(each, ast.ClassDef) and each.name == name else [each]
+        for part in parts:
+            if isinstance(part, ast.FunctionDef) and part.name in (name, "__init__", "call"):
+                arguments = [*part.args.posonlyargs, *part.args.args]
+                yield from (given.arg for given in arguments[len(arguments) - len(part.args.defaults) :])
+                keywords = zip(part.args.kwonlyargs, part.args.kw_defaults, strict=True)
+                yield from (given.arg for given, value in keywords if value is not None)
 
 
 def exercise_with(*widths: int | None) -> Exercise:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -26,6 +26,7 @@ from rich.table import Table
 
 from autograder.cli import exporting, remove, scaffold, watching
 from autograder.cli.answers import answers
+from autograder.cli.cluster import cluster_at
 from autograder.cli.data_sets import data
 from autograder.cli.explain import explain
 from autograder.cli.hub import roster
@@ -41,7 +42,6 @@ from coursekit import terminal
 
 if TYPE_CHECKING:
     from autograder.grading.marks import Mark
-    from autograder.integrations.cluster.client import Cluster
     from autograder.marking.run import Marking
     from autograder.submission.handing_in import PlatformTimes
 
@@ -195,7 +195,8 @@ def grade(
     if cluster is not None and (unsafe or workers > 1):
         _stop("--workers and --unsafe are for this machine; --cluster grades in the sandboxes of its workers", 2)
     try:
-        with _on_cluster(cluster, cluster_wait) if cluster else start_sandbox(course, lab, unsafe=unsafe) as warm:
+        on_cluster = nullcontext(cluster_at(cluster, cluster_wait)) if cluster else None
+        with on_cluster or start_sandbox(course, lab, unsafe=unsafe) as warm:
             from autograder.grading.people import course_roster
             from autograder.marking.run import Marking  # slow to import: meanwhile the sandbox warms up
 
@@ -246,16 +247,6 @@ def _platform_times(course: Course, lab: str, paths: list[Path]) -> list[Platfor
     due = course.lab(lab).due
     zone = due.tzinfo if due is not None and due.tzinfo is not None else UTC
     return [read_times(path, zone) for path in paths]
-
-
-@contextmanager
-def _on_cluster(address: str, wait_seconds: float) -> Iterator[Cluster]:
-    from autograder.integrations.cluster.client import Cluster
-
-    def tell(sentence: str) -> None:
-        err.print(f"[bold yellow]cluster[/]  {escape(printable(sentence))}", highlight=False, soft_wrap=True)
-
-    yield Cluster(address, wait_seconds=wait_seconds, tell=tell)
 
 
 def _show(marking: Marking) -> None:

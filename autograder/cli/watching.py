@@ -5,17 +5,15 @@ from __future__ import annotations
 import signal
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.cli.cluster import cluster_at
 from autograder.course.printable import printable
 from autograder.course.settings import Course, CourseError, load_course
-
-if TYPE_CHECKING:
-    from autograder.integrations.cluster.client import Cluster
 
 out = Console()
 err = Console(stderr=True)
@@ -90,7 +88,7 @@ def watch(
         drops=drops or (),
         out_dir=out_dir,
         db_url=course.gradebook_at(db),
-        graders=Graders(workers, unsafe, _cluster(cluster) if cluster else None),
+        graders=Graders(workers, unsafe, cluster_at(cluster) if cluster else None),
     )
     watcher.only_roster = only_roster
     told: dict[tuple[str, str], None] = {}
@@ -128,12 +126,6 @@ def watch(
             stop.wait(every)
     if once and watcher.last_round.failures:
         raise typer.Exit(1)
-
-
-def _cluster(address: str) -> Cluster:
-    from autograder.integrations.cluster.client import Cluster
-
-    return Cluster(address, tell=lambda sentence: err.print(f"[yellow]cluster[/]  {escape(sentence)}", highlight=False))
 
 
 def _released(course: Course) -> list[str]:

@@ -19,7 +19,7 @@ from autograder.declaring.declaration import Declaration
 from autograder.declaring.exercise import Exercise
 from autograder.declaring.mutants import Mutant, in_turns, mutants
 from autograder.declaring.own import OwnExercise
-from autograder.declaring.strength import fresh_inputs
+from autograder.declaring.strength import FRESH_SEED, fresh_inputs
 from autograder.grading.lab_files import writing
 from autograder.grading.submission_run import DEMONSTRATION_TAG, attempt_of
 from autograder.sandbox import Sandbox, Session, SessionLost
@@ -101,10 +101,12 @@ def measured(
     """
     before, own = _cells(solution, exercise.name)
     cases = exercise.expectations(seed)
-    fresh = list(islice(fresh_inputs(exercise), 4 * len(cases))) if exercise.cpu_seconds is None else []
     trial = _Trial(lab, exercise, before, own, sandbox)
     if (failed := trial.failing(own, cases)) is not None:
         raise CourseError(f"solutions/{lab}: the solution of {exercise.name} does not pass: {failed}")
+    trains = exercise.cpu_seconds is not None  # then one more draw has to do
+    drawn = exercise.expectations(FRESH_SEED) if trains else islice(fresh_inputs(exercise), 4 * len(cases))
+    fresh = [case for case in drawn if trial.failing(own, [case]) is None]  # where it fails, the text asks for nothing
     found = MutantCounts(exercise.name)
     limit = min(most, MOST_OF_TRAINING) if exercise.cpu_seconds else most
     for label, source in islice(_wrong_solutions(own, exercise.name), limit):

@@ -12,6 +12,7 @@ from coursekit import bert
 from coursekit.probes.arguments import refuse_changed
 from coursekit.probes.choosing import design, real, whole
 from coursekit.probes.driving import ContractError, find, function, numbers
+from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 from coursekit.probes.news_classifier import build_news_classifier
 from coursekit.probes.token_masking import mask_tokens
@@ -27,7 +28,9 @@ def _wordpiece_tokenize(namespace: Mapping[str, Any], inputs: Mapping[str, Any],
     }
     vocabulary = kinds[inputs["container"]](inputs["vocabulary"])
     named = {key: inputs[key] for key in ("unknown", "max_chars") if key in inputs}
-    return {"pieces": _strings(find(namespace, "wordpiece_tokenize")(inputs["word"], vocabulary, **named), "pieces")}
+    return {
+        "pieces": _strings(function_of(namespace, "wordpiece_tokenize")(inputs["word"], vocabulary, **named), "pieces")
+    }
 
 
 def _strings(value: Any, what: str) -> list[str]:
@@ -113,7 +116,7 @@ def _flat(x: Any) -> list[str]:
 def _predict_class_names(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     texts, names = list(inputs["texts"]), tuple(inputs["class_names"])
     model = _Oracle(texts, inputs["probabilities"])
-    result = find(namespace, "predict_class_names")(model, texts, names)
+    result = function_of(namespace, "predict_class_names")(model, texts, names)
     if result is None:
         raise ContractError("predict_class_names(…) returned None. Is the `return` missing?")
     values = list(np.asarray(result).reshape(-1)) if isinstance(result, np.ndarray) else result

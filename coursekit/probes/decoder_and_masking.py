@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.driving import BuiltLayer, ContractError, Probe, _in_graph, find, function, numbers, unpack
+from coursekit.probes.keeping import function_of
 from coursekit.probes.sharing import LayerKey, current_cache
 from coursekit.probes.transfer import mended
 
@@ -21,7 +22,7 @@ def _combine_masks(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
         import tensorflow as tf
 
         masks = [mask if mask is None else tf.convert_to_tensor(mask) for mask in masks]
-    result = find(namespace, "combine_masks")(*masks)
+    result = function_of(namespace, "combine_masks")(*masks)
     if result is None and any(mask is not None for mask in masks):
         raise ContractError("combine_masks(…) returned None. Is the `return` missing?")
     return {"output": result}
@@ -416,7 +417,7 @@ def _measure_exposure(namespace: Mapping[str, Any], inputs: Mapping[str, Any], m
 
     given = [np.array(inputs[name]) for name in ("targets", "positions", "false_ids")]
     found = unpack(
-        find(namespace, "measure_exposure")(next_token, *given, inputs["steps"]),
+        function_of(namespace, "measure_exposure")(next_token, *given, inputs["steps"]),
         ("after", "base", "margin"),
         "measure_exposure(…)",
     )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, numbers, unpack
+from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 
 FEED_FORWARD = tuple(f"{dense}.{variable}" for dense in ("dense_in", "dense_out") for variable in ("kernel", "bias"))
@@ -164,7 +165,7 @@ def _measure_rate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode:
         asked[run] += 1
         return list(inputs["losses"][run].tolist())
 
-    found = find(namespace, "measure_rate")(train, list(rates), list(seeds), inputs["base_loss"])
+    found = function_of(namespace, "measure_rate")(train, list(rates), list(seeds), inputs["base_loss"])
     if mode == "calls":
         return {"calls": _runs(asked, len(rates), seeds)}
     shown = "measure_rate(…)"

@@ -9,6 +9,7 @@ import numpy as np
 
 from coursekit.probes.choosing import design, whole
 from coursekit.probes.driving import ContractError, find, numbers, unpack
+from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 
 Step = Callable[[Sequence[int]], np.ndarray]
@@ -113,7 +114,7 @@ def _measure_typical(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mo
 
     names = inputs["names"]
     sentences = {name: list(tokens) for name, tokens in zip(names, inputs["sentences"], strict=True)}
-    found = find(namespace, "measure_typical")(step, sentences, draw, list(seeds))
+    found = function_of(namespace, "measure_typical")(step, sentences, draw, list(seeds))
     shown = "measure_typical(…)"
     if not isinstance(found, Mapping) or any(name not in found for name in names):
         raise ContractError(f"{shown} returned {kind_of(found)}; expected a dictionary with an entry for each name.")

@@ -10,6 +10,7 @@ import numpy as np
 from coursekit.generator import Generator
 from coursekit.probes import relus
 from coursekit.probes.driving import ContractError, find, function, numbers, record, unpack
+from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 from coursekit.probes.texts import of_texts, standardize
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
@@ -466,7 +467,7 @@ def _learned(model: Any, before: np.ndarray, curves: Mapping[str, list[float]], 
 
 def _train_classifier(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Let the student's function train a small model, and see what became of the model. It never sees test reviews."""
-    target = find(namespace, "train_classifier")
+    target = function_of(namespace, "train_classifier")
     inputs = {key: value.astype("int32") if isinstance(value, np.ndarray) else value for key, value in inputs.items()}
     model = _small_model(inputs)
     before = np.array(model.layers[0].embeddings)

@@ -9,6 +9,7 @@ import numpy as np
 
 from coursekit.probes.choosing import design, whole
 from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function, numbers, refusing, unpack
+from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 
 PAIR = "the pair (keys, values)"
@@ -159,14 +160,14 @@ def _train_bpe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
 
 
 def _bpe_encode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    ids = find(namespace, "bpe_encode")(inputs["chunk"], [tuple(pair) for pair in inputs["merges"]])
+    ids = function_of(namespace, "bpe_encode")(inputs["chunk"], [tuple(pair) for pair in inputs["merges"]])
     if ids is None:
         raise ContractError("bpe_encode(chunk, merges) returned None. Is the `return` missing?")
     return {"ids": str(_ids(ids, f"bpe_encode(chunk, merges) returned {str(ids)[:60]}; expected a list of ids."))}
 
 
 def _bpe_decode(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    text = find(namespace, "bpe_decode")(list(inputs["ids"]), [tuple(pair) for pair in inputs["merges"]])
+    text = function_of(namespace, "bpe_decode")(list(inputs["ids"]), [tuple(pair) for pair in inputs["merges"]])
     if not isinstance(text, str):
         raise ContractError(f"bpe_decode(ids, merges) returned {kind_of(text)}; expected a str.")
     return {"text": text}
@@ -234,7 +235,7 @@ def from_one_seed(seed: int) -> str:
 
 def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Write with a table in the model's place: once, with one seed twice and with another one, or one token often."""
-    target, shown = find(namespace, "generate"), "generate(model, prompt, …)"
+    target, shown = function_of(namespace, "generate"), "generate(model, prompt, …)"
     prompt, end_id = inputs["prompt"], inputs.get("end_id", -1)
 
     def written(rng: np.random.Generator, max_new: int) -> tuple[list[int], str]:
@@ -264,7 +265,7 @@ def _generate(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str
 def _python_share(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Call the function. NaN cannot be compared: a flag says where it is, and 0 stands in its place."""
     given = (list(inputs["prompts"]), list(inputs["bodies"]), list(inputs["ended"]))
-    found = find(namespace, "python_share")(*given)
+    found = function_of(namespace, "python_share")(*given)
     names = ("parses", "lines", "bound", "used")
     if not isinstance(found, Mapping) or any(name not in found for name in names):
         raise ContractError(
@@ -305,7 +306,7 @@ def _measure_temperature(namespace: Mapping[str, Any], inputs: Mapping[str, Any]
         asked.add(place)
         return BODIES[int(outcomes[place])]
 
-    found = find(namespace, "measure_temperature")(write, list(temperatures), list(prompts), list(seeds))
+    found = function_of(namespace, "measure_temperature")(write, list(temperatures), list(prompts), list(seeds))
     shown = "measure_temperature(…)"
     if not isinstance(found, Mapping) or any(each not in found for each in temperatures):
         raise ContractError(

@@ -10,7 +10,8 @@ from scipy.special import softmax
 
 from coursekit.generator import Generator
 from coursekit.probes.choosing import design
-from coursekit.probes.driving import ContractError, LayerProbe, find, function, numbers, refusing, unpack
+from coursekit.probes.driving import ContractError, LayerProbe, function, numbers, refusing, unpack
+from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 
 
@@ -79,7 +80,7 @@ TOKEN_MAPS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 def _is_permutation_equivariant(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """Hand the student's function a map made here, tokens and a permutation; return its verdict."""
-    target = find(namespace, "is_permutation_equivariant")
+    target = function_of(namespace, "is_permutation_equivariant")
     x, permutation = inputs["x"].copy(), inputs["permutation"].copy()
     if mode == "tensor":
         import tensorflow as tf
@@ -152,7 +153,7 @@ def _measure_reach(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode
         return np.array([inputs["guesses"][place] for place in found], "int64")
 
     given = [inputs[name].copy() for name in ("ids", "answers", "distances")]
-    found = find(namespace, "measure_reach")(model, *given, list(windows))
+    found = function_of(namespace, "measure_reach")(model, *given, list(windows))
     names = ("accuracy", "counts", "base_rate", "reach")
     if not isinstance(found, Mapping) or any(name not in found for name in names):
         raise ContractError(

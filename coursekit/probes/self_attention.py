@@ -10,6 +10,7 @@ import numpy as np
 
 from coursekit.probes.choosing import design, whole
 from coursekit.probes.driving import ContractError, find, function, numbers
+from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 
 # A graph of all blocks would take half a second, and its tensors are no larger than those of the first ones.
@@ -82,7 +83,8 @@ def _measure_saturation(namespace: Mapping[str, Any], inputs: Mapping[str, Any],
         asked.add((widths.index(d), seeds.index(seed)))
         return tuple(inputs[name][widths.index(d), seeds.index(seed), :, :d].copy() for name in ("queries", "keys"))
 
-    found = find(namespace, "measure_saturation")(draw, list(widths), list(seeds), inputs["threshold"])
+    limit = (inputs["threshold"],) if "threshold" in inputs else ()
+    found = function_of(namespace, "measure_saturation")(draw, list(widths), list(seeds), *limit)
     shown = "measure_saturation(…)"
     missing = [name for name in (*MEANS, *FIRSTS, "base") if not isinstance(found, Mapping) or name not in found]
     if missing:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coursekit.probes.driving import ContractError, find, numbers
+from coursekit.probes.keeping import function_of
 
 
 def standardize(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def of_texts(name: str, *others: str, result: str) -> Callable[..., dict[str, An
     """Probe of a function of a list of texts; what it returns is a list, or an array of numbers."""
 
     def probe(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: str) -> dict[str, Any]:
-        target = find(namespace, name)
+        target = function_of(namespace, name)
         given = [list(value) if isinstance(value, list) else value for value in (inputs[key] for key in others)]
         value = target(list(inputs["texts"]), *given)
         if value is None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from coursekit.probes.arguments import copied, refuse_changed
 from coursekit.probes.driving import BuiltLayer, ContractError, LayerProbe, find, function, numbers, refusing
+from coursekit.probes.keeping import function_of
 from coursekit.probes.naming import kind_of
 from coursekit.probes.training import no_progress_bars, optimizers_built_early
 
@@ -318,7 +319,7 @@ def _train_vit(namespace: Mapping[str, Any], inputs: Mapping[str, Any], mode: st
     """Let the student train on the images given, and ask the model that comes back about others."""
     import keras
 
-    target = find(namespace, "train_vit")
+    target = function_of(namespace, "train_vit")
     images, labels = inputs["images"], inputs["labels"].astype("int32")
     keras.utils.set_random_seed(inputs["seed"])
     with no_progress_bars(), optimizers_built_early():

@@ -42,7 +42,7 @@ def share_of_seeds(losses: np.ndarray, base_loss: float) -> np.ndarray:
 
 
 def _run(rng: Generator, base: float, outcome: str) -> np.ndarray:
-    """Losses of one run: it learned, it stayed, it fell below the base and came back, or it diverged."""
+    """Losses of one run: it learned, it stayed, fell below the base and came back, diverged, or ends at the base."""
     low = 0.2 + 0.5 * rng.random()
     stays = np.linspace(START, base + 0.1 + 0.2 * rng.random(), WINDOWS)
     if outcome == "learned":
@@ -51,20 +51,22 @@ def _run(rng: Generator, base: float, outcome: str) -> np.ndarray:
         stays[1:-1] = low
     elif outcome == "diverged":
         stays[-2:] = np.nan
+    elif outcome == "at the base":
+        stays[-1] = base
     return stays
 
 
 def _inputs(rng: Generator, seeds: int, *by_rate: str) -> dict:
     """Runs of rates that double, in any order; `by_rate` says from the smallest rate on what becomes of the seeds."""
-    base = 1.5 + 0.2 * rng.random()
-    failures = ("stayed", "came back", "diverged")
+    base = round(64 * (1.5 + 0.2 * float(rng.random()))) / 64  # a float of any size holds it
+    failures = ("stayed", "came back", "diverged", "at the base")
     losses = []
     for number, kind in enumerate(by_rate):
         if kind == ALL_FAIL:
             outcomes = [one_of(rng, *failures) for _ in range(seeds)]
         else:
             outcomes = ["learned"] * seeds
-            outcomes[rng.integers(1, seeds)] = failures[(number + 2) % 3] if kind == ONE_FAILS else "learned"
+            outcomes[rng.integers(1, seeds)] = failures[(number + 2) % 4] if kind == ONE_FAILS else "learned"
         losses.append([_run(rng, base, each) for each in outcomes])
     smallest = one_of(rng, 1, 2, 3, 5) * 1e-4
     rates = [smallest * 2**number for number in range(len(by_rate))]
@@ -73,7 +75,7 @@ def _inputs(rng: Generator, seeds: int, *by_rate: str) -> dict:
         "losses": np.array(losses)[order],
         "rates": [rates[at] for at in order],
         "seeds": rng.permutation(900)[:seeds].tolist(),
-        "base_loss": round(float(base), 3),
+        "base_loss": base,
     }
 
 
@@ -188,6 +190,11 @@ exercise.mistakes(
     smallest_returned=wrong(
         "You return the first rate at which every seed learned. The question is up to which rate.",
         ("reached[-1]", "reached[0]"),
+    ),
+    base_learned=wrong(
+        "A run whose last loss is `base_loss` counts as learned. The last loss has to be below.",
+        (LEARNED, "final <= base_loss"),
+        hint="Without any learning, which loss does a run end with?",
     ),
     number_for_none=wrong(
         "Where the smallest rate lost a seed, 0 comes back; it should be None.",

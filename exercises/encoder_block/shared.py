@@ -141,8 +141,7 @@ def draw_dropout(blocks: int | None, *norms: str | None):
             cases.append(Case(inputs, mode="training", description=f"training=True, norm={norm or 'post'!r}, {erased}"))
         cases.append(Case(inputs, mode="inference", description=f"training=False, norm={norm!r}"))
         cases.append(Case(inputs, mode="repeated", description=f"training=True twice, {erased}: the same result"))
-        rates = (0.3,) if blocks else (0.3, None)
-        for rate in rates:
+        for rate in (0.3, None):
             inputs = block_inputs(rng, blocks=blocks, batch=29)
             if rate is None:
                 del inputs["dropout"]

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.declaring import Advice, Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.drawing import drawn_until, normal
-from exercises.imdb_classifier.shared import padded
+from exercises.imdb_classifier.shared import padded, with_one_word
 
 exercise = Exercise("derive_loss_gradient", returns=("by_logit", "by_token"), forbidden=("tensorflow.GradientTape",))
 
@@ -81,6 +81,7 @@ def by_logit(rng: Generator) -> list[Case]:
 )
 def by_token(rng: Generator) -> list[Case]:
     behind, anywhere = _inputs(rng, 5, 7, 3), _inputs(rng, 3, 11, 2)
+    behind["ids"] = with_one_word(rng, behind["ids"])
     anywhere["ids"] = rng.permuted(anywhere["ids"], axis=1)
     return [
         Case(behind, description="five reviews of up to 7 tokens of width 3, padding at the end"),

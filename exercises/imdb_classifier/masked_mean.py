@@ -5,7 +5,7 @@ import numpy as np
 from autograder.declaring import Case, Exercise, wrong
 from coursekit.generator import Generator
 from exercises.drawing import normal
-from exercises.imdb_classifier.shared import padded
+from exercises.imdb_classifier.shared import padded, with_one_word
 
 
 def _mean_case(rng: Generator, ids: np.ndarray, width: int, floats: str = "float32", **settings) -> Case:
@@ -34,7 +34,7 @@ def maximum(x: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 @exercise.group("right values, padding at the end", points=2)
 def values(rng: Generator) -> list[Case]:
-    return [_mean_case(rng, padded(rng, 3, 7), 5), _mean_case(rng, padded(rng, 2, 11), 3)]
+    return [_mean_case(rng, padded(rng, 3, 7), 5), _mean_case(rng, with_one_word(rng, padded(rng, 3, 11)), 3)]
 
 
 @exercise.group("padding in other places", points=1, advice="An id of 0 is padding wherever it stands.")

@@ -26,3 +26,9 @@ def padded(rng: Generator, batch: int, length: int, least: int = 1) -> np.ndarra
         ids[row, words:] = 0
         ids[row, int(rng.integers(words))] = 1
     return ids
+
+
+def with_one_word(rng: Generator, ids: np.ndarray) -> np.ndarray:
+    """Ids of which one row has its first word only: the smallest number to divide by."""
+    ids[int(rng.integers(len(ids))), 1:] = 0
+    return ids

@@ -24,7 +24,7 @@ def mean_largest_weights(queries: np.ndarray, keys: np.ndarray, widths: list[int
 
 
 @exercise.formula_for("firsts")
-def first_widths(queries: np.ndarray, keys: np.ndarray, widths: list[int], threshold: float) -> dict[str, Any]:
+def first_widths(queries: np.ndarray, keys: np.ndarray, widths: list[int], threshold: float = 0.9) -> dict[str, Any]:
     """The first width whose mean passes the threshold, without and with √d; the means, which tell mistakes apart."""
     unscaled, scaled = both_settings(queries, keys, widths)
     return {
@@ -71,8 +71,8 @@ def first_above(means: np.ndarray, widths: list[int], threshold: float) -> str:
 QUERIES, KEYS = 5, 7
 
 
-def _inputs(rng: Generator, widths: list[int], seeds: int, growth: float) -> dict:
-    """Draws of normal entries, whose deviation grows with the width; a threshold between the means."""
+def _inputs(rng: Generator, widths: list[int], seeds: int, growth: float, threshold: float | None = None) -> dict:
+    """Draws of normal entries, whose deviation grows with the width; a threshold, drawn if none is given."""
     shape = (len(widths), seeds, QUERIES + KEYS, max(widths))
     deviation = np.array([(width / widths[0]) ** growth for width in widths])[:, None, None, None]
     drawn = (rng.normal(size=shape) * deviation).astype("float32")
@@ -81,11 +81,19 @@ def _inputs(rng: Generator, widths: list[int], seeds: int, growth: float) -> dic
         "keys": drawn[:, :, QUERIES:],
         "widths": widths,
         "seeds": rng.permutation(900)[:seeds].tolist(),
-        "threshold": round(0.5 + 0.4 * float(rng.random()), 2),
+        "threshold": threshold or round(0.5 + 0.4 * float(rng.random()), 2),
     }
 
 
-def _clear(rng: Generator, widths: list[int], seeds: int, growth: float = 0.0, *, both: bool = False) -> dict:
+def _clear(
+    rng: Generator,
+    widths: list[int],
+    seeds: int,
+    growth: float = 0.0,
+    *,
+    both: bool = False,
+    threshold: float | None = None,
+) -> dict:
     """Inputs that tell the right function from the wrong ones.
 
     Without the division a width in the middle passes; with it none does, or, if `both`, a later one. Means rise with
@@ -105,7 +113,7 @@ def _clear(rng: Generator, widths: list[int], seeds: int, growth: float = 0.0, *
             and all((np.abs(each - limit) > 0.01).all() and (np.diff(each[: 2 + both]) > 0.01).all() for each in means)
         )
 
-    return drawn_until(fits, lambda: _inputs(rng, widths, seeds, growth))
+    return drawn_until(fits, lambda: _inputs(rng, widths, seeds, growth, threshold))
 
 
 def _case(inputs: dict, text: str, mode: str = "call", scale: float = 1.0) -> Case:
@@ -138,9 +146,12 @@ def means(rng: Generator) -> list[Case]:
     must_fail_for=("place_of_width", "none_becomes_first"),
 )
 def firsts(rng: Generator) -> list[Case]:
+    usual = _clear(rng, [3, 11, 29, 61], 3, 0.2, threshold=0.9)
+    del usual["threshold"]
     return [
         _case(_clear(rng, [2, 5, 11, 23], 3), "four widths, three seeds", "firsts"),
         _case(_clear(rng, [2, 3, 7, 13, 29], 4, 0.45, both=True), "five widths, four seeds", "firsts"),
+        _case(usual, "four widths, three seeds, the threshold as it is by default", "firsts"),
     ]
 
 

@@ -1,5 +1,6 @@
 """What a submission can see and reach, however the walls are built."""
 
+import ast
 import contextlib
 import errno
 import json
@@ -36,6 +37,21 @@ def test_the_course_the_system_and_others_work_are_out_of_sight(session, tmp_pat
     assert seen == "[]"
     shown = {"coursekit", "data", "environment", "worker"}
     assert set(output(session, "print(*os.listdir('/grader'))").split()) <= shown
+
+
+NAMED_BY_PIP = r"""
+import os, pathlib, re, sysconfig
+folder = pathlib.Path(sysconfig.get_path("purelib"))
+notes = [*folder.glob("*.dist-info/direct_url.json"), *folder.glob("__editable__*")]
+named = {path for note in notes for path in re.findall(r"/[^'\"]+", note.read_text().replace("file://", ""))}
+print(sorted({name for path in named if os.path.isdir(path) for name in os.listdir(path)}))
+"""
+
+
+def test_what_pip_left_names_folders_of_the_course_and_opens_none(session):
+    """A path in it is no secret: Python's own place tells as much. Below it lies at most Python."""
+    seen = set(ast.literal_eval(output(session, NAMED_BY_PIP)))
+    assert seen <= {Path(sys.prefix).name, "coursekit"}
 
 
 @pytest.mark.parametrize("module", ["autograder", "exercises.formulas", "autograder.worker", "solutions"])

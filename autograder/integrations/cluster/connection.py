@@ -95,6 +95,23 @@ def scheduler_address(named: str) -> str:
     return address
 
 
+def danger_of(named: str) -> str:
+    """What whoever grades at this address should know, in a sentence; empty where there is nothing.
+
+    A scheduler on this machine is no exception: other accounts of it can connect, too.
+
+    Args:
+        named: see `scheduler_address`, which also says what is raised.
+    """
+    address = scheduler_address(named)
+    if address.startswith("tls://"):
+        return ""
+    return (
+        f"{address} has no encryption and asks for no certificate: whoever can connect to it, other accounts of the "
+        "machine included, can run code there, read hidden cases and write marks. Use tls:// unless nobody else can."
+    )
+
+
 class Connection:
     """A scheduler, for the time of a `with` block: looks at its workers, sends tasks, and collects their records.
 

@@ -134,6 +134,7 @@ def stack(**changes):
 
 
 WRONG = [
+    ("", stack().replace("dropout=0.1", "dropout=0.0")),
     (
         "one_block_repeated",
         stack(blocks="self.blocks = [EncoderBlock(d_model, num_heads, d_ff, dropout, norm)] * num_layers"),

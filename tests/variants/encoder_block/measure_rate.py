@@ -73,6 +73,7 @@ def found(largest: str) -> str:
 WRONG = [
     ("nan_learned", measured((LEARNED, "learned = [not loss >= base_loss for loss in final]"))),
     ("nan_learned", measured((LEARNED, "learned = [loss < base_loss or loss != loss for loss in final]"))),
+    ("base_learned", measured((LEARNED, "learned = [loss <= base_loss for loss in final]"))),
     ("best_loss", measured(("train(rate, seed)[-1]", "np.min(train(rate, seed))"))),
     ("mean_over_seeds", measured((LEARNED, "learned = [np.mean(final) < base_loss] * len(seeds)"))),
     ("any_seed", measured(("shares[rate] == 1", "shares[rate] > 0"))),

@@ -68,6 +68,18 @@ def derive_loss_gradient(logits, labels, ids, head):
 ]  # fmt: skip
 
 WRONG = [
+    # right from two words on
+    (
+        "",
+        """
+def derive_loss_gradient(logits, labels, ids, head):
+    from scipy.special import expit
+    g = (expit(logits) - labels) / len(labels)
+    words = ids != 0
+    n = np.maximum(words.sum(axis=1), 2)
+    return g, (g / n)[:, None, None] * words[..., None] * head
+""",
+    ),
     (
         "padding_reached",
         """

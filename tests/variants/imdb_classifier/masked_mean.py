@@ -90,6 +90,16 @@ def masked_mean(x, ids):
     return ops.sum(x * w, axis=1) / ops.maximum(ops.sum(w, axis=1), 1)
 """,
     ),
+    # right from two words on
+    (
+        "",
+        """
+def masked_mean(x, ids):
+    x = ops.convert_to_tensor(x)
+    w = ops.cast(ops.not_equal(ids, 0), x.dtype)[..., None]
+    return ops.sum(x * w, axis=1) / ops.maximum(ops.sum(w, axis=1), 2)
+""",
+    ),
     ("padding_in_the_mean", "def masked_mean(x, ids):\n    return ops.mean(ops.convert_to_tensor(x), axis=1)\n"),
     (
         "divided_by_length",

@@ -95,6 +95,7 @@ WEIGHTS = "weights.max(axis=1).mean()"
 
 WRONG = [
     ("none_becomes_first", measured((FIRST, "widths[int(np.argmax(np.array(means) > threshold))]"))),
+    ("", measured(("threshold=0.9", "threshold=0.5"))),
     ("place_of_width", measured((FIRST, "next((i for i, mean in enumerate(means) if mean > threshold), None)"))),
     ("scaled_by_d", measured(("/ np.sqrt(d)", "/ d"))),
     ("settings_exchanged", measured(("plain.append(largest(q @ k.T))", "plain.append(largest(q @ k.T / np.sqrt(d)))"), ("divided.append(largest(q @ k.T / np.sqrt(d)))", "divided.append(largest(q @ k.T))"))),

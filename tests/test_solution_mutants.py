@@ -1,0 +1,92 @@
+"""`course mutants`: wrong solutions are graded behind the walls, and those that pass without being right are named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+import pytest
+from lab_matrix import LABS
+from nbformat.v4 import new_code_cell, new_notebook
+from this_course import ROOT, exercises_of
+from tight_sandbox import TIGHT
+
+from autograder.course.settings import load_course
+from autograder.course.text_pairs import read_pair
+from autograder.declaring import Case, Exercise
+from autograder.declaring.exercise import FIND_THE_BUG
+from autograder.declaring.strength import fresh_inputs
+from autograder.grading.preloading import start_sandbox
+from autograder.grading.solution_mutants import measured
+from autograder.sandbox import Sandbox
+from coursekit.generator import Generator
+
+pytestmark = pytest.mark.sandbox
+ROOTS = "def roots(x, floor=0):\n    return np.sqrt(np.maximum(x, floor))\n"
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(TIGHT, preload=["numpy", "coursekit.probes", "coursekit.guard"]) as started:
+        yield started
+
+
+def notebook(source: str):
+    metadata = {"nbgrader": {"grade": False, "grade_id": "roots-code", "solution": True, "locked": False}}
+    return new_notebook(cells=[new_code_cell("import numpy as np"), new_code_cell(source, metadata=metadata)])
+
+
+def roots(*lows: float) -> Exercise:
+    """Roots of what is not below a floor; each case has numbers from one of `lows` on."""
+    exercise = Exercise("roots", call=("x",))
+
+    @exercise.formula
+    def formula(x):
+        return np.sqrt(np.maximum(x, 0))
+
+    @exercise.group("values", points=1)
+    def values(rng: Generator) -> list[Case]:
+        return [Case({"x": low + rng.random(5)}) for low in lows]
+
+    return exercise
+
+
+def test_a_wrong_solution_that_passes_is_left_and_a_right_one_is_equivalent(sandbox, monkeypatch):
+    drawn = fresh_inputs(roots(-0.5))
+    monkeypatch.setattr("autograder.grading.solution_mutants.fresh_inputs", lambda _: drawn)
+    weak, strong = (measured("lab", roots(*lows), notebook(ROOTS), sandbox, seed=1) for lows in ((1.0,), (1.0, -0.5)))
+    assert weak.made == strong.made == weak.killed + weak.equivalent + len(weak.left)
+    assert weak.left and not strong.left and strong.equivalent
+    assert any("return np.sqrt(x)" in label for label in weak.left)
+
+
+def test_an_input_for_which_the_solution_itself_fails_says_nothing_of_a_mutant(sandbox, monkeypatch):
+    """Numbers three times as large may be what the text rules out: a share, a probability."""
+    refusing = ROOTS.replace("    return", "    if x.max() > 2.5:\n        raise ValueError\n    return")
+    exercise = roots(1.0, -0.5)
+    assert any(case.inputs["x"].max() > 2.5 for case in islice(fresh_inputs(exercise), 8))
+    found = measured("lab", exercise, notebook(refusing), sandbox, seed=1)
+    assert found.equivalent and not found.left
+
+
+def test_of_an_exercise_that_trains_one_more_draw_is_tried(sandbox):
+    """What is right for the inputs of the cases alone is no equivalent."""
+    exercise = roots(1.0)
+    exercise.cpu_seconds = 5
+    lucky = exercise.expectations(1)[0].inputs["x"]
+    source = f"def roots(x):\n    if abs(x[0] - {float(lucky[0])!r}) < 1e-9:\n        return np.sqrt(x) + 0.0\n"
+    found = measured("lab", exercise, notebook(f"{source}    return np.sqrt(x) * 3 / 3\n"), sandbox, seed=1)
+    assert found.left and found.made <= 20
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("lab", LABS)
+def test_wrong_solutions_fail(lab):
+    course = load_course(ROOT)
+    chosen = [each for name, each in exercises_of(lab).items() if each.oracle is not None and name != FIND_THE_BUG]
+    solution = read_pair(course.solution_notebook(lab))
+    with start_sandbox(course, lab) as starting:
+        found = [measured(lab, each, solution, starting.result(), seed=40723) for each in chosen]
+    left = [f"{each.exercise}: {label}" for each in found for label in each.left]
+    assert len(left) <= 0.01 * sum(each.killed for each in found), left
