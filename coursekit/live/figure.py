@@ -195,10 +195,10 @@ def dragged(name: str, field: str, label: str, low: float, high: float, step: fl
     It belongs to marks, one for each value, that are laid out along x by the field: the nearest of them is taken,
     however far the pointer is above or below it.
     """
+    bound: Any = {field: alt.binding_range(min=low, max=high, step=step, name=f"{label} ")}
     return alt.selection_point(
         name=name, fields=[field], nearest=True, on="mousedown, [mousedown, window:mouseup] > mousemove", toggle=False,
-        clear=False, empty=False, value=[{field: start}],
-        bind={field: alt.binding_range(min=low, max=high, step=step, name=f"{label} ")},
+        clear=False, empty=False, value=[{field: start}], bind=bound,
     )  # fmt: skip
 
 
